@@ -1,0 +1,64 @@
+# The front door: `make help` lists what there is. CMake does the building; see CMakePresets.json.
+
+DESTDIR ?=
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+export JOBS
+MAKEFLAGS += --no-print-directory
+BUILD = cmake --build $(1) -j $(JOBS)
+INSTALL_PACKAGES = scripts/install_packages.sh
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test test-long bench lint format asan tsan install clean help
+
+build:      ## (the default) build/dpmf and the library
+	@$(INSTALL_PACKAGES) --check build
+	@mkdir -p build
+	@[ -f build/Makefile ] || cmake --preset release >build/configure.log 2>&1 || \
+	    { cat build/configure.log; exit 1; }
+	@$(call BUILD,build)
+
+demo:       ## a first look: makes ratings, describes them, splits them, exports them
+	@$(INSTALL_PACKAGES) build
+	@$(MAKE) build
+	@build/dpmf demo
+
+test:       ## everything that must hold, in a few minutes; ends with "N passed, N failed"
+	@$(INSTALL_PACKAGES) build test
+	@scripts/run_tests.sh
+
+test-long:  ## the same and more: sanitizers on all of it, FUZZ_SECONDS=60 a fuzzer, valgrind
+	@$(INSTALL_PACKAGES) build test long
+	@scripts/run_tests.sh --long
+
+bench:      ## the benchmarks of docs/performance.md
+	@$(INSTALL_PACKAGES) build bench
+	@scripts/run_bench.sh
+
+lint:       ## the include law, static analysis and the layout of the code
+	@$(INSTALL_PACKAGES) build lint
+	@scripts/run_lint.sh
+
+format:     ## put every C file into the layout of .clang-format
+	@$(INSTALL_PACKAGES) lint
+	@find include lib programs tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+asan:       ## build/asan: everything with the address and undefined-behaviour sanitizers
+	@$(INSTALL_PACKAGES) --check build test
+	@cmake --preset asan && $(call BUILD,build/asan) --target all tests
+
+tsan:       ## build/tsan: everything with the thread sanitizer
+	@$(INSTALL_PACKAGES) --check build test
+	@cmake --preset tsan && $(call BUILD,build/tsan) --target all tests
+
+install: build  ## install to $(DESTDIR)$(PREFIX)
+	@cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
+	@$(call BUILD,build)
+	@DESTDIR=$(DESTDIR) cmake --install build
+
+clean:      ## remove build/
+	@rm -rf build
+
+help:       ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,352 @@
+/*
+ * dpmf: a private recommender engine.
+ *
+ * The public interface, and the only header that programs/, python/ and web/ may include. It is
+ * ordered as the data flows: errors, the run (threads, memory, progress), ratings in, the store,
+ * what one does with a store, and a few text helpers that the command line shares.
+ *
+ * Conventions. A function that can fail returns 0 or a negative enum dpmf_code and describes the
+ * failure in its last argument, which may be NULL. Outputs are the last arguments before the error.
+ * Option structs come from their `_default()` function, so that new fields never break a caller.
+ * Nothing here prints, exits or keeps global state; every function may be called from any thread,
+ * one thread at a time for any one object.
+ */
+#ifndef DPMF_H
+#define DPMF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DPMF_API __attribute__((visibility("default")))
+#define DPMF_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DPMF_API
+#define DPMF_PRINTF(text, first)
+#endif
+
+/* ------------------------------------------------------------------------------------------------
+ * Errors
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Grouped by hundreds; each has a sentence (dpmf_error_sentence) and an exit status. */
+enum dpmf_code {
+    DPMF_OK = 0,
+
+    DPMF_ERR_BASE_NO_MEMORY = -101,
+    DPMF_ERR_BASE_CANCELLED = -102,
+    DPMF_ERR_BASE_THREAD = -103,
+    DPMF_ERR_BASE_BUG = -104,
+    DPMF_ERR_BASE_RANDOM = -105,
+    DPMF_ERR_BASE_NOT_DEFINITE = -106,
+
+    DPMF_ERR_USAGE_VALUE = -201,
+    DPMF_ERR_USAGE_CONFLICT = -202,
+    DPMF_ERR_USAGE_MEMORY = -203,
+
+    DPMF_ERR_IO_MISSING = -301,
+    DPMF_ERR_IO_PERMISSION = -302,
+    DPMF_ERR_IO_DIRECTORY = -303,
+    DPMF_ERR_IO_READ = -304,
+    DPMF_ERR_IO_WRITE = -305,
+    DPMF_ERR_IO_NO_SPACE = -306,
+
+    DPMF_ERR_INPUT_UNKNOWN_FORMAT = -401,
+    DPMF_ERR_INPUT_EMPTY = -402,
+    DPMF_ERR_INPUT_HEADER = -403,
+    DPMF_ERR_INPUT_COLUMNS = -404,
+    DPMF_ERR_INPUT_QUOTE = -405,
+    DPMF_ERR_INPUT_NUMBER = -406,
+    DPMF_ERR_INPUT_NOT_FINITE = -407,
+    DPMF_ERR_INPUT_OUT_OF_RANGE = -408,
+    DPMF_ERR_INPUT_ID = -409,
+    DPMF_ERR_INPUT_ID_TOO_LONG = -410,
+    DPMF_ERR_INPUT_LINE_TOO_LONG = -411,
+    DPMF_ERR_INPUT_COUNT = -412,
+    DPMF_ERR_INPUT_TIME = -413,
+    DPMF_ERR_INPUT_JSON = -414,
+    DPMF_ERR_INPUT_COMPRESSED = -415,
+    DPMF_ERR_INPUT_TOO_MANY = -416,
+
+    DPMF_ERR_STORE_NOT_A_STORE = -501,
+    DPMF_ERR_STORE_VERSION = -502,
+    DPMF_ERR_STORE_TRUNCATED = -503,
+    DPMF_ERR_STORE_CORRUPT = -504,
+
+    DPMF_ERR_RATINGS_NO_TIMES = -601,
+    DPMF_ERR_RATINGS_NONE_LEFT = -602,
+    DPMF_ERR_RATINGS_SHAPE = -603,
+};
+
+enum { DPMF_ERROR_TEXT_MAX = 512 };
+
+/* What went wrong, where, and the one line that would mend it. Plain data: copy it freely. */
+struct dpmf_error {
+    int code;                          /* enum dpmf_code; 0 while nothing has gone wrong */
+    int64_t line;                      /* 1-based place in `file`; 0 when there is none */
+    int64_t column;                    /* 1-based, in bytes */
+    char file[DPMF_ERROR_TEXT_MAX];    /* the input or output it is about; "" when there is none */
+    char message[DPMF_ERROR_TEXT_MAX]; /* what happened, without file and line */
+    char hint[DPMF_ERROR_TEXT_MAX];    /* what to do about it; may be "" */
+};
+
+/* @return the sentence that stands for a code, never NULL */
+DPMF_API const char *dpmf_error_sentence(int code);
+
+/* @return the code's name, e.g. "DPMF_ERR_IO_MISSING", or NULL when there is no such code */
+DPMF_API const char *dpmf_error_name(int code);
+
+/* @return the exit status a command should end with: 0 done, 2 usage, 3 bad input, 4 I/O, 70 bug */
+DPMF_API int dpmf_error_exit_status(int code);
+
+/* Writes "file:line:column: message" (as much of it as is known), always ended by NUL.
+ * @return the length of the whole text, as snprintf does */
+DPMF_API int dpmf_error_format(const struct dpmf_error *error, char *text, size_t size);
+
+/* @return the library's version, e.g. "0.1.0" */
+DPMF_API const char *dpmf_version(void);
+
+/* ------------------------------------------------------------------------------------------------
+ * A run: how much of the machine it may use, and how it tells what it is doing
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_progress {
+    const char *phase; /* "reading", "sorting", "writing", ... */
+    const char *unit;  /* what is counted: "ratings", "bytes", "blocks" */
+    uint64_t done;
+    uint64_t total;    /* 0 when it is not known */
+    uint64_t ratings;  /* ratings handled so far in this phase, for a speed; 0 when not counted */
+};
+
+struct dpmf_run {
+    int threads;     /* 0: every core this process may use */
+    uint64_t memory; /* bytes; 0: half of the machine's memory, at most 2 GiB */
+
+    /* Called now and then, by one thread at a time. A value other than 0 ends the run with
+     * DPMF_ERR_BASE_CANCELLED and no output. May be NULL. */
+    int (*progress)(void *self, const struct dpmf_progress *progress);
+
+    /* Something the user should know that is no error. May be NULL. */
+    void (*warn)(void *self, const char *message);
+
+    void *self; /* passed back to both */
+};
+
+DPMF_API struct dpmf_run dpmf_run_default(void);
+
+/* ------------------------------------------------------------------------------------------------
+ * Ratings in
+ * ---------------------------------------------------------------------------------------------- */
+
+/* How text is to be understood, where it does not say so itself. */
+struct dpmf_input_options {
+    const char *format;  /* NULL or "auto": sniffed. Else a name of dpmf_format_name() */
+    const char *columns; /* NULL: from the header, else user,item,rating[,timestamp]. Else a list of
+                            user, item, rating, timestamp and _ in the order of the file's columns */
+    bool rescale;        /* map ratings linearly from [from_min, from_max] to [to_min, to_max] */
+    double from_min, from_max, to_min, to_max;
+    bool has_range;      /* refuse ratings outside [range_min, range_max], after rescaling */
+    double range_min, range_max;
+    bool skip_bad;       /* count and skip bad records instead of failing on the first */
+};
+
+DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
+
+/* @return the i-th known format's name ("csv", "movielens", ...) or NULL past the last;
+ *         `description` (may be NULL) receives one line about it */
+DPMF_API const char *dpmf_format_name(size_t i, const char **description);
+
+struct dpmf_import_report {
+    uint64_t ratings;    /* in the store */
+    uint64_t users;
+    uint64_t items;
+    uint64_t duplicates; /* (user, item) pairs met again; the last one won */
+    uint64_t skipped;    /* bad records left out (only with skip_bad) */
+    struct dpmf_error first_skipped; /* the first of them; code 0 when there was none */
+    uint64_t bytes_read; /* of the inputs, as they are on disk */
+    uint64_t bytes_written;
+    uint64_t bytes_spilled; /* to the temporary file, because of run.memory */
+    double seconds;
+    char format[32];     /* of the last input */
+};
+
+/* Packs ratings of any known format into one store. The output appears whole or not at all.
+ * An input is a path, or "-" for standard input; a store is also an input. */
+DPMF_API int dpmf_import(const char *const *inputs, size_t n_inputs, const char *output,
+                         const struct dpmf_input_options *options, const struct dpmf_run *run,
+                         struct dpmf_import_report *report, struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * The store
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_store;
+
+/* Opens a store, or any input of dpmf_import() by packing it into a temporary store first (which
+ * nobody else can read and which is gone when this process ends). `options` is used only then and
+ * may be NULL. */
+DPMF_API int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
+                             const struct dpmf_run *run, struct dpmf_store **store,
+                             struct dpmf_error *error);
+DPMF_API void dpmf_store_close(struct dpmf_store *store);
+
+struct dpmf_store_info {
+    uint64_t users, items, ratings, blocks;
+    double min, max; /* of the ratings; both 0 in an empty store */
+    bool has_times;
+    uint64_t file_bytes;
+};
+
+DPMF_API void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *info);
+
+/* The bytes of item i's id (not ended by NUL) and how many ratings it has. */
+DPMF_API const char *dpmf_store_item(const struct dpmf_store *store, uint64_t i, size_t *length,
+                                     uint64_t *n_ratings);
+
+/* ------------------------------------------------------------------------------------------------
+ * What one does with a store
+ * ---------------------------------------------------------------------------------------------- */
+
+enum { DPMF_PERCENTILES = 7, DPMF_HISTOGRAM_MAX = 64 };
+
+/* Percentiles are at 0, 10, 25, 50, 75, 90 and 100. */
+extern DPMF_API const double dpmf_percentile_levels[DPMF_PERCENTILES];
+
+struct dpmf_description {
+    struct dpmf_store_info info;
+    double mean, standard_deviation;
+    double density;         /* ratings / (users * items) */
+    double top_500_share;   /* of the ratings, held by the 500 most rated items */
+    double bytes_per_rating;
+    uint64_t distinct_values; /* of ratings; counted up to 4096, which stands for "or more" */
+    bool has_step;          /* every rating is min + a whole number of steps */
+    double step;
+    uint64_t per_user[DPMF_PERCENTILES]; /* ratings per user */
+    uint64_t per_item[DPMF_PERCENTILES];
+    int64_t first_time, last_time; /* when info.has_times */
+    size_t n_bars;          /* the histogram of ratings: a bar per value, or equal bins */
+    struct { double low, high; uint64_t count; } bar[DPMF_HISTOGRAM_MAX];
+};
+
+/* Reads the whole store, every checksum included. With `plot`, writes the paper's power-law figure
+ * (number of items by number of ratings, log-log) to that SVG file. */
+DPMF_API int dpmf_store_describe(struct dpmf_store *store, const char *plot,
+                                 const struct dpmf_run *run, struct dpmf_description *description,
+                                 struct dpmf_error *error);
+
+enum dpmf_split_by {
+    DPMF_SPLIT_RANDOM, /* each rating by its own coin */
+    DPMF_SPLIT_USER,   /* whole users by coin */
+    DPMF_SPLIT_TIME,   /* the latest ratings are the test set */
+    DPMF_SPLIT_PROBE,  /* the pairs of a Netflix probe file are the test set */
+};
+
+struct dpmf_split_options {
+    enum dpmf_split_by by;
+    double test_fraction;
+    uint64_t seed;
+    const char *probe; /* with DPMF_SPLIT_PROBE */
+};
+
+DPMF_API struct dpmf_split_options dpmf_split_options_default(void);
+
+struct dpmf_split_report {
+    uint64_t train_ratings, train_users, train_items;
+    uint64_t test_ratings, test_users, test_items;
+    uint64_t probe_missing; /* pairs of the probe file that the store does not hold */
+    int64_t cut_time;       /* with DPMF_SPLIT_TIME: the first time in the test set */
+};
+
+/* The coins depend on the seed and on the ids' bytes alone: not on the order of the store, the
+ * number of threads or the machine. Neither output appears unless both are whole. */
+DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const char *test,
+                              const struct dpmf_split_options *options, const struct dpmf_run *run,
+                              struct dpmf_split_report *report, struct dpmf_error *error);
+
+/* Writes `user,item,rating[,timestamp]`, a header first, quoted where needed, numbers such that
+ * reading them gives the same bits. To `path`, or to file descriptor `fd` when path is NULL. */
+DPMF_API int dpmf_store_export_csv(struct dpmf_store *store, const char *path, int fd,
+                                   const struct dpmf_run *run, uint64_t *bytes_written,
+                                   struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Synthetic ratings
+ * ---------------------------------------------------------------------------------------------- */
+
+/* r = offset + b_user + b_item + u.v + noise, put on the scale; who rates what follows a power law. */
+struct dpmf_synth_options {
+    uint64_t users, items, ratings;
+    uint32_t rank;        /* k of the planted factors */
+    double noise;         /* standard deviation, in units of the scale's width / 4 */
+    double scale_min, scale_max, scale_step; /* step 0: real-valued */
+    double top_500_share; /* of the ratings; 0: whatever the power law gives */
+    bool times;           /* with made-up timestamps */
+    uint64_t seed;
+    const char *truth;     /* NULL, or a safetensors file for the planted factors */
+    const char *catalogue; /* NULL, or a CSV of item ids and made-up titles */
+};
+
+DPMF_API struct dpmf_synth_options dpmf_synth_options_default(void);
+
+/* Sets the shape of a known set: "netflix", "yahoo", "ml-1m", "ml-10m", "ml-100k".
+ * @return 0, or DPMF_ERR_USAGE_VALUE when there is none of that name */
+DPMF_API int dpmf_synth_options_like(const char *name, struct dpmf_synth_options *options);
+
+/* @return the i-th known shape's name, or NULL past the last */
+DPMF_API const char *dpmf_synth_shape_name(size_t i);
+
+/* The same bytes for the same options, for any number of threads. */
+DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
+                        const struct dpmf_run *run, struct dpmf_import_report *report,
+                        struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Text helpers, shared with the command line
+ * ---------------------------------------------------------------------------------------------- */
+
+/* "64", "64k", "1.5GiB", "2GB": bytes. k, M, G, T are powers of 1000 with or without B, and powers
+ * of 1024 with iB. @return 0 or DPMF_ERR_USAGE_VALUE */
+DPMF_API int dpmf_parse_size(const char *text, uint64_t *bytes);
+
+/* A decimal number, the whole text, in the C locale; nan, inf and hex are refused. */
+DPMF_API int dpmf_parse_double(const char *text, double *value);
+
+/* A whole number of digits only. */
+DPMF_API int dpmf_parse_uint64(const char *text, uint64_t *value);
+
+enum { DPMF_DOUBLE_TEXT_MAX = 32 };
+
+/* The shortest decimal text that reads back as the same double, in the C locale.
+ * @return its length; `text` is ended by NUL */
+DPMF_API int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]);
+
+/* JSON text, built in memory. Errors (no memory, a misplaced key) are kept until dpmf_json_text. */
+struct dpmf_json;
+DPMF_API struct dpmf_json *dpmf_json_new(void);
+DPMF_API void dpmf_json_free(struct dpmf_json *json);
+DPMF_API void dpmf_json_begin_object(struct dpmf_json *json, const char *key); /* key NULL in arrays */
+DPMF_API void dpmf_json_end_object(struct dpmf_json *json);
+DPMF_API void dpmf_json_begin_array(struct dpmf_json *json, const char *key);
+DPMF_API void dpmf_json_end_array(struct dpmf_json *json);
+DPMF_API void dpmf_json_string(struct dpmf_json *json, const char *key, const char *value);
+DPMF_API void dpmf_json_bytes(struct dpmf_json *json, const char *key, const char *value, size_t n);
+DPMF_API void dpmf_json_double(struct dpmf_json *json, const char *key, double value); /* NaN: null */
+DPMF_API void dpmf_json_int(struct dpmf_json *json, const char *key, int64_t value);
+DPMF_API void dpmf_json_uint(struct dpmf_json *json, const char *key, uint64_t value);
+DPMF_API void dpmf_json_bool(struct dpmf_json *json, const char *key, bool value);
+DPMF_API void dpmf_json_null(struct dpmf_json *json, const char *key);
+
+/* @return the text so far, ended by NUL and owned by `json`, or NULL after an error; invalid UTF-8
+ *         in strings has become U+FFFD */
+DPMF_API const char *dpmf_json_text(struct dpmf_json *json, size_t *length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

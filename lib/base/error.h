@@ -1,0 +1,27 @@
+/*
+ * Filling in a struct dpmf_error. Each function takes NULL for the error and returns the code, so
+ * that `return error_set(error, ...)` is the whole of an error path. Without an error object, hint
+ * and place cannot know the code and return DPMF_ERR_BASE_BUG: where NULL may come in, return the
+ * code that error_set gave.
+ */
+#ifndef DPMF_BASE_ERROR_H
+#define DPMF_BASE_ERROR_H
+
+#include "dpmf.h"
+
+/* Starts a new description: code and message; place and hint are cleared. */
+int error_set(struct dpmf_error *error, int code, const char *format, ...) DPMF_PRINTF(3, 4);
+
+/* Adds the one line that would mend it. @return the error's code */
+int error_hint(struct dpmf_error *error, const char *format, ...) DPMF_PRINTF(2, 3);
+
+/* Adds where: `file` may be NULL to keep what is there. @return the error's code */
+int error_place(struct dpmf_error *error, const char *file, int64_t line, int64_t column);
+
+/* Describes a failed system call: `doing` completes "cannot ...", e.g. "open". The code is the
+ * DPMF_ERR_IO_* (or NO_MEMORY) that fits `errno_value`. */
+int error_system(struct dpmf_error *error, int errno_value, const char *doing, const char *path);
+
+int error_no_memory(struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Allocation with the size arithmetic checked. NULL on overflow or exhaustion, never an abort.
+ */
+#ifndef DPMF_BASE_MEMORY_H
+#define DPMF_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *memory_alloc(size_t count, size_t size);
+void *memory_alloc_zero(size_t count, size_t size);
+
+/* Makes room for `needed` elements in *array, growing geometrically from *capacity.
+ * @return false, with nothing changed, when that cannot be had */
+bool memory_reserve(void *array /* T** */, size_t *capacity, size_t needed, size_t size);
+
+/* Anonymous pages, zero, taken from the machine only when touched; 2 MiB pages where to be had. */
+void *memory_map(size_t bytes);
+void memory_unmap(void *pages, size_t bytes);
+
+/* Gives the pages' memory back to the machine but keeps the address range, which reads as zero. */
+void memory_discard(void *pages, size_t bytes);
+
+/* Half of the physical memory, at most 2 GiB: what a run may use when nobody said. */
+uint64_t memory_default_budget(void);
+
+#endif

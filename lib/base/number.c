@@ -1,0 +1,356 @@
+/*
+ * Numbers to text and back, exactly, whatever locale the process is in: the system's conversions are
+ * only ever given, and only ever asked for, digits and an exponent, never a decimal point. Readers of
+ * ratings call the parser a hundred million times, so short numbers take a path of their own.
+ */
+#include "base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum {
+    TEXT_MAX = 2048,           /* a number longer than this is no number */
+    MANTISSA_DIGITS_MAX = 19,  /* what surely fits in 64 bits */
+    EXPONENT_LIMIT = 100000,   /* beyond it, TEXT_MAX digits cannot bring a number back */
+    EXACT_POWER_MAX = 22,      /* 10^22 is the last power of ten that is a double */
+    SIGNIFICANT_MAX = 17,      /* digits that tell any two doubles apart */
+};
+
+#define EXACT_MANTISSA_MAX (UINT64_C(1) << 53)
+
+static const double power_of_ten[EXACT_POWER_MAX + 1] = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+static inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+
+static bool equals_word(const char *text, size_t n, const char *word) {
+    if (strlen(word) != n) return false;
+    for (size_t i = 0; i < n; i++)
+        if ((text[i] | 0x20) != word[i]) return false;
+    return true;
+}
+
+/* What is no number at all may still be one of the words for what is not finite. */
+static enum number_result refuse(const char *text, size_t n) {
+    if (n > 0 && (*text == '+' || *text == '-')) text++, n--;
+    bool word = equals_word(text, n, "nan") || equals_word(text, n, "inf") ||
+                equals_word(text, n, "infinity");
+    return word ? NUMBER_NOT_FINITE : NUMBER_MALFORMED;
+}
+
+/* A number taken apart: the digits between `begin` and `end`, one point among them at most, times
+ * ten to the `exponent` (which already counts the digits after the point). */
+struct parts {
+    bool negative;
+    const char *begin, *end;
+    uint64_t mantissa; /* means something when there are at most MANTISSA_DIGITS_MAX digits */
+    size_t n_digits;
+    int exponent;
+};
+
+static const char *take_digits(const char *at, const char *end, struct parts *parts) {
+    const char *begin = at;
+    uint64_t mantissa = parts->mantissa;
+    for (; at < end && is_digit(*at); at++) mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+    parts->mantissa = mantissa;
+    parts->n_digits += (size_t)(at - begin);
+    return at;
+}
+
+static const char *take_exponent(const char *at, const char *end, int *exponent) {
+    bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end || !is_digit(*at)) return NULL;
+    int value = 0;
+    for (; at < end && is_digit(*at); at++)
+        if (value < EXPONENT_LIMIT) value = value * 10 + (*at - '0');
+    *exponent += negative ? -value : value;
+    return at;
+}
+
+static bool take_apart(const char *text, size_t n, struct parts *parts) {
+    const char *at = text, *end = text + n;
+    *parts = (struct parts){.negative = n > 0 && *at == '-'};
+    if (n > 0 && (*at == '-' || *at == '+')) at++;
+
+    parts->begin = at;
+    at = take_digits(at, end, parts);
+    if (at == parts->begin) return false;
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        at = take_digits(at, end, parts);
+        if (at == fraction) return false;
+        parts->exponent = -(int)(at - fraction);
+    }
+    parts->end = at;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at = take_exponent(at + 1, end, &parts->exponent);
+        if (!at) return false;
+    }
+    return at == end;
+}
+
+/* Clinger's case: both numbers are exact doubles, so the one operation rounds once and correctly. */
+static inline bool combine_exactly(uint64_t mantissa, int exponent, double *value) {
+    if (mantissa > EXACT_MANTISSA_MAX) return false;
+    if (exponent < -EXACT_POWER_MAX || exponent > EXACT_POWER_MAX) return false;
+    double m = (double)mantissa;
+    *value = exponent < 0 ? m / power_of_ten[-exponent] : m * power_of_ten[exponent];
+    return true;
+}
+
+/* strtod rounds correctly, and without a point in the text no locale can change what it reads. */
+static double combine_slowly(const struct parts *parts) {
+    char text[TEXT_MAX + 16];
+    size_t n = 0;
+    for (const char *at = parts->begin; at < parts->end; at++)
+        if (is_digit(*at)) text[n++] = *at;
+    snprintf(text + n, sizeof text - n, "e%d", parts->exponent);
+    return strtod(text, NULL);
+}
+
+enum number_result number_parse_double(const char *text, size_t n, double *value) {
+    struct parts parts;
+    if (n > TEXT_MAX) return NUMBER_MALFORMED;
+    if (!take_apart(text, n, &parts)) return refuse(text, n);
+
+    double magnitude;
+    bool exact = parts.n_digits <= MANTISSA_DIGITS_MAX &&
+                 combine_exactly(parts.mantissa, parts.exponent, &magnitude);
+    if (!exact) magnitude = combine_slowly(&parts);
+    if (isinf(magnitude)) return NUMBER_NOT_FINITE;
+    *value = parts.negative ? -magnitude : magnitude;
+    return NUMBER_OK;
+}
+
+static enum number_result parse_digits(const char *text, size_t n, uint64_t *value) {
+    uint64_t v = 0;
+    if (n == 0) return NUMBER_MALFORMED;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_digit(text[i])) return NUMBER_MALFORMED;
+        if (__builtin_mul_overflow(v, (uint64_t)10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(text[i] - '0'), &v))
+            return NUMBER_MALFORMED;
+    }
+    *value = v;
+    return NUMBER_OK;
+}
+
+enum number_result number_parse_int64(const char *text, size_t n, int64_t *value) {
+    bool negative = n > 0 && *text == '-';
+    if (n > 0 && (*text == '-' || *text == '+')) text++, n--;
+    uint64_t magnitude;
+    if (parse_digits(text, n, &magnitude) != NUMBER_OK) return NUMBER_MALFORMED;
+    if (magnitude > (uint64_t)INT64_MAX + negative) return NUMBER_MALFORMED;
+    *value = (int64_t)(negative ? -magnitude : magnitude);
+    return NUMBER_OK;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+static size_t put_digits(uint64_t value, char *text) {
+    char reversed[20];
+    size_t n = 0;
+    do reversed[n++] = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    for (size_t i = 0; i < n; i++) text[i] = reversed[n - 1 - i];
+    return n;
+}
+
+size_t number_format_int64(int64_t value, char *text) {
+    size_t sign = value < 0;
+    if (sign) text[0] = '-';
+    return sign + put_digits(sign ? -(uint64_t)value : (uint64_t)value, text + sign);
+}
+
+/* Whole numbers and decimals of at most six places, which is what most ratings are: the first number
+ * of places that reads back exactly (by combine_exactly) is the shortest. @return 0 if there is none */
+static size_t put_short(double magnitude, char *text) {
+    const double limit = 1e15; /* below, no two decimals of this many places are the same double */
+    if (magnitude >= limit) return 0;
+    for (int places = 0; places <= 6; places++) {
+        double scaled = magnitude * power_of_ten[places];
+        if (scaled >= limit) return 0;
+        uint64_t whole = (uint64_t)(scaled + 0.5);
+        if ((double)whole / power_of_ten[places] != magnitude) continue;
+        if (places == 0) return put_digits(whole, text);
+
+        uint64_t unit = (uint64_t)power_of_ten[places];
+        size_t n = put_digits(whole / unit, text);
+        text[n++] = '.';
+        for (uint64_t rest = whole % unit; unit > 1; rest %= unit) {
+            unit /= 10;
+            text[n++] = (char)('0' + rest / unit);
+        }
+        return n;
+    }
+    return 0;
+}
+
+/* Decimal digits d.ddd... times ten to the exponent. */
+struct decimal {
+    char digits[SIGNIFICANT_MAX + 1];
+    int n;
+    int exponent;
+};
+
+/* The nearest decimal of n digits. The point printf puts in is the locale's, and is passed over. */
+static void nearest_decimal(double magnitude, int n, struct decimal *decimal) {
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", n - 1, magnitude);
+    const char *at = text;
+    decimal->n = 0;
+    for (; *at && *at != 'e'; at++)
+        if (is_digit(*at) && decimal->n < SIGNIFICANT_MAX) decimal->digits[decimal->n++] = *at;
+    decimal->exponent = *at ? (int)strtol(at + 1, NULL, 10) : 0;
+}
+
+/* One more in the last place. */
+static void step_up(struct decimal *decimal) {
+    int i = decimal->n - 1;
+    while (i >= 0 && decimal->digits[i] == '9') decimal->digits[i--] = '0';
+    if (i >= 0) {
+        decimal->digits[i]++;
+    } else {
+        decimal->digits[0] = '1'; /* 99 became 100, of which 10 says as much */
+        decimal->exponent++;
+    }
+}
+
+static bool reads_back(const struct decimal *decimal, double magnitude) {
+    struct parts parts = {.begin = decimal->digits, .end = decimal->digits + decimal->n};
+    parts.exponent = decimal->exponent - (decimal->n - 1);
+    return combine_slowly(&parts) == magnitude;
+}
+
+/* Below a power of two the doubles are twice as dense as above it, so there the nearest decimal may
+ * be another double's while the next decimal up is this one's. */
+static bool is_power_of_two(double magnitude) {
+    return (bytes_of_double(magnitude) & ((UINT64_C(1) << 52) - 1)) == 0;
+}
+
+static void shortest_decimal(double magnitude, struct decimal *decimal) {
+    /* Every decimal of up to 15 digits is told apart among normal numbers: its shortest form is then
+     * that of 15 digits without the zeros at the end. Smaller numbers have less precision. */
+    int n = isnormal(magnitude) ? 15 : 1;
+    for (; n <= SIGNIFICANT_MAX; n++) {
+        nearest_decimal(magnitude, n, decimal);
+        if (reads_back(decimal, magnitude)) break;
+        if (!is_power_of_two(magnitude)) continue;
+        step_up(decimal);
+        if (reads_back(decimal, magnitude)) break;
+    }
+    while (decimal->n > 1 && decimal->digits[decimal->n - 1] == '0') decimal->n--;
+}
+
+static size_t put_positional(const struct decimal *decimal, char *text) {
+    size_t n = 0;
+    if (decimal->exponent < 0) {
+        text[n++] = '0';
+        text[n++] = '.';
+        for (int i = -1; i > decimal->exponent; i--) text[n++] = '0';
+    }
+    for (int i = 0; i < decimal->n || i <= decimal->exponent; i++) {
+        if (i > 0 && i == decimal->exponent + 1) text[n++] = '.';
+        text[n++] = i < decimal->n ? decimal->digits[i] : '0';
+    }
+    return n;
+}
+
+static size_t put_scientific(const struct decimal *decimal, char *text) {
+    size_t n = 0;
+    text[n++] = decimal->digits[0];
+    if (decimal->n > 1) text[n++] = '.';
+    for (int i = 1; i < decimal->n; i++) text[n++] = decimal->digits[i];
+    text[n++] = 'e';
+    return n + number_format_int64(decimal->exponent, text + n);
+}
+
+static size_t put_magnitude(double magnitude, char *text) {
+    size_t n = put_short(magnitude, text);
+    if (n > 0) return n;
+    struct decimal decimal;
+    shortest_decimal(magnitude, &decimal);
+    if (decimal.exponent >= -6 && decimal.exponent < 21) return put_positional(&decimal, text);
+    return put_scientific(&decimal, text);
+}
+
+static size_t put_word(const char *word, char *text) {
+    size_t n = strlen(word);
+    memcpy(text, word, n);
+    return n;
+}
+
+size_t number_format_double(double value, char *text) {
+    if (isnan(value)) return put_word("nan", text);
+    size_t sign = signbit(value) != 0;
+    if (sign) text[0] = '-';
+    if (isinf(value)) return sign + put_word("inf", text + sign);
+    return sign + put_magnitude(fabs(value), text + sign);
+}
+
+/* ---- the public helpers ----------------------------------------------------------------------- */
+
+int dpmf_parse_double(const char *text, double *value) {
+    enum number_result result = number_parse_double(text, strlen(text), value);
+    return result == NUMBER_OK ? 0 : DPMF_ERR_USAGE_VALUE;
+}
+
+int dpmf_parse_uint64(const char *text, uint64_t *value) {
+    enum number_result result = parse_digits(text, strlen(text), value);
+    return result == NUMBER_OK ? 0 : DPMF_ERR_USAGE_VALUE;
+}
+
+int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]) {
+    size_t n = number_format_double(value, text);
+    text[n] = '\0';
+    return (int)n;
+}
+
+/* "" and "B" are 1, "k" and "kB" 1000, "kiB" 1024, and so on; in either case. @return 0: no unit */
+static uint64_t unit_of(const char *text) {
+    static const char letters[] = "kmgt";
+    if (*text == '\0' || equals_word(text, strlen(text), "b")) return 1;
+    const char *letter = strchr(letters, *text | 0x20);
+    if (!letter) return 0;
+    text++;
+    bool binary = equals_word(text, strlen(text), "ib");
+    if (!binary && *text != '\0' && !equals_word(text, strlen(text), "b")) return 0;
+    uint64_t unit = 1;
+    for (const char *at = letters; at <= letter; at++) unit *= binary ? 1024 : 1000;
+    return unit;
+}
+
+int dpmf_parse_size(const char *text, uint64_t *bytes) {
+    size_t whole_digits = strspn(text, "0123456789");
+    uint64_t whole, fraction = 0, scale = 1;
+    if (parse_digits(text, whole_digits, &whole) != NUMBER_OK) return DPMF_ERR_USAGE_VALUE;
+    text += whole_digits;
+
+    bool has_fraction = *text == '.';
+    if (has_fraction) {
+        const char *begin = ++text;
+        for (; is_digit(*text); text++) {
+            if (scale >= 1000000) continue; /* finer than a byte of a megabyte: not worth keeping */
+            scale *= 10;
+            fraction = fraction * 10 + (uint64_t)(*text - '0');
+        }
+        if (text == begin) return DPMF_ERR_USAGE_VALUE;
+    }
+
+    uint64_t unit = unit_of(text), size;
+    if (unit == 0 || (unit == 1 && has_fraction)) return DPMF_ERR_USAGE_VALUE;
+    if (__builtin_mul_overflow(whole, unit, &size) ||
+        __builtin_add_overflow(size, fraction * unit / scale, &size))
+        return DPMF_ERR_USAGE_VALUE;
+    *bytes = size;
+    return 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * Numbers in text: exact, in the C locale whatever the process has set, and fast for the short
+ * decimals that ratings are.
+ */
+#ifndef DPMF_BASE_NUMBER_H
+#define DPMF_BASE_NUMBER_H
+
+#include "dpmf.h"
+
+enum number_result { NUMBER_OK, NUMBER_MALFORMED, NUMBER_NOT_FINITE };
+
+/* The n bytes must be one decimal number, [+-]digits[.digits][e[+-]digits], correctly rounded.
+ * NOT_FINITE for nan, inf and what overflows (1e400). */
+enum number_result number_parse_double(const char *text, size_t n, double *value);
+
+/* [+-]digits, all n bytes, within int64. */
+enum number_result number_parse_int64(const char *text, size_t n, int64_t *value);
+
+/* As dpmf_format_double and for int64; no NUL. @return the length (at most DPMF_DOUBLE_TEXT_MAX) */
+size_t number_format_double(double value, char *text);
+size_t number_format_int64(int64_t value, char *text);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * A file that appears whole or not at all: written under a temporary name beside its place, flushed,
+ * renamed, and the directory flushed. Also temporary files without a name.
+ */
+#ifndef DPMF_BASE_OUTPUT_FILE_H
+#define DPMF_BASE_OUTPUT_FILE_H
+
+#include "dpmf.h"
+
+enum output_mode {
+    OUTPUT_PRIVATE, /* 0600: whatever holds ratings or users */
+    OUTPUT_PUBLIC,  /* 0666 less the umask */
+};
+
+struct output_file;
+
+/* Fails early where the end would fail: a missing or unwritable directory, a directory in the way. */
+int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
+                     struct dpmf_error *error);
+
+/* Buffered for small pieces, straight through for large ones. */
+int output_file_write(struct output_file *file, const void *bytes, size_t n,
+                      struct dpmf_error *error);
+
+uint64_t output_file_size(const struct output_file *file); /* bytes written so far */
+
+/* Flushes everything to the disk and puts it in its place; frees `file` in any case. */
+int output_file_commit(struct output_file *file, struct dpmf_error *error);
+
+/* The first half of a commit: everything is on the disk under the temporary name. With two files,
+ * prepare both, then commit both. */
+int output_file_prepare(struct output_file *file, struct dpmf_error *error);
+
+/* Removes the temporary file and frees `file`; NULL is fine. */
+void output_file_abandon(struct output_file *file);
+
+/* A 0600 file without a name in the directory of `beside` (or in $TMPDIR or /tmp when NULL), gone
+ * when closed or when the process ends, however it ends. */
+int output_file_nameless(const char *beside, int *fd, struct dpmf_error *error);
+
+/* write(2) and pread(2) until done. `path` is for the error's text. A short read is an error. */
+int file_write_all(int fd, const void *bytes, size_t n, const char *path, struct dpmf_error *error);
+int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *path,
+                 struct dpmf_error *error);
+
+#endif

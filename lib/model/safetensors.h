@@ -1,0 +1,25 @@
+/*
+ * safetensors files: a JSON header and raw tensors, which every language can read.
+ */
+#ifndef DPMF_MODEL_SAFETENSORS_H
+#define DPMF_MODEL_SAFETENSORS_H
+
+#include "base/output_file.h"
+#include "dpmf.h"
+
+enum tensor_type { TENSOR_U8, TENSOR_F32, TENSOR_F64, TENSOR_I64 };
+
+struct tensor {
+    const char *name;
+    enum tensor_type type;
+    int n_dims;        /* 1 or 2 */
+    uint64_t dims[2];
+    const void *data;  /* row-major, little-endian */
+};
+
+/* `metadata` is pairs of key and value, 2 * n_metadata strings. */
+int safetensors_write(const char *path, enum output_mode mode, const struct tensor *tensors,
+                      size_t n_tensors, const char *const *metadata, size_t n_metadata,
+                      struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * How text in columns is laid out, and the one loop that reads it. format_delimited.c fills the
+ * layout in from headers and options; format_matrix_market.c from its size line.
+ */
+#ifndef DPMF_RATINGS_DELIMITED_H
+#define DPMF_RATINGS_DELIMITED_H
+
+#include "ratings/column_names.h"
+#include "ratings/formats.h"
+#include "ratings/row_split.h"
+
+enum delimited_ids {
+    IDS_TEXT,   /* any bytes, kept as they are */
+    IDS_WHOLE,  /* whole numbers */
+    IDS_MATRIX, /* whole numbers from 1 to the matrix's size */
+};
+
+struct delimited {
+    enum row_kind kind; /* ROW_QUOTED where quotes are allowed; chunks without them go faster */
+    char separator;
+    uint32_t n_columns;
+    int32_t column[COLUMN_ROLES]; /* where each role is; -1: nowhere (only the time) */
+    enum delimited_ids ids;
+    uint64_t max_user, max_item; /* IDS_MATRIX */
+    const char *hint;            /* for rows of the wrong number of columns */
+};
+
+/* struct text_format's parse; source->state is a struct delimited. */
+void delimited_parse(const struct text_source *source, struct text_chunk *chunk,
+                     struct record_batch *batch);
+
+#endif

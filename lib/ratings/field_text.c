@@ -1,0 +1,206 @@
+/*
+ * Reads the fields of a record once a reader has found where they begin and end. Fed by all readers
+ * of text; a bad field is rejected with the words a person can act on.
+ */
+#include "ratings/field_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* ---- showing ---------------------------------------------------------------------------------- */
+
+/* Whether the terminal would act on it: C0, DEL, and C1 in its two-byte form. */
+static bool is_control(const char *text, size_t length) {
+    unsigned char first = (unsigned char)text[0];
+    if (length == 1) return first < 0x20 || first == 0x7f;
+    return first == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
+const char *field_show(char out[FIELD_SHOWN_MAX], const char *text, size_t n) {
+    char *at = out;
+    size_t i = 0;
+    while (i < n && i < FIELD_SHOWN_BYTES) {
+        size_t length = utf8_sequence(text + i, n - i);
+        if (length > 0 && !is_control(text + i, length)) {
+            if (i + length > FIELD_SHOWN_BYTES) break;
+            memcpy(at, text + i, length);
+            at += length;
+            i += length;
+        } else {
+            at += snprintf(at, 5, "\\x%02x", (unsigned)(unsigned char)text[i]);
+            i++;
+        }
+    }
+    memcpy(at, i < n ? "..." : "", i < n ? 4 : 1);
+    return out;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------- */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+static void trim(const char **text, size_t *n) {
+    while (*n > 0 && is_blank(**text)) (*text)++, (*n)--;
+    while (*n > 0 && is_blank((*text)[*n - 1])) (*n)--;
+}
+
+enum number_result field_rating(const char *text, size_t n, double *rating) {
+    trim(&text, &n);
+    return number_parse_double(text, n, rating);
+}
+
+bool field_whole(const char **text, uint32_t *n, uint64_t *value) {
+    const char *at = *text, *end = at + *n;
+    if (at < end && *at == '+') at++;
+    if (at == end) return false;
+    while (end - at > 1 && *at == '0') at++;
+    if (end - at > 19) return false;
+    uint64_t v = 0;
+    for (const char *digit = at; digit < end; digit++) {
+        unsigned d = (unsigned)(unsigned char)*digit - '0';
+        if (d > 9) return false;
+        v = v * 10 + d;
+    }
+    if (v > (uint64_t)INT64_MAX) return false;
+    *text = at;
+    *n = (uint32_t)(end - at);
+    *value = v;
+    return true;
+}
+
+/* ---- times ------------------------------------------------------------------------------------ */
+
+/* n digits at text. @return -1 when they are not all digits */
+static int digits(const char *text, int n) {
+    int value = 0;
+    for (int i = 0; i < n; i++) {
+        unsigned d = (unsigned)(unsigned char)text[i] - '0';
+        if (d > 9) return -1;
+        value = value * 10 + (int)d;
+    }
+    return value;
+}
+
+static int days_in_month(int year, int month) {
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/* Days since 1970-01-01. Years are counted from March, so that the leap day is a year's last. */
+static int64_t days_since_epoch(int year, int month, int day) {
+    int64_t y = month > 2 ? year : year - 1;
+    int64_t era_day = 365 * y + y / 4 - y / 100 + y / 400; /* y >= 0 but for year 0's first months */
+    if (y < 0) era_day = -366;
+    int64_t month_day = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5;
+    return era_day + month_day + (day - 1) - 719468;
+}
+
+/* hh:mm:ss, then perhaps a fraction, then perhaps Z. @return seconds or -1 */
+static int clock_seconds(const char *text, size_t n) {
+    if (n < 8 || text[2] != ':' || text[5] != ':') return -1;
+    int hour = digits(text, 2), minute = digits(text + 3, 2), second = digits(text + 6, 2);
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return -1;
+    size_t at = 8;
+    if (at < n && text[at] == '.') {
+        size_t fraction = ++at;
+        while (at < n && digits(text + at, 1) >= 0) at++;
+        if (at == fraction) return -1;
+    }
+    if (at < n && text[at] == 'Z') at++;
+    return at == n ? hour * 3600 + minute * 60 + second : -1;
+}
+
+static bool date_time(const char *text, size_t n, int64_t *time) {
+    if (n < 10 || text[4] != '-' || text[7] != '-') return false;
+    int year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
+    if (year < 0 || month < 1 || month > 12) return false;
+    if (day < 1 || day > days_in_month(year, month)) return false;
+    int seconds = 0;
+    if (n > 10) {
+        if (text[10] != 'T' && text[10] != ' ') return false;
+        seconds = clock_seconds(text + 11, n - 11);
+        if (seconds < 0) return false;
+    }
+    *time = days_since_epoch(year, month, day) * 86400 + seconds;
+    return true;
+}
+
+/* [+-]digits.digits, floored; a double could not hold all of a large one. */
+static bool decimal_time(const char *text, size_t n, int64_t *time) {
+    const char *point = memchr(text, '.', n);
+    size_t whole = point != NULL ? (size_t)(point - text) : n, at = whole + 1;
+    if (number_parse_int64(text, whole, time) != NUMBER_OK || at >= n) return false;
+    bool zero = true;
+    for (; at < n; at++) {
+        if (digits(text + at, 1) < 0) return false;
+        zero = zero && text[at] == '0';
+    }
+    if (text[0] == '-' && !zero) {
+        if (*time == INT64_MIN) return false;
+        --*time;
+    }
+    return true;
+}
+
+/* 1.5e9 and such. */
+static bool exponent_time(const char *text, size_t n, int64_t *time) {
+    double value;
+    if (number_parse_double(text, n, &value) != NUMBER_OK) return false;
+    value = floor(value);
+    if (!(value > -0x1p63 && value < 0x1p63)) return false;
+    *time = (int64_t)value;
+    return true;
+}
+
+bool field_time(const char *text, size_t n, int64_t *time) {
+    *time = STORE_NO_TIME;
+    trim(&text, &n);
+    if (n == 0) return true;
+    if (date_time(text, n, time)) return true;
+    if (number_parse_int64(text, n, time) == NUMBER_OK) return *time != STORE_NO_TIME;
+    if (decimal_time(text, n, time)) return *time != STORE_NO_TIME;
+    return exponent_time(text, n, time);
+}
+
+/* ---- rejecting -------------------------------------------------------------------------------- */
+
+bool field_reject_rating(struct record_batch *batch, const char *text, size_t n, int64_t line,
+                         int64_t column) {
+    char shown[FIELD_SHOWN_MAX];
+    double ignored;
+    enum number_result result = field_rating(text, n, &ignored);
+    trim(&text, &n);
+    field_show(shown, text, n);
+    if (n == 0)
+        return record_batch_reject(batch, DPMF_ERR_INPUT_NUMBER, line, column, NULL,
+                                   "the rating is empty");
+    if (result != NUMBER_NOT_FINITE)
+        return record_batch_reject(batch, DPMF_ERR_INPUT_NUMBER, line, column,
+                                   memchr(text, ',', n) ? "write decimals with a point, as in 4.5"
+                                                        : NULL,
+                                   "rating \"%s\" is not a number", shown);
+    /* Words are for what is not finite; digits mean that it would be, were it not for its size. */
+    bool word = strcspn(shown, "0123456789") == strlen(shown);
+    if (word)
+        return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, column, NULL,
+                                   "rating \"%s\" is not finite", shown);
+    return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, column, NULL,
+                               "rating %s is too large", shown);
+}
+
+bool field_reject_time(struct record_batch *batch, const char *text, size_t n, int64_t line,
+                       int64_t column) {
+    char shown[FIELD_SHOWN_MAX];
+    return record_batch_reject(batch, DPMF_ERR_INPUT_TIME, line, column,
+                               "write seconds since 1970, 2005-09-06 or 2005-09-06T12:34:56Z",
+                               "timestamp \"%s\" is no time", field_show(shown, text, n));
+}
+
+bool field_reject_nul(struct record_batch *batch, const char *whose, int64_t line, int64_t column) {
+    return record_batch_reject(batch, DPMF_ERR_INPUT_ID, line, column, NULL,
+                               "the %s id holds a NUL byte", whose);
+}

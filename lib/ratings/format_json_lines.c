@@ -1,0 +1,189 @@
+/*
+ * JSON lines: an object a line, its keys known by the same names as the columns of a CSV header.
+ * Ids may be strings or numbers (kept as they are written), ratings numbers or numbers in a string;
+ * other keys are passed over, whatever is in them. Fed by text_source.c; feeds the record batch.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "ratings/column_names.h"
+#include "ratings/field_text.h"
+#include "ratings/formats.h"
+
+/* The line being read. */
+struct reading {
+    struct record_batch *batch;
+    char *line;
+    size_t n;
+    int64_t number;
+    struct json_reader json;
+};
+
+/* The values found for each role; kind JSON_ERROR stands for none yet. */
+struct found {
+    struct json_token value[COLUMN_ROLES];
+    char *text[COLUMN_ROLES];
+    size_t length[COLUMN_ROLES];
+};
+
+static bool reject(const struct reading *reading, size_t offset, const char *message) {
+    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_JSON, reading->number,
+                               (int64_t)offset + 1,
+                               "expected an object like {\"user\":1,\"item\":2,\"rating\":3.5}",
+                               "%s", message);
+}
+
+static bool reject_role(const struct reading *reading, size_t offset, enum column_role role,
+                        const char *what) {
+    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_JSON, reading->number,
+                               (int64_t)offset + 1, NULL, "the %s %s", column_role_name(role),
+                               what);
+}
+
+static enum column_role role_of_key(const struct json_token *key) {
+    char plain[64];
+    if (!key->escaped) return column_role_of(key->text, key->length);
+    if (key->length > sizeof plain) return COLUMN_OTHER;
+    return column_role_of(plain, json_unescape(key, plain));
+}
+
+/* Keeps a value if it is of a kind that the role can have. Unescapes it where it stands. */
+static bool keep(struct reading *reading, enum column_role role, const struct json_token *value,
+                 struct found *found, bool *go_on) {
+    bool usable = value->kind == JSON_STRING || value->kind == JSON_NUMBER;
+    if (role == COLUMN_TIME && value->kind == JSON_NULL) usable = true;
+    if (!usable) {
+        *go_on = reject_role(reading, value->offset, role, "is neither a string nor a number");
+        return false;
+    }
+    found->value[role] = *value;
+    found->length[role] = 0;
+    if (value->kind == JSON_NULL) return true;
+    char *text = reading->line + (value->text - reading->line);
+    found->text[role] = text;
+    found->length[role] = value->escaped ? json_unescape(value, text) : value->length;
+    return true;
+}
+
+/* Reads the object. @return false when it is bad, and then *go_on is what the batch said */
+static bool read_object(struct reading *reading, struct found *found, bool *go_on) {
+    struct json_reader *json = &reading->json;
+    struct json_token token = json_next(json);
+    if (token.kind == JSON_ERROR) goto fault;
+    if (token.kind != JSON_OBJECT_BEGIN) {
+        *go_on = reject(reading, token.offset, "the line is not a JSON object");
+        return false;
+    }
+    for (;;) {
+        struct json_token key = token = json_next(json);
+        if (token.kind == JSON_OBJECT_END) break;
+        if (token.kind == JSON_ERROR) goto fault;
+        enum column_role role = role_of_key(&key);
+        token = json_next(json);
+        if (token.kind == JSON_ERROR) goto fault;
+        if (role != COLUMN_OTHER) {
+            if (found->value[role].kind != JSON_ERROR) {
+                *go_on = reject_role(reading, key.offset, role, "is given twice");
+                return false;
+            }
+            if (!keep(reading, role, &token, found, go_on)) return false;
+        } else if (!json_skip(json, token)) {
+            token = json_next(json);
+            goto fault;
+        }
+    }
+    token = json_next(json);
+    if (token.kind == JSON_END) return true;
+fault:
+    *go_on = reject(reading, token.offset, token.fault != NULL ? token.fault : "the JSON is broken");
+    return false;
+}
+
+static int64_t column_of(const struct found *found, enum column_role role) {
+    return (int64_t)found->value[role].offset + 1;
+}
+
+/* @return whether all that a record needs was there */
+static bool is_complete(const struct reading *reading, const struct found *found, bool *go_on) {
+    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) {
+        if (found->value[i].kind != JSON_ERROR) continue;
+        *go_on = reject_role(reading, 0, (enum column_role)i, "is missing from the object");
+        return false;
+    }
+    return true;
+}
+
+static bool take_object(const struct reading *reading, const struct found *found) {
+    struct record_batch *batch = reading->batch;
+    struct record record = {
+        .user = found->text[COLUMN_USER],
+        .item = found->text[COLUMN_ITEM],
+        .user_length = (uint32_t)found->length[COLUMN_USER],
+        .item_length = (uint32_t)found->length[COLUMN_ITEM],
+        .time = STORE_NO_TIME,
+    };
+    int64_t line = reading->number, user_column = column_of(found, COLUMN_USER),
+            item_column = column_of(found, COLUMN_ITEM),
+            rating_column = column_of(found, COLUMN_RATING);
+    if (record.user_length > 0 && memchr(record.user, 0, record.user_length) != NULL)
+        return field_reject_nul(batch, "user", line, user_column);
+    if (record.item_length > 0 && memchr(record.item, 0, record.item_length) != NULL)
+        return field_reject_nul(batch, "item", line, item_column);
+    const char *text = found->text[COLUMN_RATING];
+    size_t length = found->length[COLUMN_RATING];
+    if (field_rating(text, length, &record.rating) != NUMBER_OK)
+        return field_reject_rating(batch, text, length, line, rating_column);
+    text = found->text[COLUMN_TIME];
+    length = found->length[COLUMN_TIME];
+    if (length > 0 && !field_time(text, length, &record.time))
+        return field_reject_time(batch, text, length, line, column_of(found, COLUMN_TIME));
+    return record_batch_add(batch, &record, line, user_column, item_column, rating_column);
+}
+
+static bool is_blank_line(const char *line, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r') return false;
+    return true;
+}
+
+static bool take_line(struct reading *reading) {
+    if (is_blank_line(reading->line, reading->n)) return true;
+    struct found found;
+    memset(&found, 0, sizeof found);
+    json_reader_init(&reading->json, reading->line, reading->n);
+    bool go_on = true;
+    if (!read_object(reading, &found, &go_on) || !is_complete(reading, &found, &go_on)) return go_on;
+    return take_object(reading, &found);
+}
+
+static void parse_json_lines(const struct text_source *source, struct text_chunk *chunk,
+                             struct record_batch *batch) {
+    (void)source;
+    struct reading reading = {.batch = batch};
+    char *at = chunk->bytes, *end = at + chunk->n;
+    bool go_on = true;
+    while (at < end && go_on) {
+        char *newline = memchr(at, '\n', (size_t)(end - at));
+        reading.line = at;
+        reading.n = (size_t)(newline - at);
+        reading.number++;
+        go_on = take_line(&reading);
+        at = newline + 1;
+    }
+    chunk->n_lines = reading.number;
+}
+
+static bool sniff_json_lines(const struct first_line *line) {
+    size_t at = 0;
+    while (at < line->n && (line->text[at] == ' ' || line->text[at] == '\t')) at++;
+    if (at == line->n || line->text[at] != '{') return false;
+    for (at++; at < line->n && (line->text[at] == ' ' || line->text[at] == '\t');) at++;
+    return at == line->n || line->text[at] == '"' || line->text[at] == '}';
+}
+
+const struct text_format format_json_lines = {
+    .name = "jsonl",
+    .description = "a JSON object a line, with the keys user, item, rating and perhaps timestamp",
+    .sniff = sniff_json_lines,
+    .parse = parse_json_lines,
+};

@@ -1,0 +1,110 @@
+/*
+ * The gate between readers and whoever owns the records: every record of every format passes
+ * record_batch_add, so the checks that all formats share (lengths of ids, finite ratings, rescaling,
+ * the range) stand here once. Fed by the readers' parse functions; feeds the importer.
+ */
+#include "ratings/record_batch.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void record_batch_begin(struct record_batch *batch) {
+    batch->n = 0;
+    batch->n_added = 0;
+    batch->n_rejected = 0;
+    batch->first_rejected.code = 0;
+    batch->failure.code = 0;
+}
+
+static bool hand_over(struct record_batch *batch) {
+    int n = batch->n;
+    batch->n = 0;
+    struct dpmf_error error = {.code = 0};
+    int code = batch->take(batch->self, batch->record, n, &error);
+    if (code == 0) return true;
+    batch->failure = error;
+    batch->failure.code = code;
+    return false;
+}
+
+int record_batch_end(struct record_batch *batch) {
+    if (batch->failure.code == 0 && batch->n > 0) hand_over(batch);
+    return batch->failure.code;
+}
+
+static void describe(struct dpmf_error *error, int code, int64_t line, int64_t column,
+                     const char *hint, const char *format, va_list arguments) {
+    char message[DPMF_ERROR_TEXT_MAX];
+    if (vsnprintf(message, sizeof message, format, arguments) < 0) message[0] = '\0';
+    error_set(error, code, "%s", message);
+    if (hint != NULL) error_hint(error, "%s", hint);
+    error_place(error, NULL, line, column);
+}
+
+bool record_batch_reject(struct record_batch *batch, int code, int64_t line, int64_t column,
+                         const char *hint, const char *format, ...) {
+    if (batch->failure.code != 0) return false;
+    bool skip = batch->options->skip_bad;
+    if (skip && batch->n_rejected++ > 0) return true;
+    va_list arguments;
+    va_start(arguments, format);
+    describe(skip ? &batch->first_rejected : &batch->failure, code, line, column, hint, format,
+             arguments);
+    va_end(arguments);
+    return skip;
+}
+
+static bool reject_id(struct record_batch *batch, const char *whose, uint32_t length, int64_t line,
+                      int64_t column) {
+    if (length == 0)
+        return record_batch_reject(batch, DPMF_ERR_INPUT_ID, line, column, NULL,
+                                   "the %s id is empty", whose);
+    return record_batch_reject(batch, DPMF_ERR_INPUT_ID_TOO_LONG, line, column, NULL,
+                               "the %s id is %u bytes long, more than %d", whose, (unsigned)length,
+                               (int)STORE_ID_MAX);
+}
+
+/* Multiplied before divided, so that 90 of 0:100 is exactly 4.5 of 0:5. */
+static double rescaled(double rating, const struct dpmf_input_options *options) {
+    if (rating == options->from_max) return options->to_max;
+    double width = options->from_max - options->from_min;
+    return options->to_min + (rating - options->from_min) * (options->to_max - options->to_min) / width;
+}
+
+static bool reject_range(struct record_batch *batch, double rating, int64_t line, int64_t column) {
+    const struct dpmf_input_options *options = batch->options;
+    char value[DPMF_DOUBLE_TEXT_MAX], low[DPMF_DOUBLE_TEXT_MAX], high[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(rating, value);
+    dpmf_format_double(options->range_min, low);
+    dpmf_format_double(options->range_max, high);
+    return record_batch_reject(batch, DPMF_ERR_INPUT_OUT_OF_RANGE, line, column, NULL,
+                               "rating %s is outside the range %s:%s", value, low, high);
+}
+
+static inline bool good_length(uint32_t length) { return length - 1u < (uint32_t)STORE_ID_MAX; }
+
+bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
+                      int64_t user_column, int64_t item_column, int64_t rating_column) {
+    const struct dpmf_input_options *options = batch->options;
+    double rating = record->rating;
+    if (!good_length(record->user_length))
+        return reject_id(batch, "user", record->user_length, line, user_column);
+    if (!good_length(record->item_length))
+        return reject_id(batch, "item", record->item_length, line, item_column);
+    if (options->rescale) rating = rescaled(rating, options);
+    if (!isfinite(rating))
+        return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, rating_column, NULL,
+                                   "the rating is not finite");
+    if (options->has_range && !(rating >= options->range_min && rating <= options->range_max))
+        return reject_range(batch, rating, line, rating_column);
+
+    struct record *place = &batch->record[batch->n];
+    *place = *record;
+    place->rating = rating;
+    batch->n_added++;
+    return ++batch->n < RECORD_BATCH || hand_over(batch);
+}

@@ -1,0 +1,58 @@
+/*
+ * Where readers put the records they find. A reader adds records one by one; every RECORD_BATCH of
+ * them the owner is called to take them away, so records live in cache only. Bad records are
+ * rejected here, with their place, and either end the reading or are counted.
+ *
+ * One batch belongs to one chunk of input at a time; places are relative to the chunk, because a
+ * chunk is parsed before anyone knows how many lines came before it.
+ */
+#ifndef DPMF_RATINGS_RECORD_BATCH_H
+#define DPMF_RATINGS_RECORD_BATCH_H
+
+#include "dpmf.h"
+#include "store/store.h"
+
+enum { RECORD_BATCH = 128 };
+
+struct record {
+    const char *user, *item; /* not ended by NUL; 1 .. STORE_ID_MAX bytes; valid until `take` is called */
+    uint32_t user_length, item_length;
+    double rating;
+    int64_t time; /* STORE_NO_TIME when there is none */
+};
+
+struct record_batch {
+    struct record record[RECORD_BATCH];
+    int n;
+
+    /* The owner: takes the n records. @return 0, or a negative code that ends the reading */
+    int (*take)(void *self, const struct record *records, int n, struct dpmf_error *error);
+    void *self;
+
+    const struct dpmf_input_options *options; /* rescale, range, skip_bad */
+
+    /* Filled while reading; record_batch_begin clears them for a new chunk. */
+    uint64_t n_added;
+    uint64_t n_rejected;
+    struct dpmf_error first_rejected; /* its line is relative to the chunk: 1 = the chunk's first */
+    struct dpmf_error failure;        /* what ended the reading; code 0 when nothing did */
+};
+
+/* Empties the batch for a new chunk. */
+void record_batch_begin(struct record_batch *batch);
+
+/* Hands over what is left. @return 0, or the code of batch->failure */
+int record_batch_end(struct record_batch *batch);
+
+/* Checks the record (ids' lengths, a finite rating, rescaling, range) and adds it. line, and the
+ * columns of the three fields, say where it stood, all 1-based, for the error if there is one.
+ * @return true to go on, false when reading must stop (batch->failure says why) */
+bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
+                      int64_t user_column, int64_t item_column, int64_t rating_column);
+
+/* A record that could not be made sense of. The hint may be NULL.
+ * @return as record_batch_add: true when bad records are skipped */
+bool record_batch_reject(struct record_batch *batch, int code, int64_t line, int64_t column,
+                         const char *hint, const char *format, ...) DPMF_PRINTF(6, 7);
+
+#endif

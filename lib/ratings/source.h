@@ -1,0 +1,51 @@
+/*
+ * A source of ratings: the one interface behind which text files, stores and databases stand. Input
+ * comes as chunks that can be parsed independently of each other: `next` cuts them, serially;
+ * `parse` turns one into records, in any thread; `settle` follows, serially and in order, with what
+ * only the order can tell (line numbers, counts across chunks). import.c drives it with a pipeline.
+ */
+#ifndef DPMF_RATINGS_SOURCE_H
+#define DPMF_RATINGS_SOURCE_H
+
+#include "ratings/record_batch.h"
+
+struct source;
+
+struct source_ops {
+    /* An empty chunk object for reuse, NULL without memory. */
+    void *(*chunk_new)(const struct source *source);
+    void (*chunk_free)(void *chunk);
+
+    /* Serial. @return 1 with a chunk, 0 at the end, or a negative code */
+    int (*next)(struct source *source, void *chunk, struct dpmf_error *error);
+
+    /* Any thread; the source is not changed. Adds records to `batch`, stops when it says so. Does
+     * not call record_batch_begin or _end. */
+    void (*parse)(const struct source *source, void *chunk, struct record_batch *batch);
+
+    /* Serial, in order, after parse: makes the places in batch->failure and batch->first_rejected
+     * absolute (file, line) and checks what spans chunks; what is wrong across chunks is rejected
+     * through the batch too. @return 0, or a negative code */
+    int (*settle)(struct source *source, void *chunk, struct record_batch *batch,
+                  struct dpmf_error *error);
+
+    /* After the last chunk was settled: what only the end can tell. `batch` as in settle. */
+    int (*finish)(struct source *source, struct record_batch *batch, struct dpmf_error *error);
+
+    void (*close)(struct source *source);
+};
+
+struct source {
+    const struct source_ops *ops;
+    const char *format;   /* its name, e.g. "csv"; static text */
+    uint64_t total_bytes; /* for progress; 0 when not known (standard input) */
+    uint64_t (*bytes_read)(const struct source *source); /* so far, of the same total; any thread */
+};
+
+/* Opens an input of any kind: sniffs compression, store and format, or takes options->format. Reads
+ * no more than it needs to decide. `path` "-" is standard input. */
+int source_open(const char *path, const struct dpmf_input_options *options, struct source **source,
+                struct dpmf_error *error);
+void source_close(struct source *source); /* NULL is fine */
+
+#endif

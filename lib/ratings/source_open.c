@@ -1,0 +1,51 @@
+/*
+ * Opens an input of any kind: a store is known by its first bytes, everything else is text, perhaps
+ * compressed, and text_source.c finds out which. Called by the importer.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "ratings/formats.h"
+#include "ratings/source.h"
+#include "ratings/store_source.h"
+#include "ratings/text_source.h"
+
+/* A store is read in any order, which a pipe does not allow. */
+static int refuse_piped_store(struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT,
+              "a ratings store cannot be read from standard input");
+    error_hint(error, "give the path of the file");
+    error_place(error, "<stdin>", 0, 0);
+    return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
+}
+
+static int open_store(const char *path, struct source **source, struct dpmf_error *error) {
+    if (strcmp(path, "-") == 0) return refuse_piped_store(error);
+    return store_source_open(path, source, error);
+}
+
+int source_open(const char *path, const struct dpmf_input_options *options, struct source **source,
+                struct dpmf_error *error) {
+    struct dpmf_input_options defaults = dpmf_input_options_default();
+    if (options == NULL) options = &defaults;
+    bool automatic = format_is_auto(options);
+    if (!automatic) {
+        int code = format_check(options->format, error);
+        if (code != 0) return code;
+        if (strcmp(options->format, FORMAT_STORE) == 0) return open_store(path, source, error);
+    }
+    struct input_stream *stream = NULL;
+    int code = input_stream_open(path, &stream, error);
+    if (code != 0) return code;
+    const void *head;
+    size_t n = input_stream_head(stream, &head);
+    if (automatic && store_has_magic(head, n)) {
+        input_stream_close(stream);
+        return open_store(path, source, error);
+    }
+    return text_source_open_stream(stream, options, NULL, source, error);
+}
+
+void source_close(struct source *source) {
+    if (source != NULL) source->ops->close(source);
+}

@@ -1,0 +1,36 @@
+/*
+ * Opening ratings of any kind as a store: a store as it is, anything else by way of a temporary one.
+ * What lets every command take any format where it takes a store.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "ratings/import.h"
+#include "store/store.h"
+
+static int looks_like_store(const char *path, bool *is_store, struct dpmf_error *error) {
+    *is_store = false;
+    if (strcmp(path, "-") == 0) return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return error_system(error, errno, "open", path);
+    char magic[8];
+    ssize_t n = read(fd, magic, sizeof magic);
+    int code = n < 0 ? error_system(error, errno, "read", path) : 0;
+    close(fd);
+    *is_store = n > 0 && store_has_magic(magic, (size_t)n);
+    return code;
+}
+
+int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
+                    const struct dpmf_run *run, struct dpmf_store **store,
+                    struct dpmf_error *error) {
+    *store = NULL;
+    bool is_store;
+    int code = looks_like_store(path, &is_store, error);
+    if (code < 0) return code;
+    if (is_store) return store_open_file(path, store, error);
+    return import_ratings(&path, 1, NULL, options, run, NULL, store, error);
+}

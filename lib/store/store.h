@@ -1,0 +1,172 @@
+/*
+ * The ratings store, `.dpr`: users grouped into blocks of about 1,000, as the paper's pipeline wants
+ * them. docs/formats/dpr.md specifies the file; store_format.h draws it. This header is what the
+ * rest of the library sees of it: blocks of users in plain arrays, a writer that is given encoded
+ * blocks in order, a reader, and a stream that keeps blocks in flight.
+ */
+#ifndef DPMF_STORE_STORE_H
+#define DPMF_STORE_STORE_H
+
+#include "base/bytes.h"
+#include "dpmf.h"
+
+enum {
+    STORE_BLOCK_USERS = 1024,          /* a block closes at this many users ... */
+    STORE_BLOCK_RATINGS = 1 << 19,     /* ... or before it would pass this many ratings */
+    STORE_ID_MAX = 64 * 1024,          /* bytes in an id; at least 1 */
+};
+
+#define STORE_NO_TIME INT64_MIN /* this rating has no time, in a store that has times */
+#define STORE_MAX_USERS UINT32_MAX
+#define STORE_MAX_ITEMS UINT32_MAX
+
+/* A block of users with all their ratings, in arrays: user i's are start[i] .. start[i+1]-1, with
+ * strictly increasing item numbers. */
+struct store_block {
+    uint64_t first_user;      /* number of the block's first user in the store */
+    uint32_t n_users;
+    uint64_t n_ratings;
+    const uint64_t *start;    /* n_users + 1 */
+    const uint32_t *item;     /* n_ratings, each */
+    const double *value;      /* exact ... */
+    const float *value32;     /* ... or for training; which of them, by enum store_want */
+    const int64_t *time;      /* NULL in a store without times */
+    const char *id_bytes;     /* user i's id is id_bytes[id_start[i]] .. id_start[i+1]-1 */
+    const uint64_t *id_start; /* n_users + 1 */
+};
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+/* A block as it stands in the file, made in any thread. Reuse it; free with store_encoded_free. */
+struct store_encoded {
+    struct byte_buffer bytes;
+    uint32_t n_users;
+    uint64_t n_ratings;
+    double min, max;
+};
+
+/* `block->value` is read, value32 is not. With has_times and block->time NULL, no rating has one. */
+int store_block_encode(const struct store_block *block, bool has_times, struct store_encoded *out,
+                       struct dpmf_error *error);
+void store_encoded_free(struct store_encoded *encoded);
+
+struct store_writer;
+
+/* `path` NULL: a nameless temporary store, read through store_writer_finish_open. */
+int store_writer_open(struct store_writer **writer, const char *path, bool has_times,
+                      struct dpmf_error *error);
+
+/* Blocks in the order of their users. */
+int store_writer_append(struct store_writer *writer, const struct store_encoded *block,
+                        struct dpmf_error *error);
+
+struct store_item {
+    const char *id;
+    uint32_t id_length;
+    uint64_t n_ratings;
+};
+
+/* Writes the dictionary of items (item number = place in `items`), the index and the end. Nothing is
+ * in place yet: follow with commit, which frees the writer in any case. */
+int store_writer_finish(struct store_writer *writer, const struct store_item *items, size_t n_items,
+                        struct dpmf_error *error);
+int store_writer_prepare(struct store_writer *writer, struct dpmf_error *error);
+int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes, struct dpmf_error *error);
+void store_writer_abandon(struct store_writer *writer); /* NULL is fine */
+
+/* In place of commit, for a nameless store: frees the writer and opens what it wrote. */
+int store_writer_commit_open(struct store_writer *writer, struct dpmf_store **store,
+                             struct dpmf_error *error);
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* Opens a file that must be a store: header, end, index and dictionary are read and checked. */
+int store_open_file(const char *path, struct dpmf_store **store, struct dpmf_error *error);
+
+/* @return whether the first bytes of a file (at least 8 of them) are those of a store */
+bool store_has_magic(const void *bytes, size_t n);
+
+uint64_t store_n_users(const struct dpmf_store *store);
+uint64_t store_n_items(const struct dpmf_store *store);
+uint64_t store_n_ratings(const struct dpmf_store *store);
+uint64_t store_n_blocks(const struct dpmf_store *store);
+bool store_has_times(const struct dpmf_store *store);
+const char *store_path(const struct dpmf_store *store);
+struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);
+
+/* Size of block b as decoded by the index: for planning memory. */
+void store_block_size(const struct dpmf_store *store, uint64_t b, uint32_t *n_users,
+                      uint64_t *n_ratings);
+
+enum store_want {
+    STORE_WANT_VALUE = 1,
+    STORE_WANT_VALUE32 = 2,
+    STORE_WANT_TIME = 4, /* nothing in a store without times */
+    STORE_WANT_IDS = 8,
+};
+
+/* The memory a decoded block lives in; zero-initialise, reuse, free. */
+struct store_space {
+    uint64_t *start;
+    uint32_t *item;
+    double *value;
+    float *value32;
+    int64_t *time;
+    uint64_t *id_start;
+    size_t start_capacity, item_capacity, value_capacity, value32_capacity, time_capacity,
+        id_start_capacity;
+};
+
+void store_space_free(struct store_space *space);
+
+/* A block's bytes as read from the file, not yet looked at. */
+struct store_raw {
+    struct byte_buffer buffer;
+    uint64_t block; /* its number */
+};
+
+/* Reads block b's bytes into `raw`. */
+int store_block_read(const struct dpmf_store *store, uint64_t b, struct store_raw *raw,
+                     struct dpmf_error *error);
+
+/* Checks the checksum and everything in it, and decodes what is wanted (a mask of enum store_want;
+ * start and item always). `out` points into `space` and `raw`. In any thread. */
+int store_block_decode(const struct dpmf_store *store, const struct store_raw *raw, unsigned want,
+                       struct store_space *space, struct store_block *out,
+                       struct dpmf_error *error);
+
+/* The reader pipeline for consumers that run their own threads: a reader thread keeps up to
+ * `in_flight` blocks read ahead; consumers take them in order and give them back. */
+struct store_stream;
+
+int store_stream_open(struct store_stream **stream, const struct dpmf_store *store,
+                      uint64_t first_block, uint64_t n_blocks, size_t in_flight,
+                      struct dpmf_error *error);
+
+/* From any number of threads. @return 1 with a block, 0 past the last, or a negative code */
+int store_stream_take(struct store_stream *stream, struct store_raw **raw, struct dpmf_error *error);
+void store_stream_give_back(struct store_stream *stream, struct store_raw *raw);
+void store_stream_close(struct store_stream *stream); /* in the middle is fine */
+
+/* Visits every block: `visit` in parallel (worker as in base/pipeline.h), then `finish` serially in
+ * the order of blocks. `product` is one of `products`, the caller's objects that carry results from
+ * visit to finish; there must be n_products > 0 of them (they bound what is in flight). Reports
+ * progress as `phase`, counted in ratings. Either function may be NULL. */
+struct store_visitor {
+    const char *phase;
+    unsigned want;
+    int (*visit)(void *self, int worker, const struct store_block *block, void *product,
+                 struct dpmf_error *error);
+    int (*finish)(void *self, void *product, struct dpmf_error *error);
+    void *self;
+    void *const *products;
+    size_t n_products;
+};
+
+int store_visit(const struct dpmf_store *store, const struct store_visitor *visitor,
+                const struct dpmf_run *run, struct dpmf_error *error);
+
+/* How many products to make for a run: enough that no worker waits. */
+size_t store_visit_products(const struct dpmf_run *run);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * One call of a verb, from its words to its exit status: parsing, what the shared options mean, the
+ * run itself. Fed by main.c and by the demo; feeds the command_*.c files.
+ */
+#include "command.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "manual.h"
+#include "options.h"
+
+enum { THREADS_MAX = 4096 };
+
+static bool wants_progress(const struct invocation *invocation) {
+    if (command_has(invocation, OPTION_QUIET) || options_is(invocation, OPTION_PROGRESS, "never"))
+        return false;
+    if (options_is(invocation, OPTION_PROGRESS, "always")) return true;
+    return isatty(STDERR_FILENO);
+}
+
+static int prepare(struct invocation *invocation) {
+    struct terminal *terminal = &invocation->terminal;
+    terminal->quiet = command_has(invocation, OPTION_QUIET);
+    terminal->verbose = command_has(invocation, OPTION_VERBOSE);
+    terminal->draws = wants_progress(invocation);
+    terminal->last_drawn = terminal->phase_started = terminal_clock();
+
+    struct dpmf_run *run = &invocation->run;
+    *run = dpmf_run_default();
+    run->progress = terminal_progress_show;
+    run->warn = terminal_warning_print;
+    run->self = terminal;
+    if (command_has(invocation, OPTION_THREADS)) {
+        uint64_t threads = options_count(invocation, OPTION_THREADS);
+        if (threads == 0 || threads > THREADS_MAX)
+            return terminal_error_print(STATUS_USAGE, "for example: --threads 2",
+                                        "--threads %s is not from 1 to %d",
+                                        invocation->value[OPTION_THREADS], THREADS_MAX);
+        run->threads = (int)threads;
+    }
+    if (command_has(invocation, OPTION_MEMORY)) {
+        run->memory = options_size(invocation, OPTION_MEMORY);
+        if (run->memory == 0)
+            return terminal_error_print(STATUS_USAGE, "for example: --memory 2GiB",
+                                        "--memory %s is no memory at all",
+                                        invocation->value[OPTION_MEMORY]);
+    }
+    return STATUS_DONE;
+}
+
+int command_run(const struct verb *verb, int argc, char **argv) {
+    struct invocation invocation = {.verb = verb};
+    invocation.operands = calloc((size_t)argc + 1, sizeof *invocation.operands);
+    if (invocation.operands == NULL)
+        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+
+    int status = options_parse(&invocation, argc, argv);
+    if (status == 0 && command_has(&invocation, OPTION_HELP)) {
+        manual_verb_help(stdout, verb);
+    } else if (status == 0) {
+        status = prepare(&invocation);
+        if (status == 0) status = verb->run(&invocation);
+    }
+    free(invocation.operands);
+    return status;
+}

@@ -1,0 +1,189 @@
+/*
+ * The shape of the command line: what a verb, an option, an operand and an example are. The tables
+ * themselves are in command_table.c; the parser, the help, the man pages and the completion scripts
+ * are all made from them, so that nothing about an option is written twice.
+ */
+#ifndef DPMF_PROGRAMS_COMMAND_H
+#define DPMF_PROGRAMS_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dpmf.h"
+#include "terminal.h"
+
+/* What the process ends with. A signal shows as 128 + its number in shells. */
+enum exit_status {
+    STATUS_DONE = 0,
+    STATUS_USAGE = 2,
+    STATUS_INPUT = 3,
+    STATUS_IO = 4,
+    STATUS_BUG = 70,
+};
+
+struct status_note {
+    int status;
+    const char *meaning;
+};
+
+extern const struct status_note status_notes[]; /* ended by a NULL meaning */
+
+/* ---- values: what an option's argument or an operand may be ------------------------------------ */
+
+enum value_kind {
+    VALUE_NONE, /* a flag */
+    VALUE_TEXT,
+    VALUE_FILE,
+    VALUE_DIRECTORY,
+    VALUE_CHOICE,
+    VALUE_COUNT,    /* a whole number */
+    VALUE_NUMBER,   /* any finite number */
+    VALUE_FRACTION, /* a number from 0 to 1 */
+    VALUE_SIZE,     /* bytes, as 2GiB */
+    VALUE_RANGE,    /* A:B */
+    VALUE_RESCALE,  /* A:B=C:D */
+    VALUE_SCALE,    /* A:B or A:B:STEP */
+};
+
+/* @return the i-th choice or NULL past the last; `description`, if not NULL, receives a line about
+ *         it, or NULL where there is none to give */
+typedef const char *choice_list(size_t i, const char **description);
+
+struct value {
+    enum value_kind kind;
+    const char *name;     /* as the help shows it: FILE.dpr, N, A:B */
+    const char *sample;   /* a value that works, for the line that mends an error */
+    const char *suffix;   /* of the files that completion offers; NULL: any file */
+    choice_list *choices; /* with VALUE_CHOICE */
+};
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+enum option_id {
+    OPTION_HELP,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_VERBOSE,
+    OPTION_PROGRESS,
+    OPTION_THREADS,
+    OPTION_MEMORY,
+    OPTION_OUTPUT,
+    OPTION_FORMAT,
+    OPTION_COLUMNS,
+    OPTION_RESCALE,
+    OPTION_RATING_RANGE,
+    OPTION_ON_ERROR,
+    OPTION_LIKE,
+    OPTION_USERS,
+    OPTION_ITEMS,
+    OPTION_RATINGS,
+    OPTION_RANK,
+    OPTION_NOISE,
+    OPTION_SCALE,
+    OPTION_TOP_500,
+    OPTION_TIMESTAMPS,
+    OPTION_SEED,
+    OPTION_TRUTH,
+    OPTION_CATALOGUE_OUT,
+    OPTION_TRAIN,
+    OPTION_TEST,
+    OPTION_TEST_FRACTION,
+    OPTION_BY,
+    OPTION_PROBE,
+    OPTION_PLOT,
+    OPTION_CSV,
+    OPTION_COUNT,
+};
+
+struct option {
+    enum option_id id;
+    const char *name;  /* without the dashes; NULL ends a list */
+    const char *alias; /* a second spelling, or NULL */
+    char letter;       /* 0: none */
+    bool required;
+    struct value value;
+    const char *help;
+};
+
+struct option_group {
+    const char *title; /* NULL ends a list */
+    const struct option *options;
+};
+
+/* ---- verbs ------------------------------------------------------------------------------------- */
+
+struct operands {
+    struct value value;
+    size_t at_least, at_most; /* at_most SIZE_MAX: any number */
+};
+
+/* An example of the manual. It is also a test: `setup` prepares an empty directory for it. */
+struct example {
+    const char *shows;   /* NULL ends a list */
+    const char *command; /* a shell command line */
+    const char *setup;   /* shell commands, or NULL when nothing is needed */
+};
+
+struct invocation;
+
+enum { VERB_GROUPS_MAX = 2, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
+
+struct verb {
+    const char *name;
+    const char *summary;  /* one line, no full stop */
+    const char *synopsis; /* what follows the name */
+    const char *paragraphs[VERB_PARAGRAPHS_MAX + 1];
+    struct option_group groups[VERB_GROUPS_MAX + 1]; /* besides the shared ones */
+    struct operands operands;
+    const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */
+    struct example examples[VERB_EXAMPLES_MAX + 1];
+    int (*run)(struct invocation *invocation); /* @return an exit status */
+};
+
+extern const struct verb verbs[]; /* ended by a NULL name */
+
+/* @return the verb of that name, or NULL */
+const struct verb *verb_find(const char *name);
+
+/* @return the i-th group of options of a verb, the shared one last, or NULL past it */
+const struct option_group *verb_group(const struct verb *verb, size_t i);
+
+/* What the general manual page says about the program as a whole. */
+struct environment_note {
+    const char *name; /* NULL ends a list */
+    const char *meaning;
+};
+
+extern const char *const program_summary;
+extern const char *const program_paragraphs[];
+extern const struct environment_note environment_notes[];
+
+/* ---- one call of a verb ------------------------------------------------------------------------ */
+
+struct invocation {
+    const struct verb *verb;
+    const char *value[OPTION_COUNT]; /* NULL: not given; "" for flags */
+    const char **operands;
+    size_t n_operands;
+    struct terminal terminal;
+    struct dpmf_run run;
+};
+
+/* Parses the words after the verb, runs it, and ends its progress line.
+ * @return an exit status */
+int command_run(const struct verb *verb, int argc, char **argv);
+
+/* @return whether an option was given */
+bool command_has(const struct invocation *invocation, enum option_id id);
+
+int command_import_run(struct invocation *invocation);
+int command_synth_run(struct invocation *invocation);
+int command_split_run(struct invocation *invocation);
+int command_describe_run(struct invocation *invocation);
+int command_export_run(struct invocation *invocation);
+int command_demo_run(struct invocation *invocation);
+int command_doctor_run(struct invocation *invocation);
+int command_completion_run(struct invocation *invocation);
+int command_help_run(struct invocation *invocation);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * dpmf demo: the commands at work on made-up ratings, in a temporary directory that is gone
+ * afterwards. Each step is a real command line, printed as a user would type it and run as if it had
+ * been typed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "report.h"
+#include "signals.h"
+
+enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
+
+static const char *const steps[] = {
+    "synth --users 2000 --items 400 --ratings 60000 --timestamps -o ratings.dpr",
+    "describe ratings.dpr",
+    "split ratings.dpr --test-fraction 0.1 --train train.dpr --test test.dpr",
+    "export test.dpr --csv out",
+    NULL,
+};
+
+/* What was asked of the demo is asked of its steps too. */
+static int pass_on(const struct invocation *invocation, char **words, int n) {
+    static const struct {
+        enum option_id id;
+        char name[16];
+    } passed[] = {
+        {OPTION_JSON, "--json"},       {OPTION_QUIET, "--quiet"},
+        {OPTION_VERBOSE, "--verbose"}, {OPTION_PROGRESS, "--progress"},
+        {OPTION_THREADS, "--threads"}, {OPTION_MEMORY, "--memory"},
+    };
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0] && n + 2 <= STEP_WORDS_MAX; i++) {
+        const char *value = invocation->value[passed[i].id];
+        if (value == NULL) continue;
+        words[n++] = (char *)passed[i].name;
+        if (value[0] != '\0') words[n++] = (char *)value;
+    }
+    return n;
+}
+
+/* Runs one step in this process. Words hold no quotes, so cutting at spaces is enough. */
+static int run_step(const struct invocation *invocation, const char *step) {
+    char line[256];
+    char *words[STEP_WORDS_MAX], *rest = NULL;
+    int n = 0;
+    bool is_json = command_has(invocation, OPTION_JSON);
+    snprintf(line, sizeof line, "%s", step);
+    if (!is_json) printf("$ dpmf %s\n", line);
+    fflush(stdout); /* what comes next may go to standard error, and belongs below */
+    for (char *word = strtok_r(line, " ", &rest); word != NULL && n < STEP_WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest))
+        words[n++] = word;
+    n = pass_on(invocation, words, n);
+    int status = command_run(verb_find(words[0]), n - 1, words + 1);
+    if (!is_json) putchar('\n');
+    fflush(stdout);
+    return signals_pending() != 0 ? 128 + signals_pending() : status;
+}
+
+static void show_lines(const char *path) {
+    char line[256];
+    FILE *file = fopen(path, "re");
+    printf("$ head -n %d %s\n", LINES_SHOWN, path);
+    for (int i = 0; file != NULL && i < LINES_SHOWN && fgets(line, sizeof line, file); i++)
+        fputs(line, stdout);
+    if (file != NULL) fclose(file);
+}
+
+/* The directory is ours and holds files we made: one level of directories in it at most. */
+static void remove_files(int directory, int depth) {
+    int fd = dup(directory);
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry;
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (unlinkat(directory, entry->d_name, 0) == 0 || depth == 0) continue;
+        int below = openat(directory, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (below < 0) continue;
+        remove_files(below, depth - 1);
+        close(below);
+        unlinkat(directory, entry->d_name, AT_REMOVEDIR);
+    }
+    if (list != NULL)
+        closedir(list);
+    else if (fd >= 0)
+        close(fd);
+}
+
+static int run_steps(const struct invocation *invocation) {
+    int status = STATUS_DONE;
+    for (size_t i = 0; steps[i] != NULL && status == STATUS_DONE; i++)
+        status = run_step(invocation, steps[i]);
+    if (status == STATUS_DONE && !command_has(invocation, OPTION_JSON))
+        show_lines("out/ratings.csv");
+    return status;
+}
+
+int command_demo_run(struct invocation *invocation) {
+    char path[4096];
+    const char *base = getenv("TMPDIR");
+    int before = -1, directory = -1, status;
+    snprintf(path, sizeof path, "%s/dpmf-demo-XXXXXX",
+             base != NULL && base[0] != '\0' ? base : "/tmp");
+    if (mkdtemp(path) == NULL)
+        return terminal_error_print(STATUS_IO, "set TMPDIR to a directory that you may write to",
+                                    "%s: cannot make a temporary directory: %s", path,
+                                    strerror(errno));
+    before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || fchdir(directory) != 0) {
+        status = terminal_error_print(STATUS_IO, "set TMPDIR to another directory",
+                                      "%s: cannot go there: %s", path, strerror(errno));
+        goto out;
+    }
+    status = run_steps(invocation);
+    remove_files(directory, 1);
+out:
+    if (before >= 0) {
+        (void)!fchdir(before);
+        close(before);
+    }
+    if (directory >= 0) close(directory);
+    rmdir(path);
+    return status;
+}

@@ -1,0 +1,221 @@
+/*
+ * dpmf describe: what a store or any ratings input holds, as a page for people with a histogram, or
+ * as one JSON object. Fed by dpmf_store_describe.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "report.h"
+#include "text.h"
+
+/* ---- for scripts ------------------------------------------------------------------------------- */
+
+static void add_counts(struct dpmf_json *json, const char *key, const uint64_t *counts) {
+    dpmf_json_begin_array(json, key);
+    for (size_t i = 0; i < DPMF_PERCENTILES; i++) dpmf_json_uint(json, NULL, counts[i]);
+    dpmf_json_end_array(json);
+}
+
+static void add_histogram(struct dpmf_json *json, const struct dpmf_description *description) {
+    dpmf_json_begin_array(json, "histogram");
+    for (size_t i = 0; i < description->n_bars; i++) {
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_double(json, "low", description->bar[i].low);
+        dpmf_json_double(json, "high", description->bar[i].high);
+        dpmf_json_uint(json, "count", description->bar[i].count);
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
+}
+
+static int print_json(const char *path, const struct dpmf_description *description) {
+    const struct dpmf_store_info *info = &description->info;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "kind", "store");
+    dpmf_json_string(json, "file", path);
+    dpmf_json_uint(json, "users", info->users);
+    dpmf_json_uint(json, "items", info->items);
+    dpmf_json_uint(json, "ratings", info->ratings);
+    dpmf_json_double(json, "min", info->min);
+    dpmf_json_double(json, "max", info->max);
+    dpmf_json_double(json, "mean", description->mean);
+    dpmf_json_double(json, "standard_deviation", description->standard_deviation);
+    dpmf_json_double(json, "density", description->density);
+    dpmf_json_double(json, "top_500_share", description->top_500_share);
+    dpmf_json_uint(json, "blocks", info->blocks);
+    dpmf_json_uint(json, "file_bytes", info->file_bytes);
+    dpmf_json_double(json, "bytes_per_rating", description->bytes_per_rating);
+    dpmf_json_uint(json, "distinct_values", description->distinct_values);
+    if (description->has_step)
+        dpmf_json_double(json, "step", description->step);
+    else
+        dpmf_json_null(json, "step");
+    dpmf_json_bool(json, "has_times", info->has_times);
+    if (info->has_times) {
+        dpmf_json_int(json, "first_time", description->first_time);
+        dpmf_json_int(json, "last_time", description->last_time);
+    }
+    dpmf_json_begin_array(json, "percentile_levels");
+    for (size_t i = 0; i < DPMF_PERCENTILES; i++)
+        dpmf_json_double(json, NULL, dpmf_percentile_levels[i]);
+    dpmf_json_end_array(json);
+    add_counts(json, "per_user", description->per_user);
+    add_counts(json, "per_item", description->per_item);
+    add_histogram(json, description);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+/* ---- for people -------------------------------------------------------------------------------- */
+
+/* Fills `width` columns in proportion; UTF-8 has blocks of eighths, so that small bars differ. */
+static void print_bar(double share, size_t width, bool is_utf8) {
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    size_t parts = (size_t)(share * (double)width * 8 + 0.5);
+    if (share > 0 && parts == 0) parts = 1;
+    if (is_utf8) {
+        for (size_t i = 0; i < parts / 8; i++) fputs("█", stdout);
+        fputs(eighths[parts % 8], stdout);
+    } else {
+        for (size_t i = 0; i < (parts + 4) / 8; i++) fputc('#', stdout);
+    }
+}
+
+struct bar_label {
+    char text[2 * DPMF_DOUBLE_TEXT_MAX + 8];
+};
+
+static struct bar_label bar_label(const struct dpmf_description *description, size_t i) {
+    struct bar_label label;
+    double low = description->bar[i].low, high = description->bar[i].high;
+    if (low == high)
+        snprintf(label.text, sizeof label.text, "%s", text_double(low).text);
+    else
+        snprintf(label.text, sizeof label.text, "%.4g to %.4g", low, high);
+    return label;
+}
+
+static void print_histogram(const struct dpmf_description *description) {
+    uint64_t most = 1;
+    size_t label_width = strlen("rating"), width = terminal_width(STDOUT_FILENO);
+    for (size_t i = 0; i < description->n_bars; i++) {
+        size_t length = strlen(bar_label(description, i).text);
+        label_width = length > label_width ? length : label_width;
+        most = description->bar[i].count > most ? description->bar[i].count : most;
+    }
+    size_t count_width = strlen(text_number(most).text);
+    count_width = count_width < strlen("ratings") ? strlen("ratings") : count_width;
+    size_t taken = 2 + label_width + 2 + count_width + 2 + strlen("100.0 %") + 2;
+    size_t bar_width = width > taken + 11 ? width - taken - 1 : 10;
+    bool is_utf8 = terminal_is_utf8();
+
+    printf("\n  %*s  %*s\n", (int)label_width, "rating", (int)count_width, "ratings");
+    for (size_t i = 0; i < description->n_bars; i++) {
+        uint64_t count = description->bar[i].count;
+        printf("  %*s  %*s  %5.1f %%  ", (int)label_width, bar_label(description, i).text,
+               (int)count_width, text_number(count).text,
+               100 * (double)count / (double)description->info.ratings);
+        print_bar((double)count / (double)most, bar_width, is_utf8);
+        putchar('\n');
+    }
+}
+
+static void print_counts(const char *name, const uint64_t *counts, int width) {
+    printf("  %-10s", name);
+    for (size_t i = 0; i < DPMF_PERCENTILES; i++)
+        printf("  %*s", width, text_number(counts[i]).text);
+    putchar('\n');
+}
+
+/* The largest counts are at the end, and set the width of every column. */
+static void print_percentiles(const struct dpmf_description *description) {
+    size_t width = strlen("least");
+    size_t user_width = strlen(text_number(description->per_user[DPMF_PERCENTILES - 1]).text);
+    size_t item_width = strlen(text_number(description->per_item[DPMF_PERCENTILES - 1]).text);
+    width = user_width > width ? user_width : width;
+    width = item_width > width ? item_width : width;
+
+    printf("\n  %-10s", "ratings of");
+    for (size_t i = 0; i < DPMF_PERCENTILES; i++) {
+        char level[16];
+        snprintf(level, sizeof level, "%.0f %%", dpmf_percentile_levels[i]);
+        printf("  %*s", (int)width, i == 0 ? "least" : i + 1 == DPMF_PERCENTILES ? "most" : level);
+    }
+    putchar('\n');
+    print_counts("a user", description->per_user, (int)width);
+    print_counts("an item", description->per_item, (int)width);
+}
+
+static void print_scale(const struct dpmf_description *description) {
+    const struct dpmf_store_info *info = &description->info;
+    printf("  %-10s %s to %s", "scale", text_double(info->min).text, text_double(info->max).text);
+    if (description->has_step && description->step > 0)
+        printf(" in steps of %s", text_double(description->step).text);
+    printf(", %s%s\n", text_count(description->distinct_values, "different value").text,
+           description->distinct_values >= 4096 ? " or more" : "");
+}
+
+static void print_page(const char *path, const struct dpmf_description *description) {
+    const struct dpmf_store_info *info = &description->info;
+    terminal_text_print(stdout, path);
+    printf(": %s of %s for %s\n\n", text_count(info->ratings, "rating").text,
+           text_count(info->users, "user").text, text_count(info->items, "item").text);
+    if (info->ratings == 0) return;
+    print_scale(description);
+    printf("  %-10s %.4f, standard deviation %.4f\n", "mean", description->mean,
+           description->standard_deviation);
+    printf("  %-10s %.4g %% of all pairs of a user and an item\n", "density",
+           100 * description->density);
+    printf("  %-10s %.1f %% of the ratings are for the 500 most rated items\n", "top 500",
+           100 * description->top_500_share);
+    if (info->has_times)
+        printf("  %-10s %s to %s\n", "times", text_time(description->first_time).text,
+               text_time(description->last_time).text);
+    printf("  %-10s %s, %.2f bytes a rating, %s\n", "store", text_bytes(info->file_bytes).text,
+           description->bytes_per_rating, text_count(info->blocks, "block").text);
+    print_percentiles(description);
+    print_histogram(description);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+/* A model file is no ratings file, and the readers could only call it strange text. It begins with
+ * the length of a JSON header, which is never near 2^56, and the brace of that header. */
+static bool is_safetensors(const char *path) {
+    unsigned char head[9];
+    if (strcmp(path, "-") == 0) return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return false;
+    ssize_t n = pread(fd, head, sizeof head, 0); /* fails on a pipe, and takes nothing from it */
+    close(fd);
+    return n == (ssize_t)sizeof head && head[8] == '{' && head[7] == 0 && head[6] == 0;
+}
+
+int command_describe_run(struct invocation *invocation) {
+    const char *path = invocation->operands[0];
+    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_description description;
+    struct dpmf_error error = {0};
+    struct dpmf_store *store = NULL;
+
+    if (is_safetensors(path))
+        return terminal_error_print(STATUS_INPUT,
+                                    "this version describes ratings: a store made by dpmf import, "
+                                    "or any input of it",
+                                    "%s: this is a safetensors file, not ratings", path);
+    int rc = dpmf_store_open(path, &input, &invocation->run, &store, &error);
+    if (rc == 0)
+        rc = dpmf_store_describe(store, invocation->value[OPTION_PLOT], &invocation->run,
+                                 &description, &error);
+    dpmf_store_close(store);
+    terminal_progress_end(&invocation->terminal);
+    if (rc != 0) return terminal_error_report(&error);
+    terminal_phases_print(&invocation->terminal);
+    if (command_has(invocation, OPTION_JSON)) return print_json(path, &description);
+    print_page(path, &description);
+    return STATUS_DONE;
+}

@@ -1,0 +1,144 @@
+/*
+ * dpmf doctor: what this build finds on this machine, for a report of a problem and for the curious.
+ * Reads the system's own tables and changes nothing.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "text.h"
+
+enum { CACHES_MAX = 8 };
+
+struct cache {
+    uint64_t level, bytes;
+    char type[24];
+};
+
+struct machine {
+    uint64_t cores, memory, memory_default, page_size;
+    size_t n_caches;
+    struct cache cache[CACHES_MAX];
+    const char *temporary;
+    uint64_t temporary_free;
+};
+
+/* One line of a small file. @return false when there is none */
+static bool read_line(const char *path, char *line, size_t size) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return false;
+    bool has_line = fgets(line, (int)size, file) != NULL;
+    fclose(file);
+    if (has_line) line[strcspn(line, "\n")] = '\0';
+    return has_line;
+}
+
+static bool read_cache_field(size_t i, const char *field, char *line, size_t size) {
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%zu/%s", i, field);
+    return read_line(path, line, size);
+}
+
+/* The kernel writes "32K": its K is 1024. */
+static bool read_cache(size_t i, struct cache *cache) {
+    char level[24], size[24], with_unit[32];
+    if (!read_cache_field(i, "level", level, sizeof level) ||
+        !read_cache_field(i, "type", cache->type, sizeof cache->type) ||
+        !read_cache_field(i, "size", size, sizeof size) || size[0] == '\0')
+        return false;
+    snprintf(with_unit, sizeof with_unit, "%siB", size);
+    return dpmf_parse_uint64(level, &cache->level) == 0 &&
+           dpmf_parse_size(with_unit, &cache->bytes) == 0;
+}
+
+static uint64_t system_number(int name) {
+    long number = sysconf(name);
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static uint64_t usable_cores(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);
+    return system_number(_SC_NPROCESSORS_ONLN);
+}
+
+static void examine(struct machine *machine) {
+    static const uint64_t most = (uint64_t)2 << 30; /* as struct dpmf_run promises */
+    struct statvfs space;
+    *machine = (struct machine){.cores = usable_cores(), .page_size = system_number(_SC_PAGESIZE)};
+    machine->memory = machine->page_size * system_number(_SC_PHYS_PAGES);
+    machine->memory_default = machine->memory / 2 < most ? machine->memory / 2 : most;
+    while (machine->n_caches < CACHES_MAX &&
+           read_cache(machine->n_caches, &machine->cache[machine->n_caches]))
+        machine->n_caches++;
+    machine->temporary = getenv("TMPDIR");
+    if (machine->temporary == NULL || machine->temporary[0] == '\0') machine->temporary = "/tmp";
+    if (statvfs(machine->temporary, &space) == 0)
+        machine->temporary_free = (uint64_t)space.f_bavail * space.f_frsize;
+}
+
+static int print_json(const struct machine *machine) {
+    struct dpmf_json *json = dpmf_json_new();
+    const char *name;
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "version", dpmf_version());
+    dpmf_json_uint(json, "cores", machine->cores);
+    dpmf_json_uint(json, "memory", machine->memory);
+    dpmf_json_uint(json, "memory_default", machine->memory_default);
+    dpmf_json_uint(json, "page_size", machine->page_size);
+    dpmf_json_begin_array(json, "caches");
+    for (size_t i = 0; i < machine->n_caches; i++) {
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_uint(json, "level", machine->cache[i].level);
+        dpmf_json_string(json, "type", machine->cache[i].type);
+        dpmf_json_uint(json, "bytes", machine->cache[i].bytes);
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
+    dpmf_json_string(json, "temporary_directory", machine->temporary);
+    dpmf_json_uint(json, "temporary_free", machine->temporary_free);
+    dpmf_json_begin_array(json, "formats");
+    for (size_t i = 0; (name = dpmf_format_name(i, NULL)) != NULL; i++)
+        dpmf_json_string(json, NULL, name);
+    dpmf_json_end_array(json);
+    dpmf_json_begin_array(json, "compression");
+    dpmf_json_string(json, NULL, "gzip");
+    dpmf_json_string(json, NULL, "zstd");
+    dpmf_json_end_array(json);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void print_page(const struct machine *machine) {
+    const char *name;
+    printf("dpmf %s\n\n", dpmf_version());
+    printf("  %-14s %s usable\n", "cores", text_number(machine->cores).text);
+    printf("  %-14s %s, of which dpmf uses %s unless told otherwise\n", "memory",
+           text_binary_bytes(machine->memory).text,
+           text_binary_bytes(machine->memory_default).text);
+    printf("  %-14s %s\n", "page size", text_binary_bytes(machine->page_size).text);
+    for (size_t i = 0; i < machine->n_caches; i++)
+        printf("  %-14s level %s, %s, %s\n", i == 0 ? "caches" : "",
+               text_number(machine->cache[i].level).text, machine->cache[i].type,
+               text_binary_bytes(machine->cache[i].bytes).text);
+    if (machine->n_caches == 0) printf("  %-14s the system does not tell\n", "caches");
+    printf("  %-14s %s, %s free\n", "temporary", machine->temporary,
+           text_bytes(machine->temporary_free).text);
+    printf("  %-14s", "reads");
+    for (size_t i = 0; (name = dpmf_format_name(i, NULL)) != NULL; i++)
+        printf("%s %s", i > 0 ? "," : "", name);
+    printf("\n  %-14s gzip, zstd\n", "unpacks");
+}
+
+int command_doctor_run(struct invocation *invocation) {
+    struct machine machine;
+    examine(&machine);
+    if (command_has(invocation, OPTION_JSON)) return print_json(&machine);
+    print_page(&machine);
+    return STATUS_DONE;
+}

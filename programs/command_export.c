@@ -1,0 +1,104 @@
+/*
+ * dpmf export: ratings back to text, into a directory or to standard output. Fed by a store or any
+ * ratings input.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "report.h"
+#include "text.h"
+
+struct target {
+    char *path;       /* of the file; NULL: standard output */
+    const char *made; /* the directory, when it was missing */
+};
+
+static int make_directory(const char *directory, struct target *target) {
+    struct stat status;
+    if (mkdir(directory, 0700) == 0) {
+        target->made = directory;
+        return STATUS_DONE;
+    }
+    int mkdir_errno = errno;
+    if (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)) return STATUS_DONE;
+    return terminal_error_print(
+        STATUS_IO,
+        mkdir_errno == EEXIST ? "name a directory, or - for standard output"
+                              : "make the directory above it first, or choose another",
+        "%s: cannot make this directory: %s", directory,
+        mkdir_errno == EEXIST ? "a file of that name is there" : strerror(mkdir_errno));
+}
+
+static int open_target(const char *directory, struct target *target) {
+    static const char name[] = "/ratings.csv";
+    if (strcmp(directory, "-") == 0) return STATUS_DONE;
+    size_t size = strlen(directory) + sizeof name;
+    target->path = malloc(size);
+    if (target->path == NULL)
+        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+    snprintf(target->path, size, "%s%s", directory, name);
+    return make_directory(directory, target);
+}
+
+static int print_report(struct invocation *invocation, const struct dpmf_store_info *info,
+                        const char *path, uint64_t bytes, double seconds) {
+    terminal_note_print(&invocation->terminal, "wrote %s to %s (%s) in %s",
+                        text_count(info->ratings, "rating").text,
+                        path != NULL ? path : "standard output", text_bytes(bytes).text,
+                        text_seconds(seconds).text);
+    terminal_phases_print(&invocation->terminal);
+    if (!command_has(invocation, OPTION_JSON)) return STATUS_DONE;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "done");
+    dpmf_json_uint(json, "ratings", info->ratings);
+    dpmf_json_uint(json, "bytes_written", bytes);
+    dpmf_json_double(json, "seconds", seconds);
+    dpmf_json_string(json, "output", path);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+int command_export_run(struct invocation *invocation) {
+    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_store_info info;
+    struct dpmf_error error = {0};
+    struct dpmf_store *store = NULL;
+    struct target target = {0};
+    uint64_t bytes = 0;
+    double started = terminal_clock();
+    int status;
+
+    if (options_is(invocation, OPTION_CSV, "-") && command_has(invocation, OPTION_JSON))
+        return terminal_error_print(STATUS_USAGE, "write the CSV to a directory: --csv DIR --json",
+                                    "--json and --csv - both want standard output");
+
+    /* The input first: a missing one leaves no empty directory behind. */
+    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc != 0) {
+        terminal_progress_end(&invocation->terminal);
+        return terminal_error_report(&error);
+    }
+    status = open_target(invocation->value[OPTION_CSV], &target);
+    if (status != STATUS_DONE) goto out;
+    rc = dpmf_store_export_csv(store, target.path, STDOUT_FILENO, &invocation->run, &bytes, &error);
+    terminal_progress_end(&invocation->terminal);
+    if (rc != 0) {
+        status = terminal_error_report(&error);
+        if (target.made != NULL) rmdir(target.made);
+        goto out;
+    }
+    dpmf_store_info(store, &info);
+    status = print_report(invocation, &info, target.path, bytes, terminal_clock() - started);
+out:
+    terminal_progress_end(&invocation->terminal);
+    dpmf_store_close(store);
+    free(target.path);
+    return status;
+}

@@ -1,0 +1,110 @@
+/*
+ * dpmf split: one set of ratings into a training and a test store. Fed by a store or any ratings
+ * input; feeds training and evaluation.
+ */
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+#include "text.h"
+
+static int fill(const struct invocation *invocation, struct dpmf_split_options *options) {
+    *options = dpmf_split_options_default();
+    if (command_has(invocation, OPTION_PROBE)) {
+        if (command_has(invocation, OPTION_BY) || command_has(invocation, OPTION_TEST_FRACTION))
+            return terminal_error_print(STATUS_USAGE, "leave out --by and --test-fraction",
+                                        "--probe already says which ratings are the test");
+        options->by = DPMF_SPLIT_PROBE;
+        options->probe = invocation->value[OPTION_PROBE];
+    } else if (options_is(invocation, OPTION_BY, "user")) {
+        options->by = DPMF_SPLIT_USER;
+    } else if (options_is(invocation, OPTION_BY, "time")) {
+        options->by = DPMF_SPLIT_TIME;
+    } else {
+        options->by = DPMF_SPLIT_RANDOM;
+    }
+    if (command_has(invocation, OPTION_SEED))
+        options->seed = options_count(invocation, OPTION_SEED);
+    if (command_has(invocation, OPTION_TEST_FRACTION)) {
+        options->test_fraction = options_number(invocation, OPTION_TEST_FRACTION);
+        if (!(options->test_fraction > 0 && options->test_fraction < 1))
+            return terminal_error_print(STATUS_USAGE, "for example: --test-fraction 0.1",
+                                        "--test-fraction %s leaves one of the stores empty",
+                                        invocation->value[OPTION_TEST_FRACTION]);
+    }
+    if (strcmp(invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST]) == 0)
+        return terminal_error_print(STATUS_USAGE, "for example: --train train.dpr --test test.dpr",
+                                    "--train and --test name the same file");
+    return 0;
+}
+
+static int print_json(const struct invocation *invocation, const struct dpmf_split_options *options,
+                      const struct dpmf_split_report *report, double seconds) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "done");
+    dpmf_json_uint(json, "train_ratings", report->train_ratings);
+    dpmf_json_uint(json, "train_users", report->train_users);
+    dpmf_json_uint(json, "train_items", report->train_items);
+    dpmf_json_uint(json, "test_ratings", report->test_ratings);
+    dpmf_json_uint(json, "test_users", report->test_users);
+    dpmf_json_uint(json, "test_items", report->test_items);
+    if (options->by == DPMF_SPLIT_PROBE)
+        dpmf_json_uint(json, "probe_missing", report->probe_missing);
+    if (options->by == DPMF_SPLIT_TIME) dpmf_json_int(json, "cut_time", report->cut_time);
+    dpmf_json_double(json, "seconds", seconds);
+    dpmf_json_string(json, "train", invocation->value[OPTION_TRAIN]);
+    dpmf_json_string(json, "test", invocation->value[OPTION_TEST]);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void print_part(struct terminal *terminal, const char *name, uint64_t ratings,
+                       uint64_t users, uint64_t items, const char *path) {
+    terminal_note_print(terminal, "%-5s %s of %s for %s into %s", name,
+                        text_count(ratings, "rating").text, text_count(users, "user").text,
+                        text_count(items, "item").text, path);
+}
+
+static void print_notes(struct invocation *invocation, const struct dpmf_split_options *options,
+                        const struct dpmf_split_report *report) {
+    struct terminal *terminal = &invocation->terminal;
+    print_part(terminal, "train", report->train_ratings, report->train_users, report->train_items,
+               invocation->value[OPTION_TRAIN]);
+    print_part(terminal, "test", report->test_ratings, report->test_users, report->test_items,
+               invocation->value[OPTION_TEST]);
+    if (options->by == DPMF_SPLIT_TIME)
+        terminal_note_print(terminal, "the test begins at %s", text_time(report->cut_time).text);
+    if (report->probe_missing > 0)
+        terminal_note_print(terminal, "%s of the probe file %s not among the ratings",
+                            text_count(report->probe_missing, "pair").text,
+                            report->probe_missing == 1 ? "is" : "are");
+    terminal_phases_print(terminal);
+}
+
+int command_split_run(struct invocation *invocation) {
+    struct dpmf_split_options options;
+    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_split_report report = {0};
+    struct dpmf_error error = {0};
+    struct dpmf_store *store = NULL;
+    double started = terminal_clock();
+
+    int status = options_need_file(invocation, OPTION_TRAIN);
+    if (status == 0) status = options_need_file(invocation, OPTION_TEST);
+    if (status == 0) status = fill(invocation, &options);
+    if (status != 0) return status;
+
+    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0)
+        rc =
+            dpmf_store_split(store, invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST],
+                             &options, &invocation->run, &report, &error);
+    dpmf_store_close(store);
+    terminal_progress_end(&invocation->terminal);
+    if (rc != 0) return terminal_error_report(&error);
+    print_notes(invocation, &options, &report);
+    if (command_has(invocation, OPTION_JSON))
+        return print_json(invocation, &options, &report, terminal_clock() - started);
+    return STATUS_DONE;
+}

@@ -1,0 +1,425 @@
+/*
+ * The one table of the command line: every verb with its options, its manual and its examples. The
+ * parser, --help, the man pages and the completion scripts are made from it, and the examples run as
+ * tests. To add an option: an id in command.h, an entry here, and its use in the verb's file.
+ */
+#include "command.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* ---- choices ----------------------------------------------------------------------------------- */
+
+static const char *format_choices(size_t i, const char **description) {
+    if (i > 0) return dpmf_format_name(i - 1, description);
+    if (description != NULL) *description = "find out from the text itself (the default)";
+    return "auto";
+}
+
+static const char *shape_choices(size_t i, const char **description) {
+    if (description != NULL) *description = NULL;
+    return dpmf_synth_shape_name(i);
+}
+
+static const char *verb_choices(size_t i, const char **description) {
+    if (description != NULL) *description = verbs[i].summary;
+    return verbs[i].name;
+}
+
+/* The i-th of a list of names ended by NULL. */
+static const char *listed(const char *const *names, size_t i, const char **description) {
+    if (description != NULL) *description = NULL;
+    return names[i];
+}
+
+static const char *on_error_choices(size_t i, const char **description) {
+    static const char *const names[] = {"fail", "skip", NULL};
+    return listed(names, i, description);
+}
+
+static const char *split_choices(size_t i, const char **description) {
+    static const char *const names[] = {"random", "user", "time", NULL};
+    return listed(names, i, description);
+}
+
+static const char *progress_choices(size_t i, const char **description) {
+    static const char *const names[] = {"auto", "always", "never", NULL};
+    return listed(names, i, description);
+}
+
+static const char *shell_choices(size_t i, const char **description) {
+    static const char *const names[] = {"bash", "zsh", "fish", NULL};
+    return listed(names, i, description);
+}
+
+/* ---- options that several verbs share ---------------------------------------------------------- */
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+
+static const struct option shared_options[] = {
+    {OPTION_JSON, "json", NULL, 0, false, {.kind = VALUE_NONE},
+     "print one JSON object per line on standard output instead of text for people"},
+    {OPTION_QUIET, "quiet", NULL, 'q', false, {.kind = VALUE_NONE},
+     "say nothing on standard error but errors"},
+    {OPTION_VERBOSE, "verbose", NULL, 'v', false, {.kind = VALUE_NONE},
+     "say more on standard error: seconds per phase, bytes spilled"},
+    {OPTION_PROGRESS, "progress", NULL, 0, false,
+     {VALUE_CHOICE, "WHEN", "always", NULL, progress_choices},
+     "show a progress line on standard error; auto, the default, does when it is a terminal"},
+    {OPTION_THREADS, "threads", NULL, 'j', false, {VALUE_COUNT, "N", "2", NULL, NULL},
+     "use at most N threads (default: every core this process may use); results do not depend on "
+     "it"},
+    {OPTION_MEMORY, "memory", NULL, 0, false, {VALUE_SIZE, "SIZE", "2GiB", NULL, NULL},
+     "stay within this much memory, as 512MiB or 2GiB, and use a temporary file beyond it "
+     "(default: half of the machine's memory, at most 2GiB)"},
+    {OPTION_HELP, "help", NULL, 'h', false, {.kind = VALUE_NONE}, "show this help and end"},
+    {0},
+};
+
+static const struct option_group shared_group = {"Options of every command", shared_options};
+
+static const struct option input_options[] = {
+    {OPTION_FORMAT, "format", NULL, 0, false, {VALUE_CHOICE, "NAME", "csv", NULL, format_choices},
+     "take the input for this format instead of sniffing it"},
+    {OPTION_COLUMNS, "columns", NULL, 0, false,
+     {VALUE_TEXT, "LIST", "user,item,rating,_", NULL, NULL},
+     "what the columns are, in order: a list of user, item, rating, timestamp, and _ for a column "
+     "to pass over (default: as the header says, else user,item,rating,timestamp)"},
+    {OPTION_RESCALE, "rescale", NULL, 0, false, {VALUE_RESCALE, "A:B=C:D", "0:100=0:5", NULL, NULL},
+     "map ratings from the scale A to B to the scale C to D"},
+    {OPTION_RATING_RANGE, "rating-range", NULL, 0, false, {VALUE_RANGE, "A:B", "1:5", NULL, NULL},
+     "refuse ratings below A or above B, after rescaling"},
+    {OPTION_ON_ERROR, "on-error", NULL, 0, false,
+     {VALUE_CHOICE, "ACTION", "skip", NULL, on_error_choices},
+     "fail at the first bad record (the default), or skip bad records, count them and report the "
+     "first"},
+    {0},
+};
+
+#define OUTPUT_OPTION                                                                              \
+    {                                                                                              \
+        OPTION_OUTPUT, "output", NULL, 'o', true,                                                  \
+            {VALUE_FILE, "FILE.dpr", "ratings.dpr", ".dpr", NULL},                                 \
+            "the ratings store to write; it appears whole or not at all, and only you can read it" \
+    }
+
+#define SEED_OPTION                                                                                \
+    {                                                                                              \
+        OPTION_SEED, "seed", NULL, 0, false, {VALUE_COUNT, "N", "1", NULL, NULL},                  \
+            "what the random choices grow from; the same seed gives the same files"                \
+    }
+
+/* ---- options of one verb ----------------------------------------------------------------------- */
+
+static const struct option import_options[] = {OUTPUT_OPTION, {0}};
+
+static const struct option synth_options[] = {
+    OUTPUT_OPTION,
+    {OPTION_LIKE, "like", NULL, 0, false, {VALUE_CHOICE, "NAME", "ml-1m", NULL, shape_choices},
+     "start from the shape of a known data set; the options below change it"},
+    {OPTION_USERS, "users", NULL, 0, false, {VALUE_COUNT, "N", "1000", NULL, NULL},
+     "how many users"},
+    {OPTION_ITEMS, "items", NULL, 0, false, {VALUE_COUNT, "N", "500", NULL, NULL},
+     "how many items"},
+    {OPTION_RATINGS, "ratings", NULL, 0, false, {VALUE_COUNT, "N", "50000", NULL, NULL},
+     "how many ratings"},
+    {OPTION_RANK, "rank", NULL, 0, false, {VALUE_COUNT, "K", "8", NULL, NULL},
+     "how many planted factors"},
+    {OPTION_NOISE, "noise", NULL, 0, false, {VALUE_NUMBER, "X", "0.5", NULL, NULL},
+     "standard deviation of the noise, in quarters of the scale's width"},
+    {OPTION_SCALE, "scale", NULL, 0, false, {VALUE_SCALE, "A:B[:STEP]", "1:5:1", NULL, NULL},
+     "ratings from A to B in steps of STEP; without STEP, any number between them"},
+    {OPTION_TOP_500, "top-500", NULL, 0, false, {VALUE_FRACTION, "SHARE", "0.44", NULL, NULL},
+     "the share of the ratings that the 500 most rated items hold"},
+    {OPTION_TIMESTAMPS, "timestamps", NULL, 0, false, {.kind = VALUE_NONE},
+     "give every rating a made-up time"},
+    SEED_OPTION,
+    {OPTION_TRUTH, "truth", NULL, 0, false,
+     {VALUE_FILE, "FILE", "truth.safetensors", ".safetensors", NULL},
+     "also write the planted factors, as safetensors"},
+    {OPTION_CATALOGUE_OUT, "catalogue-out", "catalog-out", 0, false,
+     {VALUE_FILE, "FILE", "items.csv", ".csv", NULL},
+     "also write a CSV list of the items with made-up titles"},
+    {0},
+};
+
+static const struct option split_options[] = {
+    {OPTION_TRAIN, "train", NULL, 0, true, {VALUE_FILE, "A.dpr", "train.dpr", ".dpr", NULL},
+     "the store for the training ratings"},
+    {OPTION_TEST, "test", NULL, 0, true, {VALUE_FILE, "B.dpr", "test.dpr", ".dpr", NULL},
+     "the store for the test ratings"},
+    {OPTION_TEST_FRACTION, "test-fraction", NULL, 0, false,
+     {VALUE_FRACTION, "F", "0.1", NULL, NULL},
+     "how much goes to the test store (default 0.1)"},
+    {OPTION_BY, "by", NULL, 0, false, {VALUE_CHOICE, "WHAT", "user", NULL, split_choices},
+     "each rating by its own coin (random, the default), whole users by coin (user), or the latest "
+     "ratings for the test (time)"},
+    {OPTION_PROBE, "probe", NULL, 0, false, {VALUE_FILE, "FILE", "probe.txt", ".txt", NULL},
+     "put exactly the pairs of this file, in the form of the Netflix Prize's probe.txt, in the "
+     "test store"},
+    SEED_OPTION,
+    {0},
+};
+
+static const struct option describe_options[] = {
+    {OPTION_PLOT, "plot", NULL, 0, false, {VALUE_FILE, "FILE.svg", "items.svg", ".svg", NULL},
+     "also draw the number of items by their number of ratings, on logarithmic axes"},
+    {0},
+};
+
+static const struct option export_options[] = {
+    {OPTION_CSV, "csv", NULL, 0, true, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
+     "write DIR/ratings.csv, making DIR if it is missing; - writes to standard output"},
+    {0},
+};
+
+/* clang-format on */
+
+/* ---- the verbs --------------------------------------------------------------------------------- */
+
+#define SOME_CSV                                                                                   \
+    "printf 'user,item,rating\\nann,dune,4.5\\nann,solaris,3\\nbob,dune,5\\n' >ratings.csv"
+#define SOME_STORE "dpmf synth -q --users 300 --items 80 --ratings 6000 --timestamps -o ratings.dpr"
+
+const struct verb verbs[] = {
+    {
+        .name = "import",
+        .summary = "pack ratings of any format into a ratings store",
+        .synopsis = "INPUT... -o FILE.dpr [options]",
+        .paragraphs =
+            {
+                "Reads ratings from one or more inputs and packs them, grouped by user, into one "
+                "checked and compact ratings store. Users and items are named by any text of up to "
+                "64 KiB. The format is found out from the text itself; a header, quotes, CR LF "
+                "line ends, a byte order mark and compression with gzip or zstd are understood. An "
+                "INPUT of - is standard input; a store is an input too.",
+                "When a user rated an item more than once, the last rating wins and the number of "
+                "such pairs is reported. A rating that is not a finite number, or that is out of "
+                "--rating-range, is an error that names its file, line and column.",
+                "Ratings that do not fit in --memory are sorted through a temporary file beside "
+                "the output.",
+            },
+        .groups = {{"Options", import_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "INPUT", "ratings.csv", NULL, NULL}, 1, SIZE_MAX},
+        .exit_note = "3 when an input is not understood or holds a bad record; the output is then "
+                     "not written.",
+        .examples =
+            {
+                {"Pack a CSV file", "dpmf import ratings.csv -o ratings.dpr", SOME_CSV},
+                {"Pack what another program prints, without its header's help",
+                 "tail -n +2 ratings.csv | dpmf import - --columns user,item,rating -o r.dpr",
+                 SOME_CSV},
+                {"Bring percentages to five stars, and leave bad lines out",
+                 "dpmf import scores.tsv --rescale 0:100=0:5 --on-error skip -o scores.dpr",
+                 "printf 'user\\titem\\trating\\nann\\tdune\\t90\\nbob\\tdune\\tgood\\n' "
+                 ">scores.tsv"},
+                {"Several files into one store",
+                 "dpmf import january.csv.gz february.csv.gz -o winter.dpr",
+                 SOME_CSV "; gzip -c ratings.csv >january.csv.gz; "
+                          "printf 'user,item,rating\\ncleo,dune,1\\n' | gzip >february.csv.gz"},
+            },
+        .run = command_import_run,
+    },
+    {
+        .name = "synth",
+        .summary = "make a synthetic ratings store of a chosen shape",
+        .synopsis = "-o FILE.dpr [--like NAME] [options]",
+        .paragraphs =
+            {
+                "Makes ratings from a planted model: an offset, a bias for each user and each "
+                "item, the product of two short vectors, and noise, put on the scale. Who rates "
+                "what follows a power law, as in real life: few items hold most of the ratings.",
+                "The same options give the same bytes on any machine and for any number of "
+                "threads.",
+            },
+        .groups = {{"Options", synth_options}},
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .examples =
+            {
+                {"A small store to play with",
+                 "dpmf synth --users 1000 --items 200 --ratings 20000 -o toy.dpr", NULL},
+                {"The shape of MovieLens 100K, in half stars, with the truth kept for tests",
+                 "dpmf synth --like ml-100k --scale 0.5:5:0.5 --truth truth.safetensors -o "
+                 "like.dpr",
+                 NULL},
+            },
+        .run = command_synth_run,
+    },
+    {
+        .name = "split",
+        .summary = "split ratings into a training and a test store",
+        .synopsis = "FILE --train A.dpr --test B.dpr [options]",
+        .paragraphs =
+            {
+                "Puts every rating of FILE, a store or any input of dpmf import, in one of two "
+                "stores. The choice depends on --seed and on the text of the ids alone: not on the "
+                "order of the file, the number of threads or the machine. Neither store appears "
+                "unless both are whole.",
+            },
+        .groups = {{"Options", split_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+        .exit_note = "3 when one of the stores would be empty, or when --by time meets ratings "
+                     "without times.",
+        .examples =
+            {
+                {"A tenth of the ratings for the test",
+                 "dpmf split ratings.dpr --train train.dpr --test test.dpr", SOME_STORE},
+                {"The latest fifth for the test",
+                 "dpmf split ratings.dpr --by time --test-fraction 0.2 --train past.dpr --test "
+                 "future.dpr",
+                 SOME_STORE},
+            },
+        .run = command_split_run,
+    },
+    {
+        .name = "describe",
+        .summary = "tell what a ratings store or a ratings file holds",
+        .synopsis = "FILE [--plot FILE.svg] [options]",
+        .paragraphs =
+            {
+                "Prints the number of users, items and ratings, their scale, mean and density, the "
+                "share of the 500 most rated items, how many ratings users and items have, and a "
+                "histogram of the ratings. The whole file is read and every checksum is verified.",
+                "With --json it prints one object with users, items, ratings, min, max, mean, "
+                "standard_deviation, density and the rest; per_user and per_item are the numbers "
+                "of ratings at percentile_levels.",
+            },
+        .groups = {{"Options", describe_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+        .exit_note = "3 when the file is damaged or holds no ratings.",
+        .examples =
+            {
+                {"Look at a store", "dpmf describe ratings.dpr", SOME_STORE},
+                {"Look at a CSV file without keeping a store", "dpmf describe ratings.csv",
+                 SOME_CSV},
+                {"The power law as a picture, and the numbers for a script",
+                 "dpmf describe ratings.dpr --plot items.svg --json", SOME_STORE},
+            },
+        .run = command_describe_run,
+    },
+    {
+        .name = "export",
+        .summary = "write ratings back as text",
+        .synopsis = "FILE --csv DIR [options]",
+        .paragraphs =
+            {
+                "Writes the ratings of FILE, a store or any input of dpmf import, as CSV with the "
+                "header user,item,rating and, when there are times, timestamp. Numbers are written "
+                "such that reading them gives the same bits. Only you can read the file.",
+            },
+        .groups = {{"Options", export_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+        .examples =
+            {
+                {"To a file: this writes out/ratings.csv", "dpmf export ratings.dpr --csv out",
+                 SOME_STORE},
+                {"To the next program", "dpmf export ratings.dpr --csv - | head -n 5", SOME_STORE},
+            },
+        .run = command_export_run,
+    },
+    {
+        .name = "demo",
+        .summary = "show the commands at work on made-up ratings",
+        .synopsis = "[options]",
+        .paragraphs =
+            {
+                "Makes a small synthetic store in a temporary directory, describes it, splits it "
+                "and exports a part of it, and prints each command before its output. Nothing is "
+                "left behind.",
+            },
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .examples = {{"See what dpmf does", "dpmf demo", NULL}},
+        .run = command_demo_run,
+    },
+    {
+        .name = "doctor",
+        .summary = "tell what dpmf finds on this machine",
+        .synopsis = "[options]",
+        .paragraphs =
+            {
+                "Prints the version, the number of cores, the memory and the temporary directory "
+                "it would use, the page size, the caches, and what this build can read. Good to "
+                "have in a report of a problem.",
+            },
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .examples = {{"Look at the machine", "dpmf doctor", NULL}},
+        .run = command_doctor_run,
+    },
+    {
+        .name = "completion",
+        .summary = "print a completion script for a shell",
+        .synopsis = "bash|zsh|fish",
+        .paragraphs =
+            {
+                "Prints a script that teaches the shell to complete the commands, options and "
+                "files of dpmf.",
+            },
+        .operands = {{VALUE_CHOICE, "SHELL", "bash", NULL, shell_choices}, 1, 1},
+        .examples =
+            {
+                {"Complete in this bash from now on", "eval \"$(dpmf completion bash)\"", NULL},
+                {"Keep it for fish", "dpmf completion fish >~/.config/fish/completions/dpmf.fish",
+                 "mkdir -p ~/.config/fish/completions"},
+            },
+        .run = command_completion_run,
+    },
+    {
+        .name = "help",
+        .summary = "explain dpmf or one of its commands",
+        .synopsis = "[COMMAND]",
+        .paragraphs = {"Prints the list of commands, or the help of one of them; dpmf COMMAND "
+                       "--help does the same."},
+        .operands = {{VALUE_CHOICE, "COMMAND", "import", NULL, verb_choices}, 0, 1},
+        .examples = {{"Explain import", "dpmf help import", NULL}},
+        .run = command_help_run,
+    },
+    {0},
+};
+
+const struct verb *verb_find(const char *name) {
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+        if (strcmp(verb->name, name) == 0) return verb;
+    return NULL;
+}
+
+const struct option_group *verb_group(const struct verb *verb, size_t i) {
+    size_t n = 0;
+    while (verb->groups[n].title != NULL) n++;
+    if (i < n) return &verb->groups[i];
+    return i == n ? &shared_group : NULL;
+}
+
+/* ---- the program as a whole -------------------------------------------------------------------- */
+
+const char *const program_summary = "a private recommender engine";
+
+const char *const program_paragraphs[] = {
+    "dpmf takes ratings in any usual form, packs them into a compact and checked ratings store, "
+    "and works on the store from there. Each command has its own help and manual page.",
+    "Data goes to standard output, everything else to standard error. Every output file appears "
+    "whole or not at all, and whatever holds ratings can be read by its owner only.",
+    "Options may stand before or after the operands, as --name VALUE or --name=VALUE, and are "
+    "never abbreviated. -- ends the options.",
+    "SIGINT and SIGTERM end the work, remove what is unfinished, and then end the program as the "
+    "signal would have.",
+    NULL,
+};
+
+const struct environment_note environment_notes[] = {
+    {"NO_COLOR", "when it is not empty, nothing is coloured"},
+    {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},
+    {"LC_ALL, LC_CTYPE, LANG", "histograms are drawn with # when these do not name UTF-8"},
+    {0},
+};
+
+const struct status_note status_notes[] = {
+    {STATUS_DONE, "done"},
+    {STATUS_USAGE, "the command line is wrong"},
+    {STATUS_INPUT, "an input is damaged, not understood, or holds what it may not"},
+    {STATUS_IO, "a file cannot be read or written, or there is no memory for it"},
+    {STATUS_BUG, "a bug of dpmf: please report it"},
+    {130, "ended by SIGINT"},
+    {143, "ended by SIGTERM"},
+    {0},
+};

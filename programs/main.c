@@ -1,0 +1,68 @@
+/*
+ * The program: finds the verb, parses its options, runs it, and ends with the right status. All the
+ * work is in the command_*.c files, one a verb; all the words are in command_table.c.
+ */
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "manual.h"
+#include "report.h"
+#include "signals.h"
+#include "text.h"
+
+/* A standard stream that our parent closed would lend its number to the first file we open, and a
+ * message would land in a store. The replacement fails on use, as the closed one would. */
+static void guard_standard_streams(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static int refuse_word(const char *word) {
+    char hint[256] = "dpmf help lists the commands";
+    struct nearest_word nearest = {.wanted = word};
+    if (word[0] == '-') {
+        text_nearest_offer(&nearest, "--help");
+        text_nearest_offer(&nearest, "--version");
+        if (nearest.word != NULL)
+            snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
+        else
+            snprintf(hint, sizeof hint, "options follow the command: dpmf COMMAND %.100s", word);
+        return terminal_error_print(STATUS_USAGE, hint,
+                                    "unknown option \"%.200s\" before a command", word);
+    }
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+        text_nearest_offer(&nearest, verb->name);
+    if (nearest.word != NULL) snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
+    return terminal_error_print(STATUS_USAGE, hint, "unknown command \"%.200s\"", word);
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2)
+        return terminal_error_print(STATUS_USAGE, "dpmf help lists them", "a command is missing");
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0) {
+        printf("dpmf %s\n", dpmf_version());
+        return STATUS_DONE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        manual_program_help(stdout);
+        return STATUS_DONE;
+    }
+    const struct verb *verb = verb_find(word);
+    return verb != NULL ? command_run(verb, argc - 2, argv + 2) : refuse_word(word);
+}
+
+int main(int argc, char **argv) {
+    guard_standard_streams();
+    signals_install();
+    setlocale(LC_CTYPE, ""); /* for the histogram's charset; numbers stay in the C locale */
+
+    int status = report_stdout_check(dispatch(argc, argv));
+    signals_raise_pending();
+    return status;
+}

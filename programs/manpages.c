@@ -1,0 +1,51 @@
+/*
+ * dpmf-manpages: writes the man pages that the option table holds, dpmf.1 and one a verb, into a
+ * directory; or, with --examples, prints every example of the manual for the tests that run them.
+ * Used by the build; not installed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "manual.h"
+
+static int close_page(FILE *out, const char *path) {
+    int failed = ferror(out);
+    if (fclose(out) == 0 && !failed) return STATUS_DONE;
+    return terminal_error_print(STATUS_IO, NULL, "%s: cannot write: %s", path, strerror(errno));
+}
+
+/* The general page when `verb` is NULL. */
+static int write_page(const char *directory, const struct verb *verb) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/dpmf%s%s.1", directory, verb != NULL ? "-" : "",
+             verb != NULL ? verb->name : "");
+    FILE *out = fopen(path, "we");
+    if (out == NULL)
+        return terminal_error_print(STATUS_IO, NULL, "%s: cannot open: %s", path, strerror(errno));
+    if (verb != NULL)
+        manual_verb_roff(out, verb);
+    else
+        manual_program_roff(out);
+    return close_page(out, path);
+}
+
+/* A line an example: verb, setup (`:` for none) and command, with tabs between them. */
+static int print_examples(void) {
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+        for (const struct example *example = verb->examples; example->shows != NULL; example++)
+            printf("%s\t%s\t%s\n", verb->name, example->setup != NULL ? example->setup : ":",
+                   example->command);
+    return close_page(stdout, "standard output");
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2)
+        return terminal_error_print(STATUS_USAGE, "usage: dpmf-manpages DIR | --examples",
+                                    "one argument is needed");
+    if (strcmp(argv[1], "--examples") == 0) return print_examples();
+    int status = write_page(argv[1], NULL);
+    for (const struct verb *verb = verbs; verb->name != NULL && status == STATUS_DONE; verb++)
+        status = write_page(argv[1], verb);
+    return status;
+}

@@ -1,0 +1,276 @@
+/*
+ * The option table as completion scripts for bash, zsh and fish. Fed by command_table.c; printed by
+ * `dpmf completion`. The scripts need nothing but the shell itself.
+ */
+#include <string.h>
+
+#include "manual.h"
+
+/* Text inside single quotes of a shell. */
+static void print_quoted(FILE *out, const char *text, size_t length, const char *escape) {
+    for (size_t i = 0; i < length && text[i] != '\0'; i++) {
+        if (text[i] == '\'')
+            fputs("'\\''", out);
+        else if (escape != NULL && strchr(escape, text[i]) != NULL)
+            fprintf(out, "\\%c", text[i]);
+        else
+            fputc(text[i], out);
+    }
+}
+
+/* A completion shows one short line: the help up to its first aside. */
+static size_t brief_length(const char *help) {
+    size_t length = strcspn(help, ";(:");
+    while (length > 0 && help[length - 1] == ' ') length--;
+    return length;
+}
+
+static void for_each_option(FILE *out, const struct verb *verb,
+                            void (*print)(FILE *, const struct verb *, const struct option *)) {
+    const struct option_group *group;
+    for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++)
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            print(out, verb, option);
+}
+
+/* ---- bash -------------------------------------------------------------------------------------- */
+
+static void bash_option_word(FILE *out, const struct verb *verb, const struct option *option) {
+    (void)verb;
+    fprintf(out, " --%s", option->name);
+}
+
+/* What completes a value, as a call of the helper functions on top of the script. */
+static void bash_value(FILE *out, const struct value *value) {
+    switch (value->kind) {
+    case VALUE_CHOICE:
+        fputs("_dpmf_words '", out);
+        manual_choices_print(out, value, " ");
+        fputs("'", out);
+        break;
+    case VALUE_FILE:
+        fputs("_dpmf_files", out);
+        if (value->suffix != NULL) fprintf(out, " '%s'", value->suffix);
+        break;
+    case VALUE_DIRECTORY: fputs("_dpmf_directories", out); break;
+    default: fputc(':', out); break;
+    }
+}
+
+static void bash_option_case(FILE *out, const struct verb *verb, const struct option *option) {
+    if (option->value.kind == VALUE_NONE) return;
+    fprintf(out, "    %s:--%s", verb->name, option->name);
+    if (option->alias != NULL) fprintf(out, "|%s:--%s", verb->name, option->alias);
+    if (option->letter != 0) fprintf(out, "|%s:-%c", verb->name, option->letter);
+    fputs(") ", out);
+    bash_value(out, &option->value);
+    fputs("; return ;;\n", out);
+}
+
+void manual_bash_completion(FILE *out) {
+    fputs("# bash completion for dpmf, printed by: dpmf completion bash\n"
+          "_dpmf_words() {\n"
+          "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$cur\")\n"
+          "}\n"
+          "_dpmf_files() {\n"
+          "    compopt -o filenames 2>/dev/null\n"
+          "    if [[ -n ${1-} ]]; then\n"
+          "        mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"; compgen -f -X \"!*$1\" -- "
+          "\"$cur\")\n"
+          "    else\n"
+          "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+          "    fi\n"
+          "}\n"
+          "_dpmf_directories() {\n"
+          "    compopt -o filenames 2>/dev/null\n"
+          "    mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+          "}\n"
+          "_dpmf() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local verb=${COMP_WORDS[1]}\n"
+          "    COMPREPLY=()\n"
+          "    if ((COMP_CWORD == 1)); then\n"
+          "        _dpmf_words '",
+          out);
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+        fprintf(out, "%s ", verb->name);
+    fputs("--help --version'\n"
+          "        return\n"
+          "    fi\n"
+          "    # bash cuts --name=value into three words\n"
+          "    if [[ $cur == = ]]; then\n"
+          "        cur=\n"
+          "    elif [[ $prev == = ]]; then\n"
+          "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    fi\n"
+          "    case $verb:$prev in\n",
+          out);
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+        for_each_option(out, verb, bash_option_case);
+    fputs("    esac\n"
+          "    case $verb in\n",
+          out);
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        fprintf(out, "    %s)\n        if [[ $cur == -* ]]; then\n            _dpmf_words '",
+                verb->name);
+        for_each_option(out, verb, bash_option_word);
+        fputs("'\n        else\n            ", out);
+        bash_value(out, &verb->operands.value);
+        fputs("\n        fi ;;\n", out);
+    }
+    fputs("    esac\n"
+          "}\n"
+          "complete -F _dpmf dpmf\n",
+          out);
+}
+
+/* ---- zsh --------------------------------------------------------------------------------------- */
+
+static void zsh_value(FILE *out, const struct value *value) {
+    print_quoted(out, value->name, strlen(value->name), ":");
+    fputc(':', out);
+    switch (value->kind) {
+    case VALUE_CHOICE:
+        fputc('(', out);
+        manual_choices_print(out, value, " ");
+        fputc(')', out);
+        break;
+    case VALUE_FILE:
+        fputs("_files", out);
+        if (value->suffix != NULL) fprintf(out, " -g \"*%s\"", value->suffix);
+        break;
+    case VALUE_DIRECTORY: fputs("_files -/", out); break;
+    default: break;
+    }
+}
+
+static void zsh_spec(FILE *out, const struct option *option, const char *dashes, const char *name) {
+    const char *equals = name[1] != '\0' && option->value.kind != VALUE_NONE ? "=" : "";
+    fprintf(out, "            '%s%s%s[", dashes, name, equals);
+    print_quoted(out, option->help, brief_length(option->help), "[]");
+    fputc(']', out);
+    if (option->value.kind != VALUE_NONE) {
+        fputc(':', out);
+        zsh_value(out, &option->value);
+    }
+    fputs("' \\\n", out);
+}
+
+static void zsh_option(FILE *out, const struct verb *verb, const struct option *option) {
+    (void)verb;
+    char letter[2] = {option->letter, '\0'};
+    if (option->letter != 0) zsh_spec(out, option, "-", letter);
+    zsh_spec(out, option, "--", option->name);
+}
+
+void manual_zsh_completion(FILE *out) {
+    fputs("#compdef dpmf\n"
+          "# zsh completion for dpmf, printed by: dpmf completion zsh\n"
+          "_dpmf() {\n"
+          "    local -a commands\n"
+          "    commands=(\n",
+          out);
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        fprintf(out, "        '%s:", verb->name);
+        print_quoted(out, verb->summary, strlen(verb->summary), NULL);
+        fputs("'\n", out);
+    }
+    fputs("    )\n"
+          "    if (( CURRENT == 2 )); then\n"
+          "        _describe -t commands 'dpmf command' commands\n"
+          "        return\n"
+          "    fi\n"
+          "    local verb=$words[2]\n"
+          "    shift words\n"
+          "    (( CURRENT-- ))\n"
+          "    case $verb in\n",
+          out);
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        fprintf(out, "    %s)\n        _arguments -S \\\n", verb->name);
+        for_each_option(out, verb, zsh_option);
+        if (verb->operands.at_most > 0) {
+            fprintf(out, "            '%s:", verb->operands.at_most > 1 ? "*" : "1");
+            zsh_value(out, &verb->operands.value);
+            fputs("' \\\n", out);
+        }
+        fputs("        ;;\n", out);
+    }
+    fputs("    esac\n"
+          "}\n"
+          "if [[ $funcstack[1] == _dpmf ]]; then\n"
+          "    _dpmf \"$@\"\n"
+          "elif (( $+functions[compdef] )); then\n"
+          "    compdef _dpmf dpmf\n"
+          "fi\n",
+          out);
+}
+
+/* ---- fish -------------------------------------------------------------------------------------- */
+
+static void fish_value(FILE *out, const struct value *value) {
+    switch (value->kind) {
+    case VALUE_NONE: break;
+    case VALUE_CHOICE:
+        fputs(" -x -a '", out);
+        manual_choices_print(out, value, " ");
+        fputc('\'', out);
+        break;
+    case VALUE_FILE:
+        if (value->suffix != NULL)
+            fprintf(out, " -x -a '(__fish_complete_suffix %s)'", value->suffix);
+        else
+            fputs(" -r -F", out);
+        break;
+    case VALUE_DIRECTORY: fputs(" -x -a '(__fish_complete_directories)'", out); break;
+    default: fputs(" -x", out); break;
+    }
+}
+
+static void fish_text(FILE *out, const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\'' || text[i] == '\\') fputc('\\', out);
+        fputc(text[i], out);
+    }
+}
+
+static void fish_option(FILE *out, const struct verb *verb, const struct option *option) {
+    fprintf(out, "complete -c dpmf -n '__dpmf_verb_is %s' -l %s", verb->name, option->name);
+    if (option->letter != 0) fprintf(out, " -s %c", option->letter);
+    fish_value(out, &option->value);
+    fputs(" -d '", out);
+    fish_text(out, option->help, brief_length(option->help));
+    fputs("'\n", out);
+}
+
+static void fish_operands(FILE *out, const struct verb *verb) {
+    const struct value *value = &verb->operands.value;
+    if (value->kind == VALUE_FILE)
+        fprintf(out, "complete -c dpmf -n '__dpmf_verb_is %s' -F\n", verb->name);
+    if (value->kind == VALUE_CHOICE) {
+        fprintf(out, "complete -c dpmf -n '__dpmf_verb_is %s' -a '", verb->name);
+        manual_choices_print(out, value, " ");
+        fputs("'\n", out);
+    }
+}
+
+void manual_fish_completion(FILE *out) {
+    fputs("# fish completion for dpmf, printed by: dpmf completion fish\n"
+          "function __dpmf_verb_is\n"
+          "    set -l words (commandline -opc)\n"
+          "    test (count $words) -gt 1; and test $words[2] = $argv[1]\n"
+          "end\n"
+          "function __dpmf_needs_verb\n"
+          "    test (count (commandline -opc)) -eq 1\n"
+          "end\n"
+          "complete -c dpmf -f\n"
+          "complete -c dpmf -n __dpmf_needs_verb -l help -d 'list the commands'\n"
+          "complete -c dpmf -n __dpmf_needs_verb -l version -d 'print the version'\n",
+          out);
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        fprintf(out, "complete -c dpmf -n __dpmf_needs_verb -a %s -d '", verb->name);
+        fish_text(out, verb->summary, strlen(verb->summary));
+        fputs("'\n", out);
+        for_each_option(out, verb, fish_option);
+        fish_operands(out, verb);
+    }
+}

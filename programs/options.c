@@ -1,0 +1,347 @@
+/*
+ * From words to an invocation: the parser that works from the option table. Fed by main.c with the
+ * words after the verb; feeds the commands with values it has checked, so that a misspelt number
+ * never reaches the library.
+ */
+#include "options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+enum { HINT_MAX = 512 };
+
+/* ---- finding an option ------------------------------------------------------------------------- */
+
+static bool is_called(const struct option *option, const char *name, size_t length) {
+    if (strlen(option->name) == length && strncmp(option->name, name, length) == 0) return true;
+    return option->alias != NULL && strlen(option->alias) == length &&
+           strncmp(option->alias, name, length) == 0;
+}
+
+/* By name, or by letter when `name` is NULL. */
+static const struct option *find_option(const struct verb *verb, const char *name, size_t length,
+                                        char letter) {
+    const struct option_group *group;
+    for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++)
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            if (name != NULL ? is_called(option, name, length) : option->letter == letter)
+                return option;
+    return NULL;
+}
+
+static int refuse_unknown(const struct verb *verb, const char *name, size_t length) {
+    char wanted[64], hint[HINT_MAX];
+    const struct option_group *group;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 63 ? length : 63), name);
+    struct nearest_word nearest = {.wanted = wanted};
+    for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++)
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            text_nearest_offer(&nearest, option->name);
+    if (nearest.word != NULL)
+        snprintf(hint, sizeof hint, "did you mean --%s?", nearest.word);
+    else
+        snprintf(hint, sizeof hint, "dpmf help %s lists its options", verb->name);
+    return terminal_error_print(STATUS_USAGE, hint, "unknown option \"--%.*s\"",
+                                (int)(length < 200 ? length : 200), name);
+}
+
+/* ---- checking values --------------------------------------------------------------------------- */
+
+/* Cuts `text` at `separators` (one each, in this order) and reads the pieces as numbers.
+ * @return how many were read, or 0 when a piece is no number or something is left over */
+static size_t read_numbers(const char *text, const char *separators, double *numbers) {
+    size_t n = 0;
+    for (;; n++, separators++) {
+        char piece[64];
+        size_t length =
+            *separators != '\0' ? strcspn(text, (char[]){*separators, '\0'}) : strlen(text);
+        if (length >= sizeof piece) return 0;
+        memcpy(piece, text, length);
+        piece[length] = '\0';
+        if (dpmf_parse_double(piece, &numbers[n]) != 0) return 0;
+        if (text[length] == '\0') return n + 1;
+        text += length + 1;
+    }
+}
+
+static bool is_range(const char *text) {
+    double number[2];
+    return read_numbers(text, ":", number) == 2 && number[0] <= number[1];
+}
+
+static bool is_rescale(const char *text) {
+    double number[4];
+    return read_numbers(text, ":=:", number) == 4 && number[0] < number[1];
+}
+
+static bool is_scale(const char *text) {
+    double number[3];
+    size_t n = read_numbers(text, "::", number);
+    return (n == 2 || (n == 3 && number[2] >= 0)) && number[0] < number[1];
+}
+
+static bool is_choice(choice_list *choices, const char *text) {
+    const char *choice;
+    for (size_t i = 0; (choice = choices(i, NULL)) != NULL; i++)
+        if (strcmp(choice, text) == 0) return true;
+    return false;
+}
+
+/* @return NULL when `text` is a value of this kind, or else what it is not */
+static const char *misfit(const struct value *value, const char *text) {
+    uint64_t count;
+    double number;
+    switch (value->kind) {
+    case VALUE_NONE:
+    case VALUE_TEXT: return NULL;
+    case VALUE_FILE:
+    case VALUE_DIRECTORY: return text[0] != '\0' ? NULL : "a file name";
+    case VALUE_CHOICE: return is_choice(value->choices, text) ? NULL : "one of";
+    case VALUE_COUNT: return dpmf_parse_uint64(text, &count) == 0 ? NULL : "a whole number";
+    case VALUE_NUMBER: return dpmf_parse_double(text, &number) == 0 ? NULL : "a number";
+    case VALUE_FRACTION:
+        return dpmf_parse_double(text, &number) == 0 && number >= 0 && number <= 1
+                   ? NULL
+                   : "a number from 0 to 1";
+    case VALUE_SIZE: return dpmf_parse_size(text, &count) == 0 ? NULL : "a size";
+    case VALUE_RANGE: return is_range(text) ? NULL : "a range A:B with A at most B";
+    case VALUE_RESCALE: return is_rescale(text) ? NULL : "of the form A:B=C:D with A less than B";
+    case VALUE_SCALE:
+        return is_scale(text) ? NULL : "of the form A:B or A:B:STEP with A less than B";
+    }
+    return NULL;
+}
+
+/* An option is written with its name, an operand is not. */
+static void suggest_sample(char hint[HINT_MAX], const char *label, const char *sample) {
+    bool is_option = label[0] == '-';
+    snprintf(hint, HINT_MAX, "for example: %s%s%s", is_option ? label : "", is_option ? " " : "",
+             sample);
+}
+
+static int refuse_choice(const struct value *value, const char *label, const char *text) {
+    char list[HINT_MAX] = "", hint[HINT_MAX];
+    struct nearest_word nearest = {.wanted = text};
+    const char *choice;
+    size_t at = 0;
+    for (size_t i = 0; (choice = value->choices(i, NULL)) != NULL; i++) {
+        text_nearest_offer(&nearest, choice);
+        int n = snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", choice);
+        at = n > 0 && at + (size_t)n < sizeof list ? at + (size_t)n : at;
+    }
+    if (nearest.word != NULL)
+        snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
+    else
+        suggest_sample(hint, label, value->sample);
+    return terminal_error_print(STATUS_USAGE, hint, "%s \"%.200s\" is not one of %s", label, text,
+                                list);
+}
+
+static int check_value(const struct value *value, const char *label, const char *text) {
+    char hint[HINT_MAX];
+    const char *kind = misfit(value, text);
+    if (kind == NULL) return 0;
+    if (value->kind == VALUE_CHOICE) return refuse_choice(value, label, text);
+    suggest_sample(hint, label, value->sample);
+    return terminal_error_print(STATUS_USAGE, hint, "%s \"%.200s\" is not %s", label, text, kind);
+}
+
+/* ---- parsing ----------------------------------------------------------------------------------- */
+
+/* The words still to be read. */
+struct words {
+    int n;
+    char **word;
+};
+
+static int set_option(struct invocation *invocation, const struct option *option,
+                      const char *text) {
+    char label[64];
+    snprintf(label, sizeof label, "--%s", option->name);
+    if (invocation->value[option->id] != NULL && option->value.kind != VALUE_NONE) {
+        char hint[HINT_MAX];
+        snprintf(hint, sizeof hint, "keep one of --%s %.100s and --%s %.100s", option->name,
+                 invocation->value[option->id], option->name, text);
+        return terminal_error_print(STATUS_USAGE, hint, "%s is given twice", label);
+    }
+    invocation->value[option->id] = text;
+    return check_value(&option->value, label, text);
+}
+
+/* The value is in the next word. One that begins with -- is far more often a forgotten value than
+ * a strange file name; --name=--value says that it is meant. */
+static int take_value(struct invocation *invocation, const struct option *option,
+                      struct words *words) {
+    if (words->n == 0 || strncmp(words->word[0], "--", 2) == 0) {
+        char hint[HINT_MAX];
+        snprintf(hint, sizeof hint, "for example: --%s %s", option->name, option->value.sample);
+        return terminal_error_print(STATUS_USAGE, hint, "--%s needs a value: %s", option->name,
+                                    option->value.name);
+    }
+    words->n--;
+    return set_option(invocation, option, *words->word++);
+}
+
+static int parse_long(struct invocation *invocation, const char *word, struct words *words) {
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    const char *text = name[length] == '=' ? name + length + 1 : NULL;
+    const struct option *option = find_option(invocation->verb, name, length, 0);
+    if (option == NULL) return refuse_unknown(invocation->verb, name, length);
+    if (option->value.kind != VALUE_NONE)
+        return text != NULL ? set_option(invocation, option, text)
+                            : take_value(invocation, option, words);
+    if (text != NULL) {
+        char hint[HINT_MAX];
+        snprintf(hint, sizeof hint, "write --%s alone", option->name);
+        return terminal_error_print(STATUS_USAGE, hint, "--%s takes no value", option->name);
+    }
+    return set_option(invocation, option, "");
+}
+
+/* -q, -qv, -oFILE, -o FILE */
+static int parse_letters(struct invocation *invocation, const char *word, struct words *words) {
+    for (const char *at = word + 1; *at != '\0'; at++) {
+        const struct option *option = find_option(invocation->verb, NULL, 0, *at);
+        if (option == NULL) {
+            char hint[HINT_MAX];
+            snprintf(hint, sizeof hint, "dpmf help %s lists its options", invocation->verb->name);
+            return terminal_error_print(STATUS_USAGE, hint, "unknown option \"-%c\"", *at);
+        }
+        if (option->value.kind != VALUE_NONE)
+            return at[1] != '\0' ? set_option(invocation, option, at + 1)
+                                 : take_value(invocation, option, words);
+        int status = set_option(invocation, option, "");
+        if (status != 0) return status;
+    }
+    return 0;
+}
+
+static int check_operands(const struct invocation *invocation) {
+    const struct verb *verb = invocation->verb;
+    const struct operands *expected = &verb->operands;
+    char hint[HINT_MAX];
+    snprintf(hint, sizeof hint, "usage: dpmf %s %s", verb->name, verb->synopsis);
+    if (invocation->n_operands < expected->at_least)
+        return terminal_error_print(STATUS_USAGE, hint, "%s needs %s", verb->name,
+                                    expected->value.name);
+    if (invocation->n_operands > expected->at_most)
+        return terminal_error_print(STATUS_USAGE, hint, "%s does not take \"%.200s\"", verb->name,
+                                    invocation->operands[expected->at_most]);
+    for (size_t i = 0; i < invocation->n_operands; i++) {
+        int status = check_value(&expected->value, expected->value.name, invocation->operands[i]);
+        if (status != 0) return status;
+    }
+    return 0;
+}
+
+static int check_required(const struct invocation *invocation) {
+    const struct option_group *group;
+    for (size_t i = 0; (group = verb_group(invocation->verb, i)) != NULL; i++) {
+        for (const struct option *option = group->options; option->name != NULL; option++) {
+            if (!option->required || command_has(invocation, option->id)) continue;
+            char hint[HINT_MAX];
+            snprintf(hint, sizeof hint, "for example: --%s %s", option->name, option->value.sample);
+            return terminal_error_print(STATUS_USAGE, hint, "%s needs --%s %s",
+                                        invocation->verb->name, option->name, option->value.name);
+        }
+    }
+    return 0;
+}
+
+int options_parse(struct invocation *invocation, int argc, char **argv) {
+    struct words words = {argc, argv};
+    bool only_operands = false;
+    int status = 0;
+    while (words.n > 0 && status == 0) {
+        const char *word = *words.word++;
+        words.n--;
+        if (only_operands || word[0] != '-' || word[1] == '\0')
+            invocation->operands[invocation->n_operands++] = word;
+        else if (strcmp(word, "--") == 0)
+            only_operands = true;
+        else if (word[1] == '-')
+            status = parse_long(invocation, word, &words);
+        else
+            status = parse_letters(invocation, word, &words);
+        if (status == 0 && command_has(invocation, OPTION_HELP)) return 0;
+    }
+    if (status == 0) status = check_operands(invocation);
+    if (status == 0) status = check_required(invocation);
+    if (status == 0 && command_has(invocation, OPTION_QUIET) &&
+        command_has(invocation, OPTION_VERBOSE))
+        status = terminal_error_print(STATUS_USAGE, "keep one of them",
+                                      "--quiet and --verbose exclude each other");
+    return status;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+bool command_has(const struct invocation *invocation, enum option_id id) {
+    return invocation->value[id] != NULL;
+}
+
+uint64_t options_count(const struct invocation *invocation, enum option_id id) {
+    uint64_t count = 0;
+    dpmf_parse_uint64(invocation->value[id], &count);
+    return count;
+}
+
+double options_number(const struct invocation *invocation, enum option_id id) {
+    double number = 0;
+    dpmf_parse_double(invocation->value[id], &number);
+    return number;
+}
+
+uint64_t options_size(const struct invocation *invocation, enum option_id id) {
+    uint64_t bytes = 0;
+    dpmf_parse_size(invocation->value[id], &bytes);
+    return bytes;
+}
+
+bool options_is(const struct invocation *invocation, enum option_id id, const char *value) {
+    return command_has(invocation, id) && strcmp(invocation->value[id], value) == 0;
+}
+
+void options_range(const struct invocation *invocation, enum option_id id, double range[2]) {
+    read_numbers(invocation->value[id], ":", range);
+}
+
+void options_scale(const struct invocation *invocation, enum option_id id, double scale[3]) {
+    scale[2] = 0;
+    read_numbers(invocation->value[id], "::", scale);
+}
+
+struct dpmf_input_options options_input(const struct invocation *invocation) {
+    struct dpmf_input_options input = dpmf_input_options_default();
+    input.format = invocation->value[OPTION_FORMAT];
+    input.columns = invocation->value[OPTION_COLUMNS];
+    if (command_has(invocation, OPTION_RESCALE)) {
+        double number[4] = {0};
+        read_numbers(invocation->value[OPTION_RESCALE], ":=:", number);
+        input.rescale = true;
+        input.from_min = number[0];
+        input.from_max = number[1];
+        input.to_min = number[2];
+        input.to_max = number[3];
+    }
+    if (command_has(invocation, OPTION_RATING_RANGE)) {
+        double range[2] = {0};
+        options_range(invocation, OPTION_RATING_RANGE, range);
+        input.has_range = true;
+        input.range_min = range[0];
+        input.range_max = range[1];
+    }
+    input.skip_bad = options_is(invocation, OPTION_ON_ERROR, "skip");
+    return input;
+}
+
+int options_need_file(const struct invocation *invocation, enum option_id id) {
+    if (!options_is(invocation, id, "-")) return 0;
+    return terminal_error_print(STATUS_USAGE, "name a file to write, or ./- for one of that name",
+                                "a ratings store cannot be written to standard output");
+}

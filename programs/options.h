@@ -1,0 +1,31 @@
+/*
+ * From words to an invocation: the parser that works from the option table, and the values it has
+ * checked, in the forms the library takes.
+ */
+#ifndef DPMF_PROGRAMS_OPTIONS_H
+#define DPMF_PROGRAMS_OPTIONS_H
+
+#include "command.h"
+
+/* Fills values and operands from the words after the verb; `operands` has room for all of them.
+ * Stops at --help. @return 0, or an exit status after printing what is wrong */
+int options_parse(struct invocation *invocation, int argc, char **argv);
+
+/* The checked values; what they give is undefined for an option that was not given. */
+uint64_t options_count(const struct invocation *invocation, enum option_id id);
+double options_number(const struct invocation *invocation, enum option_id id);
+uint64_t options_size(const struct invocation *invocation, enum option_id id);
+bool options_is(const struct invocation *invocation, enum option_id id, const char *value);
+
+/* "A:B" and "A:B:STEP" (step 0 when it is not there). */
+void options_range(const struct invocation *invocation, enum option_id id, double range[2]);
+void options_scale(const struct invocation *invocation, enum option_id id, double scale[3]);
+
+/* --format, --columns, --rescale, --rating-range and --on-error. */
+struct dpmf_input_options options_input(const struct invocation *invocation);
+
+/* Refuses `-` where a file is needed that cannot be a stream.
+ * @return 0, or an exit status after printing what is wrong */
+int options_need_file(const struct invocation *invocation, enum option_id id);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * What several commands print at their end: the summary of a packed store, JSON lines, and the check
+ * that standard output took everything.
+ */
+#ifndef DPMF_PROGRAMS_REPORT_H
+#define DPMF_PROGRAMS_REPORT_H
+
+#include "command.h"
+
+/* Prints the JSON text as one line and frees it. @return an exit status */
+int report_json_print(struct dpmf_json *json);
+
+/* Tells how a store was packed: to people on standard error, to scripts on standard output.
+ * @return an exit status */
+int report_import_print(struct invocation *invocation, const char *output,
+                        const struct dpmf_import_report *report);
+
+/* Flushes standard output. @return `status`, or STATUS_IO when `status` is 0 and it did not take
+ *                                  everything */
+int report_stdout_check(int status);
+
+#endif

@@ -1,0 +1,199 @@
+/*
+ * Everything the program says that is not data: errors, warnings, notes and the progress line, all
+ * on standard error; and what is known about the terminals at both ends. Fed by the commands and by
+ * the library's callbacks.
+ */
+#include "terminal.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "signals.h"
+#include "text.h"
+
+enum { LINE_MAX_BYTES = 2048, WIDTH_DEFAULT = 80, WIDTH_LEAST = 20 };
+
+static const double DRAW_EVERY = 0.1; /* seconds */
+
+/* ---- what the terminals can do ----------------------------------------------------------------- */
+
+bool terminal_has_colour(int fd) {
+    const char *no_colour = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    if (no_colour != NULL && no_colour[0] != '\0') return false;
+    return isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+size_t terminal_width(int fd) {
+    struct winsize size;
+    if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_LEAST)
+        return size.ws_col;
+    return WIDTH_DEFAULT;
+}
+
+bool terminal_is_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+
+double terminal_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- errors ------------------------------------------------------------------------------------ */
+
+/* A message may quote a broken file, and a file name may hold anything: no control byte of theirs
+ * reaches the terminal. The two-byte C1 controls of UTF-8 are as able as ESC. */
+void terminal_text_print(FILE *out, const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
+        bool is_c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        if (is_c1) at++;
+        if (is_c1 || *at < 0x20 || *at == 0x7f)
+            fprintf(out, "\\x%02x", *at);
+        else
+            fputc(*at, out);
+    }
+}
+
+static void print_error(const char *hint, const char *message) {
+    bool colour = terminal_has_colour(STDERR_FILENO);
+    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", stderr);
+    terminal_text_print(stderr, message);
+    fputc('\n', stderr);
+    if (hint != NULL && hint[0] != '\0') {
+        fputs("  ", stderr);
+        terminal_text_print(stderr, hint);
+        fputc('\n', stderr);
+    }
+}
+
+int terminal_error_print(int status, const char *hint, const char *format, ...) {
+    char message[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    print_error(hint, message);
+    return status;
+}
+
+int terminal_error_report(const struct dpmf_error *error) {
+    char message[LINE_MAX_BYTES];
+    if (error->code == DPMF_ERR_BASE_CANCELLED && signals_pending() != 0)
+        return 128 + signals_pending();
+    dpmf_error_format(error, message, sizeof message);
+    print_error(error->hint, message);
+    return dpmf_error_exit_status(error->code);
+}
+
+/* ---- notes and warnings ------------------------------------------------------------------------ */
+
+static void erase_line(struct terminal *terminal) {
+    if (terminal->is_drawn) fputs("\r\033[K", stderr);
+    terminal->is_drawn = false;
+}
+
+void terminal_warning_print(void *self, const char *message) {
+    struct terminal *terminal = self;
+    if (terminal->quiet) return;
+    erase_line(terminal);
+    fputs("dpmf: warning: ", stderr);
+    terminal_text_print(stderr, message);
+    fputc('\n', stderr);
+}
+
+void terminal_note_print(struct terminal *terminal, const char *format, ...) {
+    char message[LINE_MAX_BYTES];
+    if (terminal->quiet) return;
+    erase_line(terminal);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    terminal_text_print(stderr, message);
+    fputc('\n', stderr);
+}
+
+/* ---- progress ---------------------------------------------------------------------------------- */
+
+static void end_phase(struct terminal *terminal, double now) {
+    if (terminal->n_phases > 0)
+        terminal->phases[terminal->n_phases - 1].seconds += now - terminal->phase_started;
+    terminal->phase_started = now;
+}
+
+/* Beyond the table's end, the last phase takes all the time. */
+static void follow_phase(struct terminal *terminal, const char *name, double now) {
+    size_t n = terminal->n_phases;
+    if (n > 0 && strcmp(terminal->phases[n - 1].name, name) == 0) return;
+    end_phase(terminal, now);
+    if (n == TERMINAL_PHASES_MAX) return;
+    struct terminal_phase *phase = &terminal->phases[n];
+    snprintf(phase->name, sizeof phase->name, "%s", name);
+    phase->seconds = 0;
+    terminal->n_phases++;
+}
+
+static size_t append(char *line, size_t at, size_t size, const char *format, ...) DPMF_PRINTF(4, 5);
+
+static size_t append(char *line, size_t at, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line + at, size - at, format, arguments);
+    va_end(arguments);
+    return n < 0 || at + (size_t)n >= size ? size - 1 : at + (size_t)n;
+}
+
+static void draw(struct terminal *terminal, const struct dpmf_progress *progress, double now) {
+    char line[256];
+    size_t at = append(line, 0, sizeof line, "%s", progress->phase);
+    double elapsed = now - terminal->phase_started;
+    double done = (double)progress->done, total = (double)progress->total;
+
+    if (progress->total > 0)
+        at = append(line, at, sizeof line, "  %3.0f %%", 100 * (done < total ? done / total : 1));
+    else
+        at = append(line, at, sizeof line, "  %s %s", text_number(progress->done).text,
+                    progress->unit);
+    if (elapsed > 0.2 && progress->ratings > 0)
+        at = append(line, at, sizeof line, "  %s",
+                    text_rate((double)progress->ratings / elapsed, "ratings").text);
+    if (elapsed > 0.5 && done > 0 && done < total)
+        at = append(line, at, sizeof line, "  %s left",
+                    text_seconds(elapsed * (total - done) / done).text);
+
+    /* A line that wraps cannot be rewritten. */
+    size_t width = terminal_width(STDERR_FILENO) - 1;
+    if (at > width) line[width] = '\0';
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    terminal->is_drawn = true;
+    terminal->last_drawn = now;
+}
+
+int terminal_progress_show(void *self, const struct dpmf_progress *progress) {
+    struct terminal *terminal = self;
+    double now = terminal_clock();
+    follow_phase(terminal, progress->phase, now);
+    if (terminal->draws && now - terminal->last_drawn >= DRAW_EVERY) draw(terminal, progress, now);
+    return signals_pending() != 0;
+}
+
+void terminal_progress_end(struct terminal *terminal) {
+    end_phase(terminal, terminal_clock());
+    erase_line(terminal);
+}
+
+void terminal_phases_print(struct terminal *terminal) {
+    if (!terminal->verbose) return;
+    for (size_t i = 0; i < terminal->n_phases; i++)
+        terminal_note_print(terminal, "  %-12s %s", terminal->phases[i].name,
+                            text_seconds(terminal->phases[i].seconds).text);
+}

@@ -1,0 +1,43 @@
+/*
+ * Small text: numbers as people read them, wrapped paragraphs, and the nearest known word to a
+ * misspelt one. Feeds the help, the summaries and the error messages.
+ */
+#ifndef DPMF_PROGRAMS_TEXT_H
+#define DPMF_PROGRAMS_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { TEXT_NUMBER_MAX = 64 };
+
+/* A short text by value, so that several fit in one printf. */
+struct short_text {
+    char text[TEXT_NUMBER_MAX];
+};
+
+struct short_text text_number(uint64_t n);                        /* 1,000,209 */
+struct short_text text_count(uint64_t n, const char *singular);   /* 1,000,209 ratings */
+struct short_text text_bytes(uint64_t n);                         /* 2.1 MB */
+struct short_text text_binary_bytes(uint64_t n);                  /* 2 GiB, 32 KiB */
+struct short_text text_seconds(double seconds);                   /* 0.2 s, 3 min 20 s */
+struct short_text text_rate(double per_second, const char *unit); /* 6.2 M ratings/s */
+struct short_text text_double(double value);                      /* the shortest exact text */
+struct short_text text_time(int64_t unix_seconds);                /* 2001-02-03 04:05:06 UTC */
+
+/* Writes words broken at spaces so that no line passes `width`; every line but the first is
+ * indented by `indent`, and `column` is where the first begins. Ends with a line feed. */
+void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t width);
+
+/* How many letters must be added, dropped, changed or swapped to turn one word into the other. */
+size_t text_distance(const char *a, const char *b);
+
+/* Remembers the nearest of the words it is shown. Start with {.wanted = word}. */
+struct nearest_word {
+    const char *wanted;
+    const char *word; /* NULL while nothing is near enough */
+    size_t distance;
+};
+
+void text_nearest_offer(struct nearest_word *nearest, const char *word);
+
+#endif

@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# The law of the tree, checked: which folder may include which, and what lib/ may never do.
+#
+#   scripts/include_law.sh [--objects DIR] [TREE]
+#
+# TREE is the source tree (default: this one). With --objects, the object files below DIR that come
+# from lib/ are searched for mutable data. Says each breach as file:line: what; the last line is
+# "N passed, N failed", a rule each; the exit status is 1 when any failed.
+set -euo pipefail
+
+# ---- the law: folder, then the folders of lib/ it may include besides itself and dpmf.h -----------
+# `-` is none. Folders of tests/ and bench/ are not listed: they may include anything.
+law='
+lib/base       -
+lib/random     base
+lib/store      base
+lib/model      base
+lib/kernels    base
+lib/schedule   base store
+lib/ratings    base random store model
+lib/privacy    base random store model
+lib/train      base random store schedule kernels model privacy
+lib/recommend  base model kernels
+programs       -
+python         -
+web            -
+examples       -
+'
+
+# ---- where to look ---------------------------------------------------------------------------------
+
+objects=""
+if [[ ${1:-} == --objects ]]; then
+    objects=$(cd "$2" && pwd)
+    shift 2
+fi
+cd "${1:-$(dirname "$0")/..}"
+
+passed=0
+failed=0
+
+# Counts one rule; its breaches, if there are any, are the lines of the second argument.
+rule() {
+    if [[ -z $2 ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'broken: %s\n' "$1"
+        printf '%s\n' "$2" | sed 's/^/  /'
+    fi
+}
+
+c_files() {
+    local folders=()
+    for folder in "$@"; do
+        [[ -d $folder ]] && folders+=("$folder")
+    done
+    ((${#folders[@]})) || return 0
+    find "${folders[@]}" -type f -name '*.[ch]' | LC_ALL=C sort
+}
+
+# The C file with comments and string literals blanked out, line numbers kept, as file:line:text.
+code_of() {
+    awk '
+    {
+        line = $0; out = ""
+        while (line != "") {
+            if (inside) {
+                at = index(line, "*/")
+                if (!at) { line = ""; break }
+                line = substr(line, at + 2); inside = 0
+            } else if (match(line, /^"([^"\\]|\\.)*"/) || match(line, /^\047([^\047\\]|\\.)*\047/)) {
+                out = out "\"\""; line = substr(line, RLENGTH + 1)
+            } else if (line ~ /^\/\*/) {
+                inside = 1; line = substr(line, 3)
+            } else if (line ~ /^\/\//) {
+                line = ""
+            } else {
+                out = out substr(line, 1, 1); line = substr(line, 2)
+            }
+        }
+        print FILENAME ":" FNR ":" out
+    }' "$1"
+}
+
+# ---- rule 1: who includes whom -----------------------------------------------------------------------
+
+# Prints the folders that a folder may include, or nothing when the law does not know it.
+allowed_for() {
+    awk -v folder="$1" '$1 == folder { $1 = ""; print; exit }' <<<"$law"
+}
+
+# The folder of the law that a file belongs to: lib/x for anything below it, else the first part.
+home_of() {
+    case $1 in
+    lib/*/*) cut -d/ -f1-2 <<<"$1" ;;
+    *) cut -d/ -f1 <<<"$1" ;;
+    esac
+}
+
+breaches=""
+while IFS= read -r file; do
+    home=$(home_of "$file")
+    allowed=$(allowed_for "$home")
+    if [[ -z $allowed ]]; then
+        breaches+="$file:1: the law in scripts/include_law.sh does not know the folder $home"$'\n'
+        continue
+    fi
+    while IFS=: read -r number line; do
+        [[ $line =~ \"([^\"]*)\" ]] || continue
+        path=${BASH_REMATCH[1]}
+        [[ $path == dpmf.h ]] && continue
+        if [[ $path == *..* ]]; then
+            breaches+="$file:$number: \"$path\": no dots in an include"$'\n'
+        elif [[ $home == lib/* ]]; then
+            # Inside lib/ an include names its folder, so that the law can be read off the line.
+            target=${path%%/*}
+            if [[ $path != */* || ! -f lib/$path ]]; then
+                breaches+="$file:$number: \"$path\": there is no lib/$path"$'\n'
+            elif [[ lib/$target != "$home" && " $allowed " != *" $target "* ]]; then
+                breaches+="$file:$number: \"$path\": $home may not include lib/$target"$'\n'
+            fi
+        elif [[ ! -f $(dirname "$file")/$path ]]; then
+            breaches+="$file:$number: \"$path\": $home includes only dpmf.h and its own"$'\n'
+        fi
+    done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" || true)
+done < <(c_files lib programs python web examples)
+rule "which folder may include which" "${breaches%$'\n'}"
+
+# ---- rule 2: lib/ neither prints nor ends the process ------------------------------------------------
+
+calls='(^|[^[:alnum:]_])(v?f?printf|v?dprintf|puts|fputs|putchar|putc|fputc|perror|exit|_exit|_Exit|quick_exit|abort|system|setlocale|signal|sigaction|rand|srand|stdout|stderr)([^[:alnum:]_]|$)'
+breaches=$(while IFS= read -r file; do code_of "$file"; done < <(c_files lib) |
+    grep -vE '^[^:]*:[0-9]+:[[:space:]]*#' | grep -E "$calls" || true)
+rule "lib/ never prints, exits or touches what belongs to the process" "$breaches"
+
+# ---- rule 3: lib/ keeps no mutable data ----------------------------------------------------------------
+# Sections are asked, not symbols: relocated constants (.data.rel.ro) are read-only when it runs.
+
+mutable_data() {
+    if [[ ! -d $objects/CMakeFiles/dpmf_objects.dir ]]; then
+        echo "no object files of lib/ in $objects"
+        return
+    fi
+    # objdump -t: address, 7 flags (d, f, F: not data), section, a tab, size, name.
+    find "$objects/CMakeFiles/dpmf_objects.dir" -name '*.o' | LC_ALL=C sort |
+        while IFS= read -r object; do
+            objdump -t "$object" | awk -v file="lib/${object##*/lib/}" '
+                substr($0, 18, 7) !~ /[dfF]/ && !/\.data\.rel\.ro/ &&
+                / (\.data|\.bss|\.tdata|\.tbss|\*COM\*)[^\t]*\t/ { print file ": " $NF }'
+        done
+}
+if [[ -n $objects ]]; then
+    rule "lib/ keeps no mutable data" "$(mutable_data)"
+fi
+
+# ---- rule 4: a file's name says which it is ------------------------------------------------------------
+
+breaches=$(c_files include lib programs tests bench examples | sed 's#.*/##' | sort | uniq -d |
+    while IFS= read -r name; do
+        c_files include lib programs tests bench examples | grep "/$name$" | paste -sd' '
+    done)
+rule "no two C files of one name" "$breaches"
+
+# ---- rule 5: one binary for every machine --------------------------------------------------------------
+
+breaches=$(find . -path ./.git -prune -o -path ./build -prune -o \
+    \( -name CMakeLists.txt -o -name '*.cmake' -o -name Makefile -o -name CMakePresets.json \) -print0 |
+    xargs -0 -r grep -nE '^[^#]*m(arch|cpu|tune)=native' /dev/null || true)
+rule "no -march=native" "$breaches"
+
+# ---- rule 6: nothing unfinished ------------------------------------------------------------------------
+
+breaches=$(c_files include lib programs tests bench | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
+rule "nothing marked as unfinished" "$breaches"
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+((failed == 0))

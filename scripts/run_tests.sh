@@ -1,0 +1,308 @@
+#!/usr/bin/env bash
+# Builds and runs the tests: `make test` and, with --long, `make test-long`.
+#
+# A line per suite with its counts and seconds; of a failure the end of its log is shown, and every
+# log stays in build/test-logs/. The last line is "N passed, N failed" and, if any, ", N skipped";
+# the exit status is 1 when any failed. FUZZ_SECONDS is the time of each fuzzer.
+#
+# A suite is one of
+#   cmocka  executables that print cmocka's summary; their own counts are added up
+#   line    a script whose last line is "N passed, N failed[, N skipped]"
+#   exit    a command that passes when its exit status is 0; counts as one test
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 70
+
+long=""
+[[ ${1:-} == --long ]] && long=yes
+cores=${JOBS:-$(nproc)}
+fuzz_seconds=${FUZZ_SECONDS:-3}
+if [[ -n $long ]]; then
+    fuzz_seconds=${FUZZ_SECONDS:-60}
+    export DPMF_TEST_LONG=1 # for tests that have more to do when there is time
+fi
+
+logs=build/test-logs
+mkdir -p "$logs"
+rm -f "$logs"/*
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+unset DPMF_THREADS NO_COLOR
+export LC_ALL=C.UTF-8
+
+# The sanitizers end a program at once, with a status of their own.
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
+export TSAN_OPTIONS=exitcode=99:halt_on_error=1:second_deadlock_stack=1
+
+total_passed=0
+total_failed=0
+total_skipped=0
+
+say() { printf '%-34s %s\n' "$1" "$2"; }
+
+# ---- running one suite -------------------------------------------------------------------------------
+
+# Sets passed, failed and skipped from a log and an exit status.
+count() {
+    local kind=$1 log=$2 status=$3
+    passed=0
+    failed=0
+    skipped=0
+    case $kind in
+    cmocka)
+        passed=$(sum_of 'PASSED  ' "$log")
+        failed=$(sum_of 'FAILED  ' "$log")
+        skipped=$(sum_of 'SKIPPED ' "$log")
+        ;;
+    line)
+        local last
+        last=$(tail -n 1 "$log")
+        if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
+            passed=${BASH_REMATCH[1]}
+            failed=${BASH_REMATCH[2]}
+            skipped=${BASH_REMATCH[4]:-0}
+        else
+            echo "(ended without a line of counts, status $status)" >>"$log"
+            failed=1
+        fi
+        ;;
+    exit)
+        ((status == 0)) && passed=1
+        ;;
+    esac
+    # A crash, a leak found at exit or a timeout is a failure that no summary counted.
+    if ((status != 0 && failed == 0)); then
+        failed=1
+        echo "(ended with status $status)" >>"$log"
+    fi
+}
+
+# Adds up the n of cmocka's "[  PASSED  ] n test(s)." lines; the list of names below is not counted.
+sum_of() {
+    sed -nE "s/.*\[  $1\] ([0-9]+) test\(s\).*/\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# suite NAME KIND SECONDS COMMAND...: runs it with a time limit, counts it, says so.
+suite() {
+    local name=$1 kind=$2 limit=$3
+    shift 3
+    local log="$logs/${name//[ ,:]/-}.log" begun=$SECONDS
+    timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null
+    count "$kind" "$log" $?
+    report "$name" "$log" $((SECONDS - begun))
+}
+
+# Runs a function on each of the other arguments, `cores` at once. It logs to $logs/NAME.log, NAME
+# being the argument's last part, and leaves its status beside that.
+on_each() {
+    local function=$1 item name
+    shift
+    for item in "$@"; do
+        while (($(jobs -rp | wc -l) >= cores)); do
+            wait -n
+        done
+        name=$suite_prefix$(basename "$item")
+        {
+            "$function" "$item" >"$logs/$name.log" 2>&1 </dev/null
+            echo $? >"$logs/$name.status"
+        } &
+    done
+    wait
+}
+
+# suite_of_executables NAME SECONDS FOLDER [LAUNCHER...]: every cmocka test in a folder.
+suite_of_executables() {
+    local name=$1 limit=$2 folder=$3 begun=$SECONDS all executable log sums=(0 0 0)
+    shift 3
+    local launcher=("$@")
+    if ! compgen -G "$folder/test_*" >/dev/null; then
+        skip "$name" "none are built"
+        return
+    fi
+    suite_prefix="${name//[ ,]/-}."
+    all="$logs/${suite_prefix}log"
+    : >"$all"
+    run_executable() { timeout --kill-after=10 "$limit" "${launcher[@]}" "$1"; }
+    on_each run_executable "$folder"/test_*
+    for executable in "$folder"/test_*; do
+        log="$logs/$suite_prefix$(basename "$executable").log"
+        count cmocka "$log" "$(cat "${log%.log}.status")"
+        if ((passed + failed + skipped == 0)); then
+            echo "(no test ran)" >>"$log"
+            failed=1
+        fi
+        if ((failed)); then
+            { echo "--- $executable"; grep -vE '^\[ +(RUN|OK) ' "$log"; } >>"$all"
+        fi
+        sums=($((sums[0] + passed)) $((sums[1] + failed)) $((sums[2] + skipped)))
+        rm -f "${log%.log}.status"
+    done
+    passed=${sums[0]} failed=${sums[1]} skipped=${sums[2]}
+    report "$name" "$all" $((SECONDS - begun))
+}
+
+report() {
+    local text="$passed passed"
+    ((failed)) && text+=", $failed FAILED"
+    ((skipped)) && text+=", $skipped skipped"
+    say "$1" "$text  (${3} s)"
+    if ((failed)); then
+        tail -n 40 "$2" | sed 's/^/    /'
+        echo "    (all of it: $2)"
+    fi
+    total_passed=$((total_passed + passed))
+    total_failed=$((total_failed + failed))
+    total_skipped=$((total_skipped + skipped))
+}
+
+skip() {
+    say "$1" "skipped: $2"
+    total_skipped=$((total_skipped + 1))
+}
+
+# build NAME PRESET [OPTION...]: configures and builds with its tests, warnings as errors.
+# A failure counts and is shown; success says nothing.
+build() {
+    local name=$1 preset=$2 log="$logs/build-$2.log" begun=$SECONDS
+    shift 2
+    if { cmake --preset "$preset" "$@" && cmake --build --preset "$preset" -j "$cores" --target all tests; } \
+        >"$log" 2>&1; then
+        say "build: $name" "done  ($((SECONDS - begun)) s)"
+        return 0
+    fi
+    passed=0 failed=1 skipped=0
+    grep -nE '(error|warning|Error|undefined reference)' "$log" | head -n 40 >"$log.short"
+    [[ -s $log.short ]] || cp "$log" "$log.short"
+    report "build: $name" "$log.short" $((SECONDS - begun))
+    return 1
+}
+
+finish() {
+    local text="$total_passed passed, $total_failed failed"
+    ((total_skipped)) && text+=", $total_skipped skipped"
+    echo "$text"
+    ((total_failed == 0))
+    exit
+}
+
+# How a sanitized program is started: plainly, or with a fixed address layout where the kernel's
+# random one is wider than the sanitizer's map. Sets `launcher`; fails when neither works.
+find_launcher() {
+    local probe=$TMPDIR/probe
+    echo 'int main(void) { return 0; }' >"$probe.c"
+    "${CC:-cc}" "-fsanitize=$1" "$probe.c" -o "$probe" >/dev/null 2>&1 || return 1
+    launcher=()
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$probe" >/dev/null 2>&1 && continue
+        launcher=(setarch "$(uname -m)" -R)
+        "${launcher[@]}" "$probe" >/dev/null 2>&1
+        return
+    done
+}
+
+# ---- the fuzzers ---------------------------------------------------------------------------------------
+
+# Each starts from its seeds in tests/fuzz/corpus/NAME; what it finds goes to build/fuzz-corpus.
+run_fuzzer() {
+    local name found folders
+    name=$(basename "$1")
+    found=build/fuzz-corpus/$name
+    folders=("$found")
+    for seeds in "tests/fuzz/corpus/${name#fuzz_}" "tests/fuzz/corpus/$name"; do
+        [[ -d $seeds ]] && folders+=("$seeds")
+    done
+    mkdir -p "$found"
+    timeout --kill-after=10 $((fuzz_seconds + 120)) "${launcher[@]}" "$1" \
+        -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$logs/$name-" "${folders[@]}"
+}
+
+suite_of_fuzzers() {
+    local begun=$SECONDS name fuzzers=(build/fuzz/tests/fuzz/fuzz_*)
+    if [[ ! -x ${fuzzers[0]} ]]; then
+        skip "fuzzers" "none are built"
+        return
+    fi
+    suite_prefix=""
+    on_each run_fuzzer "${fuzzers[@]}"
+    passed=0 failed=0 skipped=0
+    : >"$logs/fuzzers.log"
+    for fuzzer in "${fuzzers[@]}"; do
+        name=$(basename "$fuzzer")
+        if [[ $(cat "$logs/$name.status") == 0 ]]; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            { echo "--- $name"; tail -n 30 "$logs/$name.log"; } >>"$logs/fuzzers.log"
+        fi
+        rm -f "$logs/$name.status"
+    done
+    report "fuzzers, $fuzz_seconds s each" "$logs/fuzzers.log" $((SECONDS - begun))
+}
+
+# ---- what is run ---------------------------------------------------------------------------------------
+
+build "release" release -DDPMF_TESTS=ON -DDPMF_WERROR=ON || finish
+
+suite "include law" line 60 scripts/include_law.sh --objects build
+suite_of_executables "unit tests" 300 build/tests/unit
+suite_of_executables "failure tests" 300 build/tests/failure
+
+suite "command line: man page examples" line 300 tests/cli/man_examples.sh build/dpmf
+for script in tests/*/run.sh; do
+    folder=$(basename "$(dirname "$script")")
+    suite "$folder tests" line 600 "$script" build/dpmf
+done
+
+if find_launcher address; then
+    if build "address, undefined sanitizers" asan; then
+        suite_of_executables "unit tests, asan+ubsan" 600 build/asan/tests/unit "${launcher[@]}"
+        suite_of_executables "failure tests, asan+ubsan" 900 build/asan/tests/failure "${launcher[@]}"
+        if [[ -n $long ]]; then
+            suite "command line, asan+ubsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/asan/dpmf
+            suite "man page examples, asan+ubsan" line 1800 \
+                "${launcher[@]}" tests/cli/man_examples.sh build/asan/dpmf
+        fi
+    fi
+else
+    skip "address sanitizer" "it does not run on this machine"
+fi
+
+if find_launcher thread; then
+    if build "thread sanitizer" tsan; then
+        suite_of_executables "unit tests, tsan" 600 build/tsan/tests/unit "${launcher[@]}"
+        if [[ -n $long ]]; then
+            suite "command line, tsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/tsan/dpmf
+        fi
+    fi
+else
+    skip "thread sanitizer" "it does not run on this machine"
+fi
+
+if ! command -v clang >/dev/null; then
+    skip "fuzzers" "there is no clang"
+elif ! CC=clang find_launcher fuzzer-no-link,address; then
+    skip "fuzzers" "libFuzzer does not run on this machine"
+elif build "fuzzers, clang" fuzz; then
+    suite_of_fuzzers
+fi
+
+if [[ -n $long ]]; then
+    if ! command -v clang >/dev/null; then
+        skip "clang" "there is no clang"
+    elif build "clang, release" clang; then
+        suite_of_executables "unit tests, clang" 300 build/clang/tests/unit
+    fi
+    if build "debug" debug; then
+        suite_of_executables "unit tests, debug" 300 build/debug/tests/unit
+        if ! command -v valgrind >/dev/null; then
+            skip "valgrind" "it is not installed"
+        else
+            suite_of_executables "unit tests, valgrind" 1800 build/debug/tests/unit \
+                valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+        fi
+    fi
+fi
+
+finish

@@ -1,0 +1,5 @@
+head -c 4096 /bin/sh >in.csv
+dpmf import in.csv -o r.dpr
+status=$?
+ls -A | grep -v -e '^in' # and no output
+exit $status

@@ -1,0 +1,5 @@
+head -c 100000 /dev/zero >in.csv
+dpmf import in.csv -o r.dpr
+status=$?
+ls -A | grep -v -e '^in' # and no output
+exit $status

@@ -1,0 +1,1 @@
+dpmf completion fish --json | cut -c 1-40

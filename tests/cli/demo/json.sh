@@ -1,0 +1,1 @@
+dpmf demo -q --json | cut -d, -f1

@@ -1,0 +1,2 @@
+mkdir d
+dpmf describe d

@@ -1,0 +1,1 @@
+dpmf describe nothing.dpr

@@ -1,0 +1,1 @@
+dpmf doctor | cut -c 1-16 | sort -u

@@ -1,0 +1,6 @@
+printf 'user,item,rating,timestamp\nann,dune,4.5,1000000000\nann,solaris,3,1000000100\nbob,dune,5,1100000000\ncleo,dune,4.5,1200000000\n' >in.csv
+
+umask 0
+dpmf export in.csv --csv out
+stat -c '%a %n' out out/ratings.csv
+cat out/ratings.csv

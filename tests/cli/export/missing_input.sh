@@ -1,0 +1,4 @@
+dpmf export nothing.dpr --csv out
+status=$?
+ls -A
+exit $status

@@ -1,0 +1,2 @@
+dpmf help completion
+diff <(dpmf help completion) <(dpmf completion --help)

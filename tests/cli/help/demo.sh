@@ -1,0 +1,2 @@
+dpmf help demo
+diff <(dpmf help demo) <(dpmf demo --help)

@@ -1,0 +1,2 @@
+dpmf help describe
+diff <(dpmf help describe) <(dpmf describe --help)

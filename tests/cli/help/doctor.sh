@@ -1,0 +1,2 @@
+dpmf help doctor
+diff <(dpmf help doctor) <(dpmf doctor --help)

@@ -1,0 +1,2 @@
+dpmf help export
+diff <(dpmf help export) <(dpmf export --help)

@@ -1,0 +1,2 @@
+dpmf help help
+diff <(dpmf help help) <(dpmf help --help)

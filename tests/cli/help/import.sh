@@ -1,0 +1,2 @@
+dpmf help import
+diff <(dpmf help import) <(dpmf import --help)

@@ -1,0 +1,2 @@
+dpmf help split
+diff <(dpmf help split) <(dpmf split --help)

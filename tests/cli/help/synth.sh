@@ -1,0 +1,2 @@
+dpmf help synth
+diff <(dpmf help synth) <(dpmf synth --help)

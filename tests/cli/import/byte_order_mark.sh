@@ -1,0 +1,2 @@
+printf '\xef\xbb\xbfuser,item,rating\nann,dune,4.5\n' >in.csv
+dpmf import -q in.csv  -o r.dpr && dpmf export -q r.dpr --csv -

@@ -1,0 +1,3 @@
+# Tabs and four columns: a timestamp
+printf 'ann\tdune\t4\t100\nbob\tdune\t5\t200\n' >in.csv
+dpmf import -q in.csv  -o r.dpr && dpmf export -q r.dpr --csv -

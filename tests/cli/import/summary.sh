@@ -1,0 +1,2 @@
+printf 'user,item,rating\nann,dune,4\nann,dune,5\nbob,dune,x\nbob,solaris,nan\nbob,solaris,1\n' >in.csv
+dpmf import in.csv --on-error skip -o r.dpr

@@ -1,0 +1,1 @@
+dpmf desc ratings.dpr

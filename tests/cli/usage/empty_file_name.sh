@@ -1,0 +1,1 @@
+dpmf import '' -o r.dpr

@@ -1,0 +1,1 @@
+dpmf export r.dpr --csv - --json

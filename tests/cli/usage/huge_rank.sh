@@ -1,0 +1,1 @@
+dpmf synth -o r.dpr --rank 4294967296

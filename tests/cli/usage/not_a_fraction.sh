@@ -1,0 +1,1 @@
+dpmf split r.dpr --train a.dpr --test b.dpr --test-fraction 1.5

@@ -1,0 +1,1 @@
+dpmf completion tcsh

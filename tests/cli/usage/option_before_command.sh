@@ -1,0 +1,1 @@
+dpmf --json describe ratings.dpr

@@ -1,0 +1,1 @@
+dpmf split r.dpr --train a.dpr --test b.dpr --probe p.txt --by user

@@ -1,0 +1,1 @@
+dpmf describe a.dpr b.dpr

@@ -1,0 +1,1 @@
+dpmf imprt ratings.csv

@@ -1,0 +1,1 @@
+dpmf import ratings.csv --frobnicate

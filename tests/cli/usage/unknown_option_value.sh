@@ -1,0 +1,1 @@
+dpmf import ratings.csv --fromat=csv -o r.dpr

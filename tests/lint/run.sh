@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# Tests of the tree's own tools: every rule of scripts/include_law.sh is broken once in a scratch
+# tree and must be caught, and what is allowed must pass; the package list must be well-formed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+passed=0
+failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    printf 'failed: %s\n' "$1"
+    sed 's/^/  /' "$scratch/out"
+}
+
+# A small lawful tree.
+begin() {
+    rm -rf "$scratch/tree"
+    mkdir -p "$scratch"/tree/{include,lib/base,lib/store,lib/ratings,lib/recommend,programs,tests/unit}
+    cd "$scratch/tree"
+    echo 'int dpmf;' >include/dpmf.h
+    printf '#include "dpmf.h"\n' >lib/base/error.h
+    printf '#include "base/error.h"\n#include "dpmf.h"\n' >lib/store/store.h
+    printf '#include "store/store.h"\n/* printf() and exit() in a comment,\n * abort() too */\nchar *s = "exit(1)";\n' >lib/ratings/import.c
+    printf '#include "dpmf.h"\n#include "options.h"\n#include <stdio.h>\n' >programs/main.c
+    printf '#include "dpmf.h"\n' >programs/options.h
+    printf '#include "store/store.h"\n' >tests/unit/test_store.c
+}
+
+# catches WHAT PATTERN: the law must fail, and its output must hold the pattern.
+catches() {
+    if "$root/scripts/include_law.sh" "${@:3}" "$scratch/tree" >"$scratch/out" 2>&1; then
+        bad "$1: not caught"
+    elif ! grep -qE -- "$2" "$scratch/out"; then
+        bad "$1: caught, but not as /$2/"
+    else
+        ok
+    fi
+}
+
+passes() {
+    if "$root/scripts/include_law.sh" "${@:2}" "$scratch/tree" >"$scratch/out" 2>&1; then
+        ok
+    else
+        bad "$1"
+    fi
+}
+
+begin
+passes "a lawful tree"
+
+begin
+echo '#include "store/store.h"' >>lib/base/error.h
+catches "base includes store" 'lib/base/error.h:2: .*lib/base may not include lib/store'
+
+begin
+echo '  #  include "ratings/import.h"' >lib/store/store_reader.c
+touch lib/ratings/import.h
+catches "an odd but valid include line" 'store_reader.c:1: .*may not include lib/ratings'
+
+begin
+echo '#include "store/store.h"' >lib/recommend/top_n.c
+catches "recommend includes store" 'may not include lib/store'
+
+begin
+echo '#include "error.h"' >lib/base/number.c
+catches "an include without its folder" 'there is no lib/error.h'
+
+begin
+echo '#include "../base/error.h"' >lib/store/store_reader.c
+catches "dots" 'no dots'
+
+begin
+echo '#include "base/error.h"' >>programs/main.c
+catches "a program includes lib/" 'programs includes only dpmf.h'
+
+begin
+mkdir lib/surprise
+echo '#include "dpmf.h"' >lib/surprise/surprise.c
+catches "a folder without a law" 'does not know the folder lib/surprise'
+
+for call in 'printf("x");' 'fprintf(f, "x");' 'puts("x");' 'exit(1);' 'abort ();' \
+    'f = stderr;' 'perror("x");' 'vprintf(f, a);' 'rand();' '/* fine */ exit(2); // fine'; do
+    begin
+    printf 'int a;\n/* %s */\n%s\n' 'printf' "$call" >lib/base/number.c
+    catches "lib/ calls $call" '^  lib/base/number.c:3:'
+done
+
+begin
+echo 'int n = snprintf(text, 3, "printf(1)"), exit_status, do_abort();' >lib/base/number.c
+passes "names that only look like it"
+
+begin
+echo 'int x;' >lib/store/error.h
+catches "two files of one name" 'lib/base/error.h lib/store/error.h'
+
+begin
+echo 'add_compile_options(-march=native)' >CMakeLists.txt
+catches "-march=native" 'CMakeLists.txt:1:'
+
+begin
+echo '# never -march=native' >CMakeLists.txt
+passes "-march=native in a comment"
+
+begin
+printf '/* %s: later */\n' TODO >lib/base/number.c
+catches "something unfinished" 'number.c:1:'
+
+# Mutable data needs a compiler, whichever there is.
+compiler=$(command -v gcc || command -v clang || true)
+compile() {
+    mkdir -p build/CMakeFiles/dpmf_objects.dir/lib/base
+    "$compiler" -O1 -fPIC -c "$1" -o "build/CMakeFiles/dpmf_objects.dir/$1.o"
+}
+for data in 'static int counter;' 'int counter = 3;' '_Thread_local int counter;'; do
+    begin
+    printf '%s\nint f(void) { return counter++; }\n' "$data" >lib/base/number.c
+    compile lib/base/number.c
+    catches "mutable data: $data" 'lib/base/number.c.o: counter' --objects build
+done
+
+begin
+printf 'static const char *const name[] = {"a", "b"};\nconst int two = 2;\nconst char *f(int i);\n%s\n' \
+    'const char *f(int i) { return name[i]; }' >lib/base/number.c
+compile lib/base/number.c
+passes "constants, relocated ones too" --objects build
+
+begin
+mkdir build
+catches "no objects where some should be" 'no object files' --objects build
+
+# packages.txt: package, known purpose, a reason; every package once.
+cd "$root"
+if awk '/^(#|$)/ { next }
+    NF < 3 || $2 !~ /^(build|test|long|lint|bench)$/ || seen[$1]++ { print; bad = 1 }
+    END { exit bad }' packages.txt >"$scratch/out"; then
+    ok
+else
+    bad "packages.txt has odd lines"
+fi
+
+# scripts/install_packages.sh, with a dpkg-query that knows what is in $scratch/installed and an
+# apt-get that puts names there, but only after an update.
+mkdir "$scratch/bin"
+cat >"$scratch/bin/dpkg-query" <<'END'
+#!/bin/sh
+sed 's/^/ii  /' "$SCRATCH/installed"
+END
+cat >"$scratch/bin/apt-get" <<'END'
+#!/bin/bash
+while [[ $1 == -* ]]; do
+    if [[ $1 == -o ]]; then shift; fi
+    shift
+done
+verb=$1
+echo "apt-get $*" >>"$SCRATCH/calls"
+shift 2>/dev/null
+if [[ $verb == update ]]; then touch "$SCRATCH/updated"; exit; fi
+[[ -e $SCRATCH/updated && ! -e $SCRATCH/offline ]] || exit 100
+for name in "$@"; do
+    if [[ $name != -* ]]; then echo "$name" >>"$SCRATCH/installed"; fi
+done
+END
+printf '#!/bin/sh\necho 0\n' >"$scratch/bin/id" # root
+chmod +x "$scratch"/bin/*
+
+installs() {
+    env -u NO_INSTALL SCRATCH="$scratch" PATH="$scratch/bin:$PATH" "$@" >"$scratch/out" 2>&1
+}
+refuses() { ! installs "$@"; }
+machine() {
+    rm -f "$scratch"/{calls,updated,offline}
+    : >"$scratch/calls"
+    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev >"$scratch/installed"
+}
+expect() {
+    if "${@:2}"; then ok; else bad "$1"; fi
+}
+script=scripts/install_packages.sh
+
+machine
+installs $script build || bad "install: nothing to do"
+expect "install: silent and idle when all is there" test ! -s "$scratch/out" -a ! -s "$scratch/calls"
+
+machine
+expect "install: works on a machine without package lists" installs $script build test
+expect "install: says what" grep -q '  libcmocka-dev  *test  *the unit tests' "$scratch/out"
+expect "install: updated the lists" grep -q '^apt-get update' "$scratch/calls"
+expect "install: it is there now" grep -q '^clang$' "$scratch/installed"
+: >"$scratch/calls"
+expect "install: and then nothing more" installs $script build test
+expect "install: no call for nothing" test ! -s "$scratch/calls"
+
+machine
+touch "$scratch/offline"
+expect "install: goes on without what only tests need" installs $script build test
+expect "install: names the command" grep -q 'apt-get install .*libcmocka-dev' "$scratch/out"
+sed -i '/^cmake$/d' "$scratch/installed"
+expect "install: fails without what the build needs" refuses $script build
+
+machine
+expect "NO_INSTALL: goes on" installs env NO_INSTALL=1 $script build test
+expect "NO_INSTALL: names what is missing" grep -q 'libcmocka-dev' "$scratch/out"
+expect "NO_INSTALL: installs nothing" test ! -s "$scratch/calls"
+sed -i '/^gcc$/d' "$scratch/installed"
+expect "NO_INSTALL: fails without a compiler" refuses env NO_INSTALL=1 $script build
+expect "--check: fails too" refuses $script --check build
+expect "--check: tells the command" grep -q '^To install: apt-get install .*gcc' "$scratch/out"
+expect "--check: installs nothing" test ! -s "$scratch/calls"
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+((failed == 0))

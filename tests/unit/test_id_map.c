@@ -1,0 +1,114 @@
+/*
+ * The id map: numbers in order of arrival, ids of every length, and readers beside the one that adds.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ratings/id_map.h"
+
+static uint32_t find(const struct id_map *map, const char *id, uint32_t length) {
+    return id_map_find(map, id_map_key(map, id, length), id, length);
+}
+
+static uint32_t add(struct id_map *map, const char *id, uint32_t length) {
+    uint32_t number;
+    assert_int_equal(id_map_add(map, id_map_key(map, id, length), id, length, &number, NULL), 0);
+    return number;
+}
+
+static void test_numbers_in_order(void **state) {
+    (void)state;
+    struct id_map *map;
+    assert_int_equal(id_map_init(&map, NULL), 0);
+    enum { N = 200000 };
+    char id[32];
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t length = (uint32_t)sprintf(id, i % 2 ? "%u" : "a longer id, %u", i);
+        assert_int_equal(find(map, id, length), ID_MAP_NONE);
+        assert_int_equal(add(map, id, length), i);
+        assert_int_equal(add(map, id, length), i);
+    }
+    assert_int_equal(id_map_size(map), N);
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t length = (uint32_t)sprintf(id, i % 2 ? "%u" : "a longer id, %u", i), stored_length;
+        assert_int_equal(find(map, id, length), i);
+        const char *stored = id_map_id(map, i, &stored_length);
+        assert_int_equal(stored_length, length);
+        assert_memory_equal(stored, id, length);
+    }
+    assert_true(id_map_bytes(map) > N * 8);
+    id_map_free(map);
+}
+
+/* Ids that differ only in length or in a zero byte are different. */
+static void test_every_length(void **state) {
+    (void)state;
+    struct id_map *map;
+    assert_int_equal(id_map_init(&map, NULL), 0);
+    static char zeros[65536], letters[65536];
+    memset(letters, 'a', sizeof letters);
+    uint32_t number = 0;
+    for (uint32_t length = 1; length <= sizeof zeros; length = length < 20 ? length + 1 : length * 2) {
+        assert_int_equal(add(map, zeros, length), number++);
+        assert_int_equal(add(map, letters, length), number++);
+    }
+    id_map_free(map);
+}
+
+enum { SHARED = 300000 };
+
+struct shared_map {
+    struct id_map *map;
+    _Atomic uint32_t added;
+};
+
+static void *look_up(void *self) {
+    struct shared_map *shared = self;
+    char id[32];
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < SHARED; i++) {
+        uint32_t added = atomic_load(&shared->added);
+        uint32_t length = (uint32_t)sprintf(id, i % 3 ? "%u" : "user number %u", i);
+        uint32_t number = find(shared->map, id, length);
+        /* what was added before is found; what is not found may come any moment; never another's */
+        if (number != i && (number != ID_MAP_NONE || i < added)) wrong++;
+    }
+    return (void *)(uintptr_t)wrong;
+}
+
+static void test_readers_beside_the_writer(void **state) {
+    (void)state;
+    struct shared_map shared = {0};
+    assert_int_equal(id_map_init(&shared.map, NULL), 0);
+    pthread_t readers[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, look_up, &shared), 0);
+    char id[32];
+    for (uint32_t i = 0; i < SHARED; i++) {
+        uint32_t length = (uint32_t)sprintf(id, i % 3 ? "%u" : "user number %u", i);
+        assert_int_equal(add(shared.map, id, length), i);
+        atomic_store(&shared.added, i + 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        void *wrong;
+        pthread_join(readers[i], &wrong);
+        assert_null(wrong);
+    }
+    id_map_free(shared.map);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_in_order),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_readers_beside_the_writer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
