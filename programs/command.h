@@ -33,7 +33,8 @@ extern const struct status_note status_notes[]; /* ended by a NULL meaning */
 enum value_kind {
     VALUE_NONE, /* a flag */
     VALUE_TEXT,
-    VALUE_FILE,
+    VALUE_FILE,   /* to be read */
+    VALUE_OUTPUT, /* a file to be written */
     VALUE_DIRECTORY,
     VALUE_CHOICE,
     VALUE_COUNT,    /* a whole number */
@@ -97,10 +98,10 @@ enum option_id {
 
 struct option {
     enum option_id id;
+    char letter; /* 0: none */
+    bool required;
     const char *name;  /* without the dashes; NULL ends a list */
     const char *alias; /* a second spelling, or NULL */
-    char letter;       /* 0: none */
-    bool required;
     struct value value;
     const char *help;
 };

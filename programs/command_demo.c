@@ -3,7 +3,6 @@
  * afterwards. Each step is a real command line, printed as a user would type it and run as if it had
  * been typed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "options.h"
 #include "report.h"
 #include "signals.h"
+#include "text.h"
 
 enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
 
@@ -73,24 +73,11 @@ static void show_lines(const char *path) {
     if (file != NULL) fclose(file);
 }
 
-/* The directory is ours and holds files we made: one level of directories in it at most. */
-static void remove_files(int directory, int depth) {
-    int fd = dup(directory);
-    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-    struct dirent *entry;
-    while (list != NULL && (entry = readdir(list)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (unlinkat(directory, entry->d_name, 0) == 0 || depth == 0) continue;
-        int below = openat(directory, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (below < 0) continue;
-        remove_files(below, depth - 1);
-        close(below);
-        unlinkat(directory, entry->d_name, AT_REMOVEDIR);
-    }
-    if (list != NULL)
-        closedir(list);
-    else if (fd >= 0)
-        close(fd);
+/* What the steps write, by name: nothing else in the world is ever removed. */
+static void remove_files(int directory) {
+    static const char *const files[] = {"ratings.dpr", "train.dpr", "test.dpr", "out/ratings.csv"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) unlinkat(directory, files[i], 0);
+    unlinkat(directory, "out", AT_REMOVEDIR);
 }
 
 static int run_steps(const struct invocation *invocation) {
@@ -104,23 +91,22 @@ static int run_steps(const struct invocation *invocation) {
 
 int command_demo_run(struct invocation *invocation) {
     char path[4096];
-    const char *base = getenv("TMPDIR");
     int before = -1, directory = -1, status;
-    snprintf(path, sizeof path, "%s/dpmf-demo-XXXXXX",
-             base != NULL && base[0] != '\0' ? base : "/tmp");
+    snprintf(path, sizeof path, "%s/dpmf-demo-XXXXXX", terminal_temporary_directory());
     if (mkdtemp(path) == NULL)
         return terminal_error_print(STATUS_IO, "set TMPDIR to a directory that you may write to",
                                     "%s: cannot make a temporary directory: %s", path,
-                                    strerror(errno));
+                                    text_system_error(errno).text);
     before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0 || fchdir(directory) != 0) {
-        status = terminal_error_print(STATUS_IO, "set TMPDIR to another directory",
-                                      "%s: cannot go there: %s", path, strerror(errno));
+        status =
+            terminal_error_print(STATUS_IO, "set TMPDIR to another directory",
+                                 "%s: cannot go there: %s", path, text_system_error(errno).text);
         goto out;
     }
     status = run_steps(invocation);
-    remove_files(directory, 1);
+    remove_files(directory);
 out:
     if (before >= 0) {
         (void)!fchdir(before);

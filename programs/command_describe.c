@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -161,7 +162,7 @@ static void print_scale(const struct dpmf_description *description) {
 
 static void print_page(const char *path, const struct dpmf_description *description) {
     const struct dpmf_store_info *info = &description->info;
-    terminal_text_print(stdout, path);
+    terminal_text_print(stdout, strcmp(path, "-") == 0 ? "standard input" : path);
     printf(": %s of %s for %s\n\n", text_count(info->ratings, "rating").text,
            text_count(info->users, "user").text, text_count(info->items, "item").text);
     if (info->ratings == 0) return;
@@ -187,10 +188,12 @@ static void print_page(const char *path, const struct dpmf_description *descript
  * the length of a JSON header, which is never near 2^56, and the brace of that header. */
 static bool is_safetensors(const char *path) {
     unsigned char head[9];
-    if (strcmp(path, "-") == 0) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    /* Only a regular file can be looked into and still be read from its beginning. */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
-    ssize_t n = pread(fd, head, sizeof head, 0); /* fails on a pipe, and takes nothing from it */
+    ssize_t n = pread(fd, head, sizeof head, 0);
     close(fd);
     return n == (ssize_t)sizeof head && head[8] == '{' && head[7] == 0 && head[6] == 0;
 }
@@ -212,8 +215,8 @@ int command_describe_run(struct invocation *invocation) {
         rc = dpmf_store_describe(store, invocation->value[OPTION_PLOT], &invocation->run,
                                  &description, &error);
     dpmf_store_close(store);
+    if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
-    if (rc != 0) return terminal_error_report(&error);
     terminal_phases_print(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(path, &description);
     print_page(path, &description);

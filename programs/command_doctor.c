@@ -76,8 +76,7 @@ static void examine(struct machine *machine) {
     while (machine->n_caches < CACHES_MAX &&
            read_cache(machine->n_caches, &machine->cache[machine->n_caches]))
         machine->n_caches++;
-    machine->temporary = getenv("TMPDIR");
-    if (machine->temporary == NULL || machine->temporary[0] == '\0') machine->temporary = "/tmp";
+    machine->temporary = terminal_temporary_directory();
     if (statvfs(machine->temporary, &space) == 0)
         machine->temporary_free = (uint64_t)space.f_bavail * space.f_frsize;
 }

@@ -26,12 +26,13 @@ static int make_directory(const char *directory, struct target *target) {
     }
     int mkdir_errno = errno;
     if (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)) return STATUS_DONE;
-    return terminal_error_print(
-        STATUS_IO,
-        mkdir_errno == EEXIST ? "name a directory, or - for standard output"
-                              : "make the directory above it first, or choose another",
-        "%s: cannot make this directory: %s", directory,
-        mkdir_errno == EEXIST ? "a file of that name is there" : strerror(mkdir_errno));
+    return terminal_error_print(STATUS_IO,
+                                mkdir_errno == EEXIST
+                                    ? "name a directory, or - for standard output"
+                                    : "make the directory above it first, or choose another",
+                                "%s: cannot make this directory: %s", directory,
+                                mkdir_errno == EEXIST ? "a file of that name is there"
+                                                      : text_system_error(mkdir_errno).text);
 }
 
 static int open_target(const char *directory, struct target *target) {
@@ -65,6 +66,15 @@ static int print_report(struct invocation *invocation, const struct dpmf_store_i
     return report_json_print(json);
 }
 
+/* The library knows a descriptor; the user knows it as standard output. */
+static int report_failure(struct invocation *invocation, const struct target *target,
+                          struct dpmf_error *error) {
+    if (target->path == NULL && error->file[0] == '<')
+        snprintf(error->file, sizeof error->file, "standard output");
+    if (target->made != NULL) rmdir(target->made);
+    return report_error_print(invocation, error);
+}
+
 int command_export_run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_store_info info;
@@ -81,23 +91,18 @@ int command_export_run(struct invocation *invocation) {
 
     /* The input first: a missing one leaves no empty directory behind. */
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
-    if (rc != 0) {
-        terminal_progress_end(&invocation->terminal);
-        return terminal_error_report(&error);
-    }
+    if (rc != 0) return report_error_print(invocation, &error);
     status = open_target(invocation->value[OPTION_CSV], &target);
     if (status != STATUS_DONE) goto out;
     rc = dpmf_store_export_csv(store, target.path, STDOUT_FILENO, &invocation->run, &bytes, &error);
-    terminal_progress_end(&invocation->terminal);
     if (rc != 0) {
-        status = terminal_error_report(&error);
-        if (target.made != NULL) rmdir(target.made);
+        status = report_failure(invocation, &target, &error);
         goto out;
     }
     dpmf_store_info(store, &info);
+    terminal_progress_end(&invocation->terminal);
     status = print_report(invocation, &info, target.path, bytes, terminal_clock() - started);
 out:
-    terminal_progress_end(&invocation->terminal);
     dpmf_store_close(store);
     free(target.path);
     return status;

@@ -11,11 +11,8 @@ int command_import_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     const char *output = invocation->value[OPTION_OUTPUT];
 
-    int status = options_need_file(invocation, OPTION_OUTPUT);
-    if (status != 0) return status;
     int rc = dpmf_import(invocation->operands, invocation->n_operands, output, &input,
                          &invocation->run, &report, &error);
-    terminal_progress_end(&invocation->terminal);
-    if (rc != 0) return terminal_error_report(&error);
+    if (rc != 0) return report_error_print(invocation, &error);
     return report_import_print(invocation, output, &report);
 }

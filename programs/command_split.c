@@ -2,8 +2,6 @@
  * dpmf split: one set of ratings into a training and a test store. Fed by a store or any ratings
  * input; feeds training and evaluation.
  */
-#include <string.h>
-
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -32,9 +30,6 @@ static int fill(const struct invocation *invocation, struct dpmf_split_options *
                                         "--test-fraction %s leaves one of the stores empty",
                                         invocation->value[OPTION_TEST_FRACTION]);
     }
-    if (strcmp(invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST]) == 0)
-        return terminal_error_print(STATUS_USAGE, "for example: --train train.dpr --test test.dpr",
-                                    "--train and --test name the same file");
     return 0;
 }
 
@@ -69,6 +64,7 @@ static void print_part(struct terminal *terminal, const char *name, uint64_t rat
 static void print_notes(struct invocation *invocation, const struct dpmf_split_options *options,
                         const struct dpmf_split_report *report) {
     struct terminal *terminal = &invocation->terminal;
+    terminal_progress_end(terminal);
     print_part(terminal, "train", report->train_ratings, report->train_users, report->train_items,
                invocation->value[OPTION_TRAIN]);
     print_part(terminal, "test", report->test_ratings, report->test_users, report->test_items,
@@ -90,9 +86,7 @@ int command_split_run(struct invocation *invocation) {
     struct dpmf_store *store = NULL;
     double started = terminal_clock();
 
-    int status = options_need_file(invocation, OPTION_TRAIN);
-    if (status == 0) status = options_need_file(invocation, OPTION_TEST);
-    if (status == 0) status = fill(invocation, &options);
+    int status = fill(invocation, &options);
     if (status != 0) return status;
 
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
@@ -101,8 +95,7 @@ int command_split_run(struct invocation *invocation) {
             dpmf_store_split(store, invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST],
                              &options, &invocation->run, &report, &error);
     dpmf_store_close(store);
-    terminal_progress_end(&invocation->terminal);
-    if (rc != 0) return terminal_error_report(&error);
+    if (rc != 0) return report_error_print(invocation, &error);
     print_notes(invocation, &options, &report);
     if (command_has(invocation, OPTION_JSON))
         return print_json(invocation, &options, &report, terminal_clock() - started);

@@ -58,39 +58,39 @@ static const char *shell_choices(size_t i, const char **description) {
 /* clang-format off */
 
 static const struct option shared_options[] = {
-    {OPTION_JSON, "json", NULL, 0, false, {.kind = VALUE_NONE},
+    {OPTION_JSON, 0, false, "json", NULL, {.kind = VALUE_NONE},
      "print one JSON object per line on standard output instead of text for people"},
-    {OPTION_QUIET, "quiet", NULL, 'q', false, {.kind = VALUE_NONE},
+    {OPTION_QUIET, 'q', false, "quiet", NULL, {.kind = VALUE_NONE},
      "say nothing on standard error but errors"},
-    {OPTION_VERBOSE, "verbose", NULL, 'v', false, {.kind = VALUE_NONE},
+    {OPTION_VERBOSE, 'v', false, "verbose", NULL, {.kind = VALUE_NONE},
      "say more on standard error: seconds per phase, bytes spilled"},
-    {OPTION_PROGRESS, "progress", NULL, 0, false,
+    {OPTION_PROGRESS, 0, false, "progress", NULL,
      {VALUE_CHOICE, "WHEN", "always", NULL, progress_choices},
      "show a progress line on standard error; auto, the default, does when it is a terminal"},
-    {OPTION_THREADS, "threads", NULL, 'j', false, {VALUE_COUNT, "N", "2", NULL, NULL},
+    {OPTION_THREADS, 'j', false, "threads", NULL, {VALUE_COUNT, "N", "2", NULL, NULL},
      "use at most N threads (default: every core this process may use); results do not depend on "
      "it"},
-    {OPTION_MEMORY, "memory", NULL, 0, false, {VALUE_SIZE, "SIZE", "2GiB", NULL, NULL},
+    {OPTION_MEMORY, 0, false, "memory", NULL, {VALUE_SIZE, "SIZE", "2GiB", NULL, NULL},
      "stay within this much memory, as 512MiB or 2GiB, and use a temporary file beyond it "
      "(default: half of the machine's memory, at most 2GiB)"},
-    {OPTION_HELP, "help", NULL, 'h', false, {.kind = VALUE_NONE}, "show this help and end"},
+    {OPTION_HELP, 'h', false, "help", NULL, {.kind = VALUE_NONE}, "show this help and end"},
     {0},
 };
 
 static const struct option_group shared_group = {"Options of every command", shared_options};
 
 static const struct option input_options[] = {
-    {OPTION_FORMAT, "format", NULL, 0, false, {VALUE_CHOICE, "NAME", "csv", NULL, format_choices},
+    {OPTION_FORMAT, 0, false, "format", NULL, {VALUE_CHOICE, "NAME", "csv", NULL, format_choices},
      "take the input for this format instead of sniffing it"},
-    {OPTION_COLUMNS, "columns", NULL, 0, false,
+    {OPTION_COLUMNS, 0, false, "columns", NULL,
      {VALUE_TEXT, "LIST", "user,item,rating,_", NULL, NULL},
      "what the columns are, in order: a list of user, item, rating, timestamp, and _ for a column "
      "to pass over (default: as the header says, else user,item,rating,timestamp)"},
-    {OPTION_RESCALE, "rescale", NULL, 0, false, {VALUE_RESCALE, "A:B=C:D", "0:100=0:5", NULL, NULL},
+    {OPTION_RESCALE, 0, false, "rescale", NULL, {VALUE_RESCALE, "A:B=C:D", "0:100=0:5", NULL, NULL},
      "map ratings from the scale A to B to the scale C to D"},
-    {OPTION_RATING_RANGE, "rating-range", NULL, 0, false, {VALUE_RANGE, "A:B", "1:5", NULL, NULL},
+    {OPTION_RATING_RANGE, 0, false, "rating-range", NULL, {VALUE_RANGE, "A:B", "1:5", NULL, NULL},
      "refuse ratings below A or above B, after rescaling"},
-    {OPTION_ON_ERROR, "on-error", NULL, 0, false,
+    {OPTION_ON_ERROR, 0, false, "on-error", NULL,
      {VALUE_CHOICE, "ACTION", "skip", NULL, on_error_choices},
      "fail at the first bad record (the default), or skip bad records, count them and report the "
      "first"},
@@ -99,14 +99,14 @@ static const struct option input_options[] = {
 
 #define OUTPUT_OPTION                                                                              \
     {                                                                                              \
-        OPTION_OUTPUT, "output", NULL, 'o', true,                                                  \
-            {VALUE_FILE, "FILE.dpr", "ratings.dpr", ".dpr", NULL},                                 \
+        OPTION_OUTPUT, 'o', true, "output", NULL,                                                  \
+            {VALUE_OUTPUT, "FILE.dpr", "ratings.dpr", ".dpr", NULL},                                 \
             "the ratings store to write; it appears whole or not at all, and only you can read it" \
     }
 
 #define SEED_OPTION                                                                                \
     {                                                                                              \
-        OPTION_SEED, "seed", NULL, 0, false, {VALUE_COUNT, "N", "1", NULL, NULL},                  \
+        OPTION_SEED, 0, false, "seed", NULL, {VALUE_COUNT, "N", "1", NULL, NULL},                  \
             "what the random choices grow from; the same seed gives the same files"                \
     }
 
@@ -116,46 +116,46 @@ static const struct option import_options[] = {OUTPUT_OPTION, {0}};
 
 static const struct option synth_options[] = {
     OUTPUT_OPTION,
-    {OPTION_LIKE, "like", NULL, 0, false, {VALUE_CHOICE, "NAME", "ml-1m", NULL, shape_choices},
+    {OPTION_LIKE, 0, false, "like", NULL, {VALUE_CHOICE, "NAME", "ml-1m", NULL, shape_choices},
      "start from the shape of a known data set; the options below change it"},
-    {OPTION_USERS, "users", NULL, 0, false, {VALUE_COUNT, "N", "1000", NULL, NULL},
+    {OPTION_USERS, 0, false, "users", NULL, {VALUE_COUNT, "N", "1000", NULL, NULL},
      "how many users"},
-    {OPTION_ITEMS, "items", NULL, 0, false, {VALUE_COUNT, "N", "500", NULL, NULL},
+    {OPTION_ITEMS, 0, false, "items", NULL, {VALUE_COUNT, "N", "500", NULL, NULL},
      "how many items"},
-    {OPTION_RATINGS, "ratings", NULL, 0, false, {VALUE_COUNT, "N", "50000", NULL, NULL},
+    {OPTION_RATINGS, 0, false, "ratings", NULL, {VALUE_COUNT, "N", "50000", NULL, NULL},
      "how many ratings"},
-    {OPTION_RANK, "rank", NULL, 0, false, {VALUE_COUNT, "K", "8", NULL, NULL},
+    {OPTION_RANK, 0, false, "rank", NULL, {VALUE_COUNT, "K", "8", NULL, NULL},
      "how many planted factors"},
-    {OPTION_NOISE, "noise", NULL, 0, false, {VALUE_NUMBER, "X", "0.5", NULL, NULL},
+    {OPTION_NOISE, 0, false, "noise", NULL, {VALUE_NUMBER, "X", "0.5", NULL, NULL},
      "standard deviation of the noise, in quarters of the scale's width"},
-    {OPTION_SCALE, "scale", NULL, 0, false, {VALUE_SCALE, "A:B[:STEP]", "1:5:1", NULL, NULL},
+    {OPTION_SCALE, 0, false, "scale", NULL, {VALUE_SCALE, "A:B[:STEP]", "1:5:1", NULL, NULL},
      "ratings from A to B in steps of STEP; without STEP, any number between them"},
-    {OPTION_TOP_500, "top-500", NULL, 0, false, {VALUE_FRACTION, "SHARE", "0.44", NULL, NULL},
+    {OPTION_TOP_500, 0, false, "top-500", NULL, {VALUE_FRACTION, "SHARE", "0.44", NULL, NULL},
      "the share of the ratings that the 500 most rated items hold"},
-    {OPTION_TIMESTAMPS, "timestamps", NULL, 0, false, {.kind = VALUE_NONE},
+    {OPTION_TIMESTAMPS, 0, false, "timestamps", NULL, {.kind = VALUE_NONE},
      "give every rating a made-up time"},
     SEED_OPTION,
-    {OPTION_TRUTH, "truth", NULL, 0, false,
-     {VALUE_FILE, "FILE", "truth.safetensors", ".safetensors", NULL},
+    {OPTION_TRUTH, 0, false, "truth", NULL,
+     {VALUE_OUTPUT, "FILE", "truth.safetensors", ".safetensors", NULL},
      "also write the planted factors, as safetensors"},
-    {OPTION_CATALOGUE_OUT, "catalogue-out", "catalog-out", 0, false,
-     {VALUE_FILE, "FILE", "items.csv", ".csv", NULL},
+    {OPTION_CATALOGUE_OUT, 0, false, "catalogue-out", "catalog-out",
+     {VALUE_OUTPUT, "FILE", "items.csv", ".csv", NULL},
      "also write a CSV list of the items with made-up titles"},
     {0},
 };
 
 static const struct option split_options[] = {
-    {OPTION_TRAIN, "train", NULL, 0, true, {VALUE_FILE, "A.dpr", "train.dpr", ".dpr", NULL},
+    {OPTION_TRAIN, 0, true, "train", NULL, {VALUE_OUTPUT, "A.dpr", "train.dpr", ".dpr", NULL},
      "the store for the training ratings"},
-    {OPTION_TEST, "test", NULL, 0, true, {VALUE_FILE, "B.dpr", "test.dpr", ".dpr", NULL},
+    {OPTION_TEST, 0, true, "test", NULL, {VALUE_OUTPUT, "B.dpr", "test.dpr", ".dpr", NULL},
      "the store for the test ratings"},
-    {OPTION_TEST_FRACTION, "test-fraction", NULL, 0, false,
+    {OPTION_TEST_FRACTION, 0, false, "test-fraction", NULL,
      {VALUE_FRACTION, "F", "0.1", NULL, NULL},
      "how much goes to the test store (default 0.1)"},
-    {OPTION_BY, "by", NULL, 0, false, {VALUE_CHOICE, "WHAT", "user", NULL, split_choices},
+    {OPTION_BY, 0, false, "by", NULL, {VALUE_CHOICE, "WHAT", "user", NULL, split_choices},
      "each rating by its own coin (random, the default), whole users by coin (user), or the latest "
      "ratings for the test (time)"},
-    {OPTION_PROBE, "probe", NULL, 0, false, {VALUE_FILE, "FILE", "probe.txt", ".txt", NULL},
+    {OPTION_PROBE, 0, false, "probe", NULL, {VALUE_FILE, "FILE", "probe.txt", ".txt", NULL},
      "put exactly the pairs of this file, in the form of the Netflix Prize's probe.txt, in the "
      "test store"},
     SEED_OPTION,
@@ -163,13 +163,13 @@ static const struct option split_options[] = {
 };
 
 static const struct option describe_options[] = {
-    {OPTION_PLOT, "plot", NULL, 0, false, {VALUE_FILE, "FILE.svg", "items.svg", ".svg", NULL},
+    {OPTION_PLOT, 0, false, "plot", NULL, {VALUE_OUTPUT, "FILE.svg", "items.svg", ".svg", NULL},
      "also draw the number of items by their number of ratings, on logarithmic axes"},
     {0},
 };
 
 static const struct option export_options[] = {
-    {OPTION_CSV, "csv", NULL, 0, true, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
+    {OPTION_CSV, 0, true, "csv", NULL, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
      "write DIR/ratings.csv, making DIR if it is missing; - writes to standard output"},
     {0},
 };

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "manual.h"
+#include "text.h"
 
 static int close_page(FILE *out, const char *path) {
     int failed = ferror(out);
     if (fclose(out) == 0 && !failed) return STATUS_DONE;
-    return terminal_error_print(STATUS_IO, NULL, "%s: cannot write: %s", path, strerror(errno));
+    return terminal_error_print(STATUS_IO, NULL, "%s: cannot write: %s", path,
+                                text_system_error(errno).text);
 }
 
 /* The general page when `verb` is NULL. */
@@ -22,7 +24,8 @@ static int write_page(const char *directory, const struct verb *verb) {
              verb != NULL ? verb->name : "");
     FILE *out = fopen(path, "we");
     if (out == NULL)
-        return terminal_error_print(STATUS_IO, NULL, "%s: cannot open: %s", path, strerror(errno));
+        return terminal_error_print(STATUS_IO, NULL, "%s: cannot open: %s", path,
+                                    text_system_error(errno).text);
     if (verb != NULL)
         manual_verb_roff(out, verb);
     else

@@ -49,6 +49,7 @@ static void bash_value(FILE *out, const struct value *value) {
         fputs("'", out);
         break;
     case VALUE_FILE:
+    case VALUE_OUTPUT:
         fputs("_dpmf_files", out);
         if (value->suffix != NULL) fprintf(out, " '%s'", value->suffix);
         break;
@@ -136,6 +137,7 @@ static void zsh_value(FILE *out, const struct value *value) {
         fputc(')', out);
         break;
     case VALUE_FILE:
+    case VALUE_OUTPUT:
         fputs("_files", out);
         if (value->suffix != NULL) fprintf(out, " -g \"*%s\"", value->suffix);
         break;
@@ -216,6 +218,7 @@ static void fish_value(FILE *out, const struct value *value) {
         fputc('\'', out);
         break;
     case VALUE_FILE:
+    case VALUE_OUTPUT:
         if (value->suffix != NULL)
             fprintf(out, " -x -a '(__fish_complete_suffix %s)'", value->suffix);
         else

@@ -5,10 +5,10 @@
  */
 #include "options.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "text.h"
 
@@ -99,6 +99,7 @@ static const char *misfit(const struct value *value, const char *text) {
     case VALUE_NONE:
     case VALUE_TEXT: return NULL;
     case VALUE_FILE:
+    case VALUE_OUTPUT:
     case VALUE_DIRECTORY: return text[0] != '\0' ? NULL : "a file name";
     case VALUE_CHOICE: return is_choice(value->choices, text) ? NULL : "one of";
     case VALUE_COUNT: return dpmf_parse_uint64(text, &count) == 0 ? NULL : "a whole number";
@@ -253,6 +254,71 @@ static int check_required(const struct invocation *invocation) {
     return 0;
 }
 
+/* ---- files that must not be one ---------------------------------------------------------------- */
+
+/* Whether two paths name one file, be it there already or not. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
+    if (has_a && has_b) return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    if (has_a != has_b) return false;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    if (strcmp(slash_a != NULL ? slash_a + 1 : a, slash_b != NULL ? slash_b + 1 : b) != 0)
+        return false;
+    char *directory_a = slash_a != NULL ? strndup(a, (size_t)(slash_a - a) + 1) : strdup(".");
+    char *directory_b = slash_b != NULL ? strndup(b, (size_t)(slash_b - b) + 1) : strdup(".");
+    bool is_same = directory_a != NULL && directory_b != NULL && stat(directory_a, &of_a) == 0 &&
+                   stat(directory_b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+                   of_a.st_ino == of_b.st_ino;
+    free(directory_a);
+    free(directory_b);
+    return is_same;
+}
+
+static bool is_file_kind(enum value_kind kind) {
+    return kind == VALUE_FILE || kind == VALUE_OUTPUT;
+}
+
+/* One output against everything else that is read or written. */
+static int check_output(const struct invocation *invocation, const struct option *output) {
+    const char *path = invocation->value[output->id];
+    const struct option_group *group;
+    if (strcmp(path, "-") == 0)
+        return terminal_error_print(STATUS_USAGE, "name a file, or ./- for one of that name",
+                                    "--%s cannot be standard output", output->name);
+    for (size_t i = 0; i < invocation->n_operands; i++)
+        if (strcmp(invocation->operands[i], "-") != 0 &&
+            is_same_file(path, invocation->operands[i]))
+            return terminal_error_print(STATUS_USAGE, "name another file to write",
+                                        "--%s %.200s would overwrite the input", output->name,
+                                        path);
+    for (size_t i = 0; (group = verb_group(invocation->verb, i)) != NULL; i++)
+        for (const struct option *other = group->options; other->name != NULL; other++)
+            if (other->id != output->id && is_file_kind(other->value.kind) &&
+                command_has(invocation, other->id) &&
+                is_same_file(path, invocation->value[other->id]))
+                return terminal_error_print(STATUS_USAGE, "give each a file of its own",
+                                            "--%s and --%s name the same file", output->name,
+                                            other->name);
+    return 0;
+}
+
+/* A slip of the hand must not cost anyone their ratings. */
+static int check_outputs(const struct invocation *invocation) {
+    const struct option_group *group;
+    for (size_t i = 0; (group = verb_group(invocation->verb, i)) != NULL; i++) {
+        for (const struct option *option = group->options; option->name != NULL; option++) {
+            bool is_given =
+                option->value.kind == VALUE_OUTPUT && command_has(invocation, option->id);
+            int status = is_given ? check_output(invocation, option) : 0;
+            if (status != 0) return status;
+        }
+    }
+    return 0;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
 int options_parse(struct invocation *invocation, int argc, char **argv) {
     struct words words = {argc, argv};
     bool only_operands = false;
@@ -272,6 +338,7 @@ int options_parse(struct invocation *invocation, int argc, char **argv) {
     }
     if (status == 0) status = check_operands(invocation);
     if (status == 0) status = check_required(invocation);
+    if (status == 0) status = check_outputs(invocation);
     if (status == 0 && command_has(invocation, OPTION_QUIET) &&
         command_has(invocation, OPTION_VERBOSE))
         status = terminal_error_print(STATUS_USAGE, "keep one of them",
@@ -338,10 +405,4 @@ struct dpmf_input_options options_input(const struct invocation *invocation) {
     }
     input.skip_bad = options_is(invocation, OPTION_ON_ERROR, "skip");
     return input;
-}
-
-int options_need_file(const struct invocation *invocation, enum option_id id) {
-    if (!options_is(invocation, id, "-")) return 0;
-    return terminal_error_print(STATUS_USAGE, "name a file to write, or ./- for one of that name",
-                                "a ratings store cannot be written to standard output");
 }

@@ -24,8 +24,4 @@ void options_scale(const struct invocation *invocation, enum option_id id, doubl
 /* --format, --columns, --rescale, --rating-range and --on-error. */
 struct dpmf_input_options options_input(const struct invocation *invocation);
 
-/* Refuses `-` where a file is needed that cannot be a stream.
- * @return 0, or an exit status after printing what is wrong */
-int options_need_file(const struct invocation *invocation, enum option_id id);
-
 #endif

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "signals.h"
 #include "text.h"
 
 int report_json_print(struct dpmf_json *json) {
@@ -25,13 +25,56 @@ int report_json_print(struct dpmf_json *json) {
     return status;
 }
 
+/* The library knows what is wrong with a record; what one can do about it here is ours to say. */
+static void fill_hint(char *hint, size_t size, const struct verb *verb, int code) {
+    switch (code) {
+    case DPMF_ERR_USAGE_VALUE:
+    case DPMF_ERR_USAGE_CONFLICT:
+    case DPMF_ERR_RATINGS_SHAPE:
+        snprintf(hint, size, "dpmf help %s explains its options", verb->name);
+        break;
+    case DPMF_ERR_INPUT_COLUMNS:
+    case DPMF_ERR_INPUT_NUMBER:
+    case DPMF_ERR_INPUT_NOT_FINITE:
+    case DPMF_ERR_INPUT_OUT_OF_RANGE:
+    case DPMF_ERR_INPUT_ID:
+    case DPMF_ERR_INPUT_ID_TOO_LONG:
+    case DPMF_ERR_INPUT_TIME:
+    case DPMF_ERR_INPUT_JSON:
+        snprintf(hint, size, "mend this record, or leave bad records out with --on-error skip");
+        break;
+    case DPMF_ERR_INPUT_EMPTY: snprintf(hint, size, "check that this is the file you mean"); break;
+    case DPMF_ERR_BASE_NO_MEMORY:
+        snprintf(hint, size, "ask for less, for example with --memory 512MiB");
+        break;
+    case DPMF_ERR_BASE_BUG:
+        snprintf(hint, size, "please report this, with what dpmf doctor prints");
+        break;
+    default: break;
+    }
+}
+
+int report_error_print(struct invocation *invocation, const struct dpmf_error *error) {
+    char message[2 * DPMF_ERROR_TEXT_MAX + TEXT_NUMBER_MAX], hint[DPMF_ERROR_TEXT_MAX] = "";
+    terminal_progress_end(&invocation->terminal);
+    /* After a signal the run was stopped, or a system call was cut off: the signal is the news. */
+    if (signals_pending() != 0) return 128 + signals_pending();
+    dpmf_error_format(error, message, sizeof message);
+    fill_hint(hint, sizeof hint, invocation->verb, error->code);
+    return terminal_error_print(dpmf_error_exit_status(error->code),
+                                error->hint[0] != '\0' ? error->hint : hint, "%s", message);
+}
+
 int report_stdout_check(int status) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
     if (status != STATUS_DONE) return status;
-    return terminal_error_print(STATUS_IO, "free some space, or write to another place",
-                                "cannot write to standard output: %s",
-                                errno != 0 ? strerror(errno) : "it was cut short");
+    int number = errno;
+    return terminal_error_print(STATUS_IO,
+                                number == ENOSPC ? "free some room or write to another disk"
+                                                 : "check where standard output goes",
+                                "standard output: cannot write: %s",
+                                number != 0 ? text_system_error(number).text : "it was cut short");
 }
 
 static double rate(uint64_t n, double seconds) { return seconds > 0 ? (double)n / seconds : 0; }

@@ -15,6 +15,10 @@ int report_json_print(struct dpmf_json *json);
 int report_import_print(struct invocation *invocation, const char *output,
                         const struct dpmf_import_report *report);
 
+/* Ends the progress line and prints what the library reports, with a line that would mend it.
+ * @return the exit status that goes with it */
+int report_error_print(struct invocation *invocation, const struct dpmf_error *error);
+
 /* Flushes standard output. @return `status`, or STATUS_IO when `status` is 0 and it did not take
  *                                  everything */
 int report_stdout_check(int status);

@@ -21,7 +21,7 @@ static void end_by(int number) {
     signal(number, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, number);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     raise(number);
 }
 
@@ -53,7 +53,7 @@ void signals_install(void) {
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int signals_pending(void) { return atomic_load_explicit(&pending_signal, memory_order_relaxed); }

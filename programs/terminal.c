@@ -6,7 +6,6 @@
 #include "terminal.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "command.h"
 #include "signals.h"
@@ -25,11 +25,22 @@ static const double DRAW_EVERY = 0.1; /* seconds */
 
 /* ---- what the terminals can do ----------------------------------------------------------------- */
 
+/* @return the value of an environment variable, "" when it is not set */
+static const char *environment(const char *name) {
+    const char *value = getenv(name); /* NOLINT(concurrency-mt-unsafe): nobody here sets one */
+    return value != NULL ? value : "";
+}
+
+const char *terminal_temporary_directory(void) {
+    const char *directory = environment("TMPDIR");
+    return directory[0] != '\0' ? directory : "/tmp";
+}
+
 bool terminal_has_colour(int fd) {
-    const char *no_colour = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    if (no_colour != NULL && no_colour[0] != '\0') return false;
-    return isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
+    const char *no_colour = environment("NO_COLOR");
+    const char *term = environment("TERM");
+    if (no_colour[0] != '\0') return false;
+    return isatty(fd) && term[0] != '\0' && strcmp(term, "dumb") != 0;
 }
 
 size_t terminal_width(int fd) {
@@ -39,7 +50,14 @@ size_t terminal_width(int fd) {
     return WIDTH_DEFAULT;
 }
 
-bool terminal_is_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+/* A full block is three bytes of UTF-8, and something else or nothing in every other charset. */
+bool terminal_is_utf8(void) {
+    static const char block[] = "\xe2\x96\x88";
+    mbstate_t state = {0};
+    wchar_t character = 0;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): it is, with a state of its own */
+    return mbrtowc(&character, block, 3, &state) == 3 && character == 0x2588;
+}
 
 double terminal_clock(void) {
     struct timespec now;
@@ -82,15 +100,6 @@ int terminal_error_print(int status, const char *hint, const char *format, ...) 
     va_end(arguments);
     print_error(hint, message);
     return status;
-}
-
-int terminal_error_report(const struct dpmf_error *error) {
-    char message[LINE_MAX_BYTES];
-    if (error->code == DPMF_ERR_BASE_CANCELLED && signals_pending() != 0)
-        return 128 + signals_pending();
-    dpmf_error_format(error, message, sizeof message);
-    print_error(error->hint, message);
-    return dpmf_error_exit_status(error->code);
 }
 
 /* ---- notes and warnings ------------------------------------------------------------------------ */

@@ -31,9 +31,6 @@ struct terminal {
  * @return `status` */
 int terminal_error_print(int status, const char *hint, const char *format, ...) DPMF_PRINTF(3, 4);
 
-/* Prints what the library reports. @return the exit status that goes with it */
-int terminal_error_report(const struct dpmf_error *error);
-
 /* Callbacks of struct dpmf_run; `self` is the terminal. The first stops the run after a signal. */
 int terminal_progress_show(void *self, const struct dpmf_progress *progress);
 void terminal_warning_print(void *self, const char *message);
@@ -58,6 +55,9 @@ size_t terminal_width(int fd);
 
 /* Whether the user's locale speaks UTF-8. */
 bool terminal_is_utf8(void);
+
+/* Where temporary files go: $TMPDIR or /tmp. */
+const char *terminal_temporary_directory(void);
 
 /* A clock for durations, in seconds. */
 double terminal_clock(void);

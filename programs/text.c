@@ -4,6 +4,7 @@
  */
 #include "text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -100,6 +101,16 @@ struct short_text text_time(int64_t unix_seconds) {
         parts.tm_year + 1900 > 9999 ||
         strftime(out.text, sizeof out.text, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
         snprintf(out.text, sizeof out.text, "%" PRId64, unix_seconds);
+    return out;
+}
+
+struct short_text text_system_error(int number) {
+    struct short_text out;
+    if (strerror_r(number, out.text, sizeof out.text) != 0)
+        snprintf(out.text, sizeof out.text, "system error %d", number);
+    /* "Is a directory", but not "I/O error" or "RFS-specific error" */
+    if (islower((unsigned char)out.text[1]) || out.text[1] == ' ')
+        out.text[0] = (char)tolower((unsigned char)out.text[0]);
     return out;
 }
 

@@ -24,6 +24,9 @@ struct short_text text_rate(double per_second, const char *unit); /* 6.2 M ratin
 struct short_text text_double(double value);                      /* the shortest exact text */
 struct short_text text_time(int64_t unix_seconds);                /* 2001-02-03 04:05:06 UTC */
 
+/* What an errno means, in the small letters of our messages. */
+struct short_text text_system_error(int number);
+
 /* Writes words broken at spaces so that no line passes `width`; every line but the first is
  * indented by `indent`, and `column` is where the first begins. Ends with a line feed. */
 void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t width);

@@ -16,8 +16,7 @@ static double minus_dot(double start, const double *a, const double *b, size_t n
 int cholesky_factor(double *A, size_t n) {
     for (size_t i = 0; i < n; i++) {
         double *row = A + i * n;
-        for (size_t j = 0; j < i; j++)
-            row[j] = minus_dot(row[j], row, A + j * n, j) / A[j * n + j];
+        for (size_t j = 0; j < i; j++) row[j] = minus_dot(row[j], row, A + j * n, j) / A[j * n + j];
         double square = minus_dot(row[i], row, row, i);
         if (!(square > 0) || !isfinite(square)) return DPMF_ERR_BASE_NOT_DEFINITE;
         row[i] = sqrt(square);

@@ -35,7 +35,8 @@ struct entry {
     int exit_status;
 };
 
-#define ENTRY(code, exit_status, sentence) {code, #code, sentence, exit_status}
+#define ENTRY(code, exit_status, sentence)                                                         \
+    { code, #code, sentence, exit_status }
 
 static const struct entry entries[] = {
     ENTRY(DPMF_OK, EXIT_DONE, "nothing went wrong"),

@@ -118,7 +118,8 @@ static const char *decode(const char *text, const char *end, char out[UTF8_MAX],
     }
     int high = hex_four(text + 2, end);
     const char *after = high < 0 ? end : text + 6;
-    if (high >= 0xd800 && high < 0xdc00 && end - after >= 6 && after[0] == '\\' && after[1] == 'u') {
+    if (high >= 0xd800 && high < 0xdc00 && end - after >= 6 && after[0] == '\\' &&
+        after[1] == 'u') {
         int low = hex_four(after + 2, end);
         if (low >= 0xdc00 && low < 0xe000) {
             *n = utf8_put(0x10000u + (uint32_t)((high - 0xd800) << 10 | (low - 0xdc00)), out);
@@ -179,7 +180,8 @@ static struct json_token take_number(struct json_reader *reader, size_t begin) {
     size_t digits = at;
     at = skip_digits(reader, at);
     if (at == digits) return fail(at, "a number without digits");
-    if (has(reader, digits, '0') && at > digits + 1) return fail(digits, "a number that begins with 0");
+    if (has(reader, digits, '0') && at > digits + 1)
+        return fail(digits, "a number that begins with 0");
     if (has(reader, at, '.')) {
         digits = ++at;
         at = skip_digits(reader, at);
@@ -193,10 +195,8 @@ static struct json_token take_number(struct json_reader *reader, size_t begin) {
         if (at == digits) return fail(at, "a number without digits in its exponent");
     }
     expect_after_value(reader, at);
-    return (struct json_token){.kind = JSON_NUMBER,
-                               .text = reader->text + begin,
-                               .length = at - begin,
-                               .offset = begin};
+    return (struct json_token){
+        .kind = JSON_NUMBER, .text = reader->text + begin, .length = at - begin, .offset = begin};
 }
 
 static struct json_token take_word(struct json_reader *reader, size_t at, const char *word,
@@ -255,11 +255,10 @@ static struct json_token take_value(struct json_reader *reader, size_t at) {
         if (token.kind == JSON_STRING) expect_after_value(reader, after);
         return token;
     }
-    case '-':
-    case '0': case '1': case '2': case '3': case '4':
-    case '5': case '6': case '7': case '8': case '9': return take_number(reader, at);
-    default: return fail(at, "expected a value");
+    default: break;
     }
+    bool number = reader->text[at] == '-' || skip_digits(reader, at) > at;
+    return number ? take_number(reader, at) : fail(at, "expected a value");
 }
 
 static struct json_token after_comma(struct json_reader *reader, size_t at) {

@@ -18,11 +18,13 @@ struct dpmf_json {
     struct byte_buffer text;
     int depth;
     uint64_t in_object; /* a bit per depth, as in the reader */
-    bool needs_comma;   /* something stands before in the innermost object or array, or at the top */
+    bool needs_comma; /* something stands before in the innermost object or array, or at the top */
     bool failed;
 };
 
-struct dpmf_json *dpmf_json_new(void) { return memory_alloc_zero(1, sizeof(struct dpmf_json)); }
+struct dpmf_json *dpmf_json_new(void) {
+    return memory_alloc_zero(1, sizeof(struct dpmf_json));
+}
 
 void dpmf_json_free(struct dpmf_json *json) {
     if (!json) return;

@@ -45,9 +45,9 @@ bool memory_reserve(void *array, size_t *capacity, size_t needed, size_t size) {
     }
 
     /* `array` is a T** for any T: copied in and out, since a void** would not be the same type. */
-    void *block;
-    memcpy(&block, array, sizeof block);
-    block = realloc(block, bytes);
+    void *old;
+    memcpy(&old, array, sizeof old);
+    void *block = realloc(old, bytes);
     if (!block) return false;
     memcpy(array, &block, sizeof block);
     *capacity = grown;

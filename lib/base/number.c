@@ -13,18 +13,45 @@
 #include "base/bytes.h"
 
 enum {
-    TEXT_MAX = 2048,           /* a number longer than this is no number */
-    MANTISSA_DIGITS_MAX = 19,  /* what surely fits in 64 bits */
-    EXPONENT_LIMIT = 100000,   /* beyond it, TEXT_MAX digits cannot bring a number back */
-    EXACT_POWER_MAX = 22,      /* 10^22 is the last power of ten that is a double */
-    SIGNIFICANT_MAX = 17,      /* digits that tell any two doubles apart */
+    TEXT_MAX = 2048,          /* a number longer than this is no number */
+    SHORT_MAX = 15,           /* characters of which even 15 digits are below 2^53 */
+    MANTISSA_DIGITS_MAX = 19, /* what surely fits in 64 bits */
+    EXPONENT_LIMIT = 100000,  /* beyond it, TEXT_MAX digits cannot bring a number back */
+    EXACT_POWER_MAX = 22,     /* 10^22 is the last power of ten that is a double ... */
+    WHOLE_POWER_MAX = 19,     /* ... and 10^19 the last in 64 bits */
+    SIGNIFICANT_MAX = 17,     /* digits that tell any two doubles apart */
 };
 
 #define EXACT_MANTISSA_MAX (UINT64_C(1) << 53)
 
+__extension__ typedef unsigned __int128 wide;
+
 static const double power_of_ten[EXACT_POWER_MAX + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+static const uint64_t whole_power_of_ten[WHOLE_POWER_MAX + 1] = {
+    UINT64_C(1),
+    UINT64_C(10),
+    UINT64_C(100),
+    UINT64_C(1000),
+    UINT64_C(10000),
+    UINT64_C(100000),
+    UINT64_C(1000000),
+    UINT64_C(10000000),
+    UINT64_C(100000000),
+    UINT64_C(1000000000),
+    UINT64_C(10000000000),
+    UINT64_C(100000000000),
+    UINT64_C(1000000000000),
+    UINT64_C(10000000000000),
+    UINT64_C(100000000000000),
+    UINT64_C(1000000000000000),
+    UINT64_C(10000000000000000),
+    UINT64_C(100000000000000000),
+    UINT64_C(1000000000000000000),
+    UINT64_C(10000000000000000000),
 };
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -107,6 +134,31 @@ static inline bool combine_exactly(uint64_t mantissa, int exponent, double *valu
     return true;
 }
 
+/* mantissa / 10^places: the quotient to 64 bits, with what is lost below marked in the last of them,
+ * so that turning it into a double rounds once and correctly. */
+static double divide_wide(uint64_t mantissa, int places) {
+    if (mantissa == 0) return 0;
+    int shift = 64 + __builtin_clzll(mantissa);
+    wide dividend = (wide)mantissa << shift;
+    uint64_t divisor = whole_power_of_ten[places];
+    wide quotient = dividend / divisor; /* at least 2^63 */
+    bool inexact = quotient * divisor != dividend;
+
+    uint64_t high = (uint64_t)(quotient >> 64);
+    int drop = high ? 64 - __builtin_clzll(high) : 0;
+    uint64_t kept = (uint64_t)(quotient >> drop);
+    inexact |= (wide)kept << drop != quotient;
+    return ldexp((double)(kept | inexact), drop - shift);
+}
+
+/* What 128 bits can hold exactly: full doubles of the size that ratings have. */
+static inline bool combine_wide(uint64_t mantissa, int exponent, double *value) {
+    if (exponent < -WHOLE_POWER_MAX || exponent > WHOLE_POWER_MAX) return false;
+    *value = exponent < 0 ? divide_wide(mantissa, -exponent)
+                          : (double)((wide)mantissa * whole_power_of_ten[exponent]);
+    return true;
+}
+
 /* strtod rounds correctly, and without a point in the text no locale can change what it reads. */
 static double combine_slowly(const struct parts *parts) {
     char text[TEXT_MAX + 16];
@@ -117,15 +169,44 @@ static double combine_slowly(const struct parts *parts) {
     return strtod(text, NULL);
 }
 
+static double combine(const struct parts *parts) {
+    double value;
+    if (parts->n_digits <= MANTISSA_DIGITS_MAX &&
+        (combine_exactly(parts->mantissa, parts->exponent, &value) ||
+         combine_wide(parts->mantissa, parts->exponent, &value)))
+        return value;
+    return combine_slowly(parts);
+}
+
+/* Digits with at most one point among them, few enough to be exact: what nearly every rating is.
+ * @return false for everything else, which is looked at properly */
+static inline bool parse_short(const char *text, size_t n, double *value) {
+    size_t i = 0;
+    uint64_t mantissa = 0;
+    if (n > SHORT_MAX) return false;
+    for (; i < n && is_digit(text[i]); i++) mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
+    if (i == n) {
+        *value = (double)mantissa;
+        return n > 0;
+    }
+    size_t point = i;
+    if (point == 0 || text[point] != '.' || point + 1 == n) return false;
+    for (i++; i < n && is_digit(text[i]); i++) mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
+    *value = (double)mantissa / power_of_ten[n - point - 1];
+    return i == n;
+}
+
 enum number_result number_parse_double(const char *text, size_t n, double *value) {
+    double short_value; /* the caller's is not touched by what turns out to be no number */
+    if (parse_short(text, n, &short_value)) {
+        *value = short_value;
+        return NUMBER_OK;
+    }
     struct parts parts;
     if (n > TEXT_MAX) return NUMBER_MALFORMED;
     if (!take_apart(text, n, &parts)) return refuse(text, n);
 
-    double magnitude;
-    bool exact = parts.n_digits <= MANTISSA_DIGITS_MAX &&
-                 combine_exactly(parts.mantissa, parts.exponent, &magnitude);
-    if (!exact) magnitude = combine_slowly(&parts);
+    double magnitude = combine(&parts);
     if (isinf(magnitude)) return NUMBER_NOT_FINITE;
     *value = parts.negative ? -magnitude : magnitude;
     return NUMBER_OK;
@@ -202,8 +283,37 @@ struct decimal {
     int exponent;
 };
 
-/* The nearest decimal of n digits. The point printf puts in is the locale's, and is passed over. */
+/* magnitude * 10^places, rounded to the nearest, ties to even; exact, as 128 bits hold the product */
+static uint64_t scale_wide(double magnitude, int places) {
+    uint64_t bits = bytes_of_double(magnitude);
+    uint64_t mantissa = (bits & (EXACT_MANTISSA_MAX / 2 - 1)) | EXACT_MANTISSA_MAX / 2;
+    int shift = 1075 - (int)(bits >> 52);
+    wide product = (wide)mantissa * whole_power_of_ten[places];
+    uint64_t scaled = (uint64_t)(product >> shift);
+    wide rest = product - ((wide)scaled << shift), half = (wide)1 << (shift - 1);
+    return scaled + (rest > half || (rest == half && scaled % 2 == 1));
+}
+
+/* The nearest decimal of n digits, 15 to 17, for the sizes where scale_wide is exact. */
+static bool nearest_decimal_wide(double magnitude, int n, struct decimal *decimal) {
+    if (!(magnitude >= 1e-3 && magnitude < 1e15)) return false;
+    int exponent = -1;
+    while (magnitude >= power_of_ten[exponent + 1]) exponent++;
+    uint64_t scaled = scale_wide(magnitude, n - 1 - exponent);
+    while (scaled < whole_power_of_ten[n - 1] && exponent > -3)
+        scaled = scale_wide(magnitude, n - 1 - --exponent);
+    if (scaled == whole_power_of_ten[n]) {
+        scaled /= 10; /* 9.99 became 10.0 */
+        exponent++;
+    }
+    decimal->n = (int)put_digits(scaled, decimal->digits);
+    decimal->exponent = exponent;
+    return decimal->n == n;
+}
+
+/* The same for any size. The point that printf puts in is the locale's, and is passed over. */
 static void nearest_decimal(double magnitude, int n, struct decimal *decimal) {
+    if (n >= 15 && nearest_decimal_wide(magnitude, n, decimal)) return;
     char text[64];
     snprintf(text, sizeof text, "%.*e", n - 1, magnitude);
     const char *at = text;
@@ -227,8 +337,9 @@ static void step_up(struct decimal *decimal) {
 
 static bool reads_back(const struct decimal *decimal, double magnitude) {
     struct parts parts = {.begin = decimal->digits, .end = decimal->digits + decimal->n};
+    take_digits(parts.begin, parts.end, &parts);
     parts.exponent = decimal->exponent - (decimal->n - 1);
-    return combine_slowly(&parts) == magnitude;
+    return combine(&parts) == magnitude;
 }
 
 /* Below a power of two the doubles are twice as dense as above it, so there the nearest decimal may
@@ -277,7 +388,7 @@ static size_t put_scientific(const struct decimal *decimal, char *text) {
 static size_t put_magnitude(double magnitude, char *text) {
     size_t n = put_short(magnitude, text);
     if (n > 0) return n;
-    struct decimal decimal;
+    struct decimal decimal = {0};
     shortest_decimal(magnitude, &decimal);
     if (decimal.exponent >= -6 && decimal.exponent < 21) return put_positional(&decimal, text);
     return put_scientific(&decimal, text);

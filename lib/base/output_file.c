@@ -22,16 +22,16 @@
 
 enum {
     BUFFER_SIZE = 1 << 20,
-    PIECE_MAX = 1 << 30,     /* of one system call: some refuse more than 2 GiB */
-    NAME_KEPT_MAX = 200,     /* of the final name in the temporary one: NAME_MAX is 255 */
+    PIECE_MAX = 1 << 30, /* of one system call: some refuse more than 2 GiB */
+    NAME_KEPT_MAX = 200, /* of the final name in the temporary one: NAME_MAX is 255 */
     TEMPORARY_SIZE = NAME_KEPT_MAX + 32,
     NAME_ATTEMPTS = 64,
 };
 
 struct output_file {
     int fd;
-    int directory;  /* kept open, so that changing the working directory changes nothing */
-    char *path;     /* as the user wrote it, for messages */
+    int directory;    /* kept open, so that changing the working directory changes nothing */
+    char *path;       /* as the user wrote it, for messages */
     const char *name; /* the last part of path */
     char temporary[TEMPORARY_SIZE];
     uint8_t *buffer;
@@ -49,7 +49,8 @@ static bool wait_for_room(int fd) {
     return poll(&ready, 1, -1) > 0 || errno == EINTR;
 }
 
-int file_write_all(int fd, const void *bytes, size_t n, const char *path, struct dpmf_error *error) {
+int file_write_all(int fd, const void *bytes, size_t n, const char *path,
+                   struct dpmf_error *error) {
     const uint8_t *at = bytes;
     while (n > 0) {
         ssize_t done = write(fd, at, n < PIECE_MAX ? n : PIECE_MAX);

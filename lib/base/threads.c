@@ -49,9 +49,9 @@ struct pool_thread {
 struct thread_pool {
     pthread_mutex_t mutex;
     pthread_cond_t start, finished;
-    int n;              /* workers, the caller of thread_pool_run among them */
-    int n_started;      /* threads that exist: n - 1 of them once the pool is whole */
-    uint64_t round;     /* counts the tasks given; a thread runs when it differs from its own */
+    int n;          /* workers, the caller of thread_pool_run among them */
+    int n_started;  /* threads that exist: n - 1 of them once the pool is whole */
+    uint64_t round; /* counts the tasks given; a thread runs when it differs from its own */
     int n_running;
     bool closing;
     void (*task)(void *self, int worker);

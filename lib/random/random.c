@@ -74,6 +74,8 @@ uint64_t random_below(struct random_stream *stream, uint64_t n) {
  * log m = 2 (s + s^3/3 + s^5/5 + ...), where |s| < 0.172 makes eleven terms enough. */
 static double fixed_log(double x) {
     static const double ln2 = 0.693147180559945309417232121458;
+    static const double one_over[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                      1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
     int exponent;
     double m = frexp(x, &exponent);
     if (m < 0.70710678118654752) {
@@ -81,7 +83,7 @@ static double fixed_log(double x) {
         exponent--;
     }
     double s = (m - 1) / (m + 1), z = s * s, sum = 0;
-    for (int odd = 21; odd >= 3; odd -= 2) sum = (sum + 1.0 / odd) * z;
+    for (size_t i = 0; i < sizeof one_over / sizeof one_over[0]; i++) sum = (sum + one_over[i]) * z;
     return exponent * ln2 + 2 * (s + s * sum);
 }
 

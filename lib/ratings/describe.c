@@ -97,6 +97,10 @@ static struct block_moments moments_of(const double *value, uint64_t n) {
     double sum = 0;
     for (uint64_t i = 0; i < n; i++) sum += value[i];
     m.mean = sum / (double)n;
+    if (!isfinite(sum)) { /* ratings near the end of what a double holds */
+        m.mean = 0;
+        for (uint64_t i = 0; i < n; i++) m.mean += value[i] / (double)n;
+    }
     for (uint64_t i = 0; i < n; i++) m.squares += (value[i] - m.mean) * (value[i] - m.mean);
     return m;
 }
@@ -120,7 +124,7 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
     if (b->n == 0) return 0;
     double n = (double)a->n + (double)b->n, distance = b->mean - a->mean;
     a->squares += b->squares + distance * distance * ((double)a->n * (double)b->n / n);
-    a->mean += distance * ((double)b->n / n);
+    a->mean = a->mean * ((double)a->n / n) + b->mean * ((double)b->n / n);
     a->n += b->n;
     return 0;
 }
@@ -277,14 +281,18 @@ static void bars_by_step(const struct counted_value *value, size_t n,
     }
 }
 
+static double edge_of(const struct describe *describe, int b) {
+    double part = (double)b / MAX_BARS;
+    return describe->min * (1 - part) + describe->max * part;
+}
+
 /* Equal bins from the least to the largest. What a worker's table had no room for stands in its
  * bins; together with the tables every rating is there once, whoever ran out of room when. */
 static void bars_by_bin(const struct describe *describe, struct dpmf_description *out) {
-    double width = describe->max / MAX_BARS - describe->min / MAX_BARS;
     out->n_bars = MAX_BARS;
     for (int b = 0; b < MAX_BARS; b++) {
-        out->bar[b].low = describe->min + b * width;
-        out->bar[b].high = b + 1 < MAX_BARS ? describe->min + (b + 1) * width : describe->max;
+        out->bar[b].low = edge_of(describe, b);
+        out->bar[b].high = edge_of(describe, b + 1);
     }
     for (int w = 0; w < describe->n_workers; w++) {
         const struct describe_worker *worker = &describe->workers[w];

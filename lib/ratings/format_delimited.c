@@ -168,7 +168,8 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
     if (layout->column[COLUMN_TIME] >= 0) {
         uint32_t time = (uint32_t)layout->column[COLUMN_TIME];
         length = (size_t)(row->stop[time] - row->start[time]);
-        if (!field_time(row->start[time], length, &record.time)) {
+        if (!field_time_quick(row->start[time], length, &record.time) &&
+            !field_time(row->start[time], length, &record.time)) {
             struct place place = place_of(reading, time, kind);
             return field_reject_time(batch, row->start[time], length, place.line, place.column);
         }

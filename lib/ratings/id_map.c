@@ -30,6 +30,13 @@ enum {
 
 #define TAG_HASHED UINT32_C(0x80000000)
 
+/* What an id is looked up by. */
+struct id_key {
+    uint64_t word; /* the id itself when it is short, else its hash */
+    uint64_t hash;
+    uint32_t tag;  /* its length, and whether `word` is a hash */
+};
+
 struct slot {
     uint64_t word;
     uint32_t tag;
@@ -58,9 +65,11 @@ struct id_map {
     uint64_t bytes;
 };
 
+static size_t table_bytes(int bits) { return sizeof(struct table) + (sizeof(struct slot) << bits); }
+
+/* In large pages where they are to be had: lookups are all over it, and each would miss the TLB. */
 static struct table *table_new(int bits) {
-    size_t n = (size_t)1 << bits;
-    struct table *table = memory_alloc_zero(1, sizeof *table + n * sizeof(struct slot));
+    struct table *table = memory_map(table_bytes(bits));
     if (table) table->bits = bits;
     return table;
 }
@@ -81,14 +90,15 @@ int id_map_init(struct id_map **out, struct dpmf_error *error) {
     }
     map->tables[map->n_tables++] = table;
     atomic_init(&map->table, table);
-    map->bytes = sizeof *map + (sizeof(struct slot) << FIRST_BITS);
+    map->bytes = sizeof *map + table_bytes(FIRST_BITS);
     *out = map;
     return 0;
 }
 
 void id_map_free(struct id_map *map) {
     if (!map) return;
-    for (int i = 0; i < map->n_tables; i++) free(map->tables[i]);
+    for (int i = 0; i < map->n_tables; i++)
+        memory_unmap(map->tables[i], table_bytes(map->tables[i]->bits));
     for (size_t i = 0; i < ID_CHUNKS_MAX && map->ids[i]; i++) free((void *)map->ids[i]);
     while (map->text) {
         struct text_chunk *next = map->text->next;
@@ -98,16 +108,27 @@ void id_map_free(struct id_map *map) {
     free(map);
 }
 
-struct id_key id_map_key(const struct id_map *map, const char *id, uint32_t length) {
+/* Up to eight bytes as one word: two halves that may overlap, which together with the length tell any
+ * two ids apart, without a loop over bytes. */
+static inline uint64_t short_word(const char *id, uint32_t length) {
+    if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, id, 4);
+        memcpy(&last, id + length - 4, 4);
+        return (uint64_t)last << 32 | first;
+    }
+    return (uint64_t)(uint8_t)id[0] | (uint64_t)(uint8_t)id[length / 2] << 8 |
+           (uint64_t)(uint8_t)id[length - 1] << 16;
+}
+
+static inline struct id_key key_of(const struct id_map *map, struct id_text id) {
     struct id_key key;
-    if (length <= SHORT_ID) {
-        uint64_t word = 0;
-        memcpy(&word, id, length);
-        key.word = word;
-        key.tag = length;
+    if (id.length <= SHORT_ID) {
+        key.word = short_word(id.bytes, id.length);
+        key.tag = id.length;
     } else {
-        key.word = checksum64_seeded(id, length, map->seed);
-        key.tag = length | TAG_HASHED;
+        key.word = checksum64_seeded(id.bytes, id.length, map->seed);
+        key.tag = id.length | TAG_HASHED;
     }
     uint64_t h = (key.word ^ map->seed) * UINT64_C(0x9FB21C651E98DF25) + key.tag;
     h ^= h >> 32;
@@ -116,35 +137,49 @@ struct id_key id_map_key(const struct id_map *map, const char *id, uint32_t leng
     return key;
 }
 
-static size_t first_slot(const struct table *table, uint64_t hash) {
+static inline size_t first_slot(const struct table *table, uint64_t hash) {
     return (size_t)(hash >> (64 - table->bits));
 }
 
-static const char *stored_id(const struct id_map *map, uint32_t number, uint32_t *length) {
+static struct id_text stored_id(const struct id_map *map, uint32_t number) {
     const char *stored = atomic_load_explicit(
         &map->ids[number >> ID_CHUNK_BITS][number & (ID_CHUNK - 1)], memory_order_relaxed);
-    memcpy(length, stored, sizeof *length);
-    return stored + sizeof *length;
+    struct id_text id;
+    memcpy(&id.length, stored, sizeof id.length);
+    id.bytes = stored + sizeof id.length;
+    return id;
 }
 
-void id_map_prefetch(const struct id_map *map, struct id_key key) {
-    const struct table *table = atomic_load_explicit(&map->table, memory_order_acquire);
-    __builtin_prefetch(&table->slots[first_slot(table, key.hash)]);
-}
-
-uint32_t id_map_find(const struct id_map *map, struct id_key key, const char *id, uint32_t length) {
-    const struct table *table = atomic_load_explicit(&map->table, memory_order_acquire);
+static inline uint32_t find(const struct id_map *map, const struct table *table,
+                            const struct id_key *key, struct id_text id) {
     size_t mask = ((size_t)1 << table->bits) - 1;
-    for (size_t at = first_slot(table, key.hash);; at = (at + 1) & mask) {
+    for (size_t at = first_slot(table, key->hash);; at = (at + 1) & mask) {
         const struct slot *slot = &table->slots[at];
         uint32_t number_plus_1 = atomic_load_explicit(&slot->number_plus_1, memory_order_acquire);
         if (number_plus_1 == 0) return ID_MAP_NONE;
-        if (slot->word != key.word || slot->tag != key.tag) continue;
-        if (!(key.tag & TAG_HASHED)) return number_plus_1 - 1;
-        uint32_t stored_length;
-        const char *stored = stored_id(map, number_plus_1 - 1, &stored_length);
-        if (stored_length == length && memcmp(stored, id, length) == 0) return number_plus_1 - 1;
+        if (slot->word != key->word || slot->tag != key->tag) continue;
+        if (!(key->tag & TAG_HASHED)) return number_plus_1 - 1;
+        struct id_text stored = stored_id(map, number_plus_1 - 1);
+        if (stored.length == id.length && memcmp(stored.bytes, id.bytes, id.length) == 0)
+            return number_plus_1 - 1;
     }
+}
+
+uint32_t id_map_find(const struct id_map *map, struct id_text id) {
+    struct id_key key = key_of(map, id);
+    return find(map, atomic_load_explicit(&map->table, memory_order_acquire), &key, id);
+}
+
+void id_map_find_many(const struct id_map *map, const struct id_text *ids, int n,
+                      uint32_t *numbers) {
+    assert(n <= ID_MAP_MANY);
+    struct id_key keys[ID_MAP_MANY];
+    const struct table *table = atomic_load_explicit(&map->table, memory_order_acquire);
+    for (int i = 0; i < n; i++) {
+        keys[i] = key_of(map, ids[i]);
+        __builtin_prefetch(&table->slots[first_slot(table, keys[i].hash)]);
+    }
+    for (int i = 0; i < n; i++) numbers[i] = find(map, table, &keys[i], ids[i]);
 }
 
 static void put_slot(struct table *table, const struct id_key *key, uint32_t number) {
@@ -165,26 +200,24 @@ static bool grow_table(struct id_map *map) {
         const struct slot *slot = &old->slots[at];
         uint32_t number_plus_1 = atomic_load_explicit(&slot->number_plus_1, memory_order_relaxed);
         if (number_plus_1 == 0) continue;
-        uint32_t length;
-        const char *id = stored_id(map, number_plus_1 - 1, &length);
-        struct id_key key = id_map_key(map, id, length);
+        struct id_key key = key_of(map, stored_id(map, number_plus_1 - 1));
         put_slot(table, &key, number_plus_1 - 1);
     }
     map->tables[map->n_tables++] = table;
-    map->bytes += sizeof(struct slot) << table->bits;
+    map->bytes += table_bytes(table->bits);
     atomic_store_explicit(&map->table, table, memory_order_release);
     return true;
 }
 
 /* Keeps a copy of the id as its number's text. */
-static bool keep_text(struct id_map *map, const char *id, uint32_t length) {
+static bool keep_text(struct id_map *map, struct id_text id) {
     size_t chunk = (size_t)(map->n >> ID_CHUNK_BITS);
     if (!map->ids[chunk]) {
         map->ids[chunk] = memory_alloc_zero(ID_CHUNK, sizeof map->ids[0][0]);
         if (!map->ids[chunk]) return false;
         map->bytes += ID_CHUNK * sizeof map->ids[0][0];
     }
-    size_t size = sizeof length + length;
+    size_t size = sizeof id.length + id.length;
     if (!map->text || map->text_size - map->text_used < size) {
         size_t room = size > TEXT_CHUNK ? size : TEXT_CHUNK;
         struct text_chunk *text = memory_alloc(1, sizeof *text + room);
@@ -196,24 +229,24 @@ static bool keep_text(struct id_map *map, const char *id, uint32_t length) {
         map->bytes += room;
     }
     char *at = map->text->bytes + map->text_used;
-    memcpy(at, &length, sizeof length);
-    memcpy(at + sizeof length, id, length);
+    memcpy(at, &id.length, sizeof id.length);
+    memcpy(at + sizeof id.length, id.bytes, id.length);
     map->text_used += size;
     atomic_store_explicit(&map->ids[chunk][map->n & (ID_CHUNK - 1)], at, memory_order_relaxed);
     return true;
 }
 
-int id_map_add(struct id_map *map, struct id_key key, const char *id, uint32_t length,
-               uint32_t *number, struct dpmf_error *error) {
-    *number = id_map_find(map, key, id, length);
+int id_map_add(struct id_map *map, struct id_text id, uint32_t *number, struct dpmf_error *error) {
+    struct id_key key = key_of(map, id);
+    struct table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
+    *number = find(map, table, &key, id);
     if (*number != ID_MAP_NONE) return 0;
     if (map->n >= ID_MAP_NONE - 1)
         return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "more than %u different ids",
                          ID_MAP_NONE - 1);
-    struct table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
     if (map->n >= ((uint64_t)5 << table->bits) / 8 && !grow_table(map))
         return error_no_memory(error);
-    if (!keep_text(map, id, length)) return error_no_memory(error);
+    if (!keep_text(map, id)) return error_no_memory(error);
     *number = (uint32_t)map->n++;
     put_slot(atomic_load_explicit(&map->table, memory_order_relaxed), &key, *number);
     return 0;
@@ -222,7 +255,7 @@ int id_map_add(struct id_map *map, struct id_key key, const char *id, uint32_t l
 uint64_t id_map_size(const struct id_map *map) { return map->n; }
 uint64_t id_map_bytes(const struct id_map *map) { return map->bytes; }
 
-const char *id_map_id(const struct id_map *map, uint64_t number, uint32_t *length) {
+struct id_text id_map_id(const struct id_map *map, uint64_t number) {
     assert(number < map->n);
-    return stored_id(map, (uint32_t)number, length);
+    return stored_id(map, (uint32_t)number);
 }

@@ -68,9 +68,9 @@ struct import {
 /* An id that had no number when its chunk was parsed. */
 struct new_id {
     size_t record;
-    bool is_item;
-    uint32_t length;
     size_t offset; /* into the job's id_bytes */
+    uint32_t length;
+    bool is_item;
 };
 
 struct read_job {
@@ -91,15 +91,15 @@ struct read_job {
     struct byte_buffer id_bytes;
 };
 
-static int keep_new_id(struct read_job *job, size_t record, bool is_item, const char *id,
-                       uint32_t length, struct dpmf_error *error) {
-    uint8_t *room = byte_buffer_room(&job->id_bytes, length);
+static int keep_new_id(struct read_job *job, size_t record, bool is_item, struct id_text id,
+                       struct dpmf_error *error) {
+    uint8_t *room = byte_buffer_room(&job->id_bytes, id.length);
     if (!room || !memory_reserve(&job->new_ids, &job->new_capacity, job->n_new + 1,
                                  sizeof job->new_ids[0]))
         return error_no_memory(error);
-    memcpy(room, id, length);
-    job->new_ids[job->n_new++] = (struct new_id){record, is_item, length, job->id_bytes.n};
-    job->id_bytes.n += length;
+    memcpy(room, id.bytes, id.length);
+    job->new_ids[job->n_new++] = (struct new_id){record, job->id_bytes.n, id.length, is_item};
+    job->id_bytes.n += id.length;
     return 0;
 }
 
@@ -112,32 +112,31 @@ static int reserve_records(struct read_job *job, size_t n, struct dpmf_error *er
     return error_no_memory(error);
 }
 
-/* The batch's owner: looks up a cache-full of records. All keys first, so that the tables' cache
- * misses overlap. */
+static_assert((int)RECORD_BATCH <= (int)ID_MAP_MANY, "a batch is looked up at once");
+
+/* The batch's owner: looks up a cache-full of records. */
 static int take_records(void *self, const struct record *records, int n, struct dpmf_error *error) {
     struct read_job *job = self;
-    const struct id_map *users = job->import->users, *items = job->import->items;
-    struct id_key user_key[RECORD_BATCH], item_key[RECORD_BATCH];
+    struct id_text users[RECORD_BATCH], items[RECORD_BATCH];
+    size_t first = job->n;
+    int code = reserve_records(job, first + (size_t)n, error);
+    if (code < 0) return code;
     for (int i = 0; i < n; i++) {
-        user_key[i] = id_map_key(users, records[i].user, records[i].user_length);
-        id_map_prefetch(users, user_key[i]);
-        item_key[i] = id_map_key(items, records[i].item, records[i].item_length);
-        id_map_prefetch(items, item_key[i]);
+        users[i] = (struct id_text){records[i].user, records[i].user_length};
+        items[i] = (struct id_text){records[i].item, records[i].item_length};
+        job->value[first + (size_t)i] = records[i].rating;
+        job->time[first + (size_t)i] = records[i].time;
+        job->any_time |= records[i].time != STORE_NO_TIME;
     }
-    int code = reserve_records(job, job->n + (size_t)n, error);
+    id_map_find_many(job->import->users, users, n, job->user + first);
+    id_map_find_many(job->import->items, items, n, job->item + first);
     for (int i = 0; i < n && code == 0; i++) {
-        const struct record *record = &records[i];
-        size_t r = job->n++;
-        job->user[r] = id_map_find(users, user_key[i], record->user, record->user_length);
-        job->item[r] = id_map_find(items, item_key[i], record->item, record->item_length);
-        job->value[r] = record->rating;
-        job->time[r] = record->time;
-        job->any_time |= record->time != STORE_NO_TIME;
-        if (job->user[r] == ID_MAP_NONE)
-            code = keep_new_id(job, r, false, record->user, record->user_length, error);
-        if (job->item[r] == ID_MAP_NONE && code == 0)
-            code = keep_new_id(job, r, true, record->item, record->item_length, error);
+        size_t record = first + (size_t)i;
+        if (job->user[record] == ID_MAP_NONE) code = keep_new_id(job, record, false, users[i], error);
+        if (job->item[record] == ID_MAP_NONE && code == 0)
+            code = keep_new_id(job, record, true, items[i], error);
     }
+    job->n += (size_t)n;
     return code;
 }
 
@@ -188,11 +187,10 @@ static int parse_chunk(void *self, int worker, void *pointer, struct dpmf_error 
 static int number_new_ids(struct import *import, struct read_job *job, struct dpmf_error *error) {
     for (size_t i = 0; i < job->n_new; i++) {
         const struct new_id *new_id = &job->new_ids[i];
-        const char *id = (const char *)job->id_bytes.bytes + new_id->offset;
+        struct id_text id = {(const char *)job->id_bytes.bytes + new_id->offset, new_id->length};
         struct id_map *map = new_id->is_item ? import->items : import->users;
         uint32_t *number = (new_id->is_item ? job->item : job->user) + new_id->record;
-        int code = id_map_add(map, id_map_key(map, id, new_id->length), id, new_id->length, number,
-                              error);
+        int code = id_map_add(map, id, number, error);
         if (code < 0) return code;
     }
     return 0;
@@ -382,13 +380,12 @@ static int gather_ids(const struct import *import, struct write_worker *worker,
                       struct store_block *block, struct dpmf_error *error) {
     worker->ids.n = 0;
     for (uint32_t u = 0; u < block->n_users; u++) {
-        uint32_t length;
-        const char *id = id_map_id(import->users, block->first_user + u, &length);
-        uint8_t *room = byte_buffer_room(&worker->ids, length);
+        struct id_text id = id_map_id(import->users, block->first_user + u);
+        uint8_t *room = byte_buffer_room(&worker->ids, id.length);
         if (!room) return error_no_memory(error);
-        memcpy(room, id, length);
+        memcpy(room, id.bytes, id.length);
         worker->id_start[u] = worker->ids.n;
-        worker->ids.n += length;
+        worker->ids.n += id.length;
     }
     worker->id_start[block->n_users] = worker->ids.n;
     block->id_start = worker->id_start;
@@ -461,7 +458,9 @@ static int write_items(struct import *import, const struct item_order *order,
     struct store_item *items = memory_alloc(n, sizeof items[0]);
     if (!items) return error_no_memory(error);
     for (size_t r = 0; r < n; r++) {
-        items[r].id = id_map_id(import->items, order[r].number, &items[r].id_length);
+        struct id_text id = id_map_id(import->items, order[r].number);
+        items[r].id = id.bytes;
+        items[r].id_length = id.length;
         items[r].n_ratings = atomic_load_explicit(&import->rank_ratings[r], memory_order_relaxed);
     }
     int code = store_writer_finish(import->writer, items, n, error);

@@ -20,19 +20,21 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { RAW_BYTES = 128 * 1024 };
+enum { RAW_BYTES = 128 * 1024, HEAD_BYTES = 512 };
 
 enum compression { PLAIN, GZIP, ZSTD };
 
 struct input_stream {
-    int fd;
+    int fd; /* -1: the bytes are in memory */
+    const char *memory;
+    size_t memory_left;
     char *name;
     uint64_t total;
     _Atomic uint64_t bytes_read;
     enum compression compression;
 
     unsigned char *raw; /* bytes as they are on disk: raw[raw_at] .. raw[raw_n - 1] are not used yet */
-    size_t raw_at, raw_n;
+    size_t raw_at, raw_n, raw_capacity;
     bool raw_end;
 
     z_stream zlib;
@@ -44,15 +46,28 @@ struct input_stream {
 
 /* ---- raw bytes -------------------------------------------------------------------------------- */
 
+static size_t read_memory(struct input_stream *stream, void *bytes, size_t capacity) {
+    size_t n = capacity < stream->memory_left ? capacity : stream->memory_left;
+    if (n == 0) return 0;
+    memcpy(bytes, stream->memory, n);
+    stream->memory += n;
+    stream->memory_left -= n;
+    return n;
+}
+
 static int read_some(struct input_stream *stream, void *bytes, size_t capacity, size_t *got,
                      struct dpmf_error *error) {
-    ssize_t n;
-    do n = read(stream->fd, bytes, capacity);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) return error_system(error, errno, "read", stream->name);
-    *got = (size_t)n;
-    if (n == 0) stream->raw_end = true;
-    atomic_fetch_add_explicit(&stream->bytes_read, (uint64_t)n, memory_order_relaxed);
+    if (stream->fd < 0) {
+        *got = read_memory(stream, bytes, capacity);
+    } else {
+        ssize_t n;
+        do n = read(stream->fd, bytes, capacity);
+        while (n < 0 && errno == EINTR);
+        if (n < 0) return error_system(error, errno, "read", stream->name);
+        *got = (size_t)n;
+    }
+    if (*got == 0) stream->raw_end = true;
+    atomic_fetch_add_explicit(&stream->bytes_read, *got, memory_order_relaxed);
     return 0;
 }
 
@@ -60,7 +75,7 @@ static int read_some(struct input_stream *stream, void *bytes, size_t capacity, 
 static int refill(struct input_stream *stream, struct dpmf_error *error) {
     if (stream->raw_at < stream->raw_n || stream->raw_end) return 0;
     size_t got = 0;
-    int code = read_some(stream, stream->raw, RAW_BYTES, &got, error);
+    int code = read_some(stream, stream->raw, stream->raw_capacity, &got, error);
     if (code != 0) return code;
     stream->raw_at = 0;
     stream->raw_n = got;
@@ -197,10 +212,10 @@ static int start_decompressor(struct input_stream *stream, struct dpmf_error *er
 
 /* A pipe gives its first bytes in pieces: go on until there is enough for any magic number. */
 static int read_head(struct input_stream *stream, struct dpmf_error *error) {
-    while (stream->raw_n < 512 && !stream->raw_end) {
+    while (stream->raw_n < HEAD_BYTES && !stream->raw_end) {
         size_t got = 0;
-        int code = read_some(stream, stream->raw + stream->raw_n, RAW_BYTES - stream->raw_n, &got,
-                             error);
+        int code = read_some(stream, stream->raw + stream->raw_n,
+                             stream->raw_capacity - stream->raw_n, &got, error);
         if (code != 0) return code;
         stream->raw_n += got;
     }
@@ -215,22 +230,27 @@ static int look_at_file(struct input_stream *stream, struct dpmf_error *error) {
     return 0;
 }
 
-int input_stream_open_fd(int fd, const char *name, struct input_stream **out,
-                         struct dpmf_error *error) {
+/* Makes a stream of `from`, whose input alone is set. On failure its descriptor is closed. */
+static int open_input(const struct input_stream *from, const char *name, struct input_stream **out,
+                      struct dpmf_error *error) {
     int code = 0;
     struct input_stream *stream = memory_alloc_zero(1, sizeof *stream);
     if (stream == NULL) {
-        close(fd);
+        if (from->fd >= 0) close(from->fd);
         return error_no_memory(error);
     }
-    stream->fd = fd;
+    stream->fd = from->fd;
+    stream->memory = from->memory;
+    stream->memory_left = from->memory_left;
+    stream->total = from->memory_left;
     stream->name = strdup(name);
-    stream->raw = memory_alloc(RAW_BYTES, 1);
+    stream->raw_capacity = stream->fd >= 0 ? RAW_BYTES : HEAD_BYTES;
+    stream->raw = memory_alloc(stream->raw_capacity, 1);
     if (stream->name == NULL || stream->raw == NULL) {
         code = error_no_memory(error);
         goto out;
     }
-    code = look_at_file(stream, error);
+    if (stream->fd >= 0) code = look_at_file(stream, error);
     if (code != 0) goto out;
     code = read_head(stream, error);
     if (code != 0) goto out;
@@ -241,6 +261,18 @@ int input_stream_open_fd(int fd, const char *name, struct input_stream **out,
 out:
     input_stream_close(stream);
     return code;
+}
+
+int input_stream_open_fd(int fd, const char *name, struct input_stream **stream,
+                         struct dpmf_error *error) {
+    const struct input_stream from = {.fd = fd};
+    return open_input(&from, name, stream, error);
+}
+
+int input_stream_open_memory(const void *bytes, size_t n, const char *name,
+                             struct input_stream **stream, struct dpmf_error *error) {
+    const struct input_stream from = {.fd = -1, .memory = bytes, .memory_left = n};
+    return open_input(&from, name, stream, error);
 }
 
 int input_stream_open(const char *path, struct input_stream **stream, struct dpmf_error *error) {
@@ -254,7 +286,7 @@ void input_stream_close(struct input_stream *stream) {
     if (stream == NULL) return;
     if (stream->zlib_ready) inflateEnd(&stream->zlib);
     ZSTD_freeDStream(stream->zstd);
-    close(stream->fd);
+    if (stream->fd >= 0) close(stream->fd);
     free(stream->raw);
     free(stream->name);
     free(stream);

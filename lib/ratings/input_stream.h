@@ -15,6 +15,10 @@ int input_stream_open(const char *path, struct input_stream **stream, struct dpm
 /* Takes over `fd`, which is closed with the stream, and also when this fails. */
 int input_stream_open_fd(int fd, const char *name, struct input_stream **stream,
                          struct dpmf_error *error);
+
+/* Bytes in memory, which must outlive the stream. */
+int input_stream_open_memory(const void *bytes, size_t n, const char *name,
+                             struct input_stream **stream, struct dpmf_error *error);
 void input_stream_close(struct input_stream *stream); /* NULL is fine */
 
 /* Fills `bytes`, short only at the end of the input: *got 0 is the end. */

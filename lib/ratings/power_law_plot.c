@@ -71,15 +71,12 @@ static void put_head(struct plot *plot, size_t n) {
         WIDTH, HEIGHT, WIDTH, HEIGHT);
     put(plot, "<title id=\"t\">Number of items by number of ratings, %zu items, log-log</title>\n", n);
     put(plot, "<style>\n"
-              ":root{--paper:#fff;--ink:#222;--faint:#ddd;--dot:#1f6fb2}\n"
-              "@media (prefers-color-scheme:dark){"
-              ":root{--paper:#16181c;--ink:#e4e4e4;--faint:#383c44;--dot:#6cb6ff}}\n"
-              ".paper{fill:var(--paper)}.grid{stroke:var(--faint);stroke-width:1;fill:none}\n"
-              ".axis{stroke:var(--ink);stroke-width:1.25;fill:none}\n"
-              ".dots{stroke:var(--dot);stroke-width:14;stroke-linecap:round;fill:none;"
-              "stroke-opacity:.75}\n"
-              "text{fill:var(--ink);font:13px system-ui,sans-serif}\n"
+              "path{fill:none}.paper{fill:#fff}.grid{stroke:#ddd}.axis{stroke:#222}\n"
+              ".dots{stroke:#1f6fb2;stroke-width:14;stroke-linecap:round;stroke-opacity:.75}\n"
+              "text{fill:#222;font:13px system-ui,sans-serif}\n"
               ".title{font-size:16px;font-weight:600}\n"
+              "@media (prefers-color-scheme:dark){.paper{fill:#16181c}.grid{stroke:#383c44}"
+              ".axis{stroke:#e4e4e4}.dots{stroke:#6cb6ff}text{fill:#e4e4e4}}\n"
               "</style>\n");
     put(plot, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
     put(plot, "<text class=\"title\" x=\"%d\" y=\"30\">Items by number of ratings</text>\n", LEFT);

@@ -54,8 +54,7 @@ static int add_id(const struct probe_file *probe, struct id_map *map, const char
     if (n > STORE_ID_MAX)
         return fail(probe, DPMF_ERR_INPUT_ID_TOO_LONG, name, column, "the id is longer than 64 KiB",
                     NULL, error);
-    struct id_key key = id_map_key(map, id, (uint32_t)n);
-    return id_map_add(map, key, id, (uint32_t)n, number, error);
+    return id_map_add(map, (struct id_text){id, (uint32_t)n}, number, error);
 }
 
 static int add_pair(struct probe_file *probe, uint32_t user, struct dpmf_error *error) {
@@ -181,8 +180,7 @@ int probe_file_bind(struct probe_file *probe, const struct dpmf_store *store,
     for (uint64_t i = 0; i < n; i++) number[i] = UINT32_MAX; /* no store has that many items */
     for (uint64_t j = 0; j < store_n_items(store); j++) {
         struct store_item item = store_item_at(store, j);
-        struct id_key key = id_map_key(probe->items, item.id, item.id_length);
-        uint32_t found = id_map_find(probe->items, key, item.id, item.id_length);
+        uint32_t found = id_map_find(probe->items, (struct id_text){item.id, item.id_length});
         if (found != ID_MAP_NONE) number[found] = (uint32_t)j;
     }
     for (size_t i = 0; i < probe->n_pairs; i++) probe->pair[i].item = number[probe->pair[i].item];
@@ -193,8 +191,7 @@ int probe_file_bind(struct probe_file *probe, const struct dpmf_store *store,
 
 size_t probe_file_user(const struct probe_file *probe, const char *id, size_t id_length,
                        const struct probe_pair **pairs) {
-    struct id_key key = id_map_key(probe->users, id, (uint32_t)id_length);
-    uint32_t user = id_map_find(probe->users, key, id, (uint32_t)id_length);
+    uint32_t user = id_map_find(probe->users, (struct id_text){id, (uint32_t)id_length});
     if (user == ID_MAP_NONE) return 0;
     *pairs = probe->pair + probe->user_start[user];
     return (size_t)(probe->user_start[user + 1] - probe->user_start[user]);

@@ -181,9 +181,11 @@ static inline char *row_split_quoted(char *at, const char *end, char separator, 
     row->n = 0;
     row->fault = ROW_SOUND;
     for (;;) {
-        uint32_t i = row->n <= wanted ? row->n : wanted;
-        row->line[i] = place.line;
-        row->column[i] = at - place.line_start + 1;
+        uint32_t i = row->n;
+        if (i <= wanted) {
+            row->line[i] = place.line;
+            row->column[i] = at - place.line_start + 1;
+        }
         char *start = at, *stop;
         if (*at == '"') {
             struct row_place opened = place;
@@ -205,11 +207,7 @@ static inline char *row_split_quoted(char *at, const char *end, char separator, 
                 row_set_fault(row, ROW_QUOTE_INSIDE, &place, at);
             stop = *at == '\n' ? row_without_cr(start, at) : at;
         }
-        if (row->n <= wanted) {
-            row->start[i] = start;
-            row->stop[i] = stop;
-        }
-        row->n++;
+        row_keep(row, wanted, start, stop);
         if (*at++ == '\n') break;
     }
     row->newlines = place.line;

@@ -328,7 +328,7 @@ static int prepare_marks(struct split *split, struct dpmf_error *error) {
     }
     if (options->by == DPMF_SPLIT_TIME)
         code = time_cut_find(split->store, options->test_fraction, options->seed, split->item_hash,
-                             split->run, &split->cut, error);
+                             TIME_CUT_COLLECT, split->run, &split->cut, error);
     if (options->by == DPMF_SPLIT_PROBE) {
         code = probe_file_read(options->probe, &split->probe, error);
         if (code == 0) code = probe_file_bind(split->probe, split->store, error);

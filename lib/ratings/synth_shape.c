@@ -1,10 +1,10 @@
 /*
  * Degrees of users and weights of items for the generator. Users follow a log-normal law that bends
  * before it reaches the whole catalogue; items follow the power law w_j = (j + q)^-a of the paper's
- * figure. The exponent is found such that the 500 most popular items hold the wanted share of the
- * ratings although nobody rates an item twice, which flattens the head: a user who draws m items
- * holds item j with probability about 1 - exp(-c_m w_j), where c_m makes these add up to m.
- * Feeds synth_pick.c and synth.c.
+ * figure, which gives way at the end of the catalogue. The exponent is found such that the 500 most
+ * popular items hold the wanted share of the ratings although nobody rates an item twice, which
+ * flattens the head: a user who draws m items holds item j with probability about
+ * 1 - exp(-c_m w_j), where c_m makes these add up to m. Feeds synth_pick.c and synth.c.
  */
 #include "ratings/synth_shape.h"
 
@@ -20,7 +20,7 @@
 static const double DEGREE_SIGMA = 1.24;
 
 /* q as a part of the number of items: how far the head of the power law is flattened. */
-static const double HEAD_PART = 0.03;
+static const double HEAD_PART = 0.02;
 
 static const double DEFAULT_EXPONENT = 1.2;
 static const double MAX_EXPONENT = 12.0;
@@ -97,8 +97,11 @@ static int set_degrees(struct synth_shape *shape, uint64_t seed, struct dpmf_err
 
 /* ---- weights ---------------------------------------------------------------------------------- */
 
+/* The power law, brought down to nothing towards the end of the catalogue: real ones end with items
+ * that only a few people ever rated. */
 static double weight_at(double rank, double items, double exponent) {
-    return pow((rank + HEAD_PART * items) / (1 + HEAD_PART * items), -exponent);
+    double left = 1 - (rank - 0.5) / items;
+    return left * pow((rank + HEAD_PART * items) / (1 + HEAD_PART * items), -exponent);
 }
 
 /* Users of about the same degree and items of about the same rank, taken together: the expected

@@ -25,7 +25,7 @@ struct synth_shape {
     uint32_t *degree;      /* ratings of each user: 1 .. items, in sum `ratings` */
     double *weight;        /* of each item, falling, in sum 1 */
     uint32_t *rater_order; /* a permutation of the items, see synth_shape_rater_place */
-    double exponent;       /* a of the weights (j + q)^-a */
+    double exponent;       /* a of the weights' power law (j + q)^-a */
     double expected_share; /* of the 500 most popular items */
 };
 

@@ -311,8 +311,8 @@ static int settle(struct source *base, void *object, struct record_batch *batch,
     struct text_chunk *chunk = object;
     make_absolute(source, &batch->failure);
     if (batch->n_rejected > 0) make_absolute(source, &batch->first_rejected);
-    source->n_records += batch->n_added + batch->n_rejected;
     if (source->format->settle != NULL) source->format->settle(source, chunk, batch);
+    source->n_records += batch->n_added + batch->n_rejected;
     source->lines_before += chunk->n_lines;
     return report(batch, error);
 }
@@ -327,7 +327,7 @@ static int finish(struct source *base, struct record_batch *batch, struct dpmf_e
     struct text_source *source = (struct text_source *)base;
     if (source->format->finish != NULL) source->format->finish(source, batch);
     if (batch->failure.code != 0) return report(batch, error);
-    if (source->n_records == 0) return refuse_empty(source->name, "holds no ratings", error);
+    if (source->n_records + batch->n_rejected == 0) return refuse_empty(source->name, "holds no ratings", error);
     return 0;
 }
 

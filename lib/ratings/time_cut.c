@@ -18,7 +18,7 @@
 #include "base/threads.h"
 #include "ratings/split_coin.h"
 
-enum { PART_BITS = 16, PARTS = 1 << PART_BITS, COLLECT_MAX = 1 << 20 };
+enum { PART_BITS = 16, PARTS = 1 << PART_BITS };
 
 /* Times as unsigned numbers in the same order. */
 static uint64_t time_to_key(int64_t time) { return (uint64_t)time ^ UINT64_C(1) << 63; }
@@ -43,10 +43,13 @@ struct window {
     uint64_t low, high;
 };
 
+enum cut_pass { FIND_ENDS, COUNT_PARTS, COLLECT };
+
 struct cut_search {
     uint64_t seed;
     const uint64_t *item_hash;
-    enum { FIND_ENDS, COUNT_PARTS, COLLECT } pass;
+    size_t collect_max;
+    enum cut_pass pass;
     struct window window;
     int shift; /* of the window's parts: they are 2^shift wide */
     struct cut_worker *workers;
@@ -99,7 +102,7 @@ static int visit_block(void *self, int worker, const struct store_block *block, 
     return 0;
 }
 
-static int run_pass(struct cut_search *search, int pass, const struct dpmf_store *store,
+static int run_pass(struct cut_search *search, enum cut_pass pass, const struct dpmf_store *store,
                     const struct dpmf_run *run, struct dpmf_error *error) {
     search->pass = pass;
     size_t n = store_visit_products(run);
@@ -155,7 +158,7 @@ static int compare_late_first(const void *a, const void *b) {
     return (x->coin < y->coin) - (x->coin > y->coin);
 }
 
-static int collect(struct cut_search *search, uint64_t rank, struct time_cut *cut,
+static int merge_collected(struct cut_search *search, uint64_t rank, struct time_cut *cut,
                    struct dpmf_error *error) {
     struct cut_worker *all = &search->workers[0];
     for (int w = 1; w < search->n_workers; w++) {
@@ -180,7 +183,7 @@ static int search_cut(struct cut_search *search, uint64_t rank, uint64_t held,
                       const struct dpmf_store *store, const struct dpmf_run *run,
                       struct time_cut *cut, struct dpmf_error *error) {
     struct window *window = &search->window;
-    while (held > COLLECT_MAX) {
+    while (held > search->collect_max) {
         if (window->low == window->high) {
             if (window->by_coin) break; /* as many ratings of one coin: they stay together */
             *window = (struct window){true, window->low, 0, UINT64_MAX};
@@ -191,7 +194,7 @@ static int search_cut(struct cut_search *search, uint64_t rank, uint64_t held,
         held = narrow(search, &rank);
     }
     int code = run_pass(search, COLLECT, store, run, error);
-    return code != 0 ? code : collect(search, rank, cut, error);
+    return code != 0 ? code : merge_collected(search, rank, cut, error);
 }
 
 static int make_workers(struct cut_search *search, const struct dpmf_run *run,
@@ -224,9 +227,9 @@ static uint64_t merge_ends(struct cut_search *search) {
 }
 
 int time_cut_find(const struct dpmf_store *store, double fraction, uint64_t seed,
-                  const uint64_t *item_hash, const struct dpmf_run *run, struct time_cut *cut,
-                  struct dpmf_error *error) {
-    struct cut_search search = {.seed = seed, .item_hash = item_hash};
+                  const uint64_t *item_hash, size_t collect, const struct dpmf_run *run,
+                  struct time_cut *cut, struct dpmf_error *error) {
+    struct cut_search search = {.seed = seed, .item_hash = item_hash, .collect_max = collect};
     uint64_t n_timed = 0;
     int code = make_workers(&search, run, error);
     if (code == 0 && store_has_times(store)) {

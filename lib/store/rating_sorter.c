@@ -43,6 +43,7 @@ enum {
     EXTENT_MAX = 64 * 1024,
     EXTENT_HEADER = 16,
 
+    AHEAD = 16, /* ratings: how far ahead a user's count is fetched */
     READ_BYTES = 256 * 1024,
     SPILL_BUFFER = 1 << 20,
     NO_RUN = -1,
@@ -288,6 +289,8 @@ int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const 
                       const double *value, const int64_t *time, size_t n, struct dpmf_error *error) {
     for (size_t r = 0; r < n; r++) {
         if (!make_room(sorter, user[r])) return error_no_memory(error);
+        if (r + AHEAD < n && user[r + AHEAD] < sorter->n_users)
+            __builtin_prefetch(&sorter->user_records[user[r + AHEAD]], 1);
         size_t b = bucket_of(user[r]);
         struct bucket *bucket = &sorter->buckets[b];
         if (bucket->last_size - bucket->last_used < RECORD_MAX) {

@@ -27,9 +27,9 @@ run_example() {
     local verb=$1 setup=$2 command=$3
     rm -rf "$work/run"
     mkdir "$work/run"
-    # The left side of a pipe has no status of its own here, but it would say "error:".
+    # The left side of a pipe has no status of its own here, but it would say "dpmf: error:".
     if (cd "$work/run" && timeout 60 bash -e -c "$setup" && timeout 60 bash -c "$command") \
-        >"$work/output" 2>&1 </dev/null && ! grep -q 'error:' "$work/output"; then
+        >"$work/output" 2>&1 </dev/null && ! grep -q '^dpmf: error:' "$work/output"; then
         passed=$((passed + 1))
         return
     fi

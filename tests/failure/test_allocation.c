@@ -226,14 +226,9 @@ static int safetensors(void) {
 /* ---- all of them: add a line for whatever allocates ------------------------------------------- */
 
 static const struct scenario scenarios[] = {
-    {"json writer", json_writer},
-    {"growing buffer", reserve},
-    {"thread pool", pool},
-    {"bounded queue", queue},
-    {"pipeline", pipeline},
-    {"output file", output_file},
-    {"nameless file", nameless_file},
-    {"safetensors", safetensors},
+    {"json writer", json_writer},     {"growing buffer", reserve},  {"thread pool", pool},
+    {"bounded queue", queue},         {"pipeline", pipeline},       {"output file", output_file},
+    {"nameless file", nameless_file}, {"safetensors", safetensors},
 };
 
 static void test_scenarios(void **state) {

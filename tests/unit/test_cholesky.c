@@ -95,8 +95,8 @@ static void test_known(void **state) {
 static void test_refused(void **state) {
     (void)state;
     static const double bad[][4] = {
-        {0, 0, 0, 1},   {-1, 0, 0, 1},  {1, 0, 2, 1},          {1, 0, 1, 1},
-        {NAN, 0, 0, 1}, {1, 0, NAN, 1}, {1, 0, INFINITY, 1},   {1, 0, 0, NAN},
+        {0, 0, 0, 1},        {-1, 0, 0, 1},       {1, 0, 2, 1},          {1, 0, 1, 1},
+        {NAN, 0, 0, 1},      {1, 0, NAN, 1},      {1, 0, INFINITY, 1},   {1, 0, 0, NAN},
         {INFINITY, 0, 0, 1}, {1, 0, 0, INFINITY}, {1e-320, 0, 1e300, 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

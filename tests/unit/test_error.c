@@ -126,7 +126,8 @@ static void test_long_texts_are_cut_between_characters(void **state) {
     struct dpmf_error error;
     for (size_t shift = 0; shift < 4; shift++) {
         memset(long_text, 'a', shift);
-        for (size_t i = shift; i + 4 < sizeof long_text; i += 3) memcpy(long_text + i, "\xe2\x82\xac", 4);
+        for (size_t i = shift; i + 4 < sizeof long_text; i += 3)
+            memcpy(long_text + i, "\xe2\x82\xac", 4);
         error_set(&error, DPMF_ERR_INPUT_ID, "%s", long_text);
         error_place(&error, long_text, 1, 1);
         size_t n = strlen(error.message);
@@ -147,15 +148,15 @@ static void test_system(void **state) {
         const char *doing;
         int code;
     } cases[] = {
-        {ENOENT, "open", DPMF_ERR_IO_MISSING},      {ENOTDIR, "create", DPMF_ERR_IO_MISSING},
-        {EACCES, "open", DPMF_ERR_IO_PERMISSION},   {EPERM, "open", DPMF_ERR_IO_PERMISSION},
-        {EROFS, "create", DPMF_ERR_IO_PERMISSION},  {EISDIR, "open", DPMF_ERR_IO_DIRECTORY},
-        {ENOSPC, "write", DPMF_ERR_IO_NO_SPACE},    {EDQUOT, "write", DPMF_ERR_IO_NO_SPACE},
-        {EFBIG, "write", DPMF_ERR_IO_NO_SPACE},     {ENOMEM, "open", DPMF_ERR_BASE_NO_MEMORY},
-        {EIO, "read", DPMF_ERR_IO_READ},            {EIO, "open", DPMF_ERR_IO_READ},
-        {EIO, "write", DPMF_ERR_IO_WRITE},          {EIO, "create", DPMF_ERR_IO_WRITE},
-        {EIO, "rename", DPMF_ERR_IO_WRITE},         {EIO, "flush", DPMF_ERR_IO_WRITE},
-        {EIO, "create a file", DPMF_ERR_IO_WRITE},  {EMFILE, "open", DPMF_ERR_IO_READ},
+        {ENOENT, "open", DPMF_ERR_IO_MISSING},     {ENOTDIR, "create", DPMF_ERR_IO_MISSING},
+        {EACCES, "open", DPMF_ERR_IO_PERMISSION},  {EPERM, "open", DPMF_ERR_IO_PERMISSION},
+        {EROFS, "create", DPMF_ERR_IO_PERMISSION}, {EISDIR, "open", DPMF_ERR_IO_DIRECTORY},
+        {ENOSPC, "write", DPMF_ERR_IO_NO_SPACE},   {EDQUOT, "write", DPMF_ERR_IO_NO_SPACE},
+        {EFBIG, "write", DPMF_ERR_IO_NO_SPACE},    {ENOMEM, "open", DPMF_ERR_BASE_NO_MEMORY},
+        {EIO, "read", DPMF_ERR_IO_READ},           {EIO, "open", DPMF_ERR_IO_READ},
+        {EIO, "write", DPMF_ERR_IO_WRITE},         {EIO, "create", DPMF_ERR_IO_WRITE},
+        {EIO, "rename", DPMF_ERR_IO_WRITE},        {EIO, "flush", DPMF_ERR_IO_WRITE},
+        {EIO, "create a file", DPMF_ERR_IO_WRITE}, {EMFILE, "open", DPMF_ERR_IO_READ},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dpmf_error error;

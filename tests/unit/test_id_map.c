@@ -14,12 +14,12 @@
 #include "ratings/id_map.h"
 
 static uint32_t find(const struct id_map *map, const char *id, uint32_t length) {
-    return id_map_find(map, id_map_key(map, id, length), id, length);
+    return id_map_find(map, (struct id_text){id, length});
 }
 
 static uint32_t add(struct id_map *map, const char *id, uint32_t length) {
     uint32_t number;
-    assert_int_equal(id_map_add(map, id_map_key(map, id, length), id, length, &number, NULL), 0);
+    assert_int_equal(id_map_add(map, (struct id_text){id, length}, &number, NULL), 0);
     return number;
 }
 
@@ -37,13 +37,33 @@ static void test_numbers_in_order(void **state) {
     }
     assert_int_equal(id_map_size(map), N);
     for (uint32_t i = 0; i < N; i++) {
-        uint32_t length = (uint32_t)sprintf(id, i % 2 ? "%u" : "a longer id, %u", i), stored_length;
+        uint32_t length = (uint32_t)sprintf(id, i % 2 ? "%u" : "a longer id, %u", i);
         assert_int_equal(find(map, id, length), i);
-        const char *stored = id_map_id(map, i, &stored_length);
-        assert_int_equal(stored_length, length);
-        assert_memory_equal(stored, id, length);
+        struct id_text stored = id_map_id(map, i);
+        assert_int_equal(stored.length, length);
+        assert_memory_equal(stored.bytes, id, length);
     }
     assert_true(id_map_bytes(map) > N * 8);
+    id_map_free(map);
+}
+
+/* All ids of up to three letters of an alphabet of four, and what looks like them when packed: no two
+ * are taken for one, alone or many at once. */
+static void test_short_ids_differ(void **state) {
+    (void)state;
+    struct id_map *map;
+    assert_int_equal(id_map_init(&map, NULL), 0);
+    char text[ID_MAP_MANY][4];
+    struct id_text ids[ID_MAP_MANY];
+    uint32_t n = 0, numbers[ID_MAP_MANY];
+    for (uint32_t length = 1; length <= 3; length++)
+        for (uint32_t i = 0; i < 1u << (2 * length); i++, n++) {
+            for (uint32_t at = 0; at < length; at++) text[n][at] = "\0a\xff,"[i >> (2 * at) & 3];
+            ids[n] = (struct id_text){text[n], length};
+            assert_int_equal(add(map, text[n], length), n);
+        }
+    id_map_find_many(map, ids, (int)n, numbers);
+    for (uint32_t i = 0; i < n; i++) assert_int_equal(numbers[i], i);
     id_map_free(map);
 }
 
@@ -107,6 +127,7 @@ static void test_readers_beside_the_writer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_in_order),
+        cmocka_unit_test(test_short_ids_differ),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_readers_beside_the_writer),
     };

@@ -61,18 +61,54 @@ static void test_faults(void **state) {
         const char *text;
         size_t offset;
     } cases[] = {
-        {"", 0},           {"  ", 2},          {"{", 1},          {"[", 1},
-        {"[1,]", 3},       {"{\"a\":1,}", 7},  {"{,}", 1},        {"[,1]", 1},
-        {"[1 2]", 3},      {"{\"a\" 1}", 5},   {"{a:1}", 1},      {"{\"a\":}", 5},
-        {"[1}", 2},        {"{\"a\":1]", 6},   {"1 2", 2},        {"{} x", 3},
-        {"01", 0},         {"-01", 1},         {"-", 1},          {"+1", 0},
-        {".5", 0},         {"5.", 2},          {"1e", 2},         {"1e+", 3},
-        {"0x10", 1},       {"nul", 0},         {"True", 0},       {"nan", 0},
-        {"Infinity", 0},   {"\"abc", 0},       {"\"a\\", 2},      {"\"\\x\"", 1},
-        {"\"\\u12g4\"", 1}, {"\"\\u123", 1},   {"\"a\nb\"", 2},   {"\"\t\"", 1},
-        {"'a'", 0},        {"[\"a\xff\"]", 3}, {"\"\xc0\x80\"", 1}, {"\"\xed\xa0\x80\"", 1},
-        {"\"\xe2\x82\"", 1}, {"\"\xf5\x80\x80\x80\"", 1}, {"// x\n1", 0}, {"\xef\xbb\xbf{}", 0},
-        {"]", 0},          {"}", 0},           {",", 0},          {":", 0},
+        {"", 0},
+        {"  ", 2},
+        {"{", 1},
+        {"[", 1},
+        {"[1,]", 3},
+        {"{\"a\":1,}", 7},
+        {"{,}", 1},
+        {"[,1]", 1},
+        {"[1 2]", 3},
+        {"{\"a\" 1}", 5},
+        {"{a:1}", 1},
+        {"{\"a\":}", 5},
+        {"[1}", 2},
+        {"{\"a\":1]", 6},
+        {"1 2", 2},
+        {"{} x", 3},
+        {"01", 0},
+        {"-01", 1},
+        {"-", 1},
+        {"+1", 0},
+        {".5", 0},
+        {"5.", 2},
+        {"1e", 2},
+        {"1e+", 3},
+        {"0x10", 1},
+        {"nul", 0},
+        {"True", 0},
+        {"nan", 0},
+        {"Infinity", 0},
+        {"\"abc", 0},
+        {"\"a\\", 2},
+        {"\"\\x\"", 1},
+        {"\"\\u12g4\"", 1},
+        {"\"\\u123", 1},
+        {"\"a\nb\"", 2},
+        {"\"\t\"", 1},
+        {"'a'", 0},
+        {"[\"a\xff\"]", 3},
+        {"\"\xc0\x80\"", 1},
+        {"\"\xed\xa0\x80\"", 1},
+        {"\"\xe2\x82\"", 1},
+        {"\"\xf5\x80\x80\x80\"", 1},
+        {"// x\n1", 0},
+        {"\xef\xbb\xbf{}", 0},
+        {"]", 0},
+        {"}", 0},
+        {",", 0},
+        {":", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char kinds[64];
@@ -139,8 +175,10 @@ static void test_unescape(void **state) {
     check_unescape("\"\\ud83d\"", "\xef\xbf\xbd", 3);
     check_unescape("\"\\ude00\\ud83d\"", "\xef\xbf\xbd\xef\xbf\xbd", 6);
     check_unescape("\"\\ud83d\\n\"", "\xef\xbf\xbd\n", 4);
-    check_unescape("\"\\ud83d\\u0041\"", "\xef\xbf\xbd"
-                                         "A", 4);
+    check_unescape("\"\\ud83d\\u0041\"",
+                   "\xef\xbf\xbd"
+                   "A",
+                   4);
     check_unescape("\"\xe2\x82\xac\\n\"", "\xe2\x82\xac\n", 4);
 }
 
@@ -284,7 +322,16 @@ static void test_write_what_is_not_utf8(void **state) {
     check_text(json, "\"a\xef\xbf\xbd\xe2\x82\xac\xef\xbf\xbd\xef\xbf\xbd\\u0000z\"");
 }
 
-enum mistake { KEY_IN_ARRAY, NO_KEY, KEY_AT_TOP, TWO_AT_TOP, WRONG_END, END_TOO_MANY, TOO_DEEP, N_MISTAKES };
+enum mistake {
+    KEY_IN_ARRAY,
+    NO_KEY,
+    KEY_AT_TOP,
+    TWO_AT_TOP,
+    WRONG_END,
+    END_TOO_MANY,
+    TOO_DEEP,
+    N_MISTAKES
+};
 
 static void test_mistakes_are_kept(void **state) {
     (void)state;

@@ -138,9 +138,12 @@ static void test_checksum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_are_checked), cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_pages),             cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_numbers_in_bytes),  cmocka_unit_test(test_byte_buffer),
+        cmocka_unit_test(test_sizes_are_checked),
+        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_numbers_in_bytes),
+        cmocka_unit_test(test_byte_buffer),
         cmocka_unit_test(test_checksum),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

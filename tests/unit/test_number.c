@@ -62,15 +62,29 @@ static void test_parse(void **state) {
 static void test_refused(void **state) {
     (void)state;
     static const char *const malformed[] = {
-        "",     " ",    "+",    "-",    ".",     "5.",   ".5",     "1e",    "1e+", "1.e5",  "--1",
-        "+-1",  "1 ",   " 1",   "4,5",  "0x10",  "1f",   "1_0",    "five",  "1e5.5", "1..2", "1.2.3",
-        "nann", "in",   "infin", "nan(1)", "infinit", "infinityy", "1e1e1", "+nan2", "\xef\xbc\x95",
+        "",      " ",      "+",       "-",         ".",     "5.",    ".5",           "1e",
+        "1e+",   "1.e5",   "--1",     "+-1",       "1 ",    " 1",    "4,5",          "0x10",
+        "1f",    "1_0",    "five",    "1e5.5",     "1..2",  "1.2.3", "nann",         "in",
+        "infin", "nan(1)", "infinit", "infinityy", "1e1e1", "+nan2", "\xef\xbc\x95",
     };
     for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
         check_refused(malformed[i], NUMBER_MALFORMED);
     static const char *const not_finite[] = {
-        "nan", "NaN", "-nan", "+NAN", "inf", "Inf", "-inf", "+INF", "infinity", "-Infinity",
-        "1e400", "-1e309", "1.7976931348623159e308", "1e99999999999999999999", "179769313486231590000e289",
+        "nan",
+        "NaN",
+        "-nan",
+        "+NAN",
+        "inf",
+        "Inf",
+        "-inf",
+        "+INF",
+        "infinity",
+        "-Infinity",
+        "1e400",
+        "-1e309",
+        "1.7976931348623159e308",
+        "1e99999999999999999999",
+        "179769313486231590000e289",
     };
     for (size_t i = 0; i < sizeof not_finite / sizeof not_finite[0]; i++)
         check_refused(not_finite[i], NUMBER_NOT_FINITE);
@@ -105,7 +119,17 @@ static void test_round_trip_of_any_bits(void **state) {
         double value = bytes_to_double(random_u64(&stream));
         if (isfinite(value)) check_round_trip(value);
     }
-    for (int i = 0; i < ROUND_TRIPS; i++) check_round_trip((double)random_below(&stream, 1000000) / 1000);
+    for (int i = 0; i < ROUND_TRIPS; i++)
+        check_round_trip((double)random_below(&stream, 1000000) / 1000);
+    for (int i = 0; i < ROUND_TRIPS; i++) { /* full doubles of the sizes that ratings have */
+        double value = ldexp(random_uniform(&stream), (int)random_below(&stream, 70) - 15);
+        char expected[64], text[DPMF_DOUBLE_TEXT_MAX];
+        check_round_trip(value);
+        snprintf(expected, sizeof expected, "%.17g", value);
+        check_parse(expected, value);
+        dpmf_format_double(value, text);
+        assert_true(strtod(text, NULL) == value);
+    }
     for (int exponent = -1074; exponent <= 1023; exponent++) {
         check_round_trip(ldexp(1, exponent));
         check_round_trip(nextafter(ldexp(1, exponent), 0));
@@ -172,6 +196,7 @@ static void test_format_is_shortest(void **state) {
     for (int i = 0; i < 100000; i++) {
         double value = fabs(bytes_to_double(random_u64(&stream)));
         if (i % 3 == 0) value = (double)random_below(&stream, 100000) / 64;
+        if (i % 3 == 1) value = ldexp(random_uniform(&stream), (int)random_below(&stream, 70) - 15);
         if (!isfinite(value) || value == 0) continue;
         char text[DPMF_DOUBLE_TEXT_MAX], shorter[64];
         dpmf_format_double(value, text);
@@ -201,8 +226,16 @@ static void test_int64(void **state) {
         assert_true(back == values[i]);
     }
     static const char *const bad[] = {
-        "", "+", "-", "1.0", "1e3", " 1", "9223372036854775808", "-9223372036854775809",
-        "99999999999999999999999", "0x1",
+        "",
+        "+",
+        "-",
+        "1.0",
+        "1e3",
+        " 1",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "99999999999999999999999",
+        "0x1",
     };
     int64_t value;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -240,8 +273,28 @@ static void test_size(void **state) {
             fail_msg("%s: %llu", good[i].text, (unsigned long long)bytes);
     }
     static const char *const bad[] = {
-        "", "k", "-1", "+1", "1.5", "1.5B", "1.", "1.k", ".5k", "1 k", "1kk", "1kiBB", "1i", "1ki",
-        "1Bk", "1e3", "1P", "nan", "18446744073709551616", "16777216TiB", "99999999999T", "0x10",
+        "",
+        "k",
+        "-1",
+        "+1",
+        "1.5",
+        "1.5B",
+        "1.",
+        "1.k",
+        ".5k",
+        "1 k",
+        "1kk",
+        "1kiBB",
+        "1i",
+        "1ki",
+        "1Bk",
+        "1e3",
+        "1P",
+        "nan",
+        "18446744073709551616",
+        "16777216TiB",
+        "99999999999T",
+        "0x10",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         uint64_t bytes;
@@ -271,8 +324,8 @@ static bool set_comma_locale(const struct temp_dir *dir) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (setlocale(LC_ALL, names[i])) return true;
     char command[TEMP_PATH_MAX + 128];
-    snprintf(command, sizeof command,
-             "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 > %s/log 2>&1", dir->path, dir->path);
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 > %s/log 2>&1",
+             dir->path, dir->path);
     if (system(command) != 0 || setenv("LOCPATH", dir->path, 1) != 0) return false;
     bool set = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
     unsetenv("LOCPATH");

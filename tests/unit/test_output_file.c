@@ -119,7 +119,8 @@ static void test_modes(void **state) {
 static void test_large_and_small_pieces(void **state) {
     char path[TEMP_PATH_MAX];
     temp_dir_file(*state, "out", path);
-    static const size_t pieces[] = {1, 1 << 20, 3, (1 << 20) - 1, 2, (1 << 20) + 1, 500, 5 << 20, 7};
+    static const size_t pieces[] = {1,   1 << 20, 3, (1 << 20) - 1, 2, (1 << 20) + 1,
+                                    500, 5 << 20, 7};
     size_t total = 0, n;
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) total += pieces[i];
     uint8_t *bytes = malloc(total);

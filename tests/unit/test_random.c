@@ -189,10 +189,10 @@ static void test_from_system(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers),    cmocka_unit_test(test_streams_are_apart),
+        cmocka_unit_test(test_known_answers),        cmocka_unit_test(test_streams_are_apart),
         cmocka_unit_test(test_values_do_not_change), cmocka_unit_test(test_position_carries),
-        cmocka_unit_test(test_distributions),    cmocka_unit_test(test_gaussian_moments),
-        cmocka_unit_test(test_uniform_bounds),   cmocka_unit_test(test_below),
+        cmocka_unit_test(test_distributions),        cmocka_unit_test(test_gaussian_moments),
+        cmocka_unit_test(test_uniform_bounds),       cmocka_unit_test(test_below),
         cmocka_unit_test(test_from_system),
     };
     return cmocka_run_group_tests_name("random", tests, NULL, NULL);

@@ -59,8 +59,8 @@ static void expect(struct json_reader *reader, enum json_kind kind, const char *
     if (word) assert_true(json_equals(&token, word));
 }
 
-static void check_tensor(struct json_reader *reader, const struct tensor *tensor,
-                         const char *type, size_t size, const char *data, uint64_t *end) {
+static void check_tensor(struct json_reader *reader, const struct tensor *tensor, const char *type,
+                         size_t size, const char *data, uint64_t *end) {
     expect(reader, JSON_KEY, tensor->name);
     expect(reader, JSON_OBJECT_BEGIN, NULL);
     expect(reader, JSON_KEY, "dtype");

@@ -1,0 +1,4 @@
+# A named pipe can be read once, and is.
+mkfifo pipe
+printf 'user,item,rating\nann,dune,4\n' >pipe &
+dpmf describe pipe | head -n 1

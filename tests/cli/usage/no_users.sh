@@ -1,0 +1,1 @@
+dpmf synth -o r.dpr --users 0

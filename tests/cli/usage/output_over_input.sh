@@ -1,0 +1,2 @@
+touch in.csv
+dpmf import in.csv -o ./in.csv

@@ -1,0 +1,3 @@
+touch in.csv
+ln -s in.csv link.csv
+dpmf describe in.csv --plot link.csv

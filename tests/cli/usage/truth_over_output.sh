@@ -1,0 +1,1 @@
+dpmf synth -o a.dpr --truth ./a.dpr
