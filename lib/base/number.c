@@ -110,13 +110,12 @@ static bool take_apart(const char *text, size_t n, struct parts *parts) {
 
     parts->begin = at;
     at = take_digits(at, end, parts);
-    if (at == parts->begin) return false;
     if (at < end && *at == '.') {
         const char *fraction = ++at;
         at = take_digits(at, end, parts);
-        if (at == fraction) return false;
         parts->exponent = -(int)(at - fraction);
     }
+    if (parts->n_digits == 0) return false;
     parts->end = at;
     if (at < end && (*at == 'e' || *at == 'E')) {
         at = take_exponent(at + 1, end, &parts->exponent);

@@ -9,7 +9,8 @@
 
 enum number_result { NUMBER_OK, NUMBER_MALFORMED, NUMBER_NOT_FINITE };
 
-/* The n bytes must be one decimal number, [+-]digits[.digits][e[+-]digits], correctly rounded.
+/* The n bytes must be one decimal number, [+-]digits[.digits][e[+-]digits], correctly rounded; as
+ * databases write them, .5 and 5. are numbers too.
  * NOT_FINITE for nan, inf and what overflows (1e400). */
 enum number_result number_parse_double(const char *text, size_t n, double *value);
 

@@ -1,7 +1,8 @@
 /*
  * Whole files or none. Everything dpmf writes goes through here: stores, models, tables and plots
- * under a temporary name until they are complete and on the disk, and spill files with no name at
- * all, so that no interruption leaves ratings lying about.
+ * without a name (or, where the system cannot do that, under a temporary one) until they are complete
+ * and on the disk, and spill files with no name at all, so that no interruption leaves ratings lying
+ * about.
  */
 #define _GNU_SOURCE
 #include "base/output_file.h"
@@ -33,7 +34,7 @@ struct output_file {
     int directory;    /* kept open, so that changing the working directory changes nothing */
     char *path;       /* as the user wrote it, for messages */
     const char *name; /* the last part of path */
-    char temporary[TEMPORARY_SIZE];
+    char temporary[TEMPORARY_SIZE]; /* its name until it is whole; "" while it has none */
     uint8_t *buffer;
     size_t n_buffered;
     uint64_t size;
@@ -119,19 +120,44 @@ static uint64_t name_number(void) {
     return number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static int create_temporary(struct output_file *file, enum output_mode mode) {
-    mode_t bits = mode == OUTPUT_PRIVATE ? 0600 : 0666;
+/* Makes up a name for the file and tries it, until one is free. @return 0 or an errno */
+static int take_name(struct output_file *file, int (*try_name)(struct output_file *, mode_t),
+                     mode_t bits) {
     for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
         snprintf(file->temporary, sizeof file->temporary, ".%.*s.%016llx.tmp", NAME_KEPT_MAX,
                  file->name, (unsigned long long)name_number());
-        file->fd = openat(file->directory, file->temporary,
-                          O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, bits);
-        if (file->fd >= 0) return 0;
+        if (try_name(file, bits) == 0) return 0;
         if (errno != EEXIST && errno != EINTR) break;
     }
     int failure = errno;
     file->temporary[0] = '\0';
     return failure;
+}
+
+static int create_named(struct output_file *file, mode_t bits) {
+    file->fd = openat(file->directory, file->temporary,
+                      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, bits);
+    return file->fd >= 0 ? 0 : -1;
+}
+
+/* A file without a name gets one through the kernel's list of open files. */
+static int link_nameless(struct output_file *file, mode_t bits) {
+    (void)bits;
+    char open_file[64];
+    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", file->fd);
+    return linkat(AT_FDCWD, open_file, file->directory, file->temporary, AT_SYMLINK_FOLLOW);
+}
+
+/* Without a name as long as it is not whole, where the system can do that: then not even a killed
+ * process leaves a piece of it behind. @return 0 or an errno */
+static int create_temporary(struct output_file *file, enum output_mode mode) {
+    mode_t bits = mode == OUTPUT_PRIVATE ? 0600 : 0666;
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) == 0)
+        file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, bits);
+    if (file->fd >= 0) return 0;
+#endif
+    return take_name(file, create_named, bits);
 }
 
 /* Only a regular file may stand where the new one goes: renaming over a device or a pipe would put a
@@ -273,6 +299,11 @@ int output_file_prepare(struct output_file *file, struct dpmf_error *error) {
 int output_file_commit(struct output_file *file, struct dpmf_error *error) {
     int code = output_file_prepare(file, error);
     if (code < 0) goto out;
+    int failure = file->temporary[0] == '\0' ? take_name(file, link_nameless, 0) : 0;
+    if (failure != 0) {
+        code = error_system(error, failure, "create", file->path);
+        goto out;
+    }
     if (renameat(file->directory, file->temporary, file->directory, file->name) != 0) {
         code = error_system(error, errno, "rename", file->path);
         goto out;

@@ -1,6 +1,6 @@
 /*
- * A file that appears whole or not at all: written under a temporary name beside its place, flushed,
- * renamed, and the directory flushed. Also temporary files without a name.
+ * A file that appears whole or not at all: written beside its place without a name (or a temporary
+ * one), flushed, renamed, and the directory flushed. Also temporary files that never get a name.
  */
 #ifndef DPMF_BASE_OUTPUT_FILE_H
 #define DPMF_BASE_OUTPUT_FILE_H

@@ -16,7 +16,7 @@ struct block_arrays {
     uint64_t *start; /* n_users + 1, once block_arrays_room was called */
     uint32_t *item;
     double *value;
-    int64_t *time;   /* stays NULL where no times are asked for */
+    int64_t *time; /* stays NULL where no times are asked for */
     char *id_bytes;
     uint64_t *id_start;
     size_t start_capacity, item_capacity, value_capacity, time_capacity, id_bytes_capacity,

@@ -14,24 +14,18 @@ struct known_name {
 };
 
 static const struct known_name known_names[] = {
-    {"user", COLUMN_USER},         {"userid", COLUMN_USER},
-    {"uid", COLUMN_USER},          {"customer", COLUMN_USER},
-    {"customerid", COLUMN_USER},   {"reviewerid", COLUMN_USER},
-    {"item", COLUMN_ITEM},         {"itemid", COLUMN_ITEM},
-    {"iid", COLUMN_ITEM},          {"movie", COLUMN_ITEM},
-    {"movieid", COLUMN_ITEM},      {"product", COLUMN_ITEM},
-    {"productid", COLUMN_ITEM},    {"asin", COLUMN_ITEM},
-    {"isbn", COLUMN_ITEM},         {"book", COLUMN_ITEM},
-    {"bookid", COLUMN_ITEM},       {"track", COLUMN_ITEM},
-    {"trackid", COLUMN_ITEM},      {"song", COLUMN_ITEM},
-    {"songid", COLUMN_ITEM},       {"businessid", COLUMN_ITEM},
-    {"artist", COLUMN_ITEM},       {"artistid", COLUMN_ITEM},
-    {"rating", COLUMN_RATING},     {"score", COLUMN_RATING},
-    {"value", COLUMN_RATING},      {"stars", COLUMN_RATING},
-    {"overall", COLUMN_RATING},    {"bookrating", COLUMN_RATING},
-    {"timestamp", COLUMN_TIME},    {"time", COLUMN_TIME},
-    {"ts", COLUMN_TIME},           {"date", COLUMN_TIME},
-    {"datetime", COLUMN_TIME},     {"unixreviewtime", COLUMN_TIME},
+    {"user", COLUMN_USER},       {"userid", COLUMN_USER},     {"uid", COLUMN_USER},
+    {"customer", COLUMN_USER},   {"customerid", COLUMN_USER}, {"reviewerid", COLUMN_USER},
+    {"item", COLUMN_ITEM},       {"itemid", COLUMN_ITEM},     {"iid", COLUMN_ITEM},
+    {"movie", COLUMN_ITEM},      {"movieid", COLUMN_ITEM},    {"product", COLUMN_ITEM},
+    {"productid", COLUMN_ITEM},  {"asin", COLUMN_ITEM},       {"isbn", COLUMN_ITEM},
+    {"book", COLUMN_ITEM},       {"bookid", COLUMN_ITEM},     {"track", COLUMN_ITEM},
+    {"trackid", COLUMN_ITEM},    {"song", COLUMN_ITEM},       {"songid", COLUMN_ITEM},
+    {"businessid", COLUMN_ITEM}, {"artist", COLUMN_ITEM},     {"artistid", COLUMN_ITEM},
+    {"rating", COLUMN_RATING},   {"score", COLUMN_RATING},    {"value", COLUMN_RATING},
+    {"stars", COLUMN_RATING},    {"overall", COLUMN_RATING},  {"bookrating", COLUMN_RATING},
+    {"timestamp", COLUMN_TIME},  {"time", COLUMN_TIME},       {"ts", COLUMN_TIME},
+    {"date", COLUMN_TIME},       {"datetime", COLUMN_TIME},   {"unixreviewtime", COLUMN_TIME},
 };
 
 const char *column_role_name(enum column_role role) {
@@ -59,7 +53,8 @@ enum column_role column_role_of(const char *name, size_t n) {
     if (length == 0) return COLUMN_OTHER;
     for (size_t i = 0; i < sizeof known_names / sizeof known_names[0]; i++) {
         const char *known = known_names[i].name;
-        if (known[0] == reduced[0] && strlen(known) == length && memcmp(known, reduced, length) == 0)
+        if (known[0] == reduced[0] && strlen(known) == length &&
+            memcmp(known, reduced, length) == 0)
             return known_names[i].role;
     }
     return COLUMN_OTHER;

@@ -17,10 +17,10 @@
 #include "store/store.h"
 
 enum {
-    SHORT = 16,               /* bytes that are copied at once, however few are meant */
+    SHORT = 16, /* bytes that are copied at once, however few are meant */
     NUMBER_MAX = DPMF_DOUBLE_TEXT_MAX,
     CACHE_BITS = 10,
-    PIECE_BYTES = 32 << 20,   /* of text, from one block at a time */
+    PIECE_BYTES = 32 << 20, /* of text, from one block at a time */
 };
 
 struct value_text {
@@ -52,8 +52,8 @@ struct export_product {
 struct export {
     const struct dpmf_store *store;
     bool has_times;
-    struct byte_buffer item_text; /* ,item, and the next one's, and so on */
-    uint64_t *item_start;         /* n_items + 1 */
+    struct byte_buffer item_text;  /* ,item, and the next one's, and so on */
+    uint64_t *item_start;          /* n_items + 1 */
     struct export_worker *workers; /* the last one is for `finish` */
     int n_workers;
 
@@ -186,8 +186,7 @@ static bool format_block(const struct export *export, struct export_worker *work
         worker->user.n = 0;
         if (!append_id(&worker->user, block->id_bytes + from,
                        (size_t)(block->id_start[cursor->user + 1] - from)) ||
-            !append_slack(&worker->user) ||
-            !format_user(export, worker, block, cursor, out))
+            !append_slack(&worker->user) || !format_user(export, worker, block, cursor, out))
             return false;
     }
     return true;
@@ -269,7 +268,7 @@ int dpmf_store_export_csv(struct dpmf_store *store, const char *path, int fd,
     if (!error) error = &unwanted;
     struct export export = {.store = store, .fd = fd, .has_times = store_has_times(store)};
     export.n_workers = pipeline_workers(threads_wanted(run)) + 1;
-    export.workers = memory_alloc_zero((size_t)export.n_workers, sizeof *export.workers);
+    export.workers = memory_alloc_zero((size_t) export.n_workers, sizeof *export.workers);
     int code = export.workers ? 0 : error_no_memory(error);
     if (code == 0) code = make_item_texts(&export, error);
     if (code == 0 && path) code = output_file_open(&export.file, path, OUTPUT_PRIVATE, error);

@@ -93,7 +93,8 @@ static int days_in_month(int year, int month) {
 /* Days since 1970-01-01. Years are counted from March, so that the leap day is a year's last. */
 static int64_t days_since_epoch(int year, int month, int day) {
     int64_t y = month > 2 ? year : year - 1;
-    int64_t era_day = 365 * y + y / 4 - y / 100 + y / 400; /* y >= 0 but for year 0's first months */
+    int64_t era_day =
+        365 * y + y / 4 - y / 100 + y / 400; /* y >= 0 but for year 0's first months */
     if (y < 0) era_day = -366;
     int64_t month_day = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5;
     return era_day + month_day + (day - 1) - 719468;
@@ -151,7 +152,7 @@ static bool exponent_time(const char *text, size_t n, int64_t *time) {
     double value;
     if (number_parse_double(text, n, &value) != NUMBER_OK) return false;
     value = floor(value);
-    if (!(value > -0x1p63 && value < 0x1p63)) return false;
+    if (fabs(value) >= 9223372036854775808.0 /* 2^63 */) return false;
     *time = (int64_t)value;
     return true;
 }

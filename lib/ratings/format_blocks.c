@@ -108,8 +108,8 @@ static inline bool has_nul(const struct text_chunk *chunk, const struct row *row
 
 /* user,rating,date under a movie. */
 static inline bool take_netflix(const struct text_chunk *chunk, struct record_batch *batch,
-                                const struct block *movie, const struct row *row,
-                                const char *begin, int64_t line) {
+                                const struct block *movie, const struct row *row, const char *begin,
+                                int64_t line) {
     struct record record = {
         .user = row->start[0],
         .user_length = (uint32_t)field_length(row, 0),
@@ -139,8 +139,10 @@ static void parse_netflix(const struct text_source *source, struct text_chunk *c
         at = row_split_single(at, ',', 3, &row);
         line++;
         if (row.n == 3) {
-            if (!movie.open) go_on = reject_no_block(batch, line, hint);
-            else go_on = take_netflix(chunk, batch, &movie, &row, begin, line);
+            if (!movie.open)
+                go_on = reject_no_block(batch, line, hint);
+            else
+                go_on = take_netflix(chunk, batch, &movie, &row, begin, line);
             continue;
         }
         if (is_blank_line(&row)) continue;
@@ -165,8 +167,8 @@ struct count_state {
     uint64_t announced, records;
 };
 
-static bool reject_count(struct record_batch *batch, int64_t line, int64_t column,
-                         uint64_t count, uint64_t records) {
+static bool reject_count(struct record_batch *batch, int64_t line, int64_t column, uint64_t count,
+                         uint64_t records) {
     return record_batch_reject(batch, DPMF_ERR_INPUT_COUNT, line, column, NULL,
                                "the user has %llu ratings by this line, but %llu follow",
                                (unsigned long long)count, (unsigned long long)records);
@@ -177,7 +179,8 @@ static bool take_yahoo_header(struct text_chunk *chunk, struct record_batch *bat
                               struct block *user, const char *begin, size_t n, int64_t line,
                               const char *hint) {
     bool go_on = true;
-    if (chunk->first_header_line == 0) chunk->first_header_line = line;
+    if (chunk->first_header_line == 0)
+        chunk->first_header_line = line;
     else if (chunk->tail_open && chunk->tail_announced != chunk->tail_records)
         go_on = reject_count(batch, chunk->tail_line, chunk->tail_column, chunk->tail_announced,
                              chunk->tail_records);
@@ -234,11 +237,16 @@ static void parse_yahoo(const struct text_source *source, struct text_chunk *chu
             go_on = take_yahoo_header(chunk, batch, &user, begin, n, line, hint);
             continue;
         }
-        if (chunk->first_header_line == 0) chunk->head_records++;
-        else chunk->tail_records++;
-        if (!user.open) go_on = reject_no_block(batch, line, hint);
-        else if (row.n < 2) go_on = reject_columns(batch, row.n, line, 1, hint);
-        else go_on = take_yahoo(chunk, batch, &user, &row, begin, line);
+        if (chunk->first_header_line == 0)
+            chunk->head_records++;
+        else
+            chunk->tail_records++;
+        if (!user.open)
+            go_on = reject_no_block(batch, line, hint);
+        else if (row.n < 2)
+            go_on = reject_columns(batch, row.n, line, 1, hint);
+        else
+            go_on = take_yahoo(chunk, batch, &user, &row, begin, line);
     }
     chunk->n_lines = line;
 }
@@ -312,7 +320,8 @@ const struct text_format format_netflix = {
 
 const struct text_format format_yahoo = {
     .name = "yahoo",
-    .description = "a line like 0|12 for a user, then item and rating, as in Yahoo and KDD Cup sets",
+    .description =
+        "a line like 0|12 for a user, then item and rating, as in Yahoo and KDD Cup sets",
     .sniff = sniff_yahoo,
     .begin = begin_yahoo,
     .block_of = yahoo_block_of,

@@ -47,10 +47,9 @@ static bool reject_quote(const struct reading *reading) {
         [ROW_QUOTE_TAIL] = "there is text after a closing quote",
         [ROW_QUOTE_INSIDE] = "there is a quote inside a field that does not begin with one",
     };
-    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_QUOTE,
-                               reading->line + row->fault_line, row->fault_column,
-                               "put the whole field in quotes and double the quotes inside it",
-                               "%s", message[row->fault]);
+    return record_batch_reject(
+        reading->batch, DPMF_ERR_INPUT_QUOTE, reading->line + row->fault_line, row->fault_column,
+        "put the whole field in quotes and double the quotes inside it", "%s", message[row->fault]);
 }
 
 /* @return whether there is nothing in the row but blanks */
@@ -66,7 +65,8 @@ static bool reject_shape(const struct reading *reading, const char *next, enum r
     const struct row *row = reading->row;
     const struct delimited *layout = reading->layout;
     struct place place = {reading->line, next - reading->begin};
-    if (row->n > layout->n_columns) place = place_of(reading, layout->n_columns, kind);
+    if (row->n > layout->n_columns)
+        place = place_of(reading, layout->n_columns, kind);
     else if (kind == ROW_QUOTED)
         place = (struct place){reading->line + row->newlines, row->end_column};
     return record_batch_reject(reading->batch, DPMF_ERR_INPUT_COLUMNS, place.line, place.column,
@@ -107,11 +107,15 @@ static bool take_whole_ids(const struct reading *reading, struct record *record,
     if (layout->ids == IDS_MATRIX) {
         user_good = user_good && user_number - 1 < layout->max_user;
         item_good = item_good && item_number - 1 < layout->max_item;
-        if (!user_good) *go_on = reject_matrix_index(reading, "row", user, layout->max_user);
-        else if (!item_good) *go_on = reject_matrix_index(reading, "column", item, layout->max_item);
+        if (!user_good)
+            *go_on = reject_matrix_index(reading, "row", user, layout->max_user);
+        else if (!item_good)
+            *go_on = reject_matrix_index(reading, "column", item, layout->max_item);
     } else {
-        if (!user_good) *go_on = reject_whole(reading, "user", user);
-        else if (!item_good) *go_on = reject_whole(reading, "item", item);
+        if (!user_good)
+            *go_on = reject_whole(reading, "user", user);
+        else if (!item_good)
+            *go_on = reject_whole(reading, "item", item);
     }
     return user_good && item_good;
 }
@@ -182,9 +186,10 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
                             rating_place.column);
 }
 
-static inline __attribute__((always_inline)) void
-parse_rows(const struct delimited *layout, struct text_chunk *chunk, struct record_batch *batch,
-           enum row_kind kind) {
+static inline __attribute__((always_inline)) void parse_rows(const struct delimited *layout,
+                                                             struct text_chunk *chunk,
+                                                             struct record_batch *batch,
+                                                             enum row_kind kind) {
     struct row row;
     struct reading reading = {layout, batch, &row, NULL, 1, chunk->has_nul};
     char *at = chunk->bytes, *end = at + chunk->n;
@@ -192,9 +197,12 @@ parse_rows(const struct delimited *layout, struct text_chunk *chunk, struct reco
     while (at < end && go_on) {
         reading.begin = at;
         at = row_split(kind, at, end, layout->separator, layout->n_columns, &row);
-        if (kind == ROW_QUOTED && row.fault != ROW_SOUND) go_on = reject_quote(&reading);
-        else if (row.n == layout->n_columns) go_on = take_row(&reading, kind);
-        else if (!is_blank_row(&row)) go_on = reject_shape(&reading, at, kind);
+        if (kind == ROW_QUOTED && row.fault != ROW_SOUND)
+            go_on = reject_quote(&reading);
+        else if (row.n == layout->n_columns)
+            go_on = take_row(&reading, kind);
+        else if (!is_blank_row(&row))
+            go_on = reject_shape(&reading, at, kind);
         reading.line += kind == ROW_QUOTED ? 1 + (int64_t)row.newlines : 1;
     }
     chunk->n_lines = reading.line - 1;
@@ -282,8 +290,8 @@ static uint32_t kept_columns(const struct row *row) {
 }
 
 /* Which columns have which roles. @return a role that two columns claim, or COLUMN_OTHER */
-static enum column_role find_roles(const struct row *row, bool typed,
-                                   int32_t column[COLUMN_ROLES], uint32_t *second) {
+static enum column_role find_roles(const struct row *row, bool typed, int32_t column[COLUMN_ROLES],
+                                   uint32_t *second) {
     for (int i = 0; i < COLUMN_ROLES; i++) column[i] = -1;
     for (uint32_t i = 0; i < kept_columns(row); i++) {
         const char *name;
@@ -347,9 +355,9 @@ static int refuse_header(const struct text_source *source, const struct row *row
     missing[0] = '\0';
     for (int i = COLUMN_USER; i <= COLUMN_RATING; i++)
         if (column[i] < 0)
-            length += (size_t)snprintf(missing + length, sizeof missing - length, "%s%s",
-                                       length > 0 ? ", " : "",
-                                       column_role_name((enum column_role)i));
+            length +=
+                (size_t)snprintf(missing + length, sizeof missing - length, "%s%s",
+                                 length > 0 ? ", " : "", column_role_name((enum column_role)i));
     error_set(error, DPMF_ERR_INPUT_HEADER, "the header lacks %s; it has %s", missing, names);
     error_hint(error, "say what the columns are with --columns, e.g. --columns user,item,rating");
     error_place(error, source->name, line, 1);

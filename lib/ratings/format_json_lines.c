@@ -27,10 +27,9 @@ struct found {
 };
 
 static bool reject(const struct reading *reading, size_t offset, const char *message) {
-    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_JSON, reading->number,
-                               (int64_t)offset + 1,
-                               "expected an object like {\"user\":1,\"item\":2,\"rating\":3.5}",
-                               "%s", message);
+    return record_batch_reject(
+        reading->batch, DPMF_ERR_INPUT_JSON, reading->number, (int64_t)offset + 1,
+        "expected an object like {\"user\":1,\"item\":2,\"rating\":3.5}", "%s", message);
 }
 
 static bool reject_role(const struct reading *reading, size_t offset, enum column_role role,
@@ -95,7 +94,8 @@ static bool read_object(struct reading *reading, struct found *found, bool *go_o
     token = json_next(json);
     if (token.kind == JSON_END) return true;
 fault:
-    *go_on = reject(reading, token.offset, token.fault != NULL ? token.fault : "the JSON is broken");
+    *go_on =
+        reject(reading, token.offset, token.fault != NULL ? token.fault : "the JSON is broken");
     return false;
 }
 
@@ -152,7 +152,8 @@ static bool take_line(struct reading *reading) {
     memset(&found, 0, sizeof found);
     json_reader_init(&reading->json, reading->line, reading->n);
     bool go_on = true;
-    if (!read_object(reading, &found, &go_on) || !is_complete(reading, &found, &go_on)) return go_on;
+    if (!read_object(reading, &found, &go_on) || !is_complete(reading, &found, &go_on))
+        return go_on;
     return take_object(reading, &found);
 }
 

@@ -53,8 +53,8 @@ static bool word_is(const struct words *words, size_t i, const char *word) {
 
 /* ---- the head --------------------------------------------------------------------------------- */
 
-static int refuse(const struct text_source *source, int64_t line, int64_t column, const char *message,
-                  const char *hint, struct dpmf_error *error) {
+static int refuse(const struct text_source *source, int64_t line, int64_t column,
+                  const char *message, const char *hint, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_HEADER, "%s", message);
     if (hint != NULL) error_hint(error, "%s", hint);
     error_place(error, source->name, line, column);
@@ -182,7 +182,8 @@ static void finish_matrix_market(struct text_source *source, struct record_batch
                         "the size line has %llu entries, but %llu follow",
                         (unsigned long long)matrix->entries, (unsigned long long)source->n_records);
     struct dpmf_error *error = batch->failure.code != 0 ? &batch->failure : &batch->first_rejected;
-    if (error->code == DPMF_ERR_INPUT_COUNT) error_place(error, source->name, error->line, error->column);
+    if (error->code == DPMF_ERR_INPUT_COUNT)
+        error_place(error, source->name, error->line, error->column);
 }
 
 static bool sniff_matrix_market(const struct first_line *line) {

@@ -27,8 +27,8 @@
 
 /* As they are listed to people: the usual ones first. */
 static const struct text_format *const formats[] = {
-    &format_csv,    &format_tsv,   &format_movielens,     &format_u_data, &format_netflix,
-    &format_yahoo,  &format_matrix_market, &format_libmf, &format_inter,  &format_json_lines,
+    &format_csv,   &format_tsv,           &format_movielens, &format_u_data, &format_netflix,
+    &format_yahoo, &format_matrix_market, &format_libmf,     &format_inter,  &format_json_lines,
 };
 
 static const struct text_format *const sniff_order[] = {

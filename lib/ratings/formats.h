@@ -11,11 +11,11 @@
 struct first_line {
     const char *text;
     size_t n;
-    bool whole;             /* its end was in sight */
+    bool whole;                      /* its end was in sight */
     size_t commas, semicolons, tabs; /* outside quotes, up to the end of the record */
     size_t double_colons;
-    size_t words;           /* separated by blanks */
-    size_t numbers;         /* of the first three words, how many are numbers */
+    size_t words;   /* separated by blanks */
+    size_t numbers; /* of the first three words, how many are numbers */
 };
 
 enum block_line {
@@ -49,10 +49,10 @@ struct text_format {
 };
 
 extern const struct text_format format_csv, format_tsv, format_movielens, format_u_data,
-    format_libmf, format_inter;                                     /* format_delimited.c */
-extern const struct text_format format_netflix, format_yahoo;       /* format_blocks.c */
-extern const struct text_format format_matrix_market;               /* format_matrix_market.c */
-extern const struct text_format format_json_lines;                  /* format_json_lines.c */
+    format_libmf, format_inter;                               /* format_delimited.c */
+extern const struct text_format format_netflix, format_yahoo; /* format_blocks.c */
+extern const struct text_format format_matrix_market;         /* format_matrix_market.c */
+extern const struct text_format format_json_lines;            /* format_json_lines.c */
 
 /* The name that stands for stores. */
 #define FORMAT_STORE "dpr"

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -33,7 +34,8 @@ struct input_stream {
     _Atomic uint64_t bytes_read;
     enum compression compression;
 
-    unsigned char *raw; /* bytes as they are on disk: raw[raw_at] .. raw[raw_n - 1] are not used yet */
+    unsigned char
+        *raw; /* bytes as they are on disk: raw[raw_at] .. raw[raw_n - 1] are not used yet */
     size_t raw_at, raw_n, raw_capacity;
     bool raw_end;
 
@@ -154,13 +156,27 @@ static int read_gzip(struct input_stream *stream, char *bytes, size_t capacity, 
         int result = inflate(zlib, Z_NO_FLUSH);
         stream->raw_at = stream->raw_n - zlib->avail_in;
         n += room - zlib->avail_out;
-        if (result == Z_STREAM_END) stream->between = true;
-        else if (result == Z_MEM_ERROR) return error_no_memory(error);
+        if (result == Z_STREAM_END)
+            stream->between = true;
+        else if (result == Z_MEM_ERROR)
+            return error_no_memory(error);
         else if (result != Z_OK && result != Z_BUF_ERROR)
             return damaged(stream, zlib->msg != NULL ? zlib->msg : "not gzip", error);
     }
     *got = n;
     return 0;
+}
+
+/* A frame may ask for a window larger than zstd gives without being asked. */
+static int refuse_zstd(const struct input_stream *stream, size_t result, struct dpmf_error *error) {
+    ZSTD_ErrorCode reason = ZSTD_getErrorCode(result);
+    if (reason == ZSTD_error_memory_allocation) return error_no_memory(error);
+    int code = damaged(stream, ZSTD_getErrorName(result), error);
+    if (reason != ZSTD_error_frameParameter_windowTooLarge) return code;
+    error_set(error, code, "the compressed data need a window of more than 128 MiB");
+    error_hint(error, "compress the file again, without --long or --ultra");
+    error_place(error, stream->name, 0, 0);
+    return code;
 }
 
 static int read_zstd(struct input_stream *stream, char *bytes, size_t capacity, size_t *got,
@@ -176,7 +192,7 @@ static int read_zstd(struct input_stream *stream, char *bytes, size_t capacity, 
         size_t before = out.pos;
         size_t result = ZSTD_decompressStream(stream->zstd, &out, &in);
         stream->raw_at = in.pos;
-        if (ZSTD_isError(result)) return damaged(stream, ZSTD_getErrorName(result), error);
+        if (ZSTD_isError(result)) return refuse_zstd(stream, result, error);
         stream->between = result == 0;
         if (end && !stream->between && out.pos == before) return cut_short(stream, error);
     }

@@ -20,8 +20,8 @@ enum {
     RIGHT = 24,
     TOP = 52,
     BOTTOM = 64,
-    CELL = 2,         /* the grid on which points become one, in pixels */
-    LABELS_MAX = 10,  /* ticks with a number on them */
+    CELL = 2,        /* the grid on which points become one, in pixels */
+    LABELS_MAX = 10, /* ticks with a number on them */
 };
 
 struct plot {
@@ -60,8 +60,8 @@ static int x_of(const struct plot *plot, double count) {
 }
 
 static int y_of(const struct plot *plot, double items) {
-    return (int)lround(4.0 *
-                       (HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * log10(items) / plot->y_decades));
+    return (int)lround(
+        4.0 * (HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * log10(items) / plot->y_decades));
 }
 
 static void put_head(struct plot *plot, size_t n) {
@@ -69,7 +69,8 @@ static void put_head(struct plot *plot, size_t n) {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
         "height=\"%d\" role=\"img\" aria-labelledby=\"t\">\n",
         WIDTH, HEIGHT, WIDTH, HEIGHT);
-    put(plot, "<title id=\"t\">Number of items by number of ratings, %zu items, log-log</title>\n", n);
+    put(plot, "<title id=\"t\">Number of items by number of ratings, %zu items, log-log</title>\n",
+        n);
     put(plot, "<style>\n"
               "path{fill:none}.paper{fill:#fff}.grid{stroke:#ddd}.axis{stroke:#222}\n"
               ".dots{stroke:#1f6fb2;stroke-width:14;stroke-linecap:round;stroke-opacity:.75}\n"
@@ -88,7 +89,8 @@ static void put_label(struct plot *plot, const char *place, int decade) {
     if (decade < (int)(sizeof words / sizeof words[0]))
         put(plot, "<text %s>%s</text>\n", place, words[decade]);
     else
-        put(plot, "<text %s>10<tspan dy=\"-5\" font-size=\"10\">%d</tspan></text>\n", place, decade);
+        put(plot, "<text %s>10<tspan dy=\"-5\" font-size=\"10\">%d</tspan></text>\n", place,
+            decade);
 }
 
 static void put_axes(struct plot *plot) {
@@ -109,7 +111,8 @@ static void put_axes(struct plot *plot) {
     }
     put(plot, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
         WIDTH - RIGHT);
-    put(plot, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">number of ratings of an item</text>\n",
+    put(plot,
+        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">number of ratings of an item</text>\n",
         LEFT + (WIDTH - LEFT - RIGHT) / 2, HEIGHT - 16);
     put(plot,
         "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">"

@@ -140,8 +140,7 @@ static int compare_pairs(const void *a, const void *b) {
 }
 
 static void sort_pairs(struct probe_file *probe) {
-    if (probe->n_pairs > 0)
-        qsort(probe->pair, probe->n_pairs, sizeof *probe->pair, compare_pairs);
+    if (probe->n_pairs > 0) qsort(probe->pair, probe->n_pairs, sizeof *probe->pair, compare_pairs);
     size_t at = 0;
     for (uint64_t user = 0; user <= id_map_size(probe->users); user++) {
         while (at < probe->n_pairs && probe->pair[at].user < user) at++;
@@ -191,6 +190,7 @@ int probe_file_bind(struct probe_file *probe, const struct dpmf_store *store,
 
 size_t probe_file_user(const struct probe_file *probe, const char *id, size_t id_length,
                        const struct probe_pair **pairs) {
+    if (id_length == 0) return 0;
     uint32_t user = id_map_find(probe->users, (struct id_text){id, (uint32_t)id_length});
     if (user == ID_MAP_NONE) return 0;
     *pairs = probe->pair + probe->user_start[user];
@@ -231,8 +231,7 @@ int probe_file_read(const char *path, struct probe_file **probe_out, struct dpmf
     size_t got = 1;
     while (code == 0 && got > 0) {
         code = input_stream_read(stream, piece, PIECE, &got, error);
-        if (code == 0)
-            code = probe_file_feed(probe, input_stream_name(stream), piece, got, error);
+        if (code == 0) code = probe_file_feed(probe, input_stream_name(stream), piece, got, error);
     }
     if (code == 0) code = probe_file_end(probe, input_stream_name(stream), error);
     input_stream_close(stream);

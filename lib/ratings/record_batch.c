@@ -72,7 +72,8 @@ static bool reject_id(struct record_batch *batch, const char *whose, uint32_t le
 static double rescaled(double rating, const struct dpmf_input_options *options) {
     if (rating == options->from_max) return options->to_max;
     double width = options->from_max - options->from_min;
-    return options->to_min + (rating - options->from_min) * (options->to_max - options->to_min) / width;
+    return options->to_min +
+           (rating - options->from_min) * (options->to_max - options->to_min) / width;
 }
 
 static bool reject_range(struct record_batch *batch, double rating, int64_t line, int64_t column) {

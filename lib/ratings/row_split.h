@@ -176,7 +176,8 @@ static inline char *row_unquote(char *at, const char *end, struct row_place *pla
 
 static inline char *row_split_quoted(char *at, const char *end, char separator, uint32_t wanted,
                                      struct row *row) {
-    uint64_t a = ROW_EACH_BYTE(separator), newline = ROW_EACH_BYTE('\n'), quote = ROW_EACH_BYTE('"');
+    uint64_t a = ROW_EACH_BYTE(separator), newline = ROW_EACH_BYTE('\n'),
+             quote = ROW_EACH_BYTE('"');
     struct row_place place = {0, at};
     row->n = 0;
     row->fault = ROW_SOUND;
@@ -215,9 +216,9 @@ static inline char *row_split_quoted(char *at, const char *end, char separator, 
     return at;
 }
 
-static inline __attribute__((always_inline)) char *
-row_split(enum row_kind kind, char *at, const char *end, char separator, uint32_t wanted,
-          struct row *row) {
+static inline __attribute__((always_inline)) char *row_split(enum row_kind kind, char *at,
+                                                             const char *end, char separator,
+                                                             uint32_t wanted, struct row *row) {
     switch (kind) {
     case ROW_QUOTED: return row_split_quoted(at, end, separator, wanted, row);
     case ROW_DOUBLE_COLON: return row_split_double_colon(at, wanted, row);

@@ -29,8 +29,8 @@
 
 enum { ID_TEXT_MAX = 11 }; /* of a number below 2^32, and a NUL */
 
-#define FIRST_TIME INT64_C(915148800)      /* 1999-01-01 */
-#define TIME_SPAN (INT64_C(7) * 31556952)  /* seven years */
+#define FIRST_TIME INT64_C(915148800)     /* 1999-01-01 */
+#define TIME_SPAN (INT64_C(7) * 31556952) /* seven years */
 
 struct synth_worker {
     struct synth_picker *picker;
@@ -53,7 +53,7 @@ struct synth {
     struct synth_shape shape;
     struct synth_model model;
     struct synth_pick_table *table;
-    uint32_t *user_id, *item_id; /* id less 1, by number in the store */
+    uint32_t *user_id, *item_id;       /* id less 1, by number in the store */
     float *user_factors, *user_biases; /* of all users, only when the truth is to be kept */
     uint64_t *item_ratings;
     struct store_writer *writer;

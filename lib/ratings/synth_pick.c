@@ -144,8 +144,7 @@ static void select_smallest(struct timed_item *timed, size_t n, size_t k) {
         size_t middle = low + (high - low) / 2;
         if (timed[middle].time < timed[low].time) swap_timed(&timed[middle], &timed[low]);
         if (timed[high - 1].time < timed[low].time) swap_timed(&timed[high - 1], &timed[low]);
-        if (timed[high - 1].time < timed[middle].time)
-            swap_timed(&timed[high - 1], &timed[middle]);
+        if (timed[high - 1].time < timed[middle].time) swap_timed(&timed[high - 1], &timed[middle]);
         double pivot = timed[middle].time;
         size_t i = low, j = high - 1;
         for (;;) {

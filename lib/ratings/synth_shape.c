@@ -158,7 +158,7 @@ static double expected_share(struct summary *s, const struct synth_shape *shape,
     for (int g = 0; g < s->n_groups; g++)
         s->group_weight[g] = weight_at(s->group_rank[g], items, exponent);
     double top = fmin(TOP, items), c = 0;
-    for (int class = 0; class < N_CLASSES; class++) {
+    for (int class = 0; class < N_CLASSES; class ++) {
         if (s->class_draws[class] <= 0) continue;
         double m = s->class_draws[class] / s->class_users[class];
         c = solve_time(s, fmin(m, 0.999 * items), c);

@@ -137,8 +137,10 @@ static enum cut cut_open_quote(const struct text_source *source, const struct te
 static enum cut find_cut(const struct text_source *source, struct text_chunk *chunk, size_t *cut) {
     size_t n = chunk->n, open = n, whole;
     chunk->has_quote = source->quote_separator != 0 && memchr(chunk->bytes, '"', n) != NULL;
-    if (chunk->has_quote) whole = text_cut_quoted(chunk->bytes, n, source->quote_separator, &open);
-    else whole = after_last_newline(chunk->bytes, n);
+    if (chunk->has_quote)
+        whole = text_cut_quoted(chunk->bytes, n, source->quote_separator, &open);
+    else
+        whole = after_last_newline(chunk->bytes, n);
 
     *cut = whole;
     if (at_end(source) && open == n && n - whole <= source->record_max) {
@@ -327,7 +329,8 @@ static int finish(struct source *base, struct record_batch *batch, struct dpmf_e
     struct text_source *source = (struct text_source *)base;
     if (source->format->finish != NULL) source->format->finish(source, batch);
     if (batch->failure.code != 0) return report(batch, error);
-    if (source->n_records + batch->n_rejected == 0) return refuse_empty(source->name, "holds no ratings", error);
+    if (source->n_records + batch->n_rejected == 0)
+        return refuse_empty(source->name, "holds no ratings", error);
     return 0;
 }
 
@@ -367,7 +370,8 @@ static int refuse_unknown(const struct text_source *source, struct dpmf_error *e
     char list[200];
     format_list(list, sizeof list);
     const unsigned char *first = (const unsigned char *)text;
-    bool wide = n >= 2 && ((first[0] == 0xff && first[1] == 0xfe) || (first[0] == 0xfe && first[1] == 0xff));
+    bool wide = n >= 2 &&
+                ((first[0] == 0xff && first[1] == 0xfe) || (first[0] == 0xfe && first[1] == 0xff));
     if (store_has_magic(text, n)) {
         error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "the input is a compressed ratings store");
         error_hint(error, "decompress it first; a store is compact already");
@@ -422,7 +426,7 @@ static int look(struct text_source *source, struct dpmf_error *error) {
     if (code != 0) return code;
     text = window(source, &n);
     for (size_t i = 0; i < n; i++)
-        if (memchr(" \t\r\n", text[i], 4) == NULL) return 0;
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r' && text[i] != '\n') return 0;
     return source->stream_end ? refuse_empty(source->name, "is empty", error) : 0;
 }
 
@@ -444,7 +448,7 @@ static int begin(struct text_source *source, const struct dpmf_input_options *op
 }
 
 int text_source_open_stream(struct input_stream *stream, const struct dpmf_input_options *options,
-                            const struct text_settings *settings, struct source **out,
+                            const struct text_settings *settings, struct source **opened,
                             struct dpmf_error *error) {
     struct text_source *source = memory_alloc_zero(1, sizeof *source);
     if (source == NULL) {
@@ -464,7 +468,9 @@ int text_source_open_stream(struct input_stream *stream, const struct dpmf_input
         source->chunk_size = settings->chunk_size;
 
     int code = begin(source, options, error);
-    if (code != 0) close_source(&source->base);
-    else *out = &source->base;
+    if (code != 0)
+        close_source(&source->base);
+    else
+        *opened = &source->base;
     return code;
 }

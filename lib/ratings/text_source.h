@@ -45,7 +45,8 @@ struct text_source {
     void *state;      /* the format's; freed with free() */
     size_t record_max, chunk_size;
     bool skip_bad;
-    char quote_separator; /* fields may be quoted and newlines be in them; 0: no quotes in this text */
+    char
+        quote_separator; /* fields may be quoted and newlines be in them; 0: no quotes in this text */
 
     /* Serial, on the side of `next`. */
     char *carry; /* carry[carry_at] .. carry[carry_n - 1] were read but are in no chunk yet */
@@ -67,7 +68,7 @@ struct text_settings {
 
 /* Takes over `stream`, also when this fails. `options` need not outlive the call. */
 int text_source_open_stream(struct input_stream *stream, const struct dpmf_input_options *options,
-                            const struct text_settings *settings, struct source **source,
+                            const struct text_settings *settings, struct source **opened,
                             struct dpmf_error *error);
 
 /* For a format's `begin`: has `wanted` bytes of text in source->carry, fewer only at the end. */

@@ -159,7 +159,7 @@ static int compare_late_first(const void *a, const void *b) {
 }
 
 static int merge_collected(struct cut_search *search, uint64_t rank, struct time_cut *cut,
-                   struct dpmf_error *error) {
+                           struct dpmf_error *error) {
     struct cut_worker *all = &search->workers[0];
     for (int w = 1; w < search->n_workers; w++) {
         const struct cut_worker *from = &search->workers[w];

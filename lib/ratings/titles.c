@@ -15,44 +15,50 @@
 #define COUNT(words) (sizeof(words) / sizeof(words)[0])
 
 static const char *const ADJECTIVES[] = {
-    "Amber",    "Ancient", "Autumn",  "Bitter", "Blue",   "Borrowed", "Brave",    "Broken",
-    "Burning",  "Careful", "Crimson", "Curious", "Dancing", "Distant", "Drowsy",  "Electric",
-    "Emerald",  "Empty",   "Endless", "Faded",  "Fearless", "Final",  "Floating", "Foreign",
-    "Forgotten", "Frozen", "Gentle",  "Gilded", "Golden", "Hidden",   "Hollow",   "Honest",
-    "Hungry",   "Iron",    "Ivory",   "Jealous", "Last",  "Little",   "Lonely",   "Lost",
-    "Lucky",    "Midnight", "Misty",  "Modest", "Naïve",  "Narrow",   "Nervous",  "Northern",
-    "Open",     "Painted", "Paper",   "Patient", "Perfect", "Plain",  "Quiet",    "Rainy",
-    "Reckless", "Red",     "Restless", "Rustic", "Sacred", "Salty",   "Scarlet",  "Second",
-    "Secret",   "Silent",  "Silver",  "Sleeping", "Slow", "Smiling",  "Southern", "Stolen",
-    "Strange",  "Stubborn", "Sudden", "Sunlit", "Tangled", "Tender",  "Thirsty",  "Tiny",
-    "Twisted",  "Velvet",  "Violet",  "Wandering", "Wild", "Winter",  "Wooden",   "Yellow",
+    "Amber",    "Ancient",  "Autumn",   "Bitter",    "Blue",     "Borrowed", "Brave",
+    "Broken",   "Burning",  "Careful",  "Crimson",   "Curious",  "Dancing",  "Distant",
+    "Drowsy",   "Electric", "Emerald",  "Empty",     "Endless",  "Faded",    "Fearless",
+    "Final",    "Floating", "Foreign",  "Forgotten", "Frozen",   "Gentle",   "Gilded",
+    "Golden",   "Hidden",   "Hollow",   "Honest",    "Hungry",   "Iron",     "Ivory",
+    "Jealous",  "Last",     "Little",   "Lonely",    "Lost",     "Lucky",    "Midnight",
+    "Misty",    "Modest",   "Naïve",    "Narrow",    "Nervous",  "Northern", "Open",
+    "Painted",  "Paper",    "Patient",  "Perfect",   "Plain",    "Quiet",    "Rainy",
+    "Reckless", "Red",      "Restless", "Rustic",    "Sacred",   "Salty",    "Scarlet",
+    "Second",   "Secret",   "Silent",   "Silver",    "Sleeping", "Slow",     "Smiling",
+    "Southern", "Stolen",   "Strange",  "Stubborn",  "Sudden",   "Sunlit",   "Tangled",
+    "Tender",   "Thirsty",  "Tiny",     "Twisted",   "Velvet",   "Violet",   "Wandering",
+    "Wild",     "Winter",   "Wooden",   "Yellow",
 };
 
 static const char *const NOUNS[] = {
-    "Accordion", "Almanac", "Anchor",   "Archive",  "Balcony", "Ballad",   "Beacon",   "Bicycle",
-    "Bridge",    "Café",    "Canal",    "Candle",   "Carousel", "Castle",  "Cellar",   "Chapel",
-    "Circus",    "Citadel", "Clockwork", "Comet",   "Compass", "Corridor", "Courier",  "Crossing",
-    "Detour",    "Diary",   "Doorway",  "Dragonfly", "Echo",   "Engine",   "Envelope", "Fable",
-    "Façade",    "Falcon",  "Ferry",    "Fiddle",   "Fountain", "Fox",     "Garden",   "Ghost",
-    "Glacier",   "Guest",   "Harbour",  "Harvest",  "Heron",   "Horizon",  "Hotel",    "Island",
-    "Journey",   "Kingdom", "Kite",     "Labyrinth", "Ladder", "Lantern",  "Letter",   "Library",
-    "Lighthouse", "Lullaby", "Machine", "Magician", "Map",     "Marathon", "Market",   "Mask",
-    "Melody",    "Mirror",  "Monsoon",  "Mountain", "Museum",  "Neighbour", "Nocturne", "Oasis",
-    "Orchard",   "Orchestra", "Passenger", "Pianist", "Pilgrim", "Planet", "Portrait", "Postcard",
-    "Promise",   "Puzzle",  "Quarry",   "Railway",  "Rainbow", "Riddle",   "River",    "Rooftop",
-    "Saxophone", "Season",  "Shadow",   "Shepherd", "Shoreline", "Signal", "Sonata",   "Sparrow",
-    "Stairway",  "Stranger", "Submarine", "Suitcase", "Summit", "Telescope", "Theatre", "Thief",
-    "Thunder",   "Tide",    "Tower",    "Train",    "Treasure", "Trumpet", "Umbrella", "Valley",
-    "Violin",    "Voyage",  "Waltz",    "Watchmaker", "Whale", "Whisper",  "Window",   "Witness",
+    "Accordion",  "Almanac",   "Anchor",    "Archive",    "Balcony",   "Ballad",   "Beacon",
+    "Bicycle",    "Bridge",    "Café",      "Canal",      "Candle",    "Carousel", "Castle",
+    "Cellar",     "Chapel",    "Circus",    "Citadel",    "Clockwork", "Comet",    "Compass",
+    "Corridor",   "Courier",   "Crossing",  "Detour",     "Diary",     "Doorway",  "Dragonfly",
+    "Echo",       "Engine",    "Envelope",  "Fable",      "Façade",    "Falcon",   "Ferry",
+    "Fiddle",     "Fountain",  "Fox",       "Garden",     "Ghost",     "Glacier",  "Guest",
+    "Harbour",    "Harvest",   "Heron",     "Horizon",    "Hotel",     "Island",   "Journey",
+    "Kingdom",    "Kite",      "Labyrinth", "Ladder",     "Lantern",   "Letter",   "Library",
+    "Lighthouse", "Lullaby",   "Machine",   "Magician",   "Map",       "Marathon", "Market",
+    "Mask",       "Melody",    "Mirror",    "Monsoon",    "Mountain",  "Museum",   "Neighbour",
+    "Nocturne",   "Oasis",     "Orchard",   "Orchestra",  "Passenger", "Pianist",  "Pilgrim",
+    "Planet",     "Portrait",  "Postcard",  "Promise",    "Puzzle",    "Quarry",   "Railway",
+    "Rainbow",    "Riddle",    "River",     "Rooftop",    "Saxophone", "Season",   "Shadow",
+    "Shepherd",   "Shoreline", "Signal",    "Sonata",     "Sparrow",   "Stairway", "Stranger",
+    "Submarine",  "Suitcase",  "Summit",    "Telescope",  "Theatre",   "Thief",    "Thunder",
+    "Tide",       "Tower",     "Train",     "Treasure",   "Trumpet",   "Umbrella", "Valley",
+    "Violin",     "Voyage",    "Waltz",     "Watchmaker", "Whale",     "Whisper",  "Window",
+    "Witness",
 };
 
 static const char *const PLACES[] = {
-    "Aarhus",   "Alexandria", "Bahía",  "Bergen",   "Besançon", "Bordeaux", "Bruges",  "Cádiz",
-    "Calcutta", "Coimbra",    "Córdoba", "Dakar",   "Dresden",  "Galway",   "Genoa",   "Göteborg",
-    "Granada",  "Havana",     "Istanbul", "Jaipur", "Kraków",   "Kyoto",    "Lisbon",  "Ljubljana",
-    "Łódź",     "Málaga",     "Marrakesh", "Montréal", "Nairobi", "Odessa", "Örebro",  "Oslo",
-    "Palermo",  "Porto",      "Quito",  "Reykjavík", "Salzburg", "Samarkand", "Tallinn", "Tbilisi",
-    "Trieste",  "Tromsø",     "Valparaíso", "Vilnius", "Zanzibar", "Zürich",
+    "Aarhus",     "Alexandria", "Bahía",     "Bergen",  "Besançon", "Bordeaux",  "Bruges",
+    "Cádiz",      "Calcutta",   "Coimbra",   "Córdoba", "Dakar",    "Dresden",   "Galway",
+    "Genoa",      "Göteborg",   "Granada",   "Havana",  "Istanbul", "Jaipur",    "Kraków",
+    "Kyoto",      "Lisbon",     "Ljubljana", "Łódź",    "Málaga",   "Marrakesh", "Montréal",
+    "Nairobi",    "Odessa",     "Örebro",    "Oslo",    "Palermo",  "Porto",     "Quito",
+    "Reykjavík",  "Salzburg",   "Samarkand", "Tallinn", "Tbilisi",  "Trieste",   "Tromsø",
+    "Valparaíso", "Vilnius",    "Zanzibar",  "Zürich",
 };
 
 static const char *const NAMES[] = {
@@ -64,22 +70,25 @@ static const char *const NAMES[] = {
 };
 
 static const char *const SURNAMES[] = {
-    "Abernathy", "Bergström", "Castellano", "Delacroix", "Eriksen", "Fontaine", "García", "Hollis",
-    "Ibáñez",    "Jensen",    "Kowalski",   "Lindqvist", "Moreau",  "Novák",    "Okafor", "Peralta",
-    "Quimby",    "Rasmussen", "Šimek",      "Takahashi", "Underhill", "Vaughn", "Weiß",   "Zielińska",
+    "Abernathy", "Bergström", "Castellano", "Delacroix", "Eriksen",  "Fontaine",
+    "García",    "Hollis",    "Ibáñez",     "Jensen",    "Kowalski", "Lindqvist",
+    "Moreau",    "Novák",     "Okafor",     "Peralta",   "Quimby",   "Rasmussen",
+    "Šimek",     "Takahashi", "Underhill",  "Vaughn",    "Weiß",     "Zielińska",
 };
 
-static const char *const RANKS[] = {"Captain", "Colonel", "Doctor", "Madame", "Professor", "Sister"};
+static const char *const RANKS[] = {"Captain", "Colonel",   "Doctor",
+                                    "Madame",  "Professor", "Sister"};
 
 static const char *const DEEDS[] = {
-    "Arriving", "Borrowing", "Counting", "Dancing",  "Digging",  "Drifting", "Falling", "Fishing",
-    "Forgetting", "Knocking", "Laughing", "Leaving", "Painting", "Remembering", "Returning",
-    "Running",  "Sailing",   "Singing",  "Sleeping", "Smiling",  "Waiting",  "Walking", "Whistling",
+    "Arriving", "Borrowing",   "Counting",   "Dancing",  "Digging",   "Drifting",
+    "Falling",  "Fishing",     "Forgetting", "Knocking", "Laughing",  "Leaving",
+    "Painting", "Remembering", "Returning",  "Running",  "Sailing",   "Singing",
+    "Sleeping", "Smiling",     "Waiting",    "Walking",  "Whistling",
 };
 
 static const char *const MANNERS[] = {
-    "Again",   "Alone",   "Barefoot",  "Carefully", "Gladly", "Homeward", "Northward", "Quietly",
-    "Slowly",  "Softly",  "Sometimes", "Together",  "Twice",  "Upstream", "Yesterday",
+    "Again",  "Alone",  "Barefoot",  "Carefully", "Gladly", "Homeward", "Northward", "Quietly",
+    "Slowly", "Softly", "Sometimes", "Together",  "Twice",  "Upstream", "Yesterday",
 };
 
 static const char *const GREETINGS[] = {
@@ -87,7 +96,8 @@ static const char *const GREETINGS[] = {
 };
 
 static const char *const NICKNAMES[] = {
-    "Bear", "Comet", "Duchess", "Fox", "Lucky", "Moonlight", "Needles", "Pepper", "Sparrow", "Thunder",
+    "Bear",      "Comet",   "Duchess", "Fox",     "Lucky",
+    "Moonlight", "Needles", "Pepper",  "Sparrow", "Thunder",
 };
 
 enum { FIRST_YEAR = 1921, N_YEARS = 103 };
@@ -97,7 +107,8 @@ struct word_list {
     uint64_t n;
 };
 
-#define LIST(words) {words, COUNT(words)}
+#define LIST(words)                                                                                \
+    { words, COUNT(words) }
 
 /* No pattern can make the text of another one, whatever the words. */
 struct pattern {

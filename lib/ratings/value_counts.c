@@ -22,7 +22,8 @@ bool value_counts_add(struct value_counts *counts, double value, uint64_t times)
 }
 
 static int compare_values(const void *a, const void *b) {
-    double x = ((const struct counted_value *)a)->value, y = ((const struct counted_value *)b)->value;
+    double x = ((const struct counted_value *)a)->value,
+           y = ((const struct counted_value *)b)->value;
     return (x > y) - (x < y);
 }
 

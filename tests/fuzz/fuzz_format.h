@@ -28,8 +28,8 @@ static inline int fuzz_format(const char *format, const uint8_t *data, size_t si
     options.range_max = 5;
     options.columns = column_lists[data[1] >> 2 & 3];
     struct dpmf_error small_error, large_error;
-    char *small = read_text(data + 2, size - 2, &options, (size_t)data[0] + 1, FUZZ_RECORD_MAX,
-                            &small_error);
+    char *small =
+        read_text(data + 2, size - 2, &options, (size_t)data[0] + 1, FUZZ_RECORD_MAX, &small_error);
     char *large = read_text(data + 2, size - 2, &options, 0, FUZZ_RECORD_MAX, &large_error);
     if (strcmp(small, large) != 0) {
         fprintf(stderr, "---- small chunks\n%s---- large chunks\n%s", small, large);

@@ -27,7 +27,8 @@ static void write_number(struct dpmf_json *json, const char *key, const struct j
     double value;
     if (number_parse_double(token->text, token->length, &value) == NUMBER_OK)
         dpmf_json_double(json, key, value);
-    else dpmf_json_null(json, key);
+    else
+        dpmf_json_null(json, key);
 }
 
 /* Writes the value that `token` begins. @return false when it has something the writer cannot say */

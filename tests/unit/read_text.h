@@ -41,7 +41,8 @@ static inline int read_text_take(void *self, const struct record *records, int n
     return 0;
 }
 
-static inline void read_text_put_error(FILE *out, const char *what, const struct dpmf_error *error) {
+static inline void read_text_put_error(FILE *out, const char *what,
+                                       const struct dpmf_error *error) {
     char text[3 * DPMF_ERROR_TEXT_MAX];
     dpmf_error_format(error, text, sizeof text);
     fprintf(out, "%s %s %s\n", what, dpmf_error_name(error->code), text);
@@ -52,7 +53,8 @@ struct read_text_tally {
     struct dpmf_error first;
 };
 
-static inline void read_text_count(const struct record_batch *batch, struct read_text_tally *tally) {
+static inline void read_text_count(const struct record_batch *batch,
+                                   struct read_text_tally *tally) {
     if (batch->n_rejected > 0 && tally->skipped == 0) tally->first = batch->first_rejected;
     tally->skipped += batch->n_rejected;
 }

@@ -55,8 +55,7 @@ static inline int triple_compare_ids(const void *a, const void *b) {
 }
 
 static inline void triples_sort(struct triples *triples) {
-    if (triples->n > 0)
-        qsort(triples->at, triples->n, sizeof *triples->at, triple_compare_ids);
+    if (triples->n > 0) qsort(triples->at, triples->n, sizeof *triples->at, triple_compare_ids);
 }
 
 /* Both sorted; values are compared bit by bit. */
@@ -109,7 +108,8 @@ static inline void triples_of_file(const char *path, struct triples *out) {
 }
 
 static inline int triple_compare_items(const void *a, const void *b) {
-    const struct triple *x = *(const struct triple *const *)a, *y = *(const struct triple *const *)b;
+    const struct triple *x = *(const struct triple *const *)a,
+                        *y = *(const struct triple *const *)b;
     int order = memcmp(x->item, y->item, TRIPLE_ID_MAX);
     return order != 0 ? order : (int)x->item_length - (int)y->item_length;
 }

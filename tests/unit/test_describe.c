@@ -144,7 +144,8 @@ static void check(const struct triples *t, const struct dpmf_description *d, int
         for (size_t i = 0; i < n; i++)
             within += value[i] >= d->bar[b].low &&
                       (half_open ? value[i] < d->bar[b].high : value[i] <= d->bar[b].high);
-        if (distinct <= 20 || d->has_step) assert_int_equal(d->bar[b].count, within);
+        if (distinct <= 20 || d->has_step)
+            assert_int_equal(d->bar[b].count, within);
         else /* a value at the edge itself may round either way */
             assert_true(fabs((double)d->bar[b].count - (double)within) <= 2);
     }

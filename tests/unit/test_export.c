@@ -88,7 +88,10 @@ static void test_text(void **state) {
     triples_add(&t, triple_make("a", "1", 4, 100));
     triples_add(&t, triple_make("a", "2,3", 4.5, STORE_NO_TIME));
     triples_add(&t, triple_make("b \"x\"", " 3", -0.1, -7));
-    triples_add(&t, triple_make("c", "\xEF\xBB\xBF" "4", 1e300, 0));
+    triples_add(&t, triple_make("c",
+                                "\xEF\xBB\xBF"
+                                "4",
+                                1e300, 0));
     triples_add(&t, triple_make("d e", "5\n6", 5, 1));
     triples_sort(&t);
     size_t n;
@@ -98,7 +101,8 @@ static void test_text(void **state) {
                               "a,1,4,100\n"
                               "a,\"2,3\",4.5,\n"
                               "\"b \"\"x\"\"\",\" 3\",-0.1,-7\n"
-                              "c,\"\xEF\xBB\xBF" "4\",1e300,0\n"
+                              "c,\"\xEF\xBB\xBF"
+                              "4\",1e300,0\n"
                               "d e,\"5\n6\",5,1\n");
     free(text);
     triples_write(&t, false, false, path);
@@ -109,11 +113,58 @@ static void test_text(void **state) {
 }
 
 static const char *const NASTY[] = {
-    ",", "\"", "\"\"", "a,b", "say \"hi\"", "line\nbreak", "cr\rlf\r\n", "\r", "\n", " ", "  x", "x ",
-    "\tx", "x\t", "\xEF\xBB\xBF", "\xEF\xBB\xBFx", "Zo\xC3\xAB", "\xE6\x98\xA0\xE7\x94\xBB", "\x80",
-    "\xFF\xFE", "\xC3", "#1", "%x", "'", "''", ";", "a;b", "a|b", "a::b", "1", "01", "1.0", "-1",
-    "nan", "user", "item", "rating", "user,item,rating", "\\", "\\n", "=1+1", "{\"a\":1}", "x\x01y",
-    "\x7f", "0x10", "1e5", "x\"", "\"x\"", ":", "1:", "NULL", "-",
+    ",",
+    "\"",
+    "\"\"",
+    "a,b",
+    "say \"hi\"",
+    "line\nbreak",
+    "cr\rlf\r\n",
+    "\r",
+    "\n",
+    " ",
+    "  x",
+    "x ",
+    "\tx",
+    "x\t",
+    "\xEF\xBB\xBF",
+    "\xEF\xBB\xBFx",
+    "Zo\xC3\xAB",
+    "\xE6\x98\xA0\xE7\x94\xBB",
+    "\x80",
+    "\xFF\xFE",
+    "\xC3",
+    "#1",
+    "%x",
+    "'",
+    "''",
+    ";",
+    "a;b",
+    "a|b",
+    "a::b",
+    "1",
+    "01",
+    "1.0",
+    "-1",
+    "nan",
+    "user",
+    "item",
+    "rating",
+    "user,item,rating",
+    "\\",
+    "\\n",
+    "=1+1",
+    "{\"a\":1}",
+    "x\x01y",
+    "\x7f",
+    "0x10",
+    "1e5",
+    "x\"",
+    "\"x\"",
+    ":",
+    "1:",
+    "NULL",
+    "-",
 };
 
 enum { N_NASTY = sizeof NASTY / sizeof NASTY[0] };
@@ -168,8 +219,20 @@ static void test_every_byte(void **state) {
 static void test_exact_values(void **state) {
     (void)state;
     static const double values[] = {
-        0,    -0.0,    0.1,      1.0 / 3, 4.35,   0.30000000000000004, 123456789012345678.0,
-        1e22, DBL_MAX, -DBL_MAX, DBL_MIN, 5e-324, 2.5e-310,            1e-5,
+        0,
+        -0.0,
+        0.1,
+        1.0 / 3,
+        4.35,
+        0.30000000000000004,
+        123456789012345678.0,
+        1e22,
+        DBL_MAX,
+        -DBL_MAX,
+        DBL_MIN,
+        5e-324,
+        2.5e-310,
+        1e-5,
     };
     struct triples t = {0};
     struct random_stream random;
@@ -297,8 +360,9 @@ static void test_output_errors(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        TEST(test_text),    TEST(test_nasty_ids),  TEST(test_every_byte),   TEST(test_exact_values),
-        TEST(test_threads), TEST(test_large_text), TEST(test_output_errors),
+        TEST(test_text),          TEST(test_nasty_ids), TEST(test_every_byte),
+        TEST(test_exact_values),  TEST(test_threads),   TEST(test_large_text),
+        TEST(test_output_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

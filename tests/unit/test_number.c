@@ -38,6 +38,9 @@ static void test_parse(void **state) {
     (void)state;
     check_parse("5", 5);
     check_parse("3.5", 3.5);
+    check_parse(".5", 0.5);
+    check_parse("5.", 5);
+    check_parse("-.25e1", -2.5);
     check_parse("+4", 4);
     check_parse("-0.1", -0.1);
     check_parse("0", 0);
@@ -62,8 +65,8 @@ static void test_parse(void **state) {
 static void test_refused(void **state) {
     (void)state;
     static const char *const malformed[] = {
-        "",      " ",      "+",       "-",         ".",     "5.",    ".5",           "1e",
-        "1e+",   "1.e5",   "--1",     "+-1",       "1 ",    " 1",    "4,5",          "0x10",
+        "",      " ",      "+",       "-",         ".",     "+.",    ".e5",          "1e",
+        "1e+",   "1.e",    "--1",     "+-1",       "1 ",    " 1",    "4,5",          "0x10",
         "1f",    "1_0",    "five",    "1e5.5",     "1..2",  "1.2.3", "nann",         "in",
         "infin", "nan(1)", "infinit", "infinityy", "1e1e1", "+nan2", "\xef\xbc\x95",
     };

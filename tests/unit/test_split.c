@@ -332,12 +332,9 @@ static void test_bad_probe(void **state) {
         const char *text;
         int code, line, column;
     } bad[] = {
-        {"", DPMF_ERR_INPUT_EMPTY, 0, 0},
-        {"\n\n", DPMF_ERR_INPUT_EMPTY, 0, 0},
-        {"1:\n2:\n", DPMF_ERR_INPUT_EMPTY, 0, 0},
-        {"5\n", DPMF_ERR_INPUT_HEADER, 1, 1},
-        {"\n  5,4", DPMF_ERR_INPUT_HEADER, 2, 3},
-        {"1:\n5\n,4\n", DPMF_ERR_INPUT_ID, 3, 1},
+        {"", DPMF_ERR_INPUT_EMPTY, 0, 0},         {"\n\n", DPMF_ERR_INPUT_EMPTY, 0, 0},
+        {"1:\n2:\n", DPMF_ERR_INPUT_EMPTY, 0, 0}, {"5\n", DPMF_ERR_INPUT_HEADER, 1, 1},
+        {"\n  5,4", DPMF_ERR_INPUT_HEADER, 2, 3}, {"1:\n5\n,4\n", DPMF_ERR_INPUT_ID, 3, 1},
         {"1:\n5\n :\n", DPMF_ERR_INPUT_ID, 3, 2},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -403,9 +400,8 @@ static void test_refused(void **state) {
     assert_int_equal(dpmf_store_split(store, train_path, test_path, &options, NULL, NULL, &error),
                      DPMF_ERR_RATINGS_NONE_LEFT);
     options = dpmf_split_options_default();
-    assert_true(
-        dpmf_store_split(store, train_path, "/no/such/place/t.dpr", &options, NULL, NULL, &error) <
-        0);
+    assert_true(dpmf_store_split(store, train_path, "/no/such/place/t.dpr", &options, NULL, NULL,
+                                 &error) < 0);
     assert_int_equal(temp_dir_count(&directory), 2);
     dpmf_store_close(store);
 }
@@ -413,8 +409,8 @@ static void test_refused(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        TEST(test_random), TEST(test_order_independence), TEST(test_by_user), TEST(test_by_time),
-        TEST(test_ties),   TEST(test_no_times),           TEST(test_probe),   TEST(test_bad_probe),
+        TEST(test_random),  TEST(test_order_independence), TEST(test_by_user), TEST(test_by_time),
+        TEST(test_ties),    TEST(test_no_times),           TEST(test_probe),   TEST(test_bad_probe),
         TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,8 @@ static void check_store(const char *file, const struct dpmf_synth_options *optio
         }
         for (uint64_t r = 0; r < block.n_ratings; r++) {
             count[block.item[r]]++;
-            assert_true(block.value[r] >= options->scale_min && block.value[r] <= options->scale_max);
+            assert_true(block.value[r] >= options->scale_min &&
+                        block.value[r] <= options->scale_max);
             if (options->scale_step > 0) {
                 double steps = (block.value[r] - options->scale_min) / options->scale_step;
                 assert_true(fabs(steps - round(steps)) < 1e-9);
@@ -131,9 +132,13 @@ static void check_store(const char *file, const struct dpmf_synth_options *optio
 static void test_counts(void **state) {
     (void)state;
     static const uint64_t shapes[][3] = {
-        {1, 1, 1},        {5, 1, 5},       {1, 7, 7},        {10, 10, 10},      {10, 10, 100},
-        {10, 10, 99},     {300, 20, 300},  {20, 300, 300},   {20, 300, 5999},   {1, 100000, 100000},
-        {2000, 3, 5000},  {3000, 500, 90000}, {50, 2000, 60000}, {1500, 4500, 100000},
+        {1, 1, 1},         {5, 1, 5},
+        {1, 7, 7},         {10, 10, 10},
+        {10, 10, 100},     {10, 10, 99},
+        {300, 20, 300},    {20, 300, 300},
+        {20, 300, 5999},   {1, 100000, 100000},
+        {2000, 3, 5000},   {3000, 500, 90000},
+        {50, 2000, 60000}, {1500, 4500, 100000},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct dpmf_synth_options options = shape(shapes[i][0], shapes[i][1], shapes[i][2]);
@@ -146,8 +151,8 @@ static void test_counts(void **state) {
 
 static void test_scales(void **state) {
     (void)state;
-    static const double scales[][3] = {{0, 100, 1}, {0.5, 5, 0.5}, {1, 2, 0.1}, {-10, 10, 0},
-                                       {0, 1, 1},   {0, 1e6, 0.25}};
+    static const double scales[][3] = {{0, 100, 1},  {0.5, 5, 0.5}, {1, 2, 0.1},
+                                       {-10, 10, 0}, {0, 1, 1},     {0, 1e6, 0.25}};
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         struct dpmf_synth_options options = shape(200, 100, 4000);
         options.scale_min = scales[i][0];
@@ -178,8 +183,8 @@ static void test_known_shapes(void **state) {
 static void test_refused(void **state) {
     (void)state;
     struct dpmf_error error;
-    static const uint64_t bad[][3] = {{0, 5, 5},   {5, 0, 5},           {10, 5, 9},
-                                      {5, 10, 9},  {10, 10, 101},       {UINT64_MAX, 1, 1},
+    static const uint64_t bad[][3] = {{0, 5, 5},          {5, 0, 5},         {10, 5, 9},
+                                      {5, 10, 9},         {10, 10, 101},     {UINT64_MAX, 1, 1},
                                       {1, UINT64_MAX, 1}, {2, 3, UINT64_MAX}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct dpmf_synth_options options = shape(bad[i][0], bad[i][1], bad[i][2]);
@@ -371,8 +376,8 @@ static void test_planted_model(void **state) {
     for (uint64_t b = 0; b < store_n_blocks(store); b++) {
         struct store_block block;
         assert_int_equal(store_block_read(store, b, &raw, NULL), 0);
-        assert_int_equal(
-            store_block_decode(store, &raw, STORE_WANT_VALUE, &space, &block, NULL), 0);
+        assert_int_equal(store_block_decode(store, &raw, STORE_WANT_VALUE, &space, &block, NULL),
+                         0);
         for (uint32_t i = 0; i < block.n_users; i++) {
             uint64_t u = block.first_user + i;
             for (uint64_t r = block.start[i]; r < block.start[i + 1]; r++) {
@@ -456,8 +461,8 @@ static void test_catalogue(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        TEST(test_counts),    TEST(test_scales),    TEST(test_known_shapes), TEST(test_refused),
-        TEST(test_cancelled), TEST(test_threads),   TEST(test_top_share),    TEST(test_pick_law),
+        TEST(test_counts),    TEST(test_scales),    TEST(test_known_shapes),  TEST(test_refused),
+        TEST(test_cancelled), TEST(test_threads),   TEST(test_top_share),     TEST(test_pick_law),
         TEST(test_titles),    TEST(test_catalogue), TEST(test_planted_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# What goes wrong outside the program: a process killed at any moment, a disk that fills up. Whatever
+# happens, an output is whole or not there, an older one stays, and nothing is left behind.
+#
+#     tests/failure/run.sh build/dpmf
+set -uo pipefail
+dpmf=$(realpath "$1")
+work=$(mktemp -d)
+mounted=""
+# shellcheck disable=SC2317
+clean_up() {
+    [[ -n $mounted ]] && umount "$mounted"
+    rm -rf "$work"
+}
+trap clean_up EXIT
+cd "$work" || exit 70
+passed=0 failed=0 skipped=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $*"
+}
+verdict() { # verdict NAME: by the status of the command before
+    if [[ $? == 0 ]]; then pass; else fail "$1"; fi
+}
+
+"$dpmf" synth --like ml-1m -o million.dpr --quiet && "$dpmf" export million.dpr --csv . --quiet &&
+    "$dpmf" synth --users 50 --items 40 --ratings 500 -o old.dpr --quiet
+verdict "making ratings to work with"
+
+# ---- killed -----------------------------------------------------------------------------------------------
+
+# killed SECONDS OUTPUTS... -- COMMAND: kill -9 after some seconds. Each output is then what it was before,
+# or whole, and no other file has appeared.
+killed() {
+    local after=$1 output outputs=()
+    shift
+    while [[ $1 != -- ]]; do
+        outputs+=("$1")
+        cp old.dpr "$1"
+        shift
+    done
+    shift
+    local before
+    before=$(ls -A)
+    "$@" >/dev/null 2>&1 &
+    local pid=$!
+    sleep "$after"
+    kill -9 "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    for output in "${outputs[@]}"; do
+        cmp -s "$output" old.dpr || "$dpmf" describe "$output" --json >/dev/null || return 1
+    done
+    [[ $(ls -A) == "$before" ]] || { ls -A; return 1; }
+}
+
+runs=5
+[[ -n ${DPMF_TEST_LONG:-} ]] && runs=25
+for ((i = 0; i < runs; i++)); do
+    after=$(printf '0.%03d' $((RANDOM % 600)))
+    killed "$after" out.dpr -- "$dpmf" import ratings.csv -o out.dpr --memory 64MiB
+    verdict "import killed after $after s"
+    killed "$after" a.dpr b.dpr -- "$dpmf" split million.dpr --train a.dpr --test b.dpr
+    verdict "split killed after $after s"
+    killed "$after" out.dpr -- "$dpmf" synth --like ml-1m -o out.dpr
+    verdict "synth killed after $after s"
+done
+rm -f a.dpr b.dpr out.dpr
+
+# ---- interrupted ------------------------------------------------------------------------------------------
+
+for case in INT:130 TERM:143; do
+    signal=${case%:*}
+    before=$(ls -A)
+    # a shell ignores SIGINT for what it starts in the background: give the default back
+    python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" synth --like netflix -o out.dpr --quiet &
+    pid=$!
+    sleep 1
+    kill -"$signal" "$pid"
+    wait "$pid"
+    status=$?
+    [[ $status == "${case#*:}" && $(ls -A) == "$before" ]]
+    verdict "SIG$signal ends with the shell's status (got $status) and leaves nothing"
+done
+
+# ---- disk full --------------------------------------------------------------------------------------------
+
+mkdir small
+if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
+    mounted=$work/small
+    cp old.dpr small/out.dpr
+    full() { # full NAME COMMAND...: exit 4, says so, the old output is still there, nothing else is
+        local name=$1
+        shift
+        "$@" >stdout 2>stderr
+        [[ $? == 4 ]] && grep -q 'no space left\|No space left' stderr && [[ ! -s stdout ]] &&
+            cmp -s small/out.dpr old.dpr && [[ $(ls -A small) == out.dpr ]]
+        verdict "$name on a full disk"
+    }
+    full "import" "$dpmf" import ratings.csv -o small/out.dpr
+    full "synth" "$dpmf" synth --like ml-10m -o small/out.dpr
+    "$dpmf" export million.dpr --csv small 2>stderr
+    [[ $? == 4 && ! -e small/ratings.csv ]]
+    verdict "export on a full disk"
+    "$dpmf" split million.dpr --train small/a.dpr --test small/b.dpr 2>stderr
+    [[ $? == 4 && ! -e small/a.dpr && ! -e small/b.dpr ]]
+    verdict "split on a full disk"
+    # the spill file fills the disk before the store does
+    "$dpmf" synth --users 20000 --items 2000 --ratings 4000000 -o four.dpr --quiet &&
+        "$dpmf" export four.dpr --csv four --quiet
+    full "spilling" "$dpmf" import four/ratings.csv -o small/out.dpr --memory 64MiB
+else
+    skipped=$((skipped + 5))
+    echo "skipped: the disk-full tests need the right to mount a small disk"
+fi
+[[ -e /dev/full ]] && { "$dpmf" export million.dpr --csv - >/dev/full 2>stderr; [[ $? == 4 ]]; }
+verdict "export to a full standard output"
+
+text="$passed passed, $failed failed"
+((skipped)) && text+=", $skipped skipped"
+echo "$text"
+((failed == 0))
