@@ -9,12 +9,15 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 /* Atomic and not only sig_atomic_t: the callback that reads it may run in any thread. */
 static atomic_int pending_signal;
 static atomic_int n_signals;
 
-enum { SIGNALS_UNTIL_END = 3 };
+/* A run that waits for a silent pipe does not hear; it is ended after this many seconds. Nothing is
+ * lost by it: an unfinished output has no name yet wherever the file system allows that. */
+enum { SIGNALS_UNTIL_END = 3, SECONDS_UNTIL_END = 3 };
 
 static void end_by(int number) {
     sigset_t set;
@@ -30,8 +33,16 @@ static void remember(int number) {
     int saved_errno = errno;
     int expected = 0;
     atomic_compare_exchange_strong(&pending_signal, &expected, number);
-    if (atomic_fetch_add(&n_signals, 1) + 1 >= SIGNALS_UNTIL_END) end_by(number);
+    if (atomic_fetch_add(&n_signals, 1) + 1 >= SIGNALS_UNTIL_END)
+        end_by(number);
+    else if (expected == 0)
+        alarm(SECONDS_UNTIL_END);
     errno = saved_errno;
+}
+
+static void end_unheeded(int number) {
+    (void)number;
+    end_by(atomic_load(&pending_signal));
 }
 
 /* What our parent told us to ignore (nohup, a background job) stays ignored. */
@@ -46,6 +57,7 @@ void signals_install(void) {
     install(SIGINT);
     install(SIGTERM);
     install(SIGHUP);
+    signal(SIGALRM, end_unheeded);
 
     /* Some parents start us with SIGPIPE ignored or blocked; `dpmf ... | head` must end quietly
      * all the same. */
@@ -57,6 +69,12 @@ void signals_install(void) {
 }
 
 int signals_pending(void) { return atomic_load_explicit(&pending_signal, memory_order_relaxed); }
+
+int signals_heed(void) {
+    int number = signals_pending();
+    if (number != 0) alarm(0);
+    return number;
+}
 
 void signals_raise_pending(void) {
     int number = signals_pending();

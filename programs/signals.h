@@ -11,6 +11,9 @@ void signals_install(void);
 /* @return the signal that asks the run to stop, or 0 */
 int signals_pending(void);
 
+/* The same, by a run that will now stop and clean up: it is given the time for that. */
+int signals_heed(void);
+
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise_pending(void);
 

@@ -192,7 +192,7 @@ int terminal_progress_show(void *self, const struct dpmf_progress *progress) {
     double now = terminal_clock();
     follow_phase(terminal, progress->phase, now);
     if (terminal->draws && now - terminal->last_drawn >= DRAW_EVERY) draw(terminal, progress, now);
-    return signals_pending() != 0;
+    return signals_heed() != 0;
 }
 
 void terminal_progress_end(struct terminal *terminal) {

@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,8 @@ struct import {
 
     /* reading */
     struct source *reading;       /* the source being cut; the producer's */
+    pthread_mutex_t report_lock;  /* who reports progress: the ordered step, or a read that waits */
+    struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* of the sources already closed */
     uint64_t bytes_total;         /* 0 when not known */
     struct id_map *users, *items;
@@ -64,6 +67,33 @@ struct import {
 };
 
 /* ---- reading ---------------------------------------------------------------------------------- */
+
+/* Reports what the ordered step has come to, or, without an update, that nothing has changed.
+ * @return whether to go on */
+static bool report_progress(struct import *import, const struct dpmf_progress *update) {
+    const struct dpmf_run *run = import->run;
+    if (!run->progress) return true;
+    pthread_mutex_lock(&import->report_lock);
+    if (update) import->last_report = *update;
+    bool go_on = run->progress(run->self, &import->last_report) == 0;
+    pthread_mutex_unlock(&import->report_lock);
+    return go_on;
+}
+
+static bool go_on_waiting(void *self) { return report_progress(self, NULL); }
+
+static int report_reading(struct import *import, const struct source *source,
+                          struct dpmf_error *error) {
+    const struct dpmf_progress progress = {
+        .phase = "reading",
+        .unit = "bytes",
+        .done = atomic_load(&import->bytes_before) + source->bytes_read(source),
+        .total = import->bytes_total,
+        .ratings = import->n_read,
+    };
+    if (report_progress(import, &progress)) return 0;
+    return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+}
 
 /* An id that had no number when its chunk was parsed. */
 struct new_id {
@@ -158,7 +188,9 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     if (!import->reading) {
         if (import->next_input == import->n_inputs) return 0;
         const char *path = import->inputs[import->next_input++];
-        if ((code = source_open(path, import->options, &import->reading, error)) < 0) return code;
+        const struct input_wait wait = {go_on_waiting, import};
+        code = source_open(path, import->options, &wait, &import->reading, error);
+        if (code < 0) return code;
     }
     job->source = import->reading;
     if ((code = prepare_chunk(job, error)) < 0) return code;
@@ -223,22 +255,6 @@ static int divide_memory(struct import *import, struct dpmf_error *error) {
         return code;
     }
     rating_sorter_set_memory(import->sorter, import->memory - taken);
-    return 0;
-}
-
-static int report_reading(struct import *import, const struct source *source,
-                          struct dpmf_error *error) {
-    const struct dpmf_run *run = import->run;
-    if (!run->progress) return 0;
-    const struct dpmf_progress progress = {
-        .phase = "reading",
-        .unit = "bytes",
-        .done = atomic_load(&import->bytes_before) + (source ? source->bytes_read(source) : 0),
-        .total = import->bytes_total,
-        .ratings = import->n_read,
-    };
-    if (run->progress(run->self, &progress))
-        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return 0;
 }
 
@@ -412,8 +428,7 @@ static int append_block(void *self, void *pointer, struct dpmf_error *error) {
     struct write_job *job = pointer;
     int code = store_writer_append(import->writer, &job->encoded, error);
     import->n_written += job->encoded.n_ratings;
-    const struct dpmf_run *run = import->run;
-    if (code < 0 || !run->progress) return code;
+    if (code < 0) return code;
     const struct dpmf_progress progress = {
         .phase = "writing",
         .unit = "ratings",
@@ -421,9 +436,8 @@ static int append_block(void *self, void *pointer, struct dpmf_error *error) {
         .total = import->n_read,
         .ratings = import->n_written,
     };
-    if (run->progress(run->self, &progress))
-        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
-    return 0;
+    if (report_progress(import, &progress)) return 0;
+    return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
 static int write_blocks(struct import *import, size_t n_jobs, int threads, struct dpmf_error *error) {
@@ -561,6 +575,8 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
         return code;
     }
 
+    if (pthread_mutex_init(&import.report_lock, NULL) != 0) return error_no_memory(error);
+    import.last_report = (struct dpmf_progress){.phase = "reading", .unit = "bytes"};
     double started = now();
     int code = run_import(&import, output, error);
     if (code == 0) {
@@ -583,6 +599,7 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
     free(import.item_records);
     free(import.rank);
     free((void *)import.rank_ratings);
+    pthread_mutex_destroy(&import.report_lock);
     return code;
 }
 

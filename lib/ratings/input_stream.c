@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,13 @@ struct input_stream {
     int fd; /* -1: the bytes are in memory */
     const char *memory;
     size_t memory_left;
+    struct input_wait wait; /* its go_on is NULL when nobody is asked, or nothing needs waiting for */
     char *name;
     uint64_t total;
     _Atomic uint64_t bytes_read;
     enum compression compression;
 
-    unsigned char
-        *raw; /* bytes as they are on disk: raw[raw_at] .. raw[raw_n - 1] are not used yet */
+    unsigned char *raw; /* as on disk: raw[raw_at] .. raw[raw_n - 1] are not used yet */
     size_t raw_at, raw_n, raw_capacity;
     bool raw_end;
 
@@ -57,11 +58,24 @@ static size_t read_memory(struct input_stream *stream, void *bytes, size_t capac
     return n;
 }
 
+/* Waits until a read would not block, asking now and then whether to. */
+static int wait_for_bytes(const struct input_stream *stream, struct dpmf_error *error) {
+    enum { ASK_EVERY = 200 /* milliseconds */ };
+    if (stream->wait.go_on == NULL) return 0;
+    struct pollfd ready = {.fd = stream->fd, .events = POLLIN};
+    while (poll(&ready, 1, ASK_EVERY) <= 0)
+        if (!stream->wait.go_on(stream->wait.self))
+            return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    return 0;
+}
+
 static int read_some(struct input_stream *stream, void *bytes, size_t capacity, size_t *got,
                      struct dpmf_error *error) {
     if (stream->fd < 0) {
         *got = read_memory(stream, bytes, capacity);
     } else {
+        int code = wait_for_bytes(stream, error);
+        if (code != 0) return code;
         ssize_t n;
         do n = read(stream->fd, bytes, capacity);
         while (n < 0 && errno == EINTR);
@@ -242,7 +256,10 @@ static int look_at_file(struct input_stream *stream, struct dpmf_error *error) {
     struct stat status;
     if (fstat(stream->fd, &status) != 0) return error_system(error, errno, "open", stream->name);
     if (S_ISDIR(status.st_mode)) return error_system(error, EISDIR, "read", stream->name);
-    if (S_ISREG(status.st_mode) && status.st_size > 0) stream->total = (uint64_t)status.st_size;
+    if (S_ISREG(status.st_mode)) {
+        if (status.st_size > 0) stream->total = (uint64_t)status.st_size;
+        stream->wait.go_on = NULL; /* a file always has its bytes */
+    }
     return 0;
 }
 
@@ -258,6 +275,7 @@ static int open_input(const struct input_stream *from, const char *name, struct 
     stream->fd = from->fd;
     stream->memory = from->memory;
     stream->memory_left = from->memory_left;
+    stream->wait = from->wait;
     stream->total = from->memory_left;
     stream->name = strdup(name);
     stream->raw_capacity = stream->fd >= 0 ? RAW_BYTES : HEAD_BYTES;
@@ -279,9 +297,10 @@ out:
     return code;
 }
 
-int input_stream_open_fd(int fd, const char *name, struct input_stream **stream,
-                         struct dpmf_error *error) {
-    const struct input_stream from = {.fd = fd};
+int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
+                         struct input_stream **stream, struct dpmf_error *error) {
+    struct input_stream from = {.fd = fd};
+    if (wait != NULL) from.wait = *wait;
     return open_input(&from, name, stream, error);
 }
 
@@ -291,11 +310,12 @@ int input_stream_open_memory(const void *bytes, size_t n, const char *name,
     return open_input(&from, name, stream, error);
 }
 
-int input_stream_open(const char *path, struct input_stream **stream, struct dpmf_error *error) {
+int input_stream_open(const char *path, const struct input_wait *wait, struct input_stream **stream,
+                      struct dpmf_error *error) {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return error_system(error, errno, "open", standard ? "<stdin>" : path);
-    return input_stream_open_fd(fd, standard ? "<stdin>" : path, stream, error);
+    return input_stream_open_fd(fd, standard ? "<stdin>" : path, wait, stream, error);
 }
 
 void input_stream_close(struct input_stream *stream) {

@@ -9,12 +9,20 @@
 
 struct input_stream;
 
-/* `path` "-" is standard input, which errors call "<stdin>". */
-int input_stream_open(const char *path, struct input_stream **stream, struct dpmf_error *error);
+/* Who is asked, a few times a second while a pipe or a terminal has nothing to read, whether to go on
+ * waiting. When not, reading ends with DPMF_ERR_BASE_CANCELLED. */
+struct input_wait {
+    bool (*go_on)(void *self);
+    void *self;
+};
+
+/* `path` "-" is standard input, which errors call "<stdin>". `wait` may be NULL: waits for ever. */
+int input_stream_open(const char *path, const struct input_wait *wait, struct input_stream **stream,
+                      struct dpmf_error *error);
 
 /* Takes over `fd`, which is closed with the stream, and also when this fails. */
-int input_stream_open_fd(int fd, const char *name, struct input_stream **stream,
-                         struct dpmf_error *error);
+int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
+                         struct input_stream **stream, struct dpmf_error *error);
 
 /* Bytes in memory, which must outlive the stream. */
 int input_stream_open_memory(const void *bytes, size_t n, const char *name,

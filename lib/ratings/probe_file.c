@@ -227,7 +227,7 @@ int probe_file_read(const char *path, struct probe_file **probe_out, struct dpmf
     struct input_stream *stream = NULL;
     char *piece = memory_alloc(PIECE, 1);
     int code = piece ? probe_file_init(&probe, error) : error_no_memory(error);
-    if (code == 0) code = input_stream_open(path, &stream, error);
+    if (code == 0) code = input_stream_open(path, NULL, &stream, error);
     size_t got = 1;
     while (code == 0 && got > 0) {
         code = input_stream_read(stream, piece, PIECE, &got, error);

@@ -7,6 +7,7 @@
 #ifndef DPMF_RATINGS_SOURCE_H
 #define DPMF_RATINGS_SOURCE_H
 
+#include "ratings/input_stream.h"
 #include "ratings/record_batch.h"
 
 struct source;
@@ -43,9 +44,10 @@ struct source {
 };
 
 /* Opens an input of any kind: sniffs compression, store and format, or takes options->format. Reads
- * no more than it needs to decide. `path` "-" is standard input. */
-int source_open(const char *path, const struct dpmf_input_options *options, struct source **source,
-                struct dpmf_error *error);
+ * no more than it needs to decide. `path` "-" is standard input. `wait` (may be NULL) as for
+ * input_stream_open. */
+int source_open(const char *path, const struct dpmf_input_options *options,
+                const struct input_wait *wait, struct source **source, struct dpmf_error *error);
 void source_close(struct source *source); /* NULL is fine */
 
 #endif

@@ -24,8 +24,8 @@ static int open_store(const char *path, struct source **source, struct dpmf_erro
     return store_source_open(path, source, error);
 }
 
-int source_open(const char *path, const struct dpmf_input_options *options, struct source **source,
-                struct dpmf_error *error) {
+int source_open(const char *path, const struct dpmf_input_options *options,
+                const struct input_wait *wait, struct source **source, struct dpmf_error *error) {
     struct dpmf_input_options defaults = dpmf_input_options_default();
     if (options == NULL) options = &defaults;
     bool automatic = format_is_auto(options);
@@ -35,7 +35,7 @@ int source_open(const char *path, const struct dpmf_input_options *options, stru
         if (strcmp(options->format, FORMAT_STORE) == 0) return open_store(path, source, error);
     }
     struct input_stream *stream = NULL;
-    int code = input_stream_open(path, &stream, error);
+    int code = input_stream_open(path, wait, &stream, error);
     if (code != 0) return code;
     const void *head;
     size_t n = input_stream_head(stream, &head);

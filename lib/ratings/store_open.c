@@ -5,15 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "ratings/import.h"
 #include "store/store.h"
 
+/* Only of a file: looking at a pipe would take its first bytes away. */
 static int looks_like_store(const char *path, bool *is_store, struct dpmf_error *error) {
+    struct stat status;
     *is_store = false;
     if (strcmp(path, "-") == 0) return 0;
+    if (stat(path, &status) < 0) return error_system(error, errno, "open", path);
+    if (!S_ISREG(status.st_mode)) return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return error_system(error, errno, "open", path);
     char magic[8];

@@ -19,8 +19,9 @@
 /* Netflix: mean 206 and median 96 ratings a user, which is sqrt(2 ln(206 / 96)) of a log-normal. */
 static const double DEGREE_SIGMA = 1.24;
 
-/* q as a part of the number of items: how far the head of the power law is flattened. */
-static const double HEAD_PART = 0.02;
+/* q: how far the head of the power law is flattened. A part of the items, but what everyone knows
+ * does not grow with the catalogue for ever. */
+static const double HEAD_PART = 0.02, HEAD_MAX = 400;
 
 static const double DEFAULT_EXPONENT = 1.2;
 static const double MAX_EXPONENT = 12.0;
@@ -100,8 +101,8 @@ static int set_degrees(struct synth_shape *shape, uint64_t seed, struct dpmf_err
 /* The power law, brought down to nothing towards the end of the catalogue: real ones end with items
  * that only a few people ever rated. */
 static double weight_at(double rank, double items, double exponent) {
-    double left = 1 - (rank - 0.5) / items;
-    return left * pow((rank + HEAD_PART * items) / (1 + HEAD_PART * items), -exponent);
+    double left = 1 - (rank - 0.5) / items, q = fmin(HEAD_PART * items, HEAD_MAX);
+    return left * pow((rank + q) / (1 + q), -exponent);
 }
 
 /* Users of about the same degree and items of about the same rank, taken together: the expected

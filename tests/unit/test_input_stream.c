@@ -215,7 +215,7 @@ static void files_and_pipes_are_counted(void **state) {
     struct input_stream *stream = NULL;
     struct dpmf_error error;
     const void *head;
-    assert_int_equal(input_stream_open(path, &stream, &error), 0);
+    assert_int_equal(input_stream_open(path, NULL, &stream, &error), 0);
     assert_true(input_stream_is_compressed(stream));
     assert_int_equal(input_stream_total(stream), n);
     assert_true(input_stream_head(stream, &head) >= 512);
@@ -230,7 +230,7 @@ static void files_and_pipes_are_counted(void **state) {
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "1,2,3\n", 6), 6);
     close(ends[1]);
-    assert_int_equal(input_stream_open_fd(ends[0], "<stdin>", &stream, &error), 0);
+    assert_int_equal(input_stream_open_fd(ends[0], "<stdin>", NULL, &stream, &error), 0);
     assert_int_equal(input_stream_total(stream), 0);
     assert_int_equal(drain(stream, 4, out, &length, &error), 0);
     assert_int_equal(length, 6);
@@ -244,15 +244,31 @@ static void what_is_no_file_is_refused(void **state) {
     (void)state;
     struct input_stream *stream = NULL;
     struct dpmf_error error;
-    assert_int_equal(input_stream_open("/", &stream, &error), DPMF_ERR_IO_DIRECTORY);
-    assert_int_equal(input_stream_open("/no/such/file", &stream, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(input_stream_open("/", NULL, &stream, &error), DPMF_ERR_IO_DIRECTORY);
+    assert_int_equal(input_stream_open("/no/such/file", NULL, &stream, &error), DPMF_ERR_IO_MISSING);
     assert_string_equal(error.file, "/no/such/file");
-    assert_int_equal(input_stream_open("/no/such/file", &stream, NULL), DPMF_ERR_IO_MISSING);
+    assert_int_equal(input_stream_open("/no/such/file", NULL, &stream, NULL), DPMF_ERR_IO_MISSING);
     input_stream_close(NULL);
+}
+
+static bool ask_three_times(void *self) { return ++*(int *)self < 3; }
+
+/* A pipe that stays silent can be left. */
+static void test_waiting_can_be_ended(void **state) {
+    (void)state;
+    int ends[2], asked = 0;
+    assert_int_equal(pipe(ends), 0);
+    const struct input_wait wait = {ask_three_times, &asked};
+    struct input_stream *stream;
+    assert_int_equal(input_stream_open_fd(ends[0], "<stdin>", &wait, &stream, NULL),
+                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(asked, 3);
+    close(ends[1]);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waiting_can_be_ended),
         cmocka_unit_test(plain_bytes_are_read),       cmocka_unit_test(compressed_bytes_are_read),
         cmocka_unit_test(cut_bytes_are_refused),      cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(what_follows_is_looked_at),  cmocka_unit_test(files_and_pipes_are_counted),
