@@ -618,16 +618,16 @@ static void files_are_opened(void **state) {
     struct dpmf_error error;
     struct source *source = NULL;
     const struct dpmf_input_options *options = options_with(NULL, NULL, false);
-    assert_int_equal(source_open(dir.path, options, &source, &error), DPMF_ERR_IO_DIRECTORY);
+    assert_int_equal(source_open(dir.path, options, NULL, &source, &error), DPMF_ERR_IO_DIRECTORY);
     assert_string_equal(error.file, dir.path);
     temp_dir_file(&dir, "none.csv", path);
-    assert_int_equal(source_open(path, options, &source, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(source_open(path, options, NULL, &source, &error), DPMF_ERR_IO_MISSING);
     assert_string_equal(error.file, path);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("1,2,3\n", file);
     fclose(file);
-    assert_int_equal(source_open(path, options, &source, &error), 0);
+    assert_int_equal(source_open(path, options, NULL, &source, &error), 0);
     assert_string_equal(source->format, "csv");
     assert_int_equal(source->total_bytes, 6);
     assert_int_equal(source->bytes_read(source), 6);
@@ -647,7 +647,7 @@ static void standard_input_is_read(void **state) {
     close(ends[0]);
     struct dpmf_error error;
     struct source *source = NULL;
-    assert_int_equal(source_open("-", options_with(NULL, NULL, false), &source, &error), 0);
+    assert_int_equal(source_open("-", options_with(NULL, NULL, false), NULL, &source, &error), 0);
     assert_int_equal(source->total_bytes, 0);
     static struct record_batch batch;
     batch.take = read_text_take;
