@@ -3,8 +3,8 @@
  * again and again, with one allocation more succeeding each time, until none fails: every run before
  * that must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not crash.
  *
- * Linked with --wrap=malloc, --wrap=calloc and --wrap=realloc, and --wrap=free if leaks are to be
- * counted here (otherwise that is left to the leak sanitizer).
+ * Linked with --wrap=malloc, --wrap=calloc and --wrap=realloc; leaks are left to the leak sanitizer,
+ * or, linked with --wrap=free too, counted here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +26,7 @@
 #include "base/threads.h"
 #include "dpmf.h"
 #include "model/safetensors.h"
+#include "store/store.h"
 
 /* ---- allocations that fail -------------------------------------------------------------------- */
 
@@ -83,7 +84,12 @@ struct scenario {
 };
 
 static struct temp_dir dir; /* each scenario writes here, and here alone */
-static char output_path[TEMP_PATH_MAX];
+static char output_path[TEMP_PATH_MAX], second_path[TEMP_PATH_MAX];
+
+static void remove_outputs(void) {
+    unlink(output_path);
+    unlink(second_path);
+}
 
 static void check_nothing_is_left(const struct scenario *scenario, long n, long live_before) {
     long live = atomic_load(&n_live);
@@ -98,7 +104,7 @@ static void fail_each_allocation(const struct scenario *scenario) {
     enum { TOO_MANY = 100000 };
     int code = scenario->run();
     if (code != 0) fail_msg("%s: code %d with all memory there", scenario->name, code);
-    unlink(output_path);
+    remove_outputs();
 
     for (long n = 1; n < TOO_MANY; n++) {
         long live_before = atomic_load(&n_live);
@@ -107,7 +113,7 @@ static void fail_each_allocation(const struct scenario *scenario) {
         bool failed = atomic_exchange(&until_failure, 0) == 0;
         if (!failed) {
             assert_int_equal(code, 0);
-            unlink(output_path);
+            remove_outputs();
             check_nothing_is_left(scenario, n, live_before);
             print_message("%s: %ld allocations\n", scenario->name, n - 1);
             return;
@@ -223,20 +229,147 @@ static int safetensors(void) {
     return safetensors_write(output_path, OUTPUT_PRIVATE, tensors, 2, metadata, 1, &error);
 }
 
+/* ---- lib/ratings and lib/store ---------------------------------------------------------------- */
+
+static struct temp_dir inputs;
+static char csv_path[TEMP_PATH_MAX], json_path[TEMP_PATH_MAX], netflix_path[TEMP_PATH_MAX],
+    packed_path[TEMP_PATH_MAX], probe_path[TEMP_PATH_MAX];
+
+static struct dpmf_run one_thread(void) {
+    struct dpmf_run run = dpmf_run_default();
+    run.threads = 1;
+    run.memory = (uint64_t)64 << 20;
+    return run;
+}
+
+/* Ids on both sides of the length from which they are hashed, duplicates, quotes, times. */
+static void make_inputs(void) {
+    static const char csv[] = "user,item,rating,timestamp\n1,2,3,4\n\"a,b\",a rather long item id,4.5,\n"
+                              "1,2,5,6\n22,a rather long item id,0.125,7\n22,2,1,9\n";
+    static const char json[] = "{\"user\":\"\\u00e9t\\u00e9\",\"item\":5,\"rating\":2}\n";
+    static const char netflix[] = "1:\n7,3,2005-09-06\n8,5,2005-09-07\n2:\n7,1,2005-09-08\n";
+    static const char probe[] = "2:\n1\n22\n";
+    temp_dir_make(&inputs);
+    temp_dir_file(&inputs, "x.csv", csv_path);
+    temp_dir_file(&inputs, "x.jsonl", json_path);
+    temp_dir_file(&inputs, "x.txt", netflix_path);
+    temp_dir_file(&inputs, "x.dpr", packed_path);
+    temp_dir_file(&inputs, "probe", probe_path);
+    temp_dir_write(csv_path, csv, sizeof csv - 1);
+    temp_dir_write(json_path, json, sizeof json - 1);
+    temp_dir_write(netflix_path, netflix, sizeof netflix - 1);
+    temp_dir_write(probe_path, probe, sizeof probe - 1);
+    const char *input = csv_path;
+    assert_int_equal(dpmf_import(&input, 1, packed_path, NULL, NULL, NULL, NULL), 0);
+}
+
+static int import_all(void) {
+    const struct dpmf_run run = one_thread();
+    const char *all[] = {csv_path, json_path, netflix_path, packed_path};
+    struct dpmf_error error;
+    return dpmf_import(all, 4, output_path, NULL, &run, NULL, &error);
+}
+
+static int generate(void) {
+    const struct dpmf_run run = one_thread();
+    struct dpmf_synth_options options = dpmf_synth_options_default();
+    options.users = 30;
+    options.items = 20;
+    options.ratings = 200;
+    options.times = true;
+    options.catalogue = second_path;
+    struct dpmf_error error;
+    return dpmf_synth(output_path, &options, &run, NULL, &error);
+}
+
+static int with_store(int (*use)(struct dpmf_store *store, const struct dpmf_run *run)) {
+    const struct dpmf_run run = one_thread();
+    struct dpmf_store *store;
+    struct dpmf_error error;
+    int code = dpmf_store_open(packed_path, NULL, &run, &store, &error);
+    if (code == 0) code = use(store, &run);
+    dpmf_store_close(store);
+    return code;
+}
+
+static int describe_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_description description;
+    return dpmf_store_describe(store, output_path, run, &description, NULL);
+}
+
+static int export_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    return dpmf_store_export_csv(store, output_path, -1, run, NULL, NULL);
+}
+
+static int split_it(struct dpmf_store *store, const struct dpmf_run *run, enum dpmf_split_by by) {
+    struct dpmf_split_options options = dpmf_split_options_default();
+    options.by = by;
+    options.test_fraction = 0.5;
+    options.probe = by == DPMF_SPLIT_PROBE ? probe_path : NULL;
+    return dpmf_store_split(store, output_path, second_path, &options, run, NULL, NULL);
+}
+
+static int split_by_time(struct dpmf_store *store, const struct dpmf_run *run) {
+    return split_it(store, run, DPMF_SPLIT_TIME);
+}
+
+static int split_by_probe(struct dpmf_store *store, const struct dpmf_run *run) {
+    return split_it(store, run, DPMF_SPLIT_PROBE);
+}
+
+static int stream_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct store_stream *stream;
+    struct store_space space = {0};
+    struct store_block block;
+    struct store_raw *raw;
+    (void)run;
+    int code = store_stream_open(&stream, store, 0, store_n_blocks(store), 2, NULL);
+    while (code == 0 && (code = store_stream_take(stream, &raw, NULL)) == 1) {
+        code = store_block_decode(store, raw, STORE_WANT_VALUE | STORE_WANT_TIME, &space, &block, NULL);
+        store_stream_give_back(stream, raw);
+    }
+    store_stream_close(stream);
+    store_space_free(&space);
+    return code;
+}
+
+static int describing(void) { return with_store(describe_it); }
+static int exporting(void) { return with_store(export_it); }
+static int splitting_by_time(void) { return with_store(split_by_time); }
+static int splitting_by_probe(void) { return with_store(split_by_probe); }
+static int streaming(void) { return with_store(stream_it); }
+
+/* Any format where a store is taken. */
+static int opening_text(void) {
+    const struct dpmf_run run = one_thread();
+    struct dpmf_store *store;
+    struct dpmf_error error;
+    int code = dpmf_store_open(json_path, NULL, &run, &store, &error);
+    dpmf_store_close(store);
+    return code;
+}
+
 /* ---- all of them: add a line for whatever allocates ------------------------------------------- */
 
 static const struct scenario scenarios[] = {
     {"json writer", json_writer},     {"growing buffer", reserve},  {"thread pool", pool},
     {"bounded queue", queue},         {"pipeline", pipeline},       {"output file", output_file},
-    {"nameless file", nameless_file}, {"safetensors", safetensors},
+    {"nameless file", nameless_file}, {"safetensors", safetensors}, {"import", import_all},
+    {"synth", generate},              {"describe", describing},     {"export", exporting},
+    {"split by time", splitting_by_time},
+    {"split by probe", splitting_by_probe},
+    {"stream", streaming},            {"text as a store", opening_text},
 };
 
 static void test_scenarios(void **state) {
     (void)state;
     temp_dir_make(&dir);
     temp_dir_file(&dir, "output", output_path);
+    temp_dir_file(&dir, "second", second_path);
+    make_inputs();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         fail_each_allocation(&scenarios[i]);
+    temp_dir_remove(&inputs);
     temp_dir_remove(&dir);
 }
 
