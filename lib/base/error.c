@@ -84,7 +84,7 @@ static const struct entry entries[] = {
 
     ENTRY(DPMF_ERR_RATINGS_NO_TIMES, EXIT_INPUT, "the ratings have no timestamps"),
     ENTRY(DPMF_ERR_RATINGS_NONE_LEFT, EXIT_INPUT, "no ratings are left"),
-    ENTRY(DPMF_ERR_RATINGS_SHAPE, EXIT_INPUT, "the ratings do not have the shape this needs"),
+    ENTRY(DPMF_ERR_RATINGS_SHAPE, EXIT_USAGE, "no ratings can have the shape asked for"),
 };
 
 static const struct entry *find(int code) {

@@ -547,6 +547,8 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     return code;
 }
 
+static const char *name_of(const char *input) { return strcmp(input, "-") == 0 ? "<stdin>" : input; }
+
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -589,7 +591,7 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
         struct store_writer *writer = import.writer;
         import.writer = NULL;
         code = output ? store_writer_commit(writer, &import.report->bytes_written, error)
-                      : store_writer_commit_open(writer, store, error);
+                      : store_writer_commit_open(writer, name_of(inputs[0]), store, error);
         import.report->seconds = now() - started;
     }
     store_writer_abandon(import.writer);

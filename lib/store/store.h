@@ -74,8 +74,9 @@ int store_writer_prepare(struct store_writer *writer, struct dpmf_error *error);
 int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes, struct dpmf_error *error);
 void store_writer_abandon(struct store_writer *writer); /* NULL is fine */
 
-/* In place of commit, for a nameless store: frees the writer and opens what it wrote. */
-int store_writer_commit_open(struct store_writer *writer, struct dpmf_store **store,
+/* In place of commit, for a nameless store: frees the writer and opens what it wrote. Errors will call
+ * the store `name`: what it was made from. */
+int store_writer_commit_open(struct store_writer *writer, const char *name, struct dpmf_store **store,
                              struct dpmf_error *error);
 
 /* ---- reading ---------------------------------------------------------------------------------- */

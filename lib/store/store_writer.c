@@ -180,13 +180,13 @@ int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
     return code;
 }
 
-int store_writer_commit_open(struct store_writer *writer, struct dpmf_store **store,
+int store_writer_commit_open(struct store_writer *writer, const char *name, struct dpmf_store **store,
                              struct dpmf_error *error) {
     assert(!writer->file);
     int fd = writer->fd;
     writer->fd = -1;
     store_writer_abandon(writer);
-    return store_open_descriptor(fd, "temporary store", store, error);
+    return store_open_descriptor(fd, name, store, error);
 }
 
 void store_writer_abandon(struct store_writer *writer) {

@@ -1,0 +1,95 @@
+/*
+ * The inner loops, one set per instruction set, and the choice between them. A set brings its block
+ * sizes along: how rows are padded and how many rows a chunk should hold at a given k. Every kernel has
+ * a plain reference in ref/, which the others are tested against.
+ *
+ * The model is r = offset + b_user + b_item + u.v. Of a chunk's two sides one row is *resident*: it stays
+ * in registers or in L1 while up to KERNEL_LANES rows of the other side *move* by.
+ */
+#ifndef DPMF_KERNELS_KERNELS_H
+#define DPMF_KERNELS_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    KERNEL_LANES = 8,  /* moving rows in a chunk, at most */
+    KERNEL_AHEAD = 4,  /* chunks that a kernel may read past the last one, to prefetch their rows */
+    KERNEL_ALIGN = 64, /* bytes: of every row */
+    KERNEL_K_MAX = 4096,
+};
+
+/* Ratings of one resident row by up to eight moving rows (all different). Unused lanes hold the number of
+ * a spare row, which may be read and written but means nothing, and rating 0. */
+struct kernel_chunk {
+    uint32_t resident;
+    uint32_t n; /* lanes in use, 1 .. KERNEL_LANES */
+    uint32_t moving[KERNEL_LANES];
+    float rating[KERNEL_LANES];
+};
+
+/* One factor matrix and its biases: row i is rows[i * stride] .. + padded k - 1, the columns past k are 0
+ * and stay 0. */
+struct kernel_side {
+    float *rows;
+    float *biases;
+    size_t stride; /* in floats, a multiple of KERNEL_ALIGN / 4 */
+};
+
+/* What is the same for all chunks of a tile. With e = r - prediction before the chunk, for each lane i:
+ *     moving_i   <- decay[1] * moving_i + rate * e_i * resident
+ *     resident   <- decay[n] * resident + rate * sum_i e_i * moving_i        (old moving_i)
+ * and likewise the biases with bias_rate and bias_decay: a minibatch of n, decay[i] = (1 - rate*reg)^i. */
+struct kernel_step {
+    struct kernel_side resident, moving;
+    size_t k; /* padded */
+    float offset;
+    float rate, bias_rate;
+    float decay[KERNEL_LANES + 1], bias_decay[KERNEL_LANES + 1];
+};
+
+/* Goes through n chunks. @return the sum of e^2 over all lanes in use */
+typedef double kernel_sgd_tile(const struct kernel_step *step, const struct kernel_chunk *chunks,
+                               size_t n);
+
+struct kernel_set {
+    const char *name;        /* "ref", "avx2", "avx512", "neon" */
+    const char *description; /* one line, for doctor; says "untested" where it is */
+    bool by_default;         /* may be chosen without being asked for */
+    bool (*is_supported)(void);
+
+    size_t (*padded_k)(size_t k);  /* columns to store for k: whole vectors */
+    size_t (*stride)(size_t k);    /* floats from row to row: aligned, and never a multiple of 4 KiB apart */
+    uint32_t (*lanes)(size_t k);   /* the best number of moving rows a chunk, at most KERNEL_LANES */
+    bool (*user_resident_small)(size_t k); /* whether all tiles should keep users resident at this k */
+    kernel_sgd_tile *(*sgd_tile)(size_t k);
+
+    /* a.b over k floats; rows aligned as above, k padded. */
+    float (*dot)(const float *a, const float *b, size_t k);
+
+    /* out[i] = biases[i] + u.rows_i for n rows. */
+    void (*scores)(const float *u, const float *rows, size_t stride, const float *biases, size_t n,
+                   size_t k, float *out);
+
+    /* Makes this thread take denormals as zero; @return the state to restore. */
+    unsigned (*flush_denormals)(void);
+    void (*restore_denormals)(unsigned state);
+};
+
+/* The i-th set compiled in, best first, or NULL past the last (the reference, always there). */
+const struct kernel_set *kernel_set_at(size_t i);
+
+/* The best that this machine supports; `name` (may be NULL) asks for one. @return NULL when there is no set
+ * of that name here or the machine lacks it */
+const struct kernel_set *kernel_set_choose(const char *name);
+
+/* Sizes of this machine's caches, read at run time; what cannot be read is a cautious guess. */
+struct cache_sizes {
+    size_t l1, l2, l3; /* bytes of data cache a core (l1, l2) and shared (l3) */
+    bool guessed;
+};
+
+struct cache_sizes cache_sizes_read(void);
+
+#endif
