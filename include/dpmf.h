@@ -81,6 +81,14 @@ enum dpmf_code {
     DPMF_ERR_RATINGS_NO_TIMES = -601,
     DPMF_ERR_RATINGS_NONE_LEFT = -602,
     DPMF_ERR_RATINGS_SHAPE = -603,
+
+    DPMF_ERR_MODEL_NOT_A_MODEL = -701,
+    DPMF_ERR_MODEL_CORRUPT = -702,
+    DPMF_ERR_MODEL_KIND = -703,
+    DPMF_ERR_MODEL_UNKNOWN_ID = -704,
+
+    DPMF_ERR_TRAIN_DIVERGED = -801,
+    DPMF_ERR_TRAIN_MISMATCH = -802,
 };
 
 enum { DPMF_ERROR_TEXT_MAX = 512 };
@@ -188,8 +196,9 @@ DPMF_API int dpmf_import(const char *const *inputs, size_t n_inputs, const char 
 struct dpmf_store;
 
 /* Opens a store, or any input of dpmf_import() by packing it into a temporary store first (which
- * nobody else can read and which is gone when this process ends). `options` is used only then and
- * may be NULL. */
+ * nobody else can read and which is gone when this process ends); so is a store when `options`, which
+ * may be NULL, asks for other ratings than it holds. Records that were skipped and duplicates are
+ * told to run->warn. */
 DPMF_API int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                              const struct dpmf_run *run, struct dpmf_store **store,
                              struct dpmf_error *error);
@@ -199,6 +208,7 @@ struct dpmf_store_info {
     uint64_t users, items, ratings, blocks;
     double min, max; /* of the ratings; both 0 in an empty store */
     bool has_times;
+    bool is_temporary; /* packed for this use from something else, so its size on disk means nothing */
     uint64_t file_bytes;
 };
 
@@ -304,6 +314,199 @@ DPMF_API const char *dpmf_synth_shape_name(size_t i);
 DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
                         const struct dpmf_run *run, struct dpmf_import_report *report,
                         struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Training: r = offset + b_user + b_item + u.v
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_train_options {
+    uint32_t factors;      /* k, 1 to 4096 */
+    uint32_t epochs;
+    double learning_rate;
+    double decay;          /* gamma of eta_t = eta_0 / t^gamma; with it below 0 the default schedule */
+    double regularization; /* lambda of the L2 penalties */
+    uint64_t seed;
+    bool deterministic;    /* bit-identical models for any number of threads */
+    bool hogwild;          /* item vectors are written by several threads at once */
+    const char *kernels;   /* NULL: the best this machine has */
+    const char *tiers;     /* NULL: sized from the caches. Else the paper's, e.g. "500,4000" */
+    uint32_t patience;     /* with a validation set: epochs without gain before stopping; 0 never */
+    const char *snapshot;  /* NULL, or a checkpoint file written now and then */
+    uint32_t snapshot_every; /* epochs */
+    const char *resume;    /* NULL, or a snapshot to go on from */
+};
+
+DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
+
+struct dpmf_epoch {
+    uint32_t epoch; /* from 1 */
+    double seconds; /* since the start of training */
+    double updates_per_second;
+    double train_rmse;
+    double valid_rmse; /* NaN without a validation set */
+};
+
+struct dpmf_train_report {
+    uint32_t epochs;
+    double seconds; /* of the epochs alone */
+    double tiling_seconds;
+    double updates_per_second;
+    double train_rmse, valid_rmse;
+    bool stopped_early;
+    bool tiles_on_disk;
+    char kernels[16];
+};
+
+/* Trains on `store` and writes a checkpoint to `output`. `valid` may be NULL. `on_epoch` (may be NULL) is
+ * called after each epoch; a value other than 0 ends the run with what there is by then. */
+DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
+                        const struct dpmf_train_options *options, const struct dpmf_run *run,
+                        int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                        struct dpmf_train_report *report, struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * A model, and what one does with it
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_model;
+
+DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_error *error);
+DPMF_API void dpmf_model_close(struct dpmf_model *model);
+
+struct dpmf_model_info {
+    const char *kind; /* "checkpoint" */
+    uint64_t users, items;
+    uint32_t factors;
+    double offset;
+    double min, max;  /* the scale of the ratings */
+    uint32_t epochs;
+    uint64_t file_bytes;
+
+    /* Of the run that made it. */
+    uint64_t ratings; /* it was trained on */
+    uint64_t seed;
+    double learning_rate, decay, regularization;
+    double best_valid; /* NaN without a validation set */
+    uint32_t best_epoch;
+    const char *provenance; /* JSON text; lives as long as the model */
+};
+
+DPMF_API void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info);
+
+/* Numbers of ids, or UINT64_MAX when the model does not know them; ids of numbers. */
+DPMF_API uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id, size_t length);
+DPMF_API uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id, size_t length);
+DPMF_API const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user, size_t *length);
+DPMF_API const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item, size_t *length);
+
+/* The prediction for a pair; UINT64_MAX for an unknown user or item: the mean plus the bias known.
+ * Not clamped to the scale. */
+DPMF_API double dpmf_model_predict(const struct dpmf_model *model, uint64_t user, uint64_t item);
+
+struct dpmf_scored_item {
+    uint64_t item;
+    float score;
+};
+
+/* The n best items for a user, best first, ties by item number; exact. `exclude` is a bitmap over items (may
+ * be NULL), `include` likewise. @return how many there are, or a negative code */
+DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
+                                      const uint8_t *exclude, const uint8_t *include, size_t n,
+                                      struct dpmf_scored_item *out, struct dpmf_error *error);
+
+/* The n items whose vectors point most nearly the same way (cosine), itself left out. */
+DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
+                                    struct dpmf_scored_item *out, struct dpmf_error *error);
+
+/* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
+ * ratings with the model's regularisation, and the prediction is then exactly the offset, plus the item's
+ * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n; items that
+ * the model does not know have a share of 0. */
+struct dpmf_own_rating {
+    uint64_t item;
+    float rating;
+};
+
+DPMF_API int dpmf_model_explain(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
+                                size_t n, uint64_t item, double *prediction, double *shares,
+                                struct dpmf_error *error);
+
+/* What a store says about one user, in the model's item numbers. */
+struct dpmf_history {
+    struct dpmf_own_rating *ratings;
+    size_t n;
+    uint64_t unknown_items; /* ratings of items that the model does not know: left out */
+    bool found;             /* the store knows the user */
+};
+
+DPMF_API int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
+                                const char *user, size_t length, const struct dpmf_run *run,
+                                struct dpmf_history *history, struct dpmf_error *error);
+DPMF_API void dpmf_history_free(struct dpmf_history *history);
+
+/* The n best items for each user of the model, by all threads; `take` is called by one thread at a time, for
+ * the users of `history` (may be NULL) in its order, then for the others in the model's. What a user has
+ * rated in `history` is left out. A value of `take` other than 0 ends it with DPMF_ERR_BASE_CANCELLED. */
+DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *history,
+                                      const uint8_t *exclude, const uint8_t *include, size_t n,
+                                      const struct dpmf_run *run,
+                                      int (*take)(void *self, uint64_t user,
+                                                  const struct dpmf_scored_item *items, size_t n),
+                                      void *self, struct dpmf_error *error);
+
+/* recall@n: the share of a user's test items among the n best; ndcg@n: a hit at rank r counts 1 / log2(r + 1),
+ * as a share of what the best order would give; map@n: precision at each hit, averaged over
+ * min(n, test items). Each is averaged over the users that the model knows and that have test items, whatever
+ * their ratings; items of the history are neither recommended nor wanted, and items that the model does not
+ * know are wanted but cannot be found. */
+struct dpmf_evaluate_options {
+    uint32_t ranking; /* 0: no ranking metrics. Else the n of recall@n, ndcg@n, map@n */
+};
+
+struct dpmf_evaluation {
+    uint64_t n;
+    double rmse, mae;
+    uint64_t unknown_users, unknown_items; /* ratings of them: predicted by what is known */
+    uint64_t ranked_users;
+    double recall, ndcg, map;
+};
+
+/* `history` (may be NULL) holds what each user has rated already: left out of the ranking. */
+DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
+                                 struct dpmf_store *history,
+                                 const struct dpmf_evaluate_options *options,
+                                 const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                                 struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Small tables: pairs to predict, lists of items, catalogues, one's own ratings
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_field {
+    const char *text; /* ended by NUL, which `length` does not count */
+    size_t length;
+    int64_t column; /* 1-based, in bytes */
+};
+
+enum { DPMF_TABLE_COLUMNS_MAX = 4 };
+
+struct dpmf_table_row {
+    const char *file; /* as errors call it */
+    int64_t line;     /* 0 in a store */
+    struct dpmf_field field[DPMF_TABLE_COLUMNS_MAX]; /* in the order they were asked for */
+};
+
+/* Reads rows of text, compressed or not, "-" for standard input, and gives the wanted columns of each to
+ * `take`; a value other than 0 ends the reading with that value. `columns` is a list such as "user,item",
+ * of user, item, rating and title. Where the first row names them all it is a header; else they are the
+ * first columns, in this order. Columns are parted by tabs, "::", commas, semicolons, bars or blanks,
+ * whichever comes first; quotes as in CSV. A title that is not UTF-8 is taken for ISO-8859-1; it is given
+ * in UTF-8. A ratings store gives its users, items and ratings too. `run` may be
+ * NULL; its progress is asked now and then whether to go on. */
+DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
+                             int (*take)(void *self, const struct dpmf_table_row *row,
+                                         struct dpmf_error *error),
+                             void *self, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Text helpers, shared with the command line

@@ -15,9 +15,11 @@
 /* What the process ends with. A signal shows as 128 + its number in shells. */
 enum exit_status {
     STATUS_DONE = 0,
+    STATUS_NO = 1,
     STATUS_USAGE = 2,
     STATUS_INPUT = 3,
     STATUS_IO = 4,
+    STATUS_DIVERGED = 5,
     STATUS_BUG = 70,
 };
 
@@ -93,6 +95,30 @@ enum option_id {
     OPTION_PROBE,
     OPTION_PLOT,
     OPTION_CSV,
+    OPTION_HISTORY,
+    OPTION_RANKING,
+    OPTION_TOP,
+    OPTION_USER,
+    OPTION_ALL_USERS,
+    OPTION_ITEM,
+    OPTION_INCLUDE,
+    OPTION_EXCLUDE,
+    OPTION_CATALOGUE,
+    OPTION_MINE,
+    OPTION_FACTORS,
+    OPTION_EPOCHS,
+    OPTION_LEARNING_RATE,
+    OPTION_DECAY,
+    OPTION_REG,
+    OPTION_VALID,
+    OPTION_PATIENCE,
+    OPTION_DETERMINISTIC,
+    OPTION_HOGWILD,
+    OPTION_KERNELS,
+    OPTION_TIERS,
+    OPTION_SNAPSHOT,
+    OPTION_SNAPSHOT_EVERY,
+    OPTION_RESUME,
     OPTION_COUNT,
 };
 
@@ -182,9 +208,18 @@ int command_synth_run(struct invocation *invocation);
 int command_split_run(struct invocation *invocation);
 int command_describe_run(struct invocation *invocation);
 int command_export_run(struct invocation *invocation);
+int command_train_run(struct invocation *invocation);
+int command_evaluate_run(struct invocation *invocation);
+int command_recommend_run(struct invocation *invocation);
+int command_predict_run(struct invocation *invocation);
+int command_similar_run(struct invocation *invocation);
+int command_explain_run(struct invocation *invocation);
 int command_demo_run(struct invocation *invocation);
 int command_doctor_run(struct invocation *invocation);
 int command_completion_run(struct invocation *invocation);
 int command_help_run(struct invocation *invocation);
+
+/* describe, of a model. */
+int describe_model_run(struct invocation *invocation);
 
 #endif

@@ -105,6 +105,7 @@ int command_demo_run(struct invocation *invocation) {
                                  "%s: cannot go there: %s", path, text_system_error(errno).text);
         goto out;
     }
+    signals_pipe_ignore(); /* `dpmf demo | head` must still come to the cleaning up */
     status = run_steps(invocation);
     remove_files(directory);
 out:

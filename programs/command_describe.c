@@ -1,6 +1,6 @@
 /*
  * dpmf describe: what a store or any ratings input holds, as a page for people with a histogram, or
- * as one JSON object. Fed by dpmf_store_describe.
+ * as one JSON object. Fed by dpmf_store_describe; models are left to describe_model.c.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -176,16 +176,17 @@ static void print_page(const char *path, const struct dpmf_description *descript
     if (info->has_times)
         printf("  %-10s %s to %s\n", "times", text_time(description->first_time).text,
                text_time(description->last_time).text);
-    printf("  %-10s %s, %.2f bytes a rating, %s\n", "store", text_bytes(info->file_bytes).text,
-           description->bytes_per_rating, text_count(info->blocks, "block").text);
+    if (!info->is_temporary)
+        printf("  %-10s %s, %.2f bytes a rating, %s\n", "store", text_bytes(info->file_bytes).text,
+               description->bytes_per_rating, text_count(info->blocks, "block").text);
     print_percentiles(description);
     print_histogram(description);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* A model file is no ratings file, and the readers could only call it strange text. It begins with
- * the length of a JSON header, which is never near 2^56, and the brace of that header. */
+/* A model file is no ratings file: it begins with the length of a JSON header, which is never near
+ * 2^56, and the brace of that header. */
 static bool is_safetensors(const char *path) {
     unsigned char head[9];
     struct stat status;
@@ -205,11 +206,7 @@ int command_describe_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
 
-    if (is_safetensors(path))
-        return terminal_error_print(STATUS_INPUT,
-                                    "this version describes ratings: a store made by dpmf import, "
-                                    "or any input of it",
-                                    "%s: this is a safetensors file, not ratings", path);
+    if (is_safetensors(path)) return describe_model_run(invocation);
     int rc = dpmf_store_open(path, &input, &invocation->run, &store, &error);
     if (rc == 0)
         rc = dpmf_store_describe(store, invocation->value[OPTION_PLOT], &invocation->run,

@@ -35,7 +35,7 @@ static int make_directory(const char *directory, struct target *target) {
                                                       : text_system_error(mkdir_errno).text);
 }
 
-static int open_target(const char *directory, struct target *target) {
+static int open_target(const char *directory, const char *input, struct target *target) {
     static const char name[] = "/ratings.csv";
     if (strcmp(directory, "-") == 0) return STATUS_DONE;
     size_t size = strlen(directory) + sizeof name;
@@ -44,6 +44,9 @@ static int open_target(const char *directory, struct target *target) {
         return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     snprintf(target->path, size, "%s%s", directory, name);
+    if (strcmp(input, "-") != 0 && options_same_file(target->path, input))
+        return terminal_error_print(STATUS_USAGE, "name another directory to write to",
+                                    "--csv %.200s would overwrite the input", directory);
     return make_directory(directory, target);
 }
 
@@ -92,7 +95,7 @@ int command_export_run(struct invocation *invocation) {
     /* The input first: a missing one leaves no empty directory behind. */
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc != 0) return report_error_print(invocation, &error);
-    status = open_target(invocation->value[OPTION_CSV], &target);
+    status = open_target(invocation->value[OPTION_CSV], invocation->operands[0], &target);
     if (status != STATUS_DONE) goto out;
     rc = dpmf_store_export_csv(store, target.path, STDOUT_FILENO, &invocation->run, &bytes, &error);
     if (rc != 0) {

@@ -162,9 +162,112 @@ static const struct option split_options[] = {
     {0},
 };
 
+static const struct option train_options[] = {
+    {OPTION_OUTPUT, 'o', true, "output", NULL,
+     {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
+     "the model to write: a safetensors file with everyone's vectors, which only you can read"},
+    {OPTION_FACTORS, 'k', false, "factors", NULL, {VALUE_COUNT, "K", "64", NULL, NULL},
+     "numbers in a vector, 1 to 4096 (default 128)"},
+    {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
+     "passes over the ratings (default 20)"},
+    {OPTION_LEARNING_RATE, 0, false, "learning-rate", NULL, {VALUE_NUMBER, "X", "0.03", NULL, NULL},
+     "the first step size (default 0.03); it falls linearly to nothing over the epochs"},
+    {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
+     "let the step size fall as 1 / epoch^GAMMA instead"},
+    {OPTION_REG, 0, false, "reg", NULL, {VALUE_NUMBER, "X", "0.05", NULL, NULL},
+     "the L2 penalty on vectors (default 0.05)"},
+    {OPTION_VALID, 0, false, "valid", NULL, {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
+     "measure the error on these ratings after every epoch, keep the best epoch, and stop when it "
+     "no longer falls"},
+    {OPTION_PATIENCE, 0, false, "patience", NULL, {VALUE_COUNT, "N", "3", NULL, NULL},
+     "epochs without a gain on --valid before stopping (default 3; 0: never stop early)"},
+    {OPTION_DETERMINISTIC, 0, false, "deterministic", NULL, {.kind = VALUE_NONE},
+     "the same model, bit for bit, for any number of threads"},
+    {OPTION_HOGWILD, 0, false, "hogwild", NULL, {.kind = VALUE_NONE},
+     "let threads write item vectors without waiting for each other, as the paper does"},
+    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
+     "use these inner loops instead of the best that the machine has: ref, avx2, avx512 or neon"},
+    {OPTION_TIERS, 0, false, "tiers", NULL, {VALUE_TEXT, "LIST", "500,4000", NULL, NULL},
+     "cut items into the paper's tiers of popularity instead of groups sized from the caches"},
+    {OPTION_SNAPSHOT, 0, false, "snapshot", NULL,
+     {VALUE_OUTPUT, "FILE", "run.safetensors", ".safetensors", NULL},
+     "write the state of the run here after epochs, to go on from with --resume"},
+    {OPTION_SNAPSHOT_EVERY, 0, false, "snapshot-every", NULL, {VALUE_COUNT, "N", "5", NULL, NULL},
+     "epochs from snapshot to snapshot (default 1)"},
+    {OPTION_RESUME, 0, false, "resume", NULL,
+     {VALUE_FILE, "FILE", "run.safetensors", ".safetensors", NULL},
+     "go on from a snapshot, with the ratings and options of the run that wrote it"},
+    SEED_OPTION,
+    {0},
+};
+
 static const struct option describe_options[] = {
     {OPTION_PLOT, 0, false, "plot", NULL, {VALUE_OUTPUT, "FILE.svg", "items.svg", ".svg", NULL},
      "also draw the number of items by their number of ratings, on logarithmic axes"},
+    {0},
+};
+
+#define TOP_OPTION(what)                                                                           \
+    {                                                                                              \
+        OPTION_TOP, 'n', false, "top", NULL, {VALUE_COUNT, "N", "10", NULL, NULL}, what            \
+    }
+
+#define HISTORY_OPTION(what)                                                                       \
+    {                                                                                              \
+        OPTION_HISTORY, 0, false, "history", NULL,                                                 \
+            {VALUE_FILE, "RATINGS", "train.dpr", NULL, NULL}, what                                 \
+    }
+
+#define CATALOGUE_OPTION                                                                           \
+    {                                                                                              \
+        OPTION_CATALOGUE, 0, false, "catalogue", "catalog",                                        \
+            {VALUE_FILE, "FILE", "items.csv", NULL, NULL},                                         \
+            "show titles from this table of items and titles: CSV, or MovieLens movies.dat or "    \
+            "u.item; what is not UTF-8 is taken for ISO-8859-1"                                    \
+    }
+
+static const struct option evaluate_options[] = {
+    {OPTION_RANKING, 0, false, "ranking", NULL, {.kind = VALUE_NONE},
+     "also tell how well the model ranks: recall, ndcg and map at N"},
+    TOP_OPTION("the N of the ranking, from 1 to 1000 (default 10)"),
+    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
+                   "of the ranking"),
+    {0},
+};
+
+static const struct option recommend_options[] = {
+    {OPTION_USER, 0, false, "user", NULL, {VALUE_TEXT, "ID", "42", NULL, NULL},
+     "recommend to this user"},
+    {OPTION_ALL_USERS, 0, false, "all-users", NULL, {.kind = VALUE_NONE},
+     "recommend to every user of the model, as CSV with the columns user,item,score,rank"},
+    TOP_OPTION("how many items for a user (default 10)"),
+    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out"),
+    {OPTION_INCLUDE, 0, false, "include", NULL, {VALUE_FILE, "FILE", "shelf.csv", NULL, NULL},
+     "recommend none but the items of this list, one a line"},
+    {OPTION_EXCLUDE, 0, false, "exclude", NULL, {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
+     "leave the items of this list out, one a line"},
+    CATALOGUE_OPTION,
+    {0},
+};
+
+static const struct option similar_options[] = {
+    {OPTION_ITEM, 0, true, "item", NULL, {VALUE_TEXT, "ID", "dune", NULL, NULL},
+     "the item that others are to be like"},
+    TOP_OPTION("how many items (default 10)"),
+    CATALOGUE_OPTION,
+    {0},
+};
+
+static const struct option explain_options[] = {
+    {OPTION_ITEM, 0, true, "item", NULL, {VALUE_TEXT, "ID", "dune", NULL, NULL},
+     "the item whose prediction is to be explained"},
+    {OPTION_USER, 0, false, "user", NULL, {VALUE_TEXT, "ID", "42", NULL, NULL},
+     "explain it to this user, whose ratings are in --history"},
+    HISTORY_OPTION("the ratings, a store or any input of dpmf import"),
+    {OPTION_MINE, 0, false, "ratings", NULL, {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},
+     "explain it to someone with these ratings: a table of items and ratings"},
+    TOP_OPTION("how many ratings to show (default 10)"),
+    CATALOGUE_OPTION,
     {0},
 };
 
@@ -181,6 +284,11 @@ static const struct option export_options[] = {
 #define SOME_CSV                                                                                   \
     "printf 'user,item,rating\\nann,dune,4.5\\nann,solaris,3\\nbob,dune,5\\n' >ratings.csv"
 #define SOME_STORE "dpmf synth -q --users 300 --items 80 --ratings 6000 --timestamps -o ratings.dpr"
+
+#define SOME_MODEL                                                                                 \
+    "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o all.dpr; "   \
+    "dpmf split -q all.dpr --train train.dpr --test test.dpr; "                                    \
+    "dpmf train -q train.dpr -k 8 --epochs 5 -o m.safetensors"
 
 const struct verb verbs[] = {
     {
@@ -255,12 +363,13 @@ const struct verb verbs[] = {
                 "Puts every rating of FILE, a store or any input of dpmf import, in one of two "
                 "stores. The choice depends on --seed and on the text of the ids alone: not on the "
                 "order of the file, the number of threads or the machine. Neither store appears "
-                "unless both are whole.",
+                "unless both are whole. A split by time leaves ratings without a time in the "
+                "training store.",
             },
         .groups = {{"Options", split_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
-        .exit_note = "3 when one of the stores would be empty, or when --by time meets ratings "
-                     "without times.",
+        .exit_note = "3 when one of the stores would be empty, or when --by time finds no "
+                     "rating with a time.",
         .examples =
             {
                 {"A tenth of the ratings for the test",
@@ -273,8 +382,33 @@ const struct verb verbs[] = {
         .run = command_split_run,
     },
     {
+        .name = "train",
+        .summary = "learn a model from ratings",
+        .synopsis = "RATINGS -o MODEL [options]",
+        .paragraphs =
+            {
+                "Learns an offset, a bias and a vector for each user and item by stochastic gradient "
+                "descent, so that their products predict ratings. The ratings are put in an order "
+                "that fits the caches first, in memory or, beyond --memory, in a temporary file.",
+                "A model holds a vector for every user: it is as private as the ratings. Without "
+                "--deterministic the last bits of a model depend on the threads.",
+            },
+        .groups = {{"Options", train_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
+        .exit_note = "5 when training diverges; the last snapshot is kept.",
+        .examples =
+            {
+                {"Learn with what does well on most sets", "dpmf train ratings.dpr -o model.safetensors",
+                 SOME_STORE},
+                {"Stop when ratings that were held back are predicted no better",
+                 "dpmf train train.dpr --valid test.dpr -o model.safetensors",
+                 SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+            },
+        .run = command_train_run,
+    },
+    {
         .name = "describe",
-        .summary = "tell what a ratings store or a ratings file holds",
+        .summary = "tell what a ratings store, a ratings file or a model holds",
         .synopsis = "FILE [--plot FILE.svg] [options]",
         .paragraphs =
             {
@@ -284,6 +418,8 @@ const struct verb verbs[] = {
                 "With --json it prints one object with users, items, ratings, min, max, mean, "
                 "standard_deviation, density and the rest; per_user and per_item are the numbers "
                 "of ratings at percentile_levels.",
+                "Of a model it prints how many users, items and factors it has, the scale, and how "
+                "it was trained.",
             },
         .groups = {{"Options", describe_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
@@ -297,6 +433,151 @@ const struct verb verbs[] = {
                  "dpmf describe ratings.dpr --plot items.svg --json", SOME_STORE},
             },
         .run = command_describe_run,
+    },
+    {
+        .name = "evaluate",
+        .summary = "measure how well a model predicts ratings it has not seen",
+        .synopsis = "MODEL TEST [--ranking [-n N]] [--history RATINGS] [options]",
+        .paragraphs =
+            {
+                "Predicts every rating of TEST, a store or any input of dpmf import, and prints "
+                "the "
+                "root of the mean squared error (RMSE), the mean absolute error (MAE) and the "
+                "number of ratings. Predictions are clamped to the scale of the ratings that the "
+                "model was trained on. A user or an item that the model does not know is predicted "
+                "by what is known: the mean and the other's bias; the number of such ratings is "
+                "reported.",
+                "With --ranking the N best items for each user are held against the user's items "
+                "in "
+                "TEST, whatever their ratings. recall is the share of those items among the N "
+                "best; "
+                "ndcg counts an item found at rank r as 1/log2(r + 1), as a share of what the best "
+                "order would give; map is the precision at each item found, averaged over as many "
+                "as could be found. Each is averaged over the users that the model knows. Items in "
+                "the --history of a user are neither recommended nor looked for.",
+                "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items "
+                "and, with --ranking, top, ranked_users, recall, ndcg and map. The results do not "
+                "depend on the number of threads.",
+            },
+        .groups = {{"Options", evaluate_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "MODEL and TEST", "m.safetensors", NULL, NULL}, 2, 2},
+        .exit_note = "3 when the model or the ratings are damaged.",
+        .examples =
+            {
+                {"How good a model is", "dpmf evaluate m.safetensors test.dpr", SOME_MODEL},
+                {"Whether it puts the right items among the first five",
+                 "dpmf evaluate m.safetensors test.dpr --ranking -n 5 --history train.dpr",
+                 SOME_MODEL},
+            },
+        .run = command_evaluate_run,
+    },
+    {
+        .name = "recommend",
+        .summary = "list the items that a user will like best",
+        .synopsis = "MODEL (--user ID | --all-users) [-n N] [--history RATINGS] [options]",
+        .paragraphs =
+            {
+                "Scores every item of the model for the user and prints the N best, the best "
+                "first; "
+                "equal scores in the order of the model. Without --history, items that the user "
+                "has "
+                "rated may be among them.",
+                "A user that the model does not know gets the items that are liked best by all, "
+                "and "
+                "a warning says so.",
+                "With --json it prints an object a line with user, item, score and rank, and title "
+                "where --catalogue has one.",
+            },
+        .groups = {{"Options", recommend_options}, {"How the history is read", input_options}},
+        .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note = "1 when there is nothing to recommend.",
+        .examples =
+            {
+                {"What user 7 should see next",
+                 "dpmf recommend m.safetensors --user 7 --history train.dpr --catalogue items.csv",
+                 SOME_MODEL},
+                {"Three items for everyone, for another program",
+                 "dpmf recommend m.safetensors --all-users -n 3 --history train.dpr >lists.csv",
+                 SOME_MODEL},
+                {"Out of what is on the shelf",
+                 "dpmf recommend m.safetensors --user 7 --include shelf.csv",
+                 SOME_MODEL "; printf '1\\n2\\n3\\n' >shelf.csv"},
+            },
+        .run = command_recommend_run,
+    },
+    {
+        .name = "predict",
+        .summary = "predict the ratings of pairs of a user and an item",
+        .synopsis = "MODEL PAIRS [options]",
+        .paragraphs =
+            {
+                "Reads pairs from PAIRS, a ratings store or a table whose first two columns, or "
+                "whose columns named user and item, are the ids; - is standard input. Prints each "
+                "pair with its prediction, in the order of the input, as CSV with the header "
+                "user,item,prediction. Predictions are clamped to the scale of the ratings.",
+                "Where the model does not know the user or the item, the prediction is the mean "
+                "plus the bias that is known; the number of such pairs is reported. With --json it "
+                "prints an object a line with user, item, prediction and, where it is so, "
+                "unknown_user or unknown_item.",
+            },
+        .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 2, 2},
+        .exit_note = "3 when the model is damaged or a row of PAIRS is not a pair.",
+        .examples =
+            {
+                {"A few pairs", "printf '7,1\\n7,2\\n' | dpmf predict m.safetensors -", SOME_MODEL},
+                {"The pairs of a store", "dpmf predict m.safetensors test.dpr >predictions.csv",
+                 SOME_MODEL},
+            },
+        .run = command_predict_run,
+    },
+    {
+        .name = "similar",
+        .summary = "list the items most like an item",
+        .synopsis = "MODEL --item ID [-n N] [options]",
+        .paragraphs =
+            {
+                "Prints the N items whose vectors point most nearly the same way as the item's: by "
+                "the cosine of the angle between them, which is 1 for the same direction. How much "
+                "an item is liked on the whole does not count.",
+                "With --json it prints an object a line with to, item, cosine and rank.",
+            },
+        .groups = {{"Options", similar_options}},
+        .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note = "3 when the model does not know the item.",
+        .examples =
+            {
+                {"What is like item 1",
+                 "dpmf similar m.safetensors --item 1 -n 5 --catalogue items.csv", SOME_MODEL},
+            },
+        .run = command_similar_run,
+    },
+    {
+        .name = "explain",
+        .summary = "tell which ratings speak for an item",
+        .synopsis = "MODEL --item ID (--user ID --history RATINGS | --ratings MINE) [options]",
+        .paragraphs =
+            {
+                "Fits a user to the ratings, holding the items of the model still, and takes the "
+                "prediction for the item apart: what all ratings have in common, the item's bias, "
+                "and a share for each of the user's ratings. The parts add up to the prediction, "
+                "which is not clamped to the scale. Since the user is fitted anew, it differs a "
+                "little from what dpmf predict prints.",
+                "With --json it prints an object with item, prediction, offset, item_bias, ratings "
+                "and unknown_items, and then an object a line with because, rating, share and "
+                "rank.",
+            },
+        .groups = {{"Options", explain_options}, {"How the history is read", input_options}},
+        .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note = "3 when the model does not know the item, or the history the user.",
+        .examples =
+            {
+                {"Why item 1 for user 7",
+                 "dpmf explain m.safetensors --item 1 --user 7 --history train.dpr -n 3",
+                 SOME_MODEL},
+                {"Why item 1 for me", "dpmf explain m.safetensors --item 1 --ratings mine.csv",
+                 SOME_MODEL "; printf '2,5\\n3,1\\n' >mine.csv"},
+            },
+        .run = command_explain_run,
     },
     {
         .name = "export",
@@ -415,9 +696,11 @@ const struct environment_note environment_notes[] = {
 
 const struct status_note status_notes[] = {
     {STATUS_DONE, "done"},
+    {STATUS_NO, "the answer is no: there is nothing to recommend"},
     {STATUS_USAGE, "the command line is wrong"},
     {STATUS_INPUT, "an input is damaged, not understood, or holds what it may not"},
     {STATUS_IO, "a file cannot be read or written, or there is no memory for it"},
+    {STATUS_DIVERGED, "training diverged"},
     {STATUS_BUG, "a bug of dpmf: please report it"},
     {130, "ended by SIGINT"},
     {143, "ended by SIGTERM"},

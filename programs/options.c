@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,8 @@ static bool is_range(const char *text) {
 
 static bool is_rescale(const char *text) {
     double number[4];
-    return read_numbers(text, ":=:", number) == 4 && number[0] < number[1];
+    return read_numbers(text, ":=:", number) == 4 && number[0] < number[1] &&
+           isfinite(number[1] - number[0]) && isfinite(number[3] - number[2]);
 }
 
 static bool is_scale(const char *text) {
@@ -257,7 +259,7 @@ static int check_required(const struct invocation *invocation) {
 /* ---- files that must not be one ---------------------------------------------------------------- */
 
 /* Whether two paths name one file, be it there already or not. */
-static bool is_same_file(const char *a, const char *b) {
+bool options_same_file(const char *a, const char *b) {
     struct stat of_a, of_b;
     bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
     if (has_a && has_b) return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
@@ -288,7 +290,7 @@ static int check_output(const struct invocation *invocation, const struct option
                                     "--%s cannot be standard output", output->name);
     for (size_t i = 0; i < invocation->n_operands; i++)
         if (strcmp(invocation->operands[i], "-") != 0 &&
-            is_same_file(path, invocation->operands[i]))
+            options_same_file(path, invocation->operands[i]))
             return terminal_error_print(STATUS_USAGE, "name another file to write",
                                         "--%s %.200s would overwrite the input", output->name,
                                         path);
@@ -296,7 +298,7 @@ static int check_output(const struct invocation *invocation, const struct option
         for (const struct option *other = group->options; other->name != NULL; other++)
             if (other->id != output->id && is_file_kind(other->value.kind) &&
                 command_has(invocation, other->id) &&
-                is_same_file(path, invocation->value[other->id]))
+                options_same_file(path, invocation->value[other->id]))
                 return terminal_error_print(STATUS_USAGE, "give each a file of its own",
                                             "--%s and --%s name the same file", output->name,
                                             other->name);

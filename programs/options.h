@@ -21,6 +21,9 @@ bool options_is(const struct invocation *invocation, enum option_id id, const ch
 void options_range(const struct invocation *invocation, enum option_id id, double range[2]);
 void options_scale(const struct invocation *invocation, enum option_id id, double scale[3]);
 
+/* Whether two paths name one file, be it there already or not. */
+bool options_same_file(const char *a, const char *b);
+
 /* --format, --columns, --rescale, --rating-range and --on-error. */
 struct dpmf_input_options options_input(const struct invocation *invocation);
 

@@ -17,7 +17,7 @@ static atomic_int n_signals;
 
 /* A run that waits for a silent pipe does not hear; it is ended after this many seconds. Nothing is
  * lost by it: an unfinished output has no name yet wherever the file system allows that. */
-enum { SIGNALS_UNTIL_END = 3, SECONDS_UNTIL_END = 3 };
+enum { SIGNALS_UNTIL_END = 3, SECONDS_UNTIL_END = 30 };
 
 static void end_by(int number) {
     sigset_t set;
@@ -57,6 +57,7 @@ void signals_install(void) {
     install(SIGINT);
     install(SIGTERM);
     install(SIGHUP);
+    signal(SIGXFSZ, SIG_IGN); /* then a write past the limit fails, and is reported */
     signal(SIGALRM, end_unheeded);
 
     /* Some parents start us with SIGPIPE ignored or blocked; `dpmf ... | head` must end quietly
@@ -67,6 +68,8 @@ void signals_install(void) {
     sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
+
+void signals_pipe_ignore(void) { signal(SIGPIPE, SIG_IGN); }
 
 int signals_pending(void) { return atomic_load_explicit(&pending_signal, memory_order_relaxed); }
 

@@ -14,6 +14,9 @@ int signals_pending(void);
 /* The same, by a run that will now stop and clean up: it is given the time for that. */
 int signals_heed(void);
 
+/* From now on a broken pipe is an error of writing, not the end. */
+void signals_pipe_ignore(void);
+
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise_pending(void);
 

@@ -16,10 +16,10 @@ lib/random     base
 lib/store      base
 lib/model      base
 lib/kernels    base
-lib/schedule   base store
+lib/schedule   base store kernels
 lib/ratings    base random store model
 lib/privacy    base random store model
-lib/train      base random store schedule kernels model privacy
+lib/train      base random store schedule kernels model privacy recommend
 lib/recommend  base model kernels
 programs       -
 python         -

@@ -21,6 +21,15 @@ command -v dpkg-query >/dev/null || exit 0
 
 installed=" $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' | awk '$1 == "ii" { printf "%s ", $2 }') "
 
+# Whether one of a package's purposes (test,bench) is among those asked for.
+is_wanted() {
+    local purpose
+    for purpose in ${1//,/ }; do
+        [[ $purposes == *" $purpose "* ]] && return
+    done
+    return 1
+}
+
 # Sets `missing`, the packages, and `missing_lines`, the same with their purpose and reason.
 find_missing() {
     missing=()
@@ -29,10 +38,11 @@ find_missing() {
     local package purpose why
     while read -r package purpose why; do
         [[ -z $package || $package == "#"* ]] && continue
-        [[ $purposes == *" $purpose "* && $installed != *" $package "* ]] || continue
+        is_wanted "$purpose" || continue
+        [[ $installed == *" $package "* ]] && continue
         missing+=("$package")
-        missing_lines+="$(printf '  %-20s %-6s %s' "$package" "$purpose" "$why")"$'\n'
-        [[ $purpose == build ]] && missing_for_build=yes
+        missing_lines+="$(printf '  %-20s %-11s %s' "$package" "$purpose" "$why")"$'\n'
+        if [[ ,$purpose, == *,build,* ]]; then missing_for_build=yes; fi
     done <packages.txt
 }
 

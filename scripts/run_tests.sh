@@ -87,7 +87,7 @@ sum_of() {
 suite() {
     local name=$1 kind=$2 limit=$3
     shift 3
-    local log="$logs/${name//[ ,:]/-}.log" begun=$SECONDS
+    local log="$logs/${name//[ ,:\/]/-}.log" begun=$SECONDS
     timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null
     count "$kind" "$log" $?
     report "$name" "$log" $((SECONDS - begun))
@@ -256,10 +256,10 @@ suite "include law" line 60 scripts/include_law.sh --objects build
 suite_of_executables "unit tests" 300 build/tests/unit
 suite_of_executables "failure tests" 300 build/tests/failure
 
-suite "command line: man page examples" line 300 tests/cli/man_examples.sh build/dpmf
+suite "man page examples" line 300 tests/cli/man_examples.sh build/dpmf
 for script in tests/*/run.sh; do
     folder=$(basename "$(dirname "$script")")
-    suite "$folder tests" line 600 "$script" build/dpmf
+    suite "tests/$folder/run.sh" line 600 "$script" build/dpmf
 done
 
 if find_launcher address; then
@@ -267,7 +267,7 @@ if find_launcher address; then
         suite_of_executables "unit tests, asan+ubsan" 600 build/asan/tests/unit "${launcher[@]}"
         suite_of_executables "failure tests, asan+ubsan" 900 build/asan/tests/failure "${launcher[@]}"
         if [[ -n $long ]]; then
-            suite "command line, asan+ubsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/asan/dpmf
+            suite "tests/cli/run.sh, asan+ubsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/asan/dpmf
             suite "man page examples, asan+ubsan" line 1800 \
                 "${launcher[@]}" tests/cli/man_examples.sh build/asan/dpmf
         fi
@@ -284,7 +284,7 @@ if find_launcher thread; then
         suite_of_executables "unit tests, tsan" 900 build/tsan/tests/unit "${launcher[@]}"
         only=""
         if [[ -n $long ]]; then
-            suite "command line, tsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/tsan/dpmf
+            suite "tests/cli/run.sh, tsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/tsan/dpmf
         fi
     fi
 else

@@ -85,6 +85,14 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_RATINGS_NO_TIMES, EXIT_INPUT, "the ratings have no timestamps"),
     ENTRY(DPMF_ERR_RATINGS_NONE_LEFT, EXIT_INPUT, "no ratings are left"),
     ENTRY(DPMF_ERR_RATINGS_SHAPE, EXIT_USAGE, "no ratings can have the shape asked for"),
+
+    ENTRY(DPMF_ERR_MODEL_NOT_A_MODEL, EXIT_INPUT, "the file is not a model"),
+    ENTRY(DPMF_ERR_MODEL_CORRUPT, EXIT_INPUT, "the model is damaged"),
+    ENTRY(DPMF_ERR_MODEL_KIND, EXIT_INPUT, "the file is another kind of model than this needs"),
+    ENTRY(DPMF_ERR_MODEL_UNKNOWN_ID, EXIT_INPUT, "the model does not know this user or item"),
+
+    ENTRY(DPMF_ERR_TRAIN_DIVERGED, EXIT_NOT_FINITE, "training diverged"),
+    ENTRY(DPMF_ERR_TRAIN_MISMATCH, EXIT_INPUT, "the snapshot belongs to another run"),
 };
 
 static const struct entry *find(int code) {

@@ -42,6 +42,9 @@ bool json_skip(struct json_reader *reader, struct json_token token);
  * `out` may be the string's own place. @return the length */
 size_t json_unescape(const struct json_token *token, char *out);
 
+/* Whether the string names half of a character (a lone surrogate), which no UTF-8 can say. */
+bool json_has_half(const struct json_token *token);
+
 /* Whether the string or key equals `word` once unescaped (words longer than 255 bytes: false). */
 bool json_equals(const struct json_token *token, const char *word);
 

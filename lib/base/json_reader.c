@@ -148,6 +148,24 @@ size_t json_unescape(const struct json_token *token, char *out) {
     return length;
 }
 
+bool json_has_half(const struct json_token *token) {
+    const char *at = token->text, *end = at + token->length;
+    while (token->escaped && end - at >= 2) {
+        if (*at != '\\' || at[1] != 'u') {
+            at += *at == '\\' ? 2 : 1;
+            continue;
+        }
+        int unit = hex_four(at + 2, end);
+        at += 6;
+        if (unit < 0xd800 || unit >= 0xe000) continue;
+        bool paired = unit < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u';
+        int low = paired ? hex_four(at + 2, end) : -1;
+        if (low < 0xdc00 || low >= 0xe000) return true;
+        at += 6;
+    }
+    return false;
+}
+
 bool json_equals(const struct json_token *token, const char *word) {
     size_t n_word = strlen(word);
     if (n_word > 255) return false;

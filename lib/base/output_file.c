@@ -155,9 +155,10 @@ static int create_temporary(struct output_file *file, enum output_mode mode) {
 #ifdef O_TMPFILE
     if (access("/proc/self/fd", X_OK) == 0)
         file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, bits);
-    if (file->fd >= 0) return 0;
 #endif
-    return take_name(file, create_named, bits);
+    int failure = file->fd >= 0 ? 0 : take_name(file, create_named, bits);
+    if (failure == 0 && mode == OUTPUT_PRIVATE && fchmod(file->fd, bits) != 0) failure = errno;
+    return failure;
 }
 
 /* Only a regular file may stand where the new one goes: renaming over a device or a pipe would put a
@@ -166,6 +167,7 @@ static int check_place(const char *path, struct dpmf_error *error) {
     struct stat status;
     size_t n = strlen(path);
     bool exists = stat(path, &status) == 0;
+    if (!exists && errno == ENAMETOOLONG) return error_system(error, errno, "create", path);
     if ((exists && S_ISDIR(status.st_mode)) || (n > 0 && path[n - 1] == '/')) {
         error_set(error, DPMF_ERR_IO_DIRECTORY, "cannot write a file over a directory");
         error_hint(error, "give the path of a file");

@@ -21,7 +21,8 @@ enum {
 };
 
 /* Ratings of one resident row by up to eight moving rows (all different). Unused lanes hold the number of
- * a spare row, which may be read and written but means nothing, and rating 0. */
+ * a spare row, which may be read and written but means nothing, and rating 0. A spare row begins as 0 or
+ * anything finite, has a bias like any other, and belongs to one thread. */
 struct kernel_chunk {
     uint32_t resident;
     uint32_t n; /* lanes in use, 1 .. KERNEL_LANES */
@@ -59,11 +60,13 @@ struct kernel_set {
     bool by_default;         /* may be chosen without being asked for */
     bool (*is_supported)(void);
 
-    size_t (*padded_k)(size_t k);  /* columns to store for k: whole vectors */
-    size_t (*stride)(size_t k);    /* floats from row to row: aligned, and never a multiple of 4 KiB apart */
-    uint32_t (*lanes)(size_t k);   /* the best number of moving rows a chunk, at most KERNEL_LANES */
-    bool (*user_resident_small)(size_t k); /* whether all tiles should keep users resident at this k */
-    kernel_sgd_tile *(*sgd_tile)(size_t k);
+    size_t (*padded_k)(size_t k); /* columns to store for k: whole vectors */
+    size_t (*stride)(
+        size_t k); /* floats from row to row: aligned, and never a multiple of 4 KiB apart */
+    uint32_t (*lanes)(size_t k); /* the best number of moving rows a chunk, at most KERNEL_LANES */
+    bool (*user_resident_small)(
+        size_t k); /* whether all tiles should keep users resident at this k */
+    kernel_sgd_tile *(*sgd_tile)(size_t k); /* k padded or not; step.k must be its padded_k */
 
     /* a.b over k floats; rows aligned as above, k padded. */
     float (*dot)(const float *a, const float *b, size_t k);
@@ -80,7 +83,8 @@ struct kernel_set {
 /* The i-th set compiled in, best first, or NULL past the last (the reference, always there). */
 const struct kernel_set *kernel_set_at(size_t i);
 
-/* The best that this machine supports; `name` (may be NULL) asks for one. @return NULL when there is no set
+/* The best that this machine supports; `name` asks for one. When it is NULL, the environment's DPMF_KERNELS
+ * is taken for it, if that is set and not empty. @return NULL when there is no set
  * of that name here or the machine lacks it */
 const struct kernel_set *kernel_set_choose(const char *name);
 

@@ -12,9 +12,10 @@ enum tensor_type { TENSOR_U8, TENSOR_F32, TENSOR_F64, TENSOR_I64 };
 struct tensor {
     const char *name;
     enum tensor_type type;
-    int n_dims;        /* 1 or 2 */
+    int n_dims; /* 1 or 2 */
     uint64_t dims[2];
-    const void *data;  /* row-major, little-endian */
+    const void *data; /* row-major, little-endian */
+    size_t stride;    /* bytes from row to row of `data`, where rows are padded; 0: they are not */
 };
 
 /* `metadata` is pairs of key and value, 2 * n_metadata strings. */

@@ -37,6 +37,11 @@ static bool is_text(const char *text) {
     return true;
 }
 
+/* Of a row of a tensor of `bytes` bytes; 0 when there is nothing in it. */
+static uint64_t row_bytes(const struct tensor *tensor, uint64_t bytes) {
+    return bytes > 0 ? bytes / tensor->dims[0] : 0;
+}
+
 /* @return false when the tensor is none that could be written */
 static bool tensor_bytes(const struct tensor *tensor, uint64_t *bytes) {
     if ((size_t)tensor->type >= sizeof types / sizeof types[0]) return false;
@@ -45,6 +50,8 @@ static bool tensor_bytes(const struct tensor *tensor, uint64_t *bytes) {
     for (int d = 0; d < tensor->n_dims; d++)
         if (__builtin_mul_overflow(n, tensor->dims[d], &n)) return false;
     if (n > PTRDIFF_MAX || (n > 0 && !tensor->data)) return false;
+    if (tensor->stride > 0 && (tensor->n_dims != 2 || tensor->stride < row_bytes(tensor, n)))
+        return false;
     *bytes = n;
     return true;
 }
@@ -112,14 +119,25 @@ static int write_header(struct output_file *file, const char *text, size_t n,
     return code;
 }
 
+/* Row by row where rows are padded: the padding stays behind, and nothing is copied for that. */
+static int write_tensor(struct output_file *file, const struct tensor *tensor,
+                        struct dpmf_error *error) {
+    uint64_t bytes = 0;
+    tensor_bytes(tensor, &bytes);
+    if (bytes == 0) return 0;
+    if (tensor->stride == 0) return output_file_write(file, tensor->data, (size_t)bytes, error);
+    const char *row = tensor->data;
+    size_t n = (size_t)row_bytes(tensor, bytes);
+    int code = 0;
+    for (uint64_t i = 0; i < tensor->dims[0] && code == 0; i++)
+        code = output_file_write(file, row + i * tensor->stride, n, error);
+    return code;
+}
+
 static int write_tensors(struct output_file *file, const struct tensor *tensors, size_t n,
                          struct dpmf_error *error) {
     int code = 0;
-    for (size_t i = 0; i < n && code == 0; i++) {
-        uint64_t bytes = 0;
-        tensor_bytes(&tensors[i], &bytes);
-        code = output_file_write(file, tensors[i].data, (size_t)bytes, error);
-    }
+    for (size_t i = 0; i < n && code == 0; i++) code = write_tensor(file, &tensors[i], error);
     return code;
 }
 

@@ -5,6 +5,7 @@
  * Fed by the store; feeds the command line and power_law_plot.c.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,7 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
 
 static int visit_all(struct describe *describe, struct dpmf_store *store,
                      const struct dpmf_run *run, struct dpmf_error *error) {
-    size_t n = store_visit_products(run);
+    size_t n = store_visit_products(store, run);
     struct block_moments *moments = memory_alloc_zero(n, sizeof *moments);
     void **products = memory_alloc(n, sizeof *products);
     int code = moments && products ? 0 : error_no_memory(error);
@@ -253,6 +254,11 @@ static void find_step(const struct counted_value *value, size_t n, struct dpmf_d
     /* The mean step is a better one than the smallest: 0.1, not 0.09999999999999964. */
     double width = value[n - 1].value - value[0].value;
     out->step = width / nearbyint(width / step);
+    char shorter[32]; /* and twelve digits of it, if those do as well */
+    double rounded;
+    snprintf(shorter, sizeof shorter, "%.12g", out->step);
+    if (dpmf_parse_double(shorter, &rounded) == 0 && fabs(rounded - out->step) <= 1e-12 * rounded)
+        out->step = rounded;
     out->has_step = true;
 }
 

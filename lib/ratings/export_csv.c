@@ -235,7 +235,7 @@ static int write_all(struct export *export, const struct dpmf_run *run, struct d
     const char *head = header[export->has_times];
     int code = write_text(export, head, strlen(head), error);
     if (code != 0) return code;
-    size_t n = store_visit_products(run);
+    size_t n = store_visit_products(export->store, run);
     struct export_product *product = memory_alloc_zero(n, sizeof *product);
     void **products = memory_alloc(n, sizeof *products);
     code = product && products ? 0 : error_no_memory(error);

@@ -55,6 +55,10 @@ static bool keep(struct reading *reading, enum column_role role, const struct js
         *go_on = reject_role(reading, value->offset, role, "is neither a string nor a number");
         return false;
     }
+    if (json_has_half(value)) { /* two of them would be taken for one */
+        *go_on = reject_role(reading, value->offset, role, "holds half of a character");
+        return false;
+    }
     found->value[role] = *value;
     found->length[role] = 0;
     if (value->kind == JSON_NULL) return true;

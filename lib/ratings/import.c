@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@
 #define MEBIBYTE (UINT64_C(1) << 20)
 #define MEMORY_MIN (64 * MEBIBYTE)
 #define READ_JOB_BYTES (6 * MEBIBYTE)   /* a chunk of text and its ratings, about */
+#define STORE_JOB_BYTES (24 * MEBIBYTE) /* a block of a store and its ratings, at most */
 #define WRITE_JOB_BYTES (40 * MEBIBYTE) /* a full slice while it is sorted and encoded, about */
 
 /* A source stays open until the last of its chunks is settled; `end` jobs close it in order. */
@@ -50,6 +52,7 @@ struct import {
     struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* of the sources already closed */
     uint64_t bytes_total;         /* 0 when not known */
+    bool reads_store;             /* among the inputs */
     struct id_map *users, *items;
     struct rating_sorter *sorter;
     uint64_t reserve; /* memory for the jobs of either pipeline */
@@ -93,6 +96,17 @@ static int report_reading(struct import *import, const struct source *source,
     };
     if (report_progress(import, &progress)) return 0;
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+}
+
+/* Of several inputs one may be empty: a day without ratings, a film nobody rated. It is said. */
+static bool tolerates_empty(struct import *import, const struct dpmf_error *error) {
+    if (error->code != DPMF_ERR_INPUT_EMPTY || import->n_inputs < 2) return false;
+    char text[2 * DPMF_ERROR_TEXT_MAX + 64];
+    dpmf_error_format(error, text, sizeof text);
+    pthread_mutex_lock(&import->report_lock);
+    if (import->run->warn) import->run->warn(import->run->self, text);
+    pthread_mutex_unlock(&import->report_lock);
+    return true;
 }
 
 /* An id that had no number when its chunk was parsed. */
@@ -185,12 +199,15 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     job->n = job->n_new = job->id_bytes.n = 0;
     job->any_time = job->ends_source = false;
     job->source = NULL;
-    if (!import->reading) {
+    while (!import->reading) {
         if (import->next_input == import->n_inputs) return 0;
         const char *path = import->inputs[import->next_input++];
         const struct input_wait wait = {go_on_waiting, import};
-        code = source_open(path, import->options, &wait, &import->reading, error);
-        if (code < 0) return code;
+        struct dpmf_error reason = {0};
+        code = source_open(path, import->options, &wait, &import->reading, &reason);
+        if (code == 0 || tolerates_empty(import, &reason)) continue;
+        if (error) *error = reason;
+        return code;
     }
     job->source = import->reading;
     if ((code = prepare_chunk(job, error)) < 0) return code;
@@ -240,6 +257,16 @@ static int count_items(struct import *import, const struct read_job *job, struct
     return 0;
 }
 
+/* What would do, if the rest of the input has as many new ids as what was read of it; tables of ids
+ * double when they grow, and the one before is still there then. */
+static uint64_t memory_needed(const struct import *import, uint64_t ids) {
+    double share = import->bytes_total && import->last_report.done
+                       ? (double)import->last_report.done / (double)import->bytes_total
+                       : 0.25;
+    if (share > 1) share = 1;
+    return (uint64_t)(2.5 * (double)ids / share) + 2 * import->reserve + MEMORY_MIN;
+}
+
 /* What the ids and the jobs leave is for the sorter; a floor of an eighth keeps it useful. */
 static int divide_memory(struct import *import, struct dpmf_error *error) {
     uint64_t ids = id_map_bytes(import->users) + id_map_bytes(import->items) +
@@ -247,11 +274,11 @@ static int divide_memory(struct import *import, struct dpmf_error *error) {
     uint64_t taken = ids + import->reserve;
     if (taken + import->memory / 8 > import->memory) {
         int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                             "the ids alone take %llu MiB, too much for --memory %llu MiB",
+                             "the ids read so far take %llu MiB, too much for --memory %llu MiB",
                              (unsigned long long)(ids / MEBIBYTE),
                              (unsigned long long)(import->memory / MEBIBYTE));
-        error_hint(error, "give it --memory %lluMiB",
-                   (unsigned long long)(2 * (ids + import->reserve) / MEBIBYTE + 64));
+        error_hint(error, "give it --memory %lluMiB, or more",
+                   (unsigned long long)(memory_needed(import, ids) / MEBIBYTE));
         return code;
     }
     rating_sorter_set_memory(import->sorter, import->memory - taken);
@@ -272,7 +299,10 @@ static int account_batch(struct import *import, const struct record_batch *batch
 
 static int end_source(struct import *import, struct read_job *job, struct dpmf_error *error) {
     struct source *source = job->source;
-    int code = source->ops->finish(source, &job->batch, error);
+    struct dpmf_error reason = {0};
+    int code = source->ops->finish(source, &job->batch, &reason);
+    if (code < 0 && tolerates_empty(import, &reason)) code = 0;
+    if (code < 0 && error) *error = reason;
     if (code == 0) code = account_batch(import, &job->batch, error);
     snprintf(import->report->format, sizeof import->report->format, "%s", source->format);
     atomic_fetch_add(&import->bytes_before, source->bytes_read(source));
@@ -484,23 +514,37 @@ static int write_items(struct import *import, const struct item_order *order,
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
+static bool begins_like_store(const char *path) {
+    char magic[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, magic, sizeof magic) : -1;
+    if (fd >= 0) close(fd);
+    return n > 0 && store_has_magic(magic, (size_t)n);
+}
+
 /* The size of all inputs together, for progress; an input that is missing fails here, before hours
  * are spent on those before it. */
 static int look_at_inputs(struct import *import, struct dpmf_error *error) {
-    bool known = true;
+    bool known = true, reads_stdin = false;
     for (size_t i = 0; i < import->n_inputs; i++) {
         const char *path = import->inputs[i];
         struct stat status;
         if (strcmp(path, "-") == 0) {
+            if (reads_stdin)
+                return error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                                 "standard input can be read only once");
+            reads_stdin = true;
             known = false;
             continue;
         }
         if (stat(path, &status) < 0 || access(path, R_OK) < 0)
             return error_system(error, errno, "open", path);
-        if (S_ISREG(status.st_mode))
+        if (S_ISREG(status.st_mode)) {
             import->bytes_total += (uint64_t)status.st_size;
-        else
+            import->reads_store |= begins_like_store(path);
+        } else {
             known = false;
+        }
     }
     if (!known) import->bytes_total = 0;
     return 0;
@@ -514,14 +558,15 @@ static size_t at_most(uint64_t wanted, uint64_t bound, uint64_t at_least) {
 static int run_import(struct import *import, const char *output, struct dpmf_error *error) {
     int threads = threads_wanted(import->run);
     struct item_order *order = NULL;
-    size_t read_jobs = at_most(2 * (uint64_t)pipeline_workers(threads),
-                               import->memory / 8 / READ_JOB_BYTES, 3);
-    int write_threads = (int)at_most((uint64_t)threads, import->memory / 4 / WRITE_JOB_BYTES, 1);
-    uint64_t for_reading = read_jobs * READ_JOB_BYTES;
-    uint64_t for_writing = (uint64_t)write_threads * WRITE_JOB_BYTES;
+    int code = look_at_inputs(import, error);
+    uint64_t workers = (uint64_t)pipeline_workers(threads);
+    uint64_t read_bytes = import->reads_store ? STORE_JOB_BYTES : READ_JOB_BYTES;
+    size_t read_jobs = at_most(2 * workers, import->memory / 8 / read_bytes, 2);
+    size_t write_jobs = at_most(2 * workers, import->memory / 4 / WRITE_JOB_BYTES, 1);
+    uint64_t at_work = write_jobs < workers ? write_jobs : workers;
+    uint64_t for_reading = read_jobs * read_bytes, for_writing = at_work * WRITE_JOB_BYTES;
     import->reserve = for_reading > for_writing ? for_reading : for_writing;
 
-    int code = look_at_inputs(import, error);
     if (code == 0) code = id_map_init(&import->users, error);
     if (code == 0) code = id_map_init(&import->items, error);
     if (code == 0) code = rating_sorter_init(&import->sorter, import->memory, output, error);
@@ -541,7 +586,7 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
         code = store_writer_open(&import->writer, output, rating_sorter_has_times(import->sorter),
                                  error);
     if (code == 0)
-        code = write_blocks(import, 2 * (size_t)pipeline_workers(write_threads), write_threads, error);
+        code = write_blocks(import, write_jobs, threads, error);
     if (code == 0) code = write_items(import, order, error);
     free(order);
     return code;

@@ -3,6 +3,7 @@
  * compressed, and text_source.c finds out which. Called by the importer.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "ratings/formats.h"
@@ -11,16 +12,18 @@
 #include "ratings/text_source.h"
 
 /* A store is read in any order, which a pipe does not allow. */
-static int refuse_piped_store(struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT,
-              "a ratings store cannot be read from standard input");
+static int refuse_piped_store(const char *name, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "a ratings store cannot be read from a pipe");
     error_hint(error, "give the path of the file");
-    error_place(error, "<stdin>", 0, 0);
+    error_place(error, name, 0, 0);
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
 }
 
 static int open_store(const char *path, struct source **source, struct dpmf_error *error) {
-    if (strcmp(path, "-") == 0) return refuse_piped_store(error);
+    struct stat status;
+    if (strcmp(path, "-") == 0) return refuse_piped_store("<stdin>", error);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return refuse_piped_store(path, error);
     return store_source_open(path, source, error);
 }
 

@@ -310,7 +310,7 @@ static int make_workers(struct split *split, struct dpmf_error *error) {
             if (!split->workers[w].item_ratings[side]) return error_no_memory(error);
         }
     }
-    split->n_products = store_visit_products(split->run);
+    split->n_products = store_visit_products(split->store, split->run);
     split->product = memory_alloc_zero(split->n_products, sizeof *split->product);
     split->products = memory_alloc(split->n_products, sizeof *split->products);
     if (!split->product || !split->products) return error_no_memory(error);

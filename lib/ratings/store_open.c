@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,6 +30,30 @@ static int looks_like_store(const char *path, bool *is_store, struct dpmf_error 
     return code;
 }
 
+/* Whether the options ask for anything but the store as it is. */
+static bool changes_ratings(const struct dpmf_input_options *options) {
+    if (!options) return false;
+    bool other_format = options->format && strcmp(options->format, "auto") != 0 &&
+                        strcmp(options->format, "dpr") != 0;
+    return options->rescale || options->has_range || options->columns || other_format;
+}
+
+static void warn_of_losses(const struct dpmf_import_report *report, const struct dpmf_run *run) {
+    char text[2 * DPMF_ERROR_TEXT_MAX], first[2 * DPMF_ERROR_TEXT_MAX];
+    if (!run || !run->warn) return;
+    if (report->skipped) {
+        dpmf_error_format(&report->first_skipped, first, sizeof first);
+        snprintf(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
+                 (unsigned long long)report->skipped, first);
+        run->warn(run->self, text);
+    }
+    if (report->duplicates) {
+        snprintf(text, sizeof text, "duplicated pairs of a user and an item: %llu; the last won",
+                 (unsigned long long)report->duplicates);
+        run->warn(run->self, text);
+    }
+}
+
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                     const struct dpmf_run *run, struct dpmf_store **store,
                     struct dpmf_error *error) {
@@ -36,6 +61,9 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     bool is_store;
     int code = looks_like_store(path, &is_store, error);
     if (code < 0) return code;
-    if (is_store) return store_open_file(path, store, error);
-    return import_ratings(&path, 1, NULL, options, run, NULL, store, error);
+    if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
+    struct dpmf_import_report report;
+    code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
+    if (code == 0) warn_of_losses(&report, run);
+    return code;
 }

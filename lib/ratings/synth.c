@@ -258,10 +258,10 @@ static int write_truth(const struct synth *synth, struct dpmf_error *error) {
     if (!o->truth) return 0;
     const struct synth_model *m = &synth->model;
     const struct tensor tensors[] = {
-        {"item_biases", TENSOR_F32, 1, {o->items, 0}, m->item_biases},
-        {"item_factors", TENSOR_F32, 2, {o->items, o->rank}, m->item_factors},
-        {"user_biases", TENSOR_F32, 1, {o->users, 0}, synth->user_biases},
-        {"user_factors", TENSOR_F32, 2, {o->users, o->rank}, synth->user_factors},
+        {"item_biases", TENSOR_F32, 1, {o->items, 0}, m->item_biases, 0},
+        {"item_factors", TENSOR_F32, 2, {o->items, o->rank}, m->item_factors, 0},
+        {"user_biases", TENSOR_F32, 1, {o->users, 0}, synth->user_biases, 0},
+        {"user_factors", TENSOR_F32, 2, {o->users, o->rank}, synth->user_factors, 0},
     };
     char offset[DPMF_DOUBLE_TEXT_MAX], noise[DPMF_DOUBLE_TEXT_MAX], seed[24];
     dpmf_format_double(m->offset, offset);

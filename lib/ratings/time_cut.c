@@ -105,7 +105,7 @@ static int visit_block(void *self, int worker, const struct store_block *block, 
 static int run_pass(struct cut_search *search, enum cut_pass pass, const struct dpmf_store *store,
                     const struct dpmf_run *run, struct dpmf_error *error) {
     search->pass = pass;
-    size_t n = store_visit_products(run);
+    size_t n = store_visit_products(store, run);
     void **products = memory_alloc_zero(n, sizeof *products);
     if (!products) return error_no_memory(error);
     for (int w = 0; w < search->n_workers && pass == COUNT_PARTS; w++)

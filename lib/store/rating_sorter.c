@@ -255,6 +255,9 @@ static int spill_all(struct rating_sorter *sorter, struct dpmf_error *error) {
         if (code < 0) return code;
     }
     sorter->arena_used = EXTENT_HEADER;
+    /* The bound may have shrunk since: what is past it goes back to the machine. */
+    memory_discard(sorter->arena + sorter->arena_limit,
+                   (size_t)(sorter->arena_size - sorter->arena_limit));
     return spill_flush(&writer);
 }
 
@@ -287,6 +290,10 @@ static int grow_bucket(struct rating_sorter *sorter, size_t b, struct dpmf_error
 
 int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
                       const double *value, const int64_t *time, size_t n, struct dpmf_error *error) {
+    if (sorter->arena_used > sorter->arena_limit) {
+        int code = spill_all(sorter, error);
+        if (code < 0) return code;
+    }
     for (size_t r = 0; r < n; r++) {
         if (!make_room(sorter, user[r])) return error_no_memory(error);
         if (r + AHEAD < n && user[r + AHEAD] < sorter->n_users)

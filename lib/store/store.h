@@ -167,7 +167,8 @@ struct store_visitor {
 int store_visit(const struct dpmf_store *store, const struct store_visitor *visitor,
                 const struct dpmf_run *run, struct dpmf_error *error);
 
-/* How many products to make for a run: enough that no worker waits. */
-size_t store_visit_products(const struct dpmf_run *run);
+/* How many products to make for a visit: enough that no worker waits, but no more than run->memory lets
+ * be at work at once (each product is taken to be about as large as a block). `store` may be NULL. */
+size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_run *run);
 
 #endif

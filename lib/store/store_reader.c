@@ -22,7 +22,7 @@ struct dpmf_store {
     int fd;
     char *path;
     uint64_t file_bytes;
-    bool has_times;
+    bool has_times, is_temporary;
     uint64_t n_users, n_items, n_ratings, n_blocks;
     double min, max;
     struct store_index_entry *index;
@@ -249,6 +249,7 @@ int store_open_descriptor(int fd, const char *path, struct dpmf_store **out,
         goto out;
     }
     store->file_bytes = (uint64_t)status.st_size;
+    store->is_temporary = status.st_nlink == 0; /* it never had a name */
     if ((code = read_header(store, error)) < 0) goto out;
     if ((code = read_end(store, &layout, error)) < 0) goto out;
     if ((code = read_index(store, &layout, error)) < 0) goto out;
@@ -331,6 +332,7 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
         .min = store->min,
         .max = store->max,
         .has_times = store->has_times,
+        .is_temporary = store->is_temporary,
         .file_bytes = store->file_bytes,
     };
 }

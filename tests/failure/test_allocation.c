@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "../unit/checkpoint_make.h"
 #include "../unit/temp_dir.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -222,11 +223,30 @@ static int safetensors(void) {
     static const float values[12] = {1, 2, 3};
     static const char *const metadata[] = {"dpmf.kind", "checkpoint"};
     const struct tensor tensors[] = {
-        {"factors", TENSOR_F32, 2, {4, 3}, values},
-        {"biases", TENSOR_F32, 1, {12, 0}, values},
+        {"factors", TENSOR_F32, 2, {4, 3}, values, 0},
+        {"biases", TENSOR_F32, 1, {12, 0}, values, 0},
     };
     struct dpmf_error error;
     return safetensors_write(output_path, OUTPUT_PRIVATE, tensors, 2, metadata, 1, &error);
+}
+
+static struct factors made;
+
+static int checkpoint_writing(void) {
+    const struct checkpoint_state state = make_state();
+    struct dpmf_error error;
+    return checkpoint_write(output_path, &made, &state, "{}", &error);
+}
+
+static char model_path[TEMP_PATH_MAX];
+
+static int checkpoint_reading(void) {
+    struct factors factors;
+    struct checkpoint_state state;
+    struct dpmf_error error;
+    int code = checkpoint_read(model_path, make_stride, 1, &factors, &state, &error);
+    factors_free(&factors);
+    return code;
 }
 
 /* ---- lib/ratings and lib/store ---------------------------------------------------------------- */
@@ -349,6 +369,72 @@ static int opening_text(void) {
     return code;
 }
 
+/* ---- lib/recommend, and what lib/train does with a model ---------------------------------------- */
+
+static struct dpmf_model *model;
+
+static int model_opening(void) {
+    struct dpmf_model *opened;
+    struct dpmf_error error;
+    int code = dpmf_model_open(model_path, &opened, &error);
+    dpmf_model_close(opened);
+    return code;
+}
+
+static int explaining(void) {
+    static const struct dpmf_own_rating ratings[] = {{0, 5}, {1, 2}, {2, 4}};
+    double prediction, shares[3];
+    int code = dpmf_model_explain(model, ratings, 3, 4, &prediction, shares, NULL); /* k is 3 */
+    return code < 0 ? code : dpmf_model_explain(model, ratings, 2, 4, &prediction, shares, NULL);
+}
+
+static int evaluate_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    const struct dpmf_evaluate_options options = {.ranking = 2};
+    struct dpmf_evaluation evaluation;
+    return dpmf_model_evaluate(model, store, store, &options, run, &evaluation, NULL);
+}
+
+static int ignore_list(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
+    (void)self, (void)user, (void)items, (void)n;
+    return 0;
+}
+
+static int recommend_all(struct dpmf_store *store, const struct dpmf_run *run) {
+    return dpmf_model_recommend_all(model, store, NULL, NULL, 2, run, ignore_list, NULL, NULL);
+}
+
+static int look_up(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_history history;
+    int code = dpmf_model_history(model, store, "22", 2, run, &history, NULL);
+    dpmf_history_free(&history);
+    return code;
+}
+
+static int ignore_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    (void)self, (void)row, (void)error;
+    return 0;
+}
+
+static int evaluating(void) { return with_store(evaluate_it); }
+static int recommending(void) { return with_store(recommend_all); }
+static int looking_up(void) { return with_store(look_up); }
+
+static int table_reading(void) {
+    struct dpmf_error error;
+    int code = dpmf_table_read(csv_path, "user,item", NULL, ignore_row, NULL, &error);
+    return code < 0 ? code : dpmf_table_read(packed_path, "item", NULL, ignore_row, NULL, &error);
+}
+
+/* Users and items of both the model and the store. */
+static void make_model(void) {
+    const struct checkpoint_state state = make_state();
+    make_factors(&made, 4, 5, 3, 1);
+    memcpy(made.user_ids.bytes, "2212u2u3", 8); /* "22", "12", "u2", "u3" */
+    temp_dir_file(&inputs, "m.safetensors", model_path);
+    assert_int_equal(checkpoint_write(model_path, &made, &state, "{}", NULL), 0);
+    assert_int_equal(dpmf_model_open(model_path, &model, NULL), 0);
+}
+
 /* ---- all of them: add a line for whatever allocates ------------------------------------------- */
 
 static const struct scenario scenarios[] = {
@@ -359,6 +445,10 @@ static const struct scenario scenarios[] = {
     {"split by time", splitting_by_time},
     {"split by probe", splitting_by_probe},
     {"stream", streaming},            {"text as a store", opening_text},
+    {"checkpoint written", checkpoint_writing},
+    {"checkpoint read", checkpoint_reading},
+    {"model", model_opening},         {"explain", explaining},      {"evaluate", evaluating},
+    {"recommend", recommending},      {"history", looking_up},      {"table", table_reading},
 };
 
 static void test_scenarios(void **state) {
@@ -367,8 +457,11 @@ static void test_scenarios(void **state) {
     temp_dir_file(&dir, "output", output_path);
     temp_dir_file(&dir, "second", second_path);
     make_inputs();
+    make_model();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         fail_each_allocation(&scenarios[i]);
+    dpmf_model_close(model);
+    factors_free(&made);
     temp_dir_remove(&inputs);
     temp_dir_remove(&dir);
 }

@@ -35,11 +35,11 @@ static const uint8_t ids[5] = {'a', 'b', 'c', 'd', 'e'};
 static const int64_t offsets[4] = {0, 2, 4, 5};
 
 static const struct tensor tensors[] = {
-    {"item_id_bytes", TENSOR_U8, 1, {5, 0}, ids}, /* first, so that the others are not aligned */
-    {"item_factors", TENSOR_F32, 2, {3, 2}, factors},
-    {"item_biases", TENSOR_F64, 1, {3, 0}, biases},
-    {"item_id_offsets", TENSOR_I64, 1, {4, 0}, offsets},
-    {"nothing", TENSOR_F32, 2, {0, 7}, NULL},
+    {"item_id_bytes", TENSOR_U8, 1, {5, 0}, ids, 0}, /* first, so that the others are not aligned */
+    {"item_factors", TENSOR_F32, 2, {3, 2}, factors, 0},
+    {"item_biases", TENSOR_F64, 1, {3, 0}, biases, 0},
+    {"item_id_offsets", TENSOR_I64, 1, {4, 0}, offsets, 0},
+    {"nothing", TENSOR_F32, 2, {0, 7}, NULL, 0},
 };
 enum { N_TENSORS = sizeof tensors / sizeof tensors[0] };
 
@@ -140,9 +140,9 @@ static void check_refused(const struct temp_dir *dir, const struct tensor *bad, 
 }
 
 static void test_bad_tensors_are_refused(void **state) {
-    const struct tensor good = {"x", TENSOR_F32, 1, {6, 0}, factors};
-    struct tensor bad[][2] = {{good, good}, {good}, {good}, {good}, {good}, {good},
-                              {good},       {good}, {good}, {good}, {good}};
+    const struct tensor good = {"x", TENSOR_F32, 1, {6, 0}, factors, 0};
+    struct tensor bad[][2] = {{good, good}, {good}, {good}, {good}, {good}, {good}, {good},
+                              {good},       {good}, {good}, {good}, {good}, {good}};
     bad[1][0].name = NULL;
     bad[2][0].name = "";
     bad[3][0].name = "__metadata__";
@@ -154,6 +154,11 @@ static void test_bad_tensors_are_refused(void **state) {
     bad[9][0].type = (enum tensor_type)99;
     bad[10][0].n_dims = 2;
     bad[10][0].dims[0] = bad[10][0].dims[1] = UINT64_C(1) << 32;
+    bad[11][0].stride = 64; /* of what is no matrix */
+    bad[12][0].n_dims = 2;
+    bad[12][0].dims[0] = 2;
+    bad[12][0].dims[1] = 3;
+    bad[12][0].stride = 11; /* rows that overlap */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         check_refused(*state, bad[i], i == 0 ? 2 : 1);
 

@@ -1,0 +1,169 @@
+/*
+ * The table of kernel sets, best first, and the choice of one when the program starts. CMakeLists.txt
+ * defines DPMF_KERNELS_<SET> for each folder that it compiles. A set's block sizes stand beside its kernels,
+ * for they were measured together (bench/bench_kernels.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernel_sets.h"
+#include "kernels/row_layout.h"
+
+#if defined(DPMF_KERNELS_AVX2) || defined(DPMF_KERNELS_AVX512)
+#include <xmmintrin.h>
+#endif
+
+/* ---- block sizes ---------------------------------------------------------------------------------- */
+
+static size_t padded_by_1(size_t k) { return k; }
+
+/* Small rows take eight lanes always. From 4 KiB a row, four leave room for the next chunk's rows in a
+ * first-level cache of 32 KiB; from 8 KiB nothing does, and eight share the work on the resident row. */
+static uint32_t lanes(size_t k) { return k > 768 && k < 2048 ? 4 : 8; }
+
+/* Rows in registers gain nothing from a batch of users in the second-level cache, and long runs of one
+ * user's ratings fill all the lanes. */
+static bool is_small(size_t k) { return k <= ROW_SMALL; }
+
+static bool always(void) { return true; }
+
+static unsigned denormals_keep(void) { return 0; }
+static void denormals_kept(unsigned state) { (void)state; }
+
+/* ---- x86-64 ---------------------------------------------------------------------------------------- */
+
+#if defined(DPMF_KERNELS_AVX2) || defined(DPMF_KERNELS_AVX512)
+
+/* Denormals take a hundred cycles each, and decayed rows of unused columns would be full of them. */
+static unsigned sse_flush_denormals(void) {
+    enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
+    unsigned state = _mm_getcsr();
+    _mm_setcsr(state | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+    return state;
+}
+static void sse_restore_denormals(unsigned state) { _mm_setcsr(state); }
+
+#endif
+
+#ifdef DPMF_KERNELS_AVX2
+static size_t padded_by_8(size_t k) { return row_padded(k, 8); }
+static bool has_avx2(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+static const struct kernel_set avx2_set = {
+    .name = "avx2",
+    .description = "AVX2 with FMA, eight floats at a time",
+    .by_default = true,
+    .is_supported = has_avx2,
+    .padded_k = padded_by_8,
+    .stride = row_stride,
+    .lanes = lanes,
+    .user_resident_small = is_small,
+    .sgd_tile = kernel_avx2_sgd_tile,
+    .dot = kernel_avx2_dot,
+    .scores = kernel_avx2_scores,
+    .flush_denormals = sse_flush_denormals,
+    .restore_denormals = sse_restore_denormals,
+};
+#endif
+
+#ifdef DPMF_KERNELS_AVX512
+static size_t padded_by_16(size_t k) { return row_padded(k, 16); }
+static bool has_avx512(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+}
+static const struct kernel_set avx512_set = {
+    .name = "avx512",
+    .description = "AVX-512, sixteen floats at a time; untested, only by name",
+    .by_default = false,
+    .is_supported = has_avx512,
+    .padded_k = padded_by_16,
+    .stride = row_stride,
+    .lanes = lanes,
+    .user_resident_small = is_small,
+    .sgd_tile = kernel_avx512_sgd_tile,
+    .dot = kernel_avx512_dot,
+    .scores = kernel_avx512_scores,
+    .flush_denormals = sse_flush_denormals,
+    .restore_denormals = sse_restore_denormals,
+};
+#endif
+
+/* ---- aarch64 --------------------------------------------------------------------------------------- */
+
+#ifdef DPMF_KERNELS_NEON
+static size_t padded_by_8(size_t k) { return row_padded(k, 8); }
+static unsigned fpcr_flush_denormals(void) {
+    const uint64_t flush_to_zero = 1u << 24;
+    uint64_t state;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+    __asm__ volatile("msr fpcr, %0" : : "r"(state | flush_to_zero));
+    return (unsigned)state;
+}
+static void fpcr_restore_denormals(unsigned state) {
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)state));
+}
+static const struct kernel_set neon_set = {
+    .name = "neon",
+    .description = "NEON, four floats at a time",
+    .by_default = true,
+    .is_supported = always,
+    .padded_k = padded_by_8,
+    .stride = row_stride,
+    .lanes = lanes,
+    .user_resident_small = is_small,
+    .sgd_tile = kernel_neon_sgd_tile,
+    .dot = kernel_neon_dot,
+    .scores = kernel_neon_scores,
+    .flush_denormals = fpcr_flush_denormals,
+    .restore_denormals = fpcr_restore_denormals,
+};
+#endif
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+static const struct kernel_set ref_set = {
+    .name = "ref",
+    .description = "the reference in plain C, for any machine",
+    .by_default = true,
+    .is_supported = always,
+    .padded_k = padded_by_1,
+    .stride = row_stride,
+    .lanes = lanes,
+    .user_resident_small = is_small,
+    .sgd_tile = kernel_ref_sgd_tile,
+    .dot = kernel_ref_dot,
+    .scores = kernel_ref_scores,
+    .flush_denormals = denormals_keep,
+    .restore_denormals = denormals_kept,
+};
+
+static const struct kernel_set *const sets[] = {
+#ifdef DPMF_KERNELS_AVX512
+    &avx512_set,
+#endif
+#ifdef DPMF_KERNELS_AVX2
+    &avx2_set,
+#endif
+#ifdef DPMF_KERNELS_NEON
+    &neon_set,
+#endif
+    &ref_set,
+};
+
+const struct kernel_set *kernel_set_at(size_t i) {
+    return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
+}
+
+const struct kernel_set *kernel_set_choose(const char *name) {
+    if (!name) name = getenv("DPMF_KERNELS");
+    const bool any = !name || !*name;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if ((any ? sets[i]->by_default : strcmp(sets[i]->name, name) == 0) &&
+            sets[i]->is_supported())
+            return sets[i];
+    return NULL;
+}

@@ -1,0 +1,102 @@
+/*
+ * Opens a model for use and tells what it is: reads the checkpoint into rows laid out for the best
+ * kernels of this machine. Feeds everything else in this folder and the commands.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "recommend/model.h"
+
+enum { SPARE_ROWS = 1 }; /* kernels may read a row ahead */
+
+static int copy_provenance(struct dpmf_model *model, const struct safetensors *file,
+                           struct dpmf_error *error) {
+    const char *text = safetensors_metadata(file, "dpmf.provenance");
+    if (!text) text = "{}";
+    size_t n = strlen(text) + 1;
+    model->provenance = memory_alloc(n, 1);
+    if (!model->provenance) return error_no_memory(error);
+    memcpy(model->provenance, text, n);
+    return 0;
+}
+
+int dpmf_model_open(const char *path, struct dpmf_model **out, struct dpmf_error *error) {
+    struct safetensors *file = NULL;
+    struct dpmf_model *model = memory_alloc_zero(1, sizeof *model);
+    int code = model ? safetensors_open(path, &file, error) : error_no_memory(error);
+    *out = NULL;
+    if (code < 0) goto out;
+    model->kernels = kernel_set_choose(NULL);
+    if (!model->kernels) {
+        code = error_set(error, DPMF_ERR_BASE_BUG, "there are no kernels for this machine");
+        goto out;
+    }
+    model->file_bytes = safetensors_file_bytes(file);
+    code = copy_provenance(model, file, error);
+    if (code == 0)
+        code = checkpoint_read_from(file, model->kernels->stride, SPARE_ROWS, &model->factors,
+                                    &model->state, error);
+    if (code < 0) goto out;
+    model->padded_k = model->kernels->padded_k(model->factors.k);
+    *out = model;
+    model = NULL;
+out:
+    dpmf_model_close(model);
+    safetensors_close(file);
+    return code;
+}
+
+void dpmf_model_close(struct dpmf_model *model) {
+    if (!model) return;
+    factors_free(&model->factors);
+    free(model->provenance);
+    free(model);
+}
+
+void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info) {
+    const struct checkpoint_state *state = &model->state;
+    *info = (struct dpmf_model_info){
+        .kind = "checkpoint",
+        .users = model->factors.users.n,
+        .items = model->factors.items.n,
+        .factors = model->factors.k,
+        .offset = model->factors.offset,
+        .min = model->factors.min,
+        .max = model->factors.max,
+        .epochs = state->epoch,
+        .file_bytes = model->file_bytes,
+        .ratings = state->n_ratings,
+        .seed = state->seed,
+        .learning_rate = state->learning_rate,
+        .decay = state->decay,
+        .regularization = state->regularization,
+        .best_valid = state->best_valid,
+        .best_epoch = state->best_epoch,
+        .provenance = model->provenance,
+    };
+}
+
+uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id, size_t length) {
+    return factor_ids_find(&model->factors.user_ids, id, length);
+}
+
+uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id, size_t length) {
+    return factor_ids_find(&model->factors.item_ids, id, length);
+}
+
+static const char *id_at(const struct factor_ids *ids, uint64_t i, size_t *length) {
+    *length = 0;
+    if (i >= ids->n) return NULL;
+    *length = (size_t)(ids->start[i + 1] - ids->start[i]);
+    return ids->bytes + ids->start[i];
+}
+
+const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user, size_t *length) {
+    return id_at(&model->factors.user_ids, user, length);
+}
+
+const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item, size_t *length) {
+    return id_at(&model->factors.item_ids, item, length);
+}

@@ -1,0 +1,21 @@
+/*
+ * Step sizes: what is used when nobody says otherwise, and how they fall.
+ */
+#ifndef DPMF_TRAIN_RATES_H
+#define DPMF_TRAIN_RATES_H
+
+#include "train/sgd_epoch.h"
+
+/* Found on splits of MovieLens 1M other than those reported in docs/performance.md. */
+enum { RATES_FACTORS = 128, RATES_EPOCHS = 20 };
+
+#define RATES_LEARNING_RATE 0.03
+#define RATES_REGULARIZATION 0.05
+#define RATES_BIAS_RATE 0.3 /* of the vectors' rate ... */
+#define RATES_BIAS_REG 0.4  /* ... and of their penalty */
+#define RATES_FIRST_PRODUCT 0.003 /* standard deviation of u.v before the first step */
+
+/* The rates of epoch `done` + 1, when `done` epochs are done. */
+struct sgd_rates rates_of_epoch(const struct dpmf_train_options *options, uint32_t done);
+
+#endif

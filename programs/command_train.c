@@ -1,0 +1,118 @@
+/*
+ * dpmf train: learns a model from ratings. Fed by a store or any ratings input; feeds evaluate,
+ * predict, recommend, similar and explain.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "options.h"
+#include "report.h"
+#include "text.h"
+
+static struct dpmf_train_options fill(const struct invocation *invocation) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    if (command_has(invocation, OPTION_FACTORS)) {
+        uint64_t factors = options_count(invocation, OPTION_FACTORS);
+        options.factors = factors > UINT32_MAX ? UINT32_MAX : (uint32_t)factors;
+    }
+    if (command_has(invocation, OPTION_EPOCHS)) {
+        uint64_t epochs = options_count(invocation, OPTION_EPOCHS);
+        options.epochs = epochs > UINT32_MAX ? UINT32_MAX : (uint32_t)epochs;
+    }
+    if (command_has(invocation, OPTION_LEARNING_RATE))
+        options.learning_rate = options_number(invocation, OPTION_LEARNING_RATE);
+    if (command_has(invocation, OPTION_DECAY))
+        options.decay = options_number(invocation, OPTION_DECAY);
+    if (command_has(invocation, OPTION_REG))
+        options.regularization = options_number(invocation, OPTION_REG);
+    if (command_has(invocation, OPTION_SEED)) options.seed = options_count(invocation, OPTION_SEED);
+    if (command_has(invocation, OPTION_PATIENCE))
+        options.patience = (uint32_t)options_count(invocation, OPTION_PATIENCE);
+    if (command_has(invocation, OPTION_SNAPSHOT_EVERY))
+        options.snapshot_every = (uint32_t)options_count(invocation, OPTION_SNAPSHOT_EVERY);
+    options.deterministic = command_has(invocation, OPTION_DETERMINISTIC);
+    options.hogwild = command_has(invocation, OPTION_HOGWILD);
+    options.kernels = invocation->value[OPTION_KERNELS];
+    options.tiers = invocation->value[OPTION_TIERS];
+    options.snapshot = invocation->value[OPTION_SNAPSHOT];
+    options.resume = invocation->value[OPTION_RESUME];
+    return options;
+}
+
+/* What the library's callbacks get as `self` is the terminal, which is a part of the invocation. */
+static const struct invocation *invocation_of(const struct terminal *terminal) {
+    return (const struct invocation *)((const char *)terminal - offsetof(struct invocation, terminal));
+}
+
+static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
+    struct terminal *terminal = self;
+    const struct invocation *invocation = invocation_of(terminal);
+    if (command_has(invocation, OPTION_JSON)) {
+        struct dpmf_json *json = dpmf_json_new();
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_string(json, "event", "epoch");
+        dpmf_json_uint(json, "epoch", epoch->epoch);
+        dpmf_json_double(json, "seconds", epoch->seconds);
+        dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
+        dpmf_json_double(json, "train_rmse", epoch->train_rmse);
+        dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
+        dpmf_json_end_object(json);
+        return report_json_print(json) != STATUS_DONE;
+    }
+    char valid[40] = "";
+    if (!isnan(epoch->valid_rmse))
+        snprintf(valid, sizeof valid, "   valid %.4f", epoch->valid_rmse);
+    terminal_note_print(terminal, "epoch %3u   train %.4f%s   %.1f million updates/s", epoch->epoch,
+                        epoch->train_rmse, valid, 1e-6 * epoch->updates_per_second);
+    return 0;
+}
+
+static int print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "done");
+    dpmf_json_double(json, "seconds", report->seconds);
+    dpmf_json_double(json, "tiling_seconds", report->tiling_seconds);
+    dpmf_json_double(json, "updates_per_second", report->updates_per_second);
+    dpmf_json_uint(json, "epochs", report->epochs);
+    dpmf_json_double(json, "train_rmse", report->train_rmse);
+    dpmf_json_double(json, "valid_rmse", report->valid_rmse);
+    dpmf_json_bool(json, "stopped_early", report->stopped_early);
+    dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
+    dpmf_json_string(json, "kernels", report->kernels);
+    dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+int command_train_run(struct invocation *invocation) {
+    const struct dpmf_train_options options = fill(invocation);
+    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_train_report report = {0};
+    struct dpmf_error error = {0};
+    struct dpmf_store *store = NULL, *valid = NULL;
+
+    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0 && command_has(invocation, OPTION_VALID))
+        rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
+                             &error);
+    if (rc == 0)
+        rc = dpmf_train(store, valid, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
+                        show_epoch, &report, &error);
+    dpmf_store_close(store);
+    dpmf_store_close(valid);
+    if (rc != 0) return report_error_print(invocation, &error);
+
+    struct terminal *terminal = &invocation->terminal;
+    terminal_progress_end(terminal);
+    terminal_note_print(terminal, "%u epochs in %s, %.1f million updates/s (%s); the model is %s",
+                        report.epochs, text_seconds(report.seconds).text,
+                        1e-6 * report.updates_per_second, report.kernels,
+                        invocation->value[OPTION_OUTPUT]);
+    if (report.stopped_early)
+        terminal_note_print(terminal, "stopped early: the validation error no longer fell; the best "
+                                      "epoch was kept, with %.4f", report.valid_rmse);
+    terminal_phases_print(terminal);
+    return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
+}

@@ -1,0 +1,2 @@
+dpmf help evaluate
+diff <(dpmf help evaluate) <(dpmf evaluate --help)

@@ -1,0 +1,2 @@
+dpmf help explain
+diff <(dpmf help explain) <(dpmf explain --help)

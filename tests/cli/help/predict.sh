@@ -1,0 +1,2 @@
+dpmf help predict
+diff <(dpmf help predict) <(dpmf predict --help)

@@ -1,0 +1,2 @@
+dpmf help recommend
+diff <(dpmf help recommend) <(dpmf recommend --help)

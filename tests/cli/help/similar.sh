@@ -1,0 +1,2 @@
+dpmf help similar
+diff <(dpmf help similar) <(dpmf similar --help)

@@ -1,0 +1,4 @@
+. "$CLI_TESTS/tiny_model.sh"
+tiny_model m.safetensors
+dpmf evaluate m.safetensors
+dpmf evaluate m.safetensors nowhere.csv

@@ -1,0 +1,4 @@
+. "$CLI_TESTS/tiny_model.sh"
+tiny_model m.safetensors
+printf 'dune,5\nbrazil,good\n' >mine.csv
+dpmf explain m.safetensors --item solaris --ratings mine.csv

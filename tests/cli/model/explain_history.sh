@@ -1,0 +1,4 @@
+. "$CLI_TESTS/tiny_model.sh"
+tiny_model m.safetensors
+tiny_history history.csv
+dpmf explain m.safetensors --item solaris --user ann --history history.csv

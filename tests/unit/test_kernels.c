@@ -1,0 +1,154 @@
+/*
+ * Every kernel set that this machine supports does what the contract says; the chooser finds it; the caches
+ * have sizes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel_checks.h"
+#include "kernels/kernels.h"
+
+static void test_sets(void **state) {
+    (void)state;
+    char message[400];
+    for (size_t i = 0; kernel_set_at(i); i++) {
+        const struct kernel_set *set = kernel_set_at(i);
+        if (!set->is_supported()) {
+            print_message("%s: not supported here, not run\n", set->name);
+            continue;
+        }
+        if (kernel_checks_run(set, message, sizeof message) < 0) fail_msg("%s", message);
+    }
+}
+
+/* The checks find faults: kernels that are wrong in one small thing. */
+
+static const struct kernel_set *real; /* the set that the faulty one is made of */
+
+static double skips_a_column(const struct kernel_step *step, const struct kernel_chunk *chunks,
+                             size_t n) {
+    struct kernel_step less = *step;
+    if (less.k > 1) less.k--;
+    return real->sgd_tile(1)(&less, chunks, n);
+}
+static double swaps_ratings(const struct kernel_step *step, const struct kernel_chunk *chunks,
+                            size_t n) {
+    double squares = 0;
+    for (size_t j = 0; j < n; j++) {
+        struct kernel_chunk c = chunks[j];
+        if (c.n == 8) {
+            c.rating[6] = chunks[j].rating[7];
+            c.rating[7] = chunks[j].rating[6];
+        }
+        squares += real->sgd_tile(1)(step, &c, 1);
+    }
+    return squares;
+}
+static double forgets_the_squares(const struct kernel_step *step, const struct kernel_chunk *chunks,
+                                  size_t n) {
+    return n > 1
+               ? real->sgd_tile(1)(step, chunks, 1) + 0 * real->sgd_tile(1)(step, chunks + 1, n - 1)
+               : real->sgd_tile(1)(step, chunks, n);
+}
+static double writes_the_padding(const struct kernel_step *step, const struct kernel_chunk *chunks,
+                                 size_t n) {
+    double squares = real->sgd_tile(1)(step, chunks, n);
+    if (n > 0) step->moving.rows[chunks[0].moving[0] * step->moving.stride + step->k] = 1;
+    return squares;
+}
+static double touches_another_row(const struct kernel_step *step, const struct kernel_chunk *chunks,
+                                  size_t n) {
+    double squares = real->sgd_tile(1)(step, chunks, n);
+    if (n > 0) step->resident.rows[(chunks[0].resident + 1) % 5 * step->resident.stride] += 1e-3f;
+    return squares;
+}
+static kernel_sgd_tile *faulty;
+static kernel_sgd_tile *faulty_tile(size_t k) {
+    (void)k;
+    return faulty;
+}
+
+static void test_faults_are_found(void **state) {
+    (void)state;
+    kernel_sgd_tile *const faults[] = {skips_a_column, swaps_ratings, forgets_the_squares,
+                                       writes_the_padding, touches_another_row};
+    char message[400];
+    real = kernel_set_choose("ref");
+    assert_non_null(real);
+    struct kernel_set set = *real;
+    set.sgd_tile = faulty_tile;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        faulty = faults[i];
+        if (kernel_checks_run(&set, message, sizeof message) == 0)
+            fail_msg("fault %zu not found", i);
+        assert_true(strlen(message) > 5);
+    }
+}
+
+static void test_choice(void **state) {
+    (void)state;
+    unsetenv("DPMF_KERNELS");
+    const struct kernel_set *best = kernel_set_choose(NULL);
+    assert_non_null(best);
+    assert_true(best->by_default && best->is_supported());
+    for (size_t i = 0; kernel_set_at(i) != best; i++)
+        assert_false(kernel_set_at(i)->by_default && kernel_set_at(i)->is_supported());
+
+    size_t n = 0;
+    while (kernel_set_at(n)) n++;
+    assert_string_equal(kernel_set_at(n - 1)->name, "ref");
+    assert_null(kernel_set_at(n + 1));
+    for (size_t i = 0; i < n; i++) {
+        const struct kernel_set *set = kernel_set_at(i);
+        assert_ptr_equal(kernel_set_choose(set->name), set->is_supported() ? set : NULL);
+        assert_true(set->by_default || strstr(set->description, "untested"));
+    }
+    assert_null(kernel_set_choose("cray"));
+
+    setenv("DPMF_KERNELS", "ref", 1);
+    assert_string_equal(kernel_set_choose(NULL)->name, "ref");
+    assert_ptr_equal(kernel_set_choose(best->name), best);
+    setenv("DPMF_KERNELS", "cray", 1);
+    assert_null(kernel_set_choose(NULL));
+    setenv("DPMF_KERNELS", "", 1);
+    assert_ptr_equal(kernel_set_choose(NULL), best);
+    unsetenv("DPMF_KERNELS");
+}
+
+static void test_denormals(void **state) {
+    (void)state;
+    const struct kernel_set *set = kernel_set_choose(NULL);
+    volatile float small = 1e-38f, third = 1.0f / 3;
+    unsigned before = set->flush_denormals();
+    set->restore_denormals(before);
+    assert_true(small * third > 0); /* restored: denormals are there again */
+    if (strcmp(set->name, "ref") == 0) return;
+    before = set->flush_denormals();
+    volatile float product = small * third;
+    bool is_zero = product == 0;
+    set->restore_denormals(before);
+    assert_true(is_zero);
+}
+
+static void test_caches(void **state) {
+    (void)state;
+    struct cache_sizes sizes = cache_sizes_read();
+    assert_in_range(sizes.l1, 4 << 10, 16 << 20);
+    assert_in_range(sizes.l2, sizes.l1, 1 << 30);
+    assert_in_range(sizes.l3, sizes.l2, (size_t)1 << 40);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sets),   cmocka_unit_test(test_faults_are_found),
+        cmocka_unit_test(test_choice), cmocka_unit_test(test_denormals),
+        cmocka_unit_test(test_caches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

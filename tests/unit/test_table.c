@@ -1,0 +1,186 @@
+/*
+ * Small tables of text in the forms people have them, whatever parts their columns and however long
+ * they are; and what is wrong with a bad one, at its line and column.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dpmf.h"
+#include "temp_dir.h"
+
+static int set_up(void **state) {
+    struct temp_dir *dir = malloc(sizeof *dir);
+    if (!dir) return -1;
+    temp_dir_make(dir);
+    *state = dir;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    temp_dir_remove(*state);
+    free(*state);
+    return 0;
+}
+
+/* Rows as text: fields in brackets, a row a line. */
+struct written {
+    char text[4096];
+    size_t n, n_columns, rows;
+    int64_t last_line;
+};
+
+static int write_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    struct written *out = self;
+    (void)error;
+    out->rows++;
+    out->last_line = row->line;
+    for (size_t i = 0; i < out->n_columns; i++) {
+        assert_int_equal(strlen(row->field[i].text), row->field[i].length);
+        if (out->n < 2000)
+            out->n += (size_t)snprintf(out->text + out->n, 1000, "[%s]", row->field[i].text);
+    }
+    if (out->n < 2000) out->text[out->n++] = '\n';
+    return 0;
+}
+
+static int read_bytes(const struct temp_dir *dir, const char *bytes, size_t n, const char *columns,
+                      struct written *out, struct dpmf_error *error) {
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(dir, "table", path);
+    temp_dir_write(path, bytes, n);
+    *out = (struct written){.n_columns = 1};
+    for (const char *c = columns; *c; c++) out->n_columns += *c == ',';
+    return dpmf_table_read(path, columns, NULL, write_row, out, error);
+}
+
+static void test_forms(void **state) {
+    static const struct {
+        const char *text, *columns, *rows;
+    } cases[] = {
+        {"", "user,item", ""},
+        {"\n\r\n", "user,item", ""},
+        {"ann,dune\nbob,solaris", "user,item", "[ann][dune]\n[bob][solaris]\n"},
+        {"ann,dune,4.5,99\r\nbob,solaris,,\r\n", "user,item", "[ann][dune]\n[bob][solaris]\n"},
+        {"user,item\nann,dune\n", "user,item", "[ann][dune]\n"},
+        {"\xEF\xBB\xBFmovieId,rating,userId\n1,5,7\n", "user,item", "[7][1]\n"},
+        {"item,user\ndune,ann\n", "item", "[dune]\n"},
+        {"1\t2\t3\n4\t5\t6\n", "user,item", "[1][2]\n[4][5]\n"},
+        {"1::2::3\n", "user,item", "[1][2]\n"},
+        {"1::Toy: Story::Comedy|Drama\n", "item,title", "[1][Toy: Story]\n"},
+        {"1|Toy, Story|01-Jan|||0\n", "item,title", "[1][Toy, Story]\n"},
+        {"1|\"Toy|x\n", "item,title", "[1][\"Toy]\n"},
+        {"1;2\n", "user,item", "[1][2]\n"},
+        {" 1   2  3 \n4 \t 5\n", "user,item", "[1][2]\n[4][5]\n"},
+        {"one two\nthree\n", "item", "[one two]\n[three]\n"},
+        {"\"a,b\",\"c\"\"d\"\n", "user,item", "[a,b][c\"d]\n"},
+        {"\"a\nb\",c\nd,\"\"\"\"\n", "user,item", "[a\nb][c]\n[d][\"]\n"},
+        {"a,b\"c\n", "user,item", "[a][b\"c]\n"},
+        {"item,title\n1,Am\xe9lie\n2,Am\xc3\xa9lie\n3,\n", "item,title",
+         "[1][Am\xc3\xa9lie]\n[2][Am\xc3\xa9lie]\n[3][]\n"},
+        {"dune,4.5\nsolaris,3\n", "item,rating", "[dune][4.5]\n[solaris][3]\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct written out;
+        struct dpmf_error error = {0};
+        int code = read_bytes(*state, cases[i].text, strlen(cases[i].text), cases[i].columns, &out,
+                              &error);
+        if (code != 0 || strcmp(out.text, cases[i].rows) != 0)
+            fail_msg("case %zu: code %d %s, rows %s", i, code, error.message, out.text);
+    }
+}
+
+static void test_bad_rows(void **state) {
+    static const struct {
+        const char *text;
+        int code;
+        int64_t line, column;
+    } cases[] = {
+        {"a,b\nc\n", DPMF_ERR_INPUT_COLUMNS, 2, 0},
+        {"a,b\n\n,d\n", DPMF_ERR_INPUT_ID, 3, 1},
+        {"a,b\nc,\n", DPMF_ERR_INPUT_ID, 2, 3},
+        {"\"a\n\",b\n\"c,d\n", DPMF_ERR_INPUT_QUOTE, 3, 1},
+        {"a,b\n\"c\"d,e\n", DPMF_ERR_INPUT_QUOTE, 2, 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct written out;
+        struct dpmf_error error = {0};
+        int code =
+            read_bytes(*state, cases[i].text, strlen(cases[i].text), "user,item", &out, &error);
+        if (code != cases[i].code || error.line != cases[i].line || error.column != cases[i].column)
+            fail_msg("case %zu: code %d at %lld:%lld", i, code, (long long)error.line,
+                     (long long)error.column);
+        assert_true(error.hint[0] != '\0');
+    }
+}
+
+static void test_long_tables(void **state) {
+    enum { ROWS = 200000 };
+    char *text = malloc(ROWS * 16);
+    assert_non_null(text);
+    size_t n = 0;
+    for (int i = 0; i < ROWS; i++) n += (size_t)sprintf(text + n, "u%d,i%d\n", i, i % 100);
+    struct written out;
+    assert_int_equal(read_bytes(*state, text, n, "user,item", &out, NULL), 0);
+    assert_int_equal(out.rows, ROWS);
+    assert_int_equal(out.last_line, ROWS);
+    free(text);
+}
+
+static void test_long_rows(void **state) {
+    enum { LONG = 3 << 20 };
+    char *text = malloc(LONG + 1);
+    assert_non_null(text);
+    struct written out;
+    memset(text, 'x', LONG);
+    assert_int_equal(read_bytes(*state, text, LONG, "item", &out, NULL),
+                     DPMF_ERR_INPUT_LINE_TOO_LONG);
+    assert_int_equal(read_bytes(*state, text, 70000, "item", &out, NULL),
+                     DPMF_ERR_INPUT_ID_TOO_LONG);
+    text[65536] = '\n';
+    assert_int_equal(read_bytes(*state, text, 65537, "item", &out, NULL), 0);
+    assert_int_equal(out.rows, 1);
+    text[0] = '"';
+    memset(text + 1, '\n', LONG - 1);
+    assert_int_equal(read_bytes(*state, text, LONG, "item", &out, NULL),
+                     DPMF_ERR_INPUT_LINE_TOO_LONG);
+    free(text);
+}
+
+static int stop(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    (void)row, (void)error;
+    return ++*(int *)self == 2 ? 77 : 0;
+}
+
+static void test_store_and_stop(void **state) {
+    char csv[TEMP_PATH_MAX], store[TEMP_PATH_MAX];
+    const char *input = csv;
+    struct written out = {.n_columns = 3};
+    int met = 0;
+    temp_dir_file(*state, "r.csv", csv);
+    temp_dir_file(*state, "r.dpr", store);
+    temp_dir_write(csv, "ann,dune,4.5\nann,solaris,3\nbob,dune,5\n", 38);
+    assert_int_equal(dpmf_import(&input, 1, store, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_table_read(store, "item,user,rating", NULL, write_row, &out, NULL), 0);
+    assert_string_equal(out.text, "[dune][ann][4.5]\n[solaris][ann][3]\n[dune][bob][5]\n");
+    assert_int_equal(dpmf_table_read(csv, "user", NULL, stop, &met, NULL), 77);
+    assert_int_equal(met, 2);
+    met = 0;
+    assert_int_equal(dpmf_table_read(store, "user", NULL, stop, &met, NULL), 77);
+    assert_int_equal(met, 2);
+    assert_int_equal(dpmf_table_read(csv, "user,taste", NULL, stop, &met, NULL),
+                     DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(dpmf_table_read("/nowhere/x", "user", NULL, stop, &met, NULL),
+                     DPMF_ERR_IO_MISSING);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(test_forms), TEST(test_bad_rows),
+                                       TEST(test_long_tables), TEST(test_long_rows),
+                                       TEST(test_store_and_stop)};
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
