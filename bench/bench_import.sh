@@ -30,7 +30,7 @@ printf 'set like %s, %s bytes of text, --memory %s, %s cores\n' \
     "$like" "$(stat -c %s shuffled.csv)" "$memory" "$(nproc)"
 for text in by_item shuffled; do
     cat "$text.csv" >/dev/null # into the page cache
-    for round in 1 2 3; do
+    for _ in 1 2 3; do
         wc_seconds=$({ TIMEFORMAT=%R; time wc -l "$text.csv" >/dev/null; } 2>&1)
         /usr/bin/time -f %M -o peak "$dpmf" import "$text.csv" -o "$text.dpr" \
             --memory "$memory" --json --quiet >report.json

@@ -7,7 +7,6 @@
  *     bench_kernels [ignored] [K,K..]
  */
 #define _GNU_SOURCE
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "base/memory.h"
 #include "kernels/kernels.h"
+#include "kernels/rewrite.h"
 
 /* CPU time of the thread: others on the machine disturb it less. */
 static double now(void) {
@@ -39,35 +39,14 @@ static uint32_t below(uint32_t n) {
 
 /* ---- the limit --------------------------------------------------------------------------------------- */
 
-typedef float wide __attribute__((vector_size(32), may_alias));
-
-/* The compiler's own vectors, for whatever machine it may be. */
-#if defined(__x86_64__)
-__attribute__((target("avx2,fma")))
-#endif
-static void
-change_all(float *p, size_t floats) {
-    const wide half = {.5f, .5f, .5f, .5f, .5f, .5f, .5f, .5f};
-    for (size_t i = 0; i < floats; i += 32)
-        for (size_t j = i; j < i + 32; j += 8) {
-            wide *x = (wide *)(void *)(p + j);
-            *x = *x * half + half;
-        }
-}
-
-static void change_all_slowly(float *p, size_t floats) {
-    for (size_t i = 0; i < floats; i++) p[i] = p[i] * .5f + .5f;
-}
-
 /* Bytes a second that a core can read, change and write back in place. */
 static double rewrite_bandwidth(size_t bytes, size_t total) {
-    const bool plain = strcmp(kernel_set_choose(NULL)->name, "ref") == 0;
     float *p = map(bytes);
     double best = 0;
     for (int round = 0; round < 5; round++) {
         double started = now();
         for (size_t done = 0; done < total; done += bytes) {
-            (plain ? change_all_slowly : change_all)(p, bytes / sizeof *p);
+            rewrite_floats(p, bytes / sizeof *p);
             __asm__ volatile("" : : "r"(p) : "memory");
         }
         double rate = (double)(total / bytes * bytes) / (now() - started);

@@ -365,6 +365,56 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
                         struct dpmf_train_report *report, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * The machine, and how fast it trains
+ * ---------------------------------------------------------------------------------------------- */
+
+enum { DPMF_KERNEL_SETS_MAX = 8 };
+
+struct dpmf_machine {
+    size_t n_kernels; /* sets of inner loops that this build has, the best first */
+    struct {
+        const char *name, *description;
+        bool is_supported; /* by this machine */
+        bool is_chosen;    /* unless others are asked for */
+    } kernels[DPMF_KERNEL_SETS_MAX];
+    uint64_t l1, l2, l3;  /* bytes of cache that training is sized for */
+    bool caches_guessed;  /* the system does not tell */
+    char large_pages[16]; /* the system's setting: "always", "madvise", "never"; "" when unknown */
+    bool has_large_pages; /* a trial got one */
+};
+
+DPMF_API void dpmf_machine_describe(struct dpmf_machine *machine);
+
+struct dpmf_bench_options {
+    uint32_t factors;    /* k, 1 to 4096 */
+    const char *kernels; /* NULL: the best this machine has */
+    double seconds;      /* epochs are run for so long, and at least three */
+};
+
+DPMF_API struct dpmf_bench_options dpmf_bench_options_default(void);
+
+struct dpmf_bench_result {
+    uint32_t factors;
+    int threads;
+    char kernels[16];
+    uint32_t epochs;
+    double tiling_seconds;
+    double epoch_seconds; /* the median, as all below */
+    double updates_per_second;
+    double flops_per_second;          /* 6k an update */
+    double bytes_per_second;          /* 4k * 1.25 an update: a vector and a share of another */
+    double roofline_bytes_per_second; /* that these threads can rewrite, measured in the same call */
+    double fraction_of_roofline;
+    uint64_t model_bytes;
+    bool tiles_on_disk;
+};
+
+/* Measures the speed of training on `store` with run->threads threads. Writes nothing. */
+DPMF_API int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_options *options,
+                            const struct dpmf_run *run, struct dpmf_bench_result *result,
+                            struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * A model, and what one does with it
  * ---------------------------------------------------------------------------------------------- */
 

@@ -40,6 +40,7 @@ enum value_kind {
     VALUE_DIRECTORY,
     VALUE_CHOICE,
     VALUE_COUNT,    /* a whole number */
+    VALUE_COUNTS,   /* whole numbers with commas between them */
     VALUE_NUMBER,   /* any finite number */
     VALUE_FRACTION, /* a number from 0 to 1 */
     VALUE_SIZE,     /* bytes, as 2GiB */
@@ -119,6 +120,9 @@ enum option_id {
     OPTION_SNAPSHOT,
     OPTION_SNAPSHOT_EVERY,
     OPTION_RESUME,
+    OPTION_FACTOR_LIST,
+    OPTION_THREAD_LIST,
+    OPTION_SECONDS,
     OPTION_COUNT,
 };
 
@@ -161,6 +165,7 @@ struct verb {
     const char *synopsis; /* what follows the name */
     const char *paragraphs[VERB_PARAGRAPHS_MAX + 1];
     struct option_group groups[VERB_GROUPS_MAX + 1]; /* besides the shared ones */
+    bool has_own_threads; /* its own --threads stands in place of the shared one */
     struct operands operands;
     const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */
     struct example examples[VERB_EXAMPLES_MAX + 1];
@@ -214,6 +219,7 @@ int command_recommend_run(struct invocation *invocation);
 int command_predict_run(struct invocation *invocation);
 int command_similar_run(struct invocation *invocation);
 int command_explain_run(struct invocation *invocation);
+int command_bench_run(struct invocation *invocation);
 int command_demo_run(struct invocation *invocation);
 int command_doctor_run(struct invocation *invocation);
 int command_completion_run(struct invocation *invocation);

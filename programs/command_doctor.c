@@ -24,6 +24,7 @@ struct machine {
     uint64_t cores, memory, memory_default, page_size;
     size_t n_caches;
     struct cache cache[CACHES_MAX];
+    struct dpmf_machine library; /* what the library makes of it */
     const char *temporary;
     uint64_t temporary_free;
 };
@@ -76,9 +77,31 @@ static void examine(struct machine *machine) {
     while (machine->n_caches < CACHES_MAX &&
            read_cache(machine->n_caches, &machine->cache[machine->n_caches]))
         machine->n_caches++;
+    dpmf_machine_describe(&machine->library);
     machine->temporary = terminal_temporary_directory();
     if (statvfs(machine->temporary, &space) == 0)
         machine->temporary_free = (uint64_t)space.f_bavail * space.f_frsize;
+}
+
+static void write_kernels(struct dpmf_json *json, const struct dpmf_machine *library) {
+    dpmf_json_begin_array(json, "kernels");
+    for (size_t i = 0; i < library->n_kernels; i++) {
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_string(json, "name", library->kernels[i].name);
+        dpmf_json_string(json, "description", library->kernels[i].description);
+        dpmf_json_bool(json, "supported", library->kernels[i].is_supported);
+        dpmf_json_bool(json, "chosen", library->kernels[i].is_chosen);
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
+    dpmf_json_begin_object(json, "tiles_for");
+    dpmf_json_uint(json, "l1", library->l1);
+    dpmf_json_uint(json, "l2", library->l2);
+    dpmf_json_uint(json, "l3", library->l3);
+    dpmf_json_bool(json, "guessed", library->caches_guessed);
+    dpmf_json_end_object(json);
+    dpmf_json_string(json, "large_pages", library->large_pages);
+    dpmf_json_bool(json, "has_large_pages", library->has_large_pages);
 }
 
 static int print_json(const struct machine *machine) {
@@ -99,6 +122,7 @@ static int print_json(const struct machine *machine) {
         dpmf_json_end_object(json);
     }
     dpmf_json_end_array(json);
+    write_kernels(json, &machine->library);
     dpmf_json_string(json, "temporary_directory", machine->temporary);
     dpmf_json_uint(json, "temporary_free", machine->temporary_free);
     dpmf_json_begin_array(json, "formats");
@@ -111,6 +135,21 @@ static int print_json(const struct machine *machine) {
     dpmf_json_end_array(json);
     dpmf_json_end_object(json);
     return report_json_print(json);
+}
+
+static void print_kernels(const struct dpmf_machine *library) {
+    for (size_t i = 0; i < library->n_kernels; i++)
+        printf("  %-14s %s: %s%s\n", i == 0 ? "kernels" : "", library->kernels[i].name,
+               library->kernels[i].description,
+               library->kernels[i].is_chosen      ? " (chosen)"
+               : library->kernels[i].is_supported ? ""
+                                                  : " (not on this machine)");
+    printf("  %-14s caches of %s, %s and %s%s\n", "tiles for", text_binary_bytes(library->l1).text,
+           text_binary_bytes(library->l2).text, text_binary_bytes(library->l3).text,
+           library->caches_guessed ? " (guessed)" : "");
+    printf("  %-14s %s: a trial got %s\n", "large pages",
+           library->large_pages[0] != '\0' ? library->large_pages : "the system does not tell",
+           library->has_large_pages ? "one" : "none");
 }
 
 static void print_page(const struct machine *machine) {
@@ -126,6 +165,7 @@ static void print_page(const struct machine *machine) {
                text_number(machine->cache[i].level).text, machine->cache[i].type,
                text_binary_bytes(machine->cache[i].bytes).text);
     if (machine->n_caches == 0) printf("  %-14s the system does not tell\n", "caches");
+    print_kernels(&machine->library);
     printf("  %-14s %s, %s free\n", "temporary", machine->temporary,
            text_bytes(machine->temporary_free).text);
     printf("  %-14s", "reads");

@@ -57,27 +57,38 @@ static const char *shell_choices(size_t i, const char **description) {
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */
 
+#define OPTIONS_BEFORE_THREADS                                                                     \
+    {OPTION_JSON, 0, false, "json", NULL, {.kind = VALUE_NONE},                                    \
+     "print one JSON object per line on standard output instead of text for people"},              \
+    {OPTION_QUIET, 'q', false, "quiet", NULL, {.kind = VALUE_NONE},                                \
+     "say nothing on standard error but errors"},                                                  \
+    {OPTION_VERBOSE, 'v', false, "verbose", NULL, {.kind = VALUE_NONE},                            \
+     "say more on standard error: seconds per phase, bytes spilled"},                              \
+    {OPTION_PROGRESS, 0, false, "progress", NULL,                                                  \
+     {VALUE_CHOICE, "WHEN", "always", NULL, progress_choices},                                     \
+     "show a progress line on standard error; auto, the default, does when it is a terminal"}
+
+#define OPTIONS_AFTER_THREADS                                                                      \
+    {OPTION_MEMORY, 0, false, "memory", NULL, {VALUE_SIZE, "SIZE", "2GiB", NULL, NULL},            \
+     "stay within this much memory, as 512MiB or 2GiB, and use a temporary file beyond it "        \
+     "(default: half of the machine's memory, at most 2GiB)"},                                     \
+    {OPTION_HELP, 'h', false, "help", NULL, {.kind = VALUE_NONE}, "show this help and end"},       \
+    {0}
+
 static const struct option shared_options[] = {
-    {OPTION_JSON, 0, false, "json", NULL, {.kind = VALUE_NONE},
-     "print one JSON object per line on standard output instead of text for people"},
-    {OPTION_QUIET, 'q', false, "quiet", NULL, {.kind = VALUE_NONE},
-     "say nothing on standard error but errors"},
-    {OPTION_VERBOSE, 'v', false, "verbose", NULL, {.kind = VALUE_NONE},
-     "say more on standard error: seconds per phase, bytes spilled"},
-    {OPTION_PROGRESS, 0, false, "progress", NULL,
-     {VALUE_CHOICE, "WHEN", "always", NULL, progress_choices},
-     "show a progress line on standard error; auto, the default, does when it is a terminal"},
+    OPTIONS_BEFORE_THREADS,
     {OPTION_THREADS, 'j', false, "threads", NULL, {VALUE_COUNT, "N", "2", NULL, NULL},
      "use at most N threads (default: every core this process may use); results do not depend on "
      "it"},
-    {OPTION_MEMORY, 0, false, "memory", NULL, {VALUE_SIZE, "SIZE", "2GiB", NULL, NULL},
-     "stay within this much memory, as 512MiB or 2GiB, and use a temporary file beyond it "
-     "(default: half of the machine's memory, at most 2GiB)"},
-    {OPTION_HELP, 'h', false, "help", NULL, {.kind = VALUE_NONE}, "show this help and end"},
-    {0},
+    OPTIONS_AFTER_THREADS,
 };
 
+/* Of verbs that have a --threads of their own. */
+static const struct option other_shared_options[] = {OPTIONS_BEFORE_THREADS, OPTIONS_AFTER_THREADS};
+
 static const struct option_group shared_group = {"Options of every command", shared_options};
+static const struct option_group other_shared_group = {"Options of every command",
+                                                       other_shared_options};
 
 static const struct option input_options[] = {
     {OPTION_FORMAT, 0, false, "format", NULL, {VALUE_CHOICE, "NAME", "csv", NULL, format_choices},
@@ -268,6 +279,24 @@ static const struct option explain_options[] = {
      "explain it to someone with these ratings: a table of items and ratings"},
     TOP_OPTION("how many ratings to show (default 10)"),
     CATALOGUE_OPTION,
+    {0},
+};
+
+static const struct option bench_options[] = {
+    {OPTION_FACTOR_LIST, 'k', false, "factors", NULL, {VALUE_COUNTS, "LIST", "16,64", NULL, NULL},
+     "measure with so many numbers in a vector, each in turn (default 16,64,256,1024)"},
+    {OPTION_THREAD_LIST, 'j', false, "threads", NULL, {VALUE_COUNTS, "LIST", "1,2", NULL, NULL},
+     "measure with so many threads, each in turn (default: one, and one a core)"},
+    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
+     "use these inner loops instead of the best that the machine has; dpmf doctor lists them"},
+    {OPTION_RATINGS, 0, false, "ratings", NULL, {VALUE_COUNT, "N", "2000000", NULL, NULL},
+     "how many ratings to train on (default: 206 for each user, as in Netflix's set)"},
+    {OPTION_USERS, 0, false, "users", NULL, {VALUE_COUNT, "N", "10000", NULL, NULL},
+     "how many users (default 10000, or as fits --ratings)"},
+    {OPTION_ITEMS, 0, false, "items", NULL, {VALUE_COUNT, "N", "17770", NULL, NULL},
+     "how many items (default 17770, as Netflix's set has)"},
+    {OPTION_SECONDS, 0, false, "seconds", NULL, {VALUE_NUMBER, "X", "1", NULL, NULL},
+     "run epochs for so long in each measurement, and at least three (default 1)"},
     {0},
 };
 
@@ -600,6 +629,35 @@ const struct verb verbs[] = {
         .run = command_export_run,
     },
     {
+        .name = "bench",
+        .summary = "measure how fast this machine trains",
+        .synopsis = "[--factors LIST] [--threads LIST] [--kernels NAME] [options]",
+        .paragraphs =
+            {
+                "Makes ratings of Netflix's shape in a temporary store, trains on them for a while "
+                "with each number of factors and threads, and prints the median speed of the "
+                "epochs. Nothing is left behind.",
+                "An update, one rating's, takes 6k operations for k factors, and rewrites 5k bytes: "
+                "a vector of 4k and a quarter of another, which serves several ratings. GB/s is "
+                "what that comes to; beside it stands the roofline, what the same threads can "
+                "rewrite in their own caches and do nothing else, measured right before and after; "
+                "the fraction is of that.",
+                "With --json it prints an object a line with factors, threads, solver, "
+                "updates_per_second, gflops, fraction_of_roofline and the rest.",
+            },
+        .groups = {{"Options", bench_options}},
+        .has_own_threads = true,
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .examples =
+            {
+                {"A quick look with one thread",
+                 "dpmf bench -k 16,64 -j 1 --ratings 100000 --seconds 0.1", NULL},
+                {"What the vector instructions bring, for a script",
+                 "dpmf bench -k 32 -j 1 --kernels ref --ratings 100000 --seconds 0.1 --json", NULL},
+            },
+        .run = command_bench_run,
+    },
+    {
         .name = "demo",
         .summary = "show the commands at work on made-up ratings",
         .synopsis = "[options]",
@@ -620,8 +678,9 @@ const struct verb verbs[] = {
         .paragraphs =
             {
                 "Prints the version, the number of cores, the memory and the temporary directory "
-                "it would use, the page size, the caches, and what this build can read. Good to "
-                "have in a report of a problem.",
+                "it would use, the page size, the caches, the kernels (the inner loops of training "
+                "and ranking), whether large pages are to be had, and what this build can read. "
+                "Good to have in a report of a problem.",
             },
         .operands = {{.kind = VALUE_NONE}, 0, 0},
         .examples = {{"Look at the machine", "dpmf doctor", NULL}},
@@ -668,7 +727,8 @@ const struct option_group *verb_group(const struct verb *verb, size_t i) {
     size_t n = 0;
     while (verb->groups[n].title != NULL) n++;
     if (i < n) return &verb->groups[i];
-    return i == n ? &shared_group : NULL;
+    if (i > n) return NULL;
+    return verb->has_own_threads ? &other_shared_group : &shared_group;
 }
 
 /* ---- the program as a whole -------------------------------------------------------------------- */
@@ -689,6 +749,8 @@ const char *const program_paragraphs[] = {
 
 const struct environment_note environment_notes[] = {
     {"NO_COLOR", "when it is not empty, nothing is coloured"},
+    {"DPMF_KERNELS", "the kernels to use unless --kernels says otherwise: a name that dpmf doctor "
+                     "lists"},
     {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},
     {"LC_ALL, LC_CTYPE, LANG", "histograms are drawn with # when these do not name UTF-8"},
     {0},

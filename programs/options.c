@@ -86,6 +86,22 @@ static bool is_scale(const char *text) {
     return (n == 2 || (n == 3 && number[2] >= 0)) && number[0] < number[1];
 }
 
+/* @return how many numbers the list holds, stored as far as there is room; 0 when it is no list */
+static size_t read_counts(const char *text, uint64_t *counts, size_t room) {
+    for (size_t n = 0;; n++) {
+        char piece[24];
+        uint64_t count;
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof piece) return 0;
+        memcpy(piece, text, length);
+        piece[length] = '\0';
+        if (dpmf_parse_uint64(piece, &count) != 0) return 0;
+        if (n < room) counts[n] = count;
+        if (text[length] == '\0') return n + 1;
+        text += length + 1;
+    }
+}
+
 static bool is_choice(choice_list *choices, const char *text) {
     const char *choice;
     for (size_t i = 0; (choice = choices(i, NULL)) != NULL; i++)
@@ -105,6 +121,8 @@ static const char *misfit(const struct value *value, const char *text) {
     case VALUE_DIRECTORY: return text[0] != '\0' ? NULL : "a file name";
     case VALUE_CHOICE: return is_choice(value->choices, text) ? NULL : "one of";
     case VALUE_COUNT: return dpmf_parse_uint64(text, &count) == 0 ? NULL : "a whole number";
+    case VALUE_COUNTS:
+        return read_counts(text, &count, 1) > 0 ? NULL : "whole numbers with commas between them";
     case VALUE_NUMBER: return dpmf_parse_double(text, &number) == 0 ? NULL : "a number";
     case VALUE_FRACTION:
         return dpmf_parse_double(text, &number) == 0 && number >= 0 && number <= 1
@@ -358,6 +376,11 @@ uint64_t options_count(const struct invocation *invocation, enum option_id id) {
     uint64_t count = 0;
     dpmf_parse_uint64(invocation->value[id], &count);
     return count;
+}
+
+size_t options_counts(const struct invocation *invocation, enum option_id id, uint64_t *counts,
+                      size_t room) {
+    return read_counts(invocation->value[id], counts, room);
 }
 
 double options_number(const struct invocation *invocation, enum option_id id) {

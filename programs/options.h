@@ -17,6 +17,10 @@ double options_number(const struct invocation *invocation, enum option_id id);
 uint64_t options_size(const struct invocation *invocation, enum option_id id);
 bool options_is(const struct invocation *invocation, enum option_id id, const char *value);
 
+/* "16,64,256". @return how many there are; no more than `room` of them are stored */
+size_t options_counts(const struct invocation *invocation, enum option_id id, uint64_t *counts,
+                      size_t room);
+
 /* "A:B" and "A:B:STEP" (step 0 when it is not there). */
 void options_range(const struct invocation *invocation, enum option_id id, double range[2]);
 void options_scale(const struct invocation *invocation, enum option_id id, double scale[3]);

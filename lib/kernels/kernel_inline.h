@@ -10,7 +10,21 @@
 #include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
+
+/* Builds that look for faults get the same bodies without the unrolling and without an instance for each k
+ * and number of lanes, which instrumented would take the compiler minutes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define KERNELS_PLAIN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(undefined_behavior_sanitizer)
+#define KERNELS_PLAIN 1
+#endif
+#endif
+
+#ifdef KERNELS_PLAIN
+#define UNROLL
+#elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")

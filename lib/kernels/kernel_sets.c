@@ -153,15 +153,14 @@ static const struct kernel_set *const sets[] = {
 #endif
     &ref_set,
 };
+enum { SETS = sizeof sets / sizeof sets[0] };
 
-const struct kernel_set *kernel_set_at(size_t i) {
-    return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
-}
+const struct kernel_set *kernel_set_at(size_t i) { return i < SETS ? sets[i] : NULL; }
 
 const struct kernel_set *kernel_set_choose(const char *name) {
-    if (!name) name = getenv("DPMF_KERNELS");
+    if (!name) name = getenv("DPMF_KERNELS"); /* NOLINT(concurrency-mt-unsafe): nobody here sets it */
     const bool any = !name || !*name;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (size_t i = 0; i < SETS; i++)
         if ((any ? sets[i]->by_default : strcmp(sets[i]->name, name) == 0) &&
             sets[i]->is_supported())
             return sets[i];

@@ -60,13 +60,18 @@ struct kernel_set {
     bool by_default;         /* may be chosen without being asked for */
     bool (*is_supported)(void);
 
-    size_t (*padded_k)(size_t k); /* columns to store for k: whole vectors */
-    size_t (*stride)(
-        size_t k); /* floats from row to row: aligned, and never a multiple of 4 KiB apart */
-    uint32_t (*lanes)(size_t k); /* the best number of moving rows a chunk, at most KERNEL_LANES */
-    bool (*user_resident_small)(
-        size_t k); /* whether all tiles should keep users resident at this k */
-    kernel_sgd_tile *(*sgd_tile)(size_t k); /* k padded or not; step.k must be its padded_k */
+    /* How rows are laid out: the columns to store for k, whole vectors; the floats from row to row,
+     * aligned, and never a multiple of 4 KiB apart. */
+    size_t (*padded_k)(size_t k);
+    size_t (*stride)(size_t k);
+
+    /* The best number of moving rows a chunk, at most KERNEL_LANES; whether all tiles should keep users
+     * resident. */
+    uint32_t (*lanes)(size_t k);
+    bool (*user_resident_small)(size_t k);
+
+    /* The kernel for k, padded or not; step.k must be its padded_k. */
+    kernel_sgd_tile *(*sgd_tile)(size_t k);
 
     /* a.b over k floats; rows aligned as above, k padded. */
     float (*dot)(const float *a, const float *b, size_t k);
@@ -84,8 +89,8 @@ struct kernel_set {
 const struct kernel_set *kernel_set_at(size_t i);
 
 /* The best that this machine supports; `name` asks for one. When it is NULL, the environment's DPMF_KERNELS
- * is taken for it, if that is set and not empty. @return NULL when there is no set
- * of that name here or the machine lacks it */
+ * is taken for it, if that is set and not empty. @return NULL when there is no set of that name here or the
+ * machine lacks it */
 const struct kernel_set *kernel_set_choose(const char *name);
 
 /* Sizes of this machine's caches, read at run time; what cannot be read is a cautious guess. */

@@ -139,14 +139,15 @@ INLINE void large_update(const struct kernel_step *s, const struct kernel_chunk 
             __builtin_prefetch(next_a + x, 1);
             UNROLL for (int i = 0; i < m; i++) __builtin_prefetch(next_b[i] + x, 1);
         }
-        UNROLL for (size_t h = x; h < x + ROW_LINE; h += VEC) {
-            vec ax = vec_load(a + h), sum = vec_mul(ax, decay_m);
+        UNROLL for (int h = 0; h < ROW_LINE / VEC; h++) {
+            const size_t at = x + (size_t)(VEC * h);
+            vec ax = vec_load(a + at), sum = vec_mul(ax, decay_m);
             UNROLL for (int i = 0; i < m; i++) {
-                vec bx = vec_load(b[i] + h);
+                vec bx = vec_load(b[i] + at);
                 sum = vec_fma(step[i], bx, sum);
-                vec_store(b[i] + h, vec_fma(step[i], ax, vec_mul(bx, decay)));
+                vec_store(b[i] + at, vec_fma(step[i], ax, vec_mul(bx, decay)));
             }
-            vec_store(a + h, sum);
+            vec_store(a + at, sum);
         }
     }
 }
@@ -166,6 +167,9 @@ INLINE double tile_large(const struct kernel_step *s, const struct kernel_chunk 
     double total = 0;
     for (const struct kernel_chunk *end = c + n; c < end; c++) {
         eight squares;
+#ifdef KERNELS_PLAIN
+        squares = large_chunk(s, c, (int)c->n, k, ahead);
+#else
         switch (c->n) {
         case 1: squares = large_chunk(s, c, 1, k, ahead); break;
         case 2: squares = large_chunk(s, c, 2, k, ahead); break;
@@ -176,6 +180,7 @@ INLINE double tile_large(const struct kernel_step *s, const struct kernel_chunk 
         case 7: squares = large_chunk(s, c, 7, k, ahead); break;
         default: squares = large_chunk(s, c, 8, k, ahead); break;
         }
+#endif
         total += (double)eight_total(squares);
     }
     return total;
@@ -183,19 +188,25 @@ INLINE double tile_large(const struct kernel_step *s, const struct kernel_chunk 
 
 /* ---- instances ----------------------------------------------------------------------------------- */
 
+/* Any number of whole lines. Rows of 8 KiB and more leave little room in the first-level cache for those of
+ * the next chunk: only their beginnings are prefetched, and the processor's own prefetcher goes on. */
+static double large_any(const struct kernel_step *s, const struct kernel_chunk *c, size_t n) {
+    return tile_large(s, c, n, s->k, s->k < 2048 ? s->k : s->k / 4);
+}
+
+#ifdef KERNELS_PLAIN
+#define TILE_LARGE(s, c, n, K) large_any(s, c, n)
+#else
+#define TILE_LARGE(s, c, n, K) tile_large(s, c, n, K, K)
+#endif
+
 #define SMALL_KERNEL(K)                                                                            \
     static double small_##K(const struct kernel_step *s, const struct kernel_chunk *c, size_t n) { \
         return tile_small(s, c, n, K);                                                             \
     }
 #define LARGE_KERNEL(K)                                                                            \
     static double large_##K(const struct kernel_step *s, const struct kernel_chunk *c, size_t n) { \
-        return tile_large(s, c, n, K, K);                                                          \
+        return TILE_LARGE(s, c, n, K);                                                             \
     }
-
-/* Any number of whole lines. Rows of 8 KiB and more leave little room in the first-level cache for those of
- * the next chunk: only their beginnings are prefetched, and the processor's own prefetcher goes on. */
-static double large_any(const struct kernel_step *s, const struct kernel_chunk *c, size_t n) {
-    return tile_large(s, c, n, s->k, s->k < 2048 ? s->k : s->k / 4);
-}
 
 #endif

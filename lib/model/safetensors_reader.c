@@ -64,8 +64,8 @@ static int corrupt(const struct reading *reading, const char *what) {
 }
 
 static int corrupt_tensor(const struct reading *reading, const char *name, const char *what) {
-    error_set(reading->error, DPMF_ERR_MODEL_CORRUPT,
-              "the model's header is damaged: tensor \"%.60s\": %s", name, what);
+    error_set(reading->error, DPMF_ERR_MODEL_CORRUPT, "the model is damaged: tensor \"%.60s\": %s",
+              name, what);
     return end_corrupt(reading);
 }
 

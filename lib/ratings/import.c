@@ -34,7 +34,7 @@
 #define MEBIBYTE (UINT64_C(1) << 20)
 #define MEMORY_MIN (64 * MEBIBYTE)
 #define READ_JOB_BYTES (6 * MEBIBYTE)   /* a chunk of text and its ratings, about */
-#define STORE_JOB_BYTES (24 * MEBIBYTE) /* a block of a store and its ratings, at most */
+#define STORE_RATING_BYTES 50           /* a rating of a store's block, decoded and taken, about */
 #define WRITE_JOB_BYTES (40 * MEBIBYTE) /* a full slice while it is sorted and encoded, about */
 
 /* A source stays open until the last of its chunks is settled; `end` jobs close it in order. */
@@ -52,7 +52,7 @@ struct import {
     struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* of the sources already closed */
     uint64_t bytes_total;         /* 0 when not known */
-    bool reads_store;             /* among the inputs */
+    uint64_t read_job_bytes;      /* what a chunk takes while it is worked on */
     struct id_map *users, *items;
     struct rating_sorter *sorter;
     uint64_t reserve; /* memory for the jobs of either pipeline */
@@ -514,12 +514,19 @@ static int write_items(struct import *import, const struct item_order *order,
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static bool begins_like_store(const char *path) {
+/* A store's blocks may be larger than chunks of text. What is wrong with it will be told when it is
+ * read. */
+static uint64_t job_bytes(const char *path) {
     char magic[8];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, magic, sizeof magic) : -1;
     if (fd >= 0) close(fd);
-    return n > 0 && store_has_magic(magic, (size_t)n);
+    struct dpmf_store *store = NULL;
+    if (n <= 0 || !store_has_magic(magic, (size_t)n) || store_open_file(path, &store, NULL) < 0)
+        return READ_JOB_BYTES;
+    uint64_t bytes = store_largest_block(store) * STORE_RATING_BYTES;
+    dpmf_store_close(store);
+    return bytes > READ_JOB_BYTES ? bytes : READ_JOB_BYTES;
 }
 
 /* The size of all inputs together, for progress; an input that is missing fails here, before hours
@@ -541,7 +548,8 @@ static int look_at_inputs(struct import *import, struct dpmf_error *error) {
             return error_system(error, errno, "open", path);
         if (S_ISREG(status.st_mode)) {
             import->bytes_total += (uint64_t)status.st_size;
-            import->reads_store |= begins_like_store(path);
+            uint64_t bytes = job_bytes(path);
+            if (bytes > import->read_job_bytes) import->read_job_bytes = bytes;
         } else {
             known = false;
         }
@@ -560,11 +568,10 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     struct item_order *order = NULL;
     int code = look_at_inputs(import, error);
     uint64_t workers = (uint64_t)pipeline_workers(threads);
-    uint64_t read_bytes = import->reads_store ? STORE_JOB_BYTES : READ_JOB_BYTES;
-    size_t read_jobs = at_most(2 * workers, import->memory / 8 / read_bytes, 2);
+    size_t read_jobs = at_most(2 * workers, import->memory / 8 / import->read_job_bytes, 2);
     size_t write_jobs = at_most(2 * workers, import->memory / 4 / WRITE_JOB_BYTES, 1);
     uint64_t at_work = write_jobs < workers ? write_jobs : workers;
-    uint64_t for_reading = read_jobs * read_bytes, for_writing = at_work * WRITE_JOB_BYTES;
+    uint64_t for_reading = read_jobs * import->read_job_bytes, for_writing = at_work * WRITE_JOB_BYTES;
     import->reserve = for_reading > for_writing ? for_reading : for_writing;
 
     if (code == 0) code = id_map_init(&import->users, error);
@@ -613,6 +620,7 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
         .options = options ? options : &default_options,
         .run = run ? run : &default_run,
         .report = report ? report : &unwanted_report,
+        .read_job_bytes = READ_JOB_BYTES,
     };
     memset(import.report, 0, sizeof *import.report);
     import.memory = import.run->memory ? import.run->memory : memory_default_budget();

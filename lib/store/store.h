@@ -99,6 +99,9 @@ struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);
 void store_block_size(const struct dpmf_store *store, uint64_t b, uint32_t *n_users,
                       uint64_t *n_ratings);
 
+/* The ratings of the largest block. */
+uint64_t store_largest_block(const struct dpmf_store *store);
+
 enum store_want {
     STORE_WANT_VALUE = 1,
     STORE_WANT_VALUE32 = 2,

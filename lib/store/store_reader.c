@@ -316,6 +316,13 @@ struct store_item store_item_at(const struct dpmf_store *store, uint64_t item) {
     };
 }
 
+uint64_t store_largest_block(const struct dpmf_store *store) {
+    uint64_t most = 0;
+    for (uint64_t b = 0; b < store->n_blocks; b++)
+        if (store->index[b].n_ratings > most) most = store->index[b].n_ratings;
+    return most;
+}
+
 void store_block_size(const struct dpmf_store *store, uint64_t b, uint32_t *n_users,
                       uint64_t *n_ratings) {
     const struct store_index_entry *entry = store_index_at(store, b);

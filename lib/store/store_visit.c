@@ -65,22 +65,15 @@ static int finish_block(void *self, void *job_pointer, struct dpmf_error *error)
     return 0;
 }
 
-/* A decoded block at its largest: item, value and time of each rating, and the bytes it came from. */
-static uint64_t largest_block(const struct dpmf_store *store) {
-    uint64_t most = 0;
-    for (uint64_t b = 0; store && b < store_n_blocks(store); b++) {
-        const struct store_index_entry *entry = store_index_at(store, b);
-        uint64_t bytes = entry->n_ratings * 20 + entry->length;
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
+/* Of a rating in a decoded block: item, value and time, and the bytes it came from, about. */
+enum { RATING_BYTES = 24 };
 
 /* A worker decodes one block and fills one product, and as many products again wait for their turn. */
 size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_run *run) {
     size_t wanted = 2 * (size_t)pipeline_workers(threads_wanted(run));
     uint64_t memory = run && run->memory ? run->memory : memory_default_budget();
-    uint64_t allowed = memory / 4 / (largest_block(store) + 1);
+    uint64_t block = store ? store_largest_block(store) * RATING_BYTES : 0;
+    uint64_t allowed = memory / 4 / (block + 1);
     if (allowed < 2) allowed = 2;
     return allowed < wanted ? (size_t)allowed : wanted;
 }

@@ -17,13 +17,13 @@
 #include "base/number.h"
 #include "base/threads.h"
 #include "model/checkpoint.h"
-#include "random/random.h"
 #include "store/store.h"
+#include "train/first_rows.h"
 #include "train/rates.h"
 #include "train/sgd_epoch.h"
 #include "train/valid_set.h"
 
-enum { PURPOSE_USERS = 0x55, PURPOSE_ITEMS = 0x56, TIERS_MAX = 64 };
+enum { TIERS_MAX = 64 };
 
 struct train {
     const struct dpmf_store *store;
@@ -110,19 +110,6 @@ static int parse_tiers(const char *text, uint64_t *ends, size_t *n, struct dpmf_
 
 /* ---- the model -------------------------------------------------------------------------------- */
 
-/* Both sides start as small random numbers: products of the same standard deviation, whatever k is. Keyed by
- * the row, so that who draws what depends on nothing else. */
-static void fill_rows(struct factor_matrix *matrix, uint32_t k, uint64_t seed, uint32_t purpose) {
-    double scale = sqrt(RATES_FIRST_PRODUCT / sqrt((double)k));
-    for (uint64_t row = 0; row < matrix->n; row++) {
-        struct random_stream random;
-        random_stream_init(&random, seed, purpose, row);
-        float *at = matrix->rows + row * matrix->stride;
-        for (uint32_t x = 0; x < k; x++)
-            at[x] = (float)(scale * sqrt(3.0) * (2 * random_uniform(&random) - 1));
-    }
-}
-
 struct id_fill {
     struct factor_ids *ids;
     size_t bytes_capacity;
@@ -189,8 +176,8 @@ static int make_model(struct train *train, struct dpmf_error *error) {
     if (code == 0) code = fill_user_ids(train, error);
     if (code == 0) code = fill_item_ids(train, error);
     if (code < 0) return code;
-    fill_rows(&factors->users, factors->k, train->options->seed, PURPOSE_USERS);
-    fill_rows(&factors->items, factors->k, train->options->seed, PURPOSE_ITEMS);
+    first_rows_fill(&factors->users, factors->k, train->options->seed, FIRST_ROWS_USERS);
+    first_rows_fill(&factors->items, factors->k, train->options->seed, FIRST_ROWS_ITEMS);
     return 0;
 }
 

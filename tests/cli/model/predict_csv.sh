@@ -1,3 +1,4 @@
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 # Ids with commas and quotes stay what they are; predictions stay on the scale.

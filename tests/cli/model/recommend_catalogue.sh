@@ -1,3 +1,4 @@
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 printf 'dune::Dune (1984)::Sci-Fi\nbrazil::Br\xe9sil::Comedy\nsolaris::Solaris\n' >movies.dat

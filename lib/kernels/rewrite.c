@@ -1,0 +1,36 @@
+/*
+ * The yardstick of training: floats rewritten in place as fast as the machine can. One body in the compiler's
+ * own vectors, which are as wide as the function's target allows and are cut in two where it does not.
+ */
+#include "kernels/rewrite.h"
+
+#include "kernels/kernel_inline.h"
+
+typedef float wide __attribute__((vector_size(32), may_alias));
+
+/* Several vectors abreast hide the latency of the arithmetic. */
+INLINE void rewrite_of(float *x, size_t n) {
+    enum { WIDTH = 8, ABREAST = 4 };
+    const wide half = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
+    size_t at = 0;
+    for (; at + ABREAST * WIDTH <= n; at += ABREAST * WIDTH) {
+        wide *p = (wide *)(void *)(x + at);
+        UNROLL for (int i = 0; i < ABREAST; i++) p[i] = p[i] * half + half;
+    }
+    for (; at < n; at++) x[at] = x[at] * 0.5f + 0.5f;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void rewrite_avx2(float *x, size_t n) { rewrite_of(x, n); }
+#endif
+
+void rewrite_floats(float *x, size_t n) {
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) {
+        rewrite_avx2(x, n);
+        return;
+    }
+#endif
+    rewrite_of(x, n);
+}

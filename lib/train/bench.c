@@ -1,0 +1,206 @@
+/*
+ * dpmf_bench_run: how fast this machine trains. Tiles the ratings and runs epochs with the trainer's own
+ * code, but without files, validation or snapshots, and holds the speed against the roofline measured right
+ * before and after. Fed by any store; feeds `dpmf bench`.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "store/store.h"
+#include "train/first_rows.h"
+#include "train/rates.h"
+#include "train/roofline.h"
+#include "train/sgd_epoch.h"
+
+enum { EPOCHS_MIN = 3, EPOCHS_MAX = 10000, THREADS_MAX = 1024 };
+
+struct bench {
+    const struct dpmf_store *store;
+    const struct dpmf_bench_options *options;
+    const struct dpmf_run *run;
+    struct dpmf_bench_result *result;
+    const struct kernel_set *kernels;
+    struct thread_pool *pool;
+    struct tiling *tiling;
+    struct factors factors;
+    struct sgd_epoch *epoch;
+    double *seconds; /* by epoch */
+    uint32_t n_epochs;
+    atomic_flag asking; /* one thread at a time asks whether to stop */
+    _Atomic bool stopped;
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+struct dpmf_bench_options dpmf_bench_options_default(void) {
+    return (struct dpmf_bench_options){.factors = RATES_FACTORS, .seconds = 1};
+}
+
+static int check_options(struct bench *bench, struct dpmf_error *error) {
+    const struct dpmf_bench_options *options = bench->options;
+    if (options->factors < 1 || options->factors > KERNEL_K_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of factors must be 1 to %d",
+                         KERNEL_K_MAX);
+    if (bench->run->threads < 0 || bench->run->threads > THREADS_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of threads must be 1 to %d",
+                         THREADS_MAX);
+    if (!(options->seconds >= 0) || !isfinite(options->seconds))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the seconds must be 0 or above");
+    if (store_n_ratings(bench->store) == 0)
+        return error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
+    bench->kernels = kernel_set_choose(options->kernels);
+    if (bench->kernels) return 0;
+    const char *name = options->kernels ? options->kernels : getenv("DPMF_KERNELS");
+    return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
+                     name ? name : "");
+}
+
+static uint64_t model_bytes(const struct bench *bench) {
+    uint64_t row = bench->kernels->stride(bench->options->factors) * sizeof(float) + sizeof(float);
+    return (store_n_users(bench->store) + store_n_items(bench->store)) * row;
+}
+
+static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
+    uint64_t memory = bench->run->memory ? bench->run->memory : memory_default_budget();
+    uint64_t model = model_bytes(bench);
+    int threads = thread_pool_size(bench->pool);
+    const struct tiling_options options = {
+        .kernels = bench->kernels,
+        .k = bench->options->factors,
+        .threads = threads,
+        .lanes = sgd_lanes(SGD_FREE, threads),
+        .memory = memory > model ? memory - model : 0,
+    };
+    double begun = now();
+    int code = tiling_build(bench->store, &options, bench->run, &bench->tiling, error);
+    bench->result->tiling_seconds = now() - begun;
+    return code;
+}
+
+static int make_model(struct bench *bench, struct dpmf_error *error) {
+    struct factors *factors = &bench->factors;
+    uint32_t k = factors->k = bench->options->factors;
+    size_t stride = bench->kernels->stride(k);
+    factors->offset = tiling_mean_rating(bench->tiling);
+    int code = factor_matrix_init(&factors->users, store_n_users(bench->store), stride,
+                                  TILING_SPARE_ROWS, error);
+    if (code == 0)
+        code = factor_matrix_init(&factors->items, store_n_items(bench->store), stride,
+                                  TILING_SPARE_ROWS, error);
+    if (code < 0) return code;
+    first_rows_fill(&factors->users, k, 1, FIRST_ROWS_USERS);
+    first_rows_fill(&factors->items, k, 1, FIRST_ROWS_ITEMS);
+    return 0;
+}
+
+/* As a training run asks, so that it costs as much. */
+static bool should_stop(void *self) {
+    struct bench *bench = self;
+    if (!bench->run->progress) return false;
+    if (atomic_load_explicit(&bench->stopped, memory_order_relaxed)) return true;
+    if (atomic_flag_test_and_set_explicit(&bench->asking, memory_order_acquire)) return false;
+    const struct dpmf_progress progress = {
+        .phase = "measuring",
+        .unit = "epochs",
+        .done = bench->n_epochs,
+    };
+    if (bench->run->progress(bench->run->self, &progress)) atomic_store(&bench->stopped, true);
+    atomic_flag_clear_explicit(&bench->asking, memory_order_release);
+    return atomic_load(&bench->stopped);
+}
+
+/* Small steps that stay the same: whatever the ratings are, nothing diverges however long it takes. */
+static int run_epochs(struct bench *bench, struct dpmf_error *error) {
+    const struct sgd_rates rates = {
+        .rate = 1e-3f, .reg = (float)RATES_REGULARIZATION, .bias_rate = 1e-3f, .bias_reg = 0.01f};
+    double squared_error, spent = 0;
+    bench->seconds = memory_alloc(EPOCHS_MAX, sizeof bench->seconds[0]);
+    if (!bench->seconds) return error_no_memory(error);
+    while (bench->n_epochs < EPOCHS_MIN ||
+           (spent < bench->options->seconds && bench->n_epochs < EPOCHS_MAX)) {
+        double begun = now();
+        int code = sgd_epoch_run(bench->epoch, &rates, should_stop, bench, &squared_error, error);
+        if (code < 0) return code;
+        bench->seconds[bench->n_epochs] = now() - begun;
+        spent += bench->seconds[bench->n_epochs++];
+    }
+    return 0;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* The median, for a busy machine has epochs that say nothing. An update rewrites the vector that moves by,
+ * 4k bytes, and its share of the resident one, a quarter as much; it takes 6k operations: a product, and a
+ * multiplication and an addition in each of two vectors. */
+static void fill_result(struct bench *bench, double roofline) {
+    struct dpmf_bench_result *result = bench->result;
+    double k = (double)bench->options->factors, n = (double)store_n_ratings(bench->store);
+    qsort(bench->seconds, bench->n_epochs, sizeof bench->seconds[0], by_value);
+    result->factors = bench->options->factors;
+    result->threads = thread_pool_size(bench->pool);
+    result->epochs = bench->n_epochs;
+    result->epoch_seconds = bench->seconds[bench->n_epochs / 2];
+    result->updates_per_second = n / fmax(result->epoch_seconds, 1e-9);
+    result->flops_per_second = result->updates_per_second * 6 * k;
+    result->bytes_per_second = result->updates_per_second * 4 * k * 1.25;
+    result->roofline_bytes_per_second = roofline;
+    result->fraction_of_roofline = result->bytes_per_second / roofline;
+    result->model_bytes = model_bytes(bench);
+    result->tiles_on_disk = tiling_is_on_disk(bench->tiling);
+    snprintf(result->kernels, sizeof result->kernels, "%s", bench->kernels->name);
+}
+
+static int measure(struct bench *bench, struct dpmf_error *error) {
+    double before, after;
+    int code = check_options(bench, error);
+    if (code == 0) code = thread_pool_init(&bench->pool, threads_wanted(bench->run), error);
+    if (code == 0) code = tile_ratings(bench, error);
+    if (code == 0) code = make_model(bench, error);
+    if (code == 0)
+        code = sgd_epoch_init(&bench->epoch, bench->tiling, bench->kernels, &bench->factors,
+                              SGD_FREE, bench->pool, error);
+    if (code == 0) code = roofline_measure(bench->pool, &before, error);
+    if (code == 0) code = run_epochs(bench, error);
+    if (code == 0) code = roofline_measure(bench->pool, &after, error);
+    if (code == 0) fill_result(bench, fmax(before, after));
+    return code;
+}
+
+int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_options *options,
+                   const struct dpmf_run *run, struct dpmf_bench_result *result,
+                   struct dpmf_error *error) {
+    const struct dpmf_bench_options default_options = dpmf_bench_options_default();
+    const struct dpmf_run default_run = dpmf_run_default();
+    struct bench bench = {
+        .store = store,
+        .options = options ? options : &default_options,
+        .run = run ? run : &default_run,
+        .result = result,
+        .asking = ATOMIC_FLAG_INIT,
+    };
+    memset(result, 0, sizeof *result);
+    int code = measure(&bench, error);
+    sgd_epoch_free(bench.epoch);
+    thread_pool_free(bench.pool);
+    tiling_free(bench.tiling);
+    factors_free(&bench.factors);
+    free(bench.seconds);
+    return code;
+}

@@ -1,0 +1,72 @@
+/*
+ * What the library finds on this machine and would use: kernels, cache sizes, large pages. Fed by the
+ * system's own tables and a small trial; feeds `dpmf doctor`.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "dpmf.h"
+#include "kernels/kernels.h"
+
+enum { TRIAL_BYTES = 8 << 20, LARGE_PAGE = 2 << 20 };
+
+/* "always [madvise] never": the word in brackets. */
+static void read_setting(char *setting, size_t size) {
+    char line[128] = "";
+    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    setting[0] = '\0';
+    if (!file) return;
+    const char *open = fgets(line, sizeof line, file) ? strchr(line, '[') : NULL;
+    fclose(file);
+    if (open) snprintf(setting, size, "%.*s", (int)strcspn(open + 1, "]"), open + 1);
+}
+
+/* Of the mapping that holds `address`: whether the kernel backs it with large pages. */
+static bool is_large(const void *address) {
+    char line[512];
+    bool is_here = false, found = false;
+    FILE *file = fopen("/proc/self/smaps", "re");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        uintptr_t from, to;
+        uint64_t kibibytes;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+            is_here = from <= (uintptr_t)address && (uintptr_t)address < to;
+        else if (is_here && sscanf(line, "AnonHugePages: %" SCNu64, &kibibytes) == 1)
+            found = kibibytes > 0;
+    }
+    if (file) fclose(file);
+    return found;
+}
+
+/* Asks for some memory as models are, and looks whether a large page came. */
+static bool try_large_page(void) {
+    char *memory = memory_map(TRIAL_BYTES);
+    if (!memory) return false;
+    char *page = memory + (LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE) % LARGE_PAGE;
+    *(volatile char *)page = 1;
+    bool is = is_large(page);
+    memory_unmap(memory, TRIAL_BYTES);
+    return is;
+}
+
+void dpmf_machine_describe(struct dpmf_machine *machine) {
+    const struct cache_sizes caches = cache_sizes_read();
+    const struct kernel_set *chosen = kernel_set_choose(NULL), *set;
+    memset(machine, 0, sizeof *machine);
+    for (size_t i = 0; i < DPMF_KERNEL_SETS_MAX && (set = kernel_set_at(i)) != NULL; i++) {
+        machine->kernels[i].name = set->name;
+        machine->kernels[i].description = set->description;
+        machine->kernels[i].is_supported = set->is_supported();
+        machine->kernels[i].is_chosen = set == chosen;
+        machine->n_kernels++;
+    }
+    machine->l1 = caches.l1;
+    machine->l2 = caches.l2;
+    machine->l3 = caches.l3;
+    machine->caches_guessed = caches.guessed;
+    read_setting(machine->large_pages, sizeof machine->large_pages);
+    machine->has_large_pages = try_large_page();
+}

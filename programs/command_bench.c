@@ -1,0 +1,175 @@
+/*
+ * dpmf bench: how fast this machine trains, for each number of factors and threads, on ratings of
+ * Netflix's shape that are made for it and gone afterwards. Prints a table, or a line of JSON a
+ * measurement.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "report.h"
+#include "text.h"
+
+enum { USERS_DEFAULT = 10000, LIST_MAX = 64, THREADS_MAX = 1024 };
+
+struct list {
+    uint64_t value[LIST_MAX];
+    size_t n;
+};
+
+static int read_list(const struct invocation *invocation, enum option_id id, struct list *list) {
+    list->n = options_counts(invocation, id, list->value, LIST_MAX);
+    if (list->n <= LIST_MAX) return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "run it several times, with a part of them each",
+                                "%s: more than %d numbers", invocation->value[id], LIST_MAX);
+}
+
+/* One thread, and all cores. */
+static int read_threads(const struct invocation *invocation, struct list *threads) {
+    *threads = (struct list){.value = {1, 0}, .n = 2};
+    if (!command_has(invocation, OPTION_THREAD_LIST)) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        if (cores < 2) threads->n = 1;
+        return STATUS_DONE;
+    }
+    int status = read_list(invocation, OPTION_THREAD_LIST, threads);
+    for (size_t i = 0; status == STATUS_DONE && i < threads->n; i++)
+        if (threads->value[i] < 1 || threads->value[i] > THREADS_MAX)
+            status = terminal_error_print(STATUS_USAGE, "for example: --threads 1,2",
+                                          "--threads %s: threads are from 1 to %d",
+                                          invocation->value[OPTION_THREAD_LIST], THREADS_MAX);
+    return status;
+}
+
+static int read_factors(const struct invocation *invocation, struct list *factors) {
+    *factors = (struct list){.value = {16, 64, 256, 1024}, .n = 4};
+    if (!command_has(invocation, OPTION_FACTOR_LIST)) return STATUS_DONE;
+    int status = read_list(invocation, OPTION_FACTOR_LIST, factors);
+    for (size_t i = 0; status == STATUS_DONE && i < factors->n; i++)
+        if (factors->value[i] < 1 || factors->value[i] > 4096)
+            status = terminal_error_print(STATUS_USAGE, "for example: --factors 16,64",
+                                          "--factors %s: factors are from 1 to 4096",
+                                          invocation->value[OPTION_FACTOR_LIST]);
+    return status;
+}
+
+/* Users, items and ratings as dense as Netflix's, where they are not said. */
+static struct dpmf_synth_options shape_of(const struct invocation *invocation) {
+    struct dpmf_synth_options shape = dpmf_synth_options_default();
+    dpmf_synth_options_like("netflix", &shape);
+    double each = (double)shape.ratings / (double)shape.users;
+    bool has_users = command_has(invocation, OPTION_USERS);
+    shape.users = has_users ? options_count(invocation, OPTION_USERS) : USERS_DEFAULT;
+    if (command_has(invocation, OPTION_RATINGS)) {
+        shape.ratings = options_count(invocation, OPTION_RATINGS);
+        if (!has_users) shape.users = (uint64_t)((double)shape.ratings / each) + 1;
+    } else {
+        shape.ratings = (uint64_t)((double)shape.users * each);
+    }
+    if (command_has(invocation, OPTION_ITEMS)) {
+        shape.items = options_count(invocation, OPTION_ITEMS);
+        shape.top_500_share = 0; /* it is that of Netflix's items */
+    }
+    return shape;
+}
+
+/* The store has no name from the moment it is open. */
+static int make_store(struct invocation *invocation, const struct dpmf_synth_options *shape,
+                      struct dpmf_store **store) {
+    char directory[4096], path[4096 + 16];
+    struct dpmf_error error = {0};
+    snprintf(directory, sizeof directory, "%s/dpmf-bench-XXXXXX", terminal_temporary_directory());
+    if (mkdtemp(directory) == NULL)
+        return terminal_error_print(STATUS_IO, "set TMPDIR to a directory that you may write to",
+                                    "%s: cannot make a temporary directory: %s", directory,
+                                    text_system_error(errno).text);
+    snprintf(path, sizeof path, "%s/ratings.dpr", directory);
+    struct dpmf_run run = invocation->run;
+    run.warn = NULL; /* of a set too small for Netflix's popular items: its user wants a quick look */
+    int rc = dpmf_synth(path, shape, &run, NULL, &error);
+    if (rc == 0) rc = dpmf_store_open(path, NULL, &invocation->run, store, &error);
+    unlink(path);
+    rmdir(directory);
+    return rc == 0 ? STATUS_DONE : report_error_print(invocation, &error);
+}
+
+static void print_head(const struct dpmf_synth_options *shape) {
+    printf("%s of %s for %s\n\n", text_count(shape->ratings, "rating").text,
+           text_count(shape->users, "user").text, text_count(shape->items, "item").text);
+    printf("%7s %7s %7s %18s %9s %8s %8s %9s\n", "factors", "threads", "kernels",
+           "million updates/s", "GFLOP/s", "GB/s", "of GB/s", "fraction");
+}
+
+static void print_row(const struct dpmf_bench_result *result) {
+    printf("%7u %7d %7s %18.2f %9.1f %8.1f %8.1f %9.2f\n", result->factors, result->threads,
+           result->kernels, 1e-6 * result->updates_per_second, 1e-9 * result->flops_per_second,
+           1e-9 * result->bytes_per_second, 1e-9 * result->roofline_bytes_per_second,
+           result->fraction_of_roofline);
+    fflush(stdout); /* one by one, for those who watch */
+}
+
+static int print_json(const struct dpmf_bench_result *result,
+                      const struct dpmf_synth_options *shape) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_uint(json, "factors", result->factors);
+    dpmf_json_int(json, "threads", result->threads);
+    dpmf_json_string(json, "solver", "sgd");
+    dpmf_json_double(json, "updates_per_second", result->updates_per_second);
+    dpmf_json_double(json, "gflops", 1e-9 * result->flops_per_second);
+    dpmf_json_double(json, "fraction_of_roofline", result->fraction_of_roofline);
+    dpmf_json_double(json, "bytes_per_second", result->bytes_per_second);
+    dpmf_json_double(json, "roofline_bytes_per_second", result->roofline_bytes_per_second);
+    dpmf_json_string(json, "kernels", result->kernels);
+    dpmf_json_uint(json, "epochs", result->epochs);
+    dpmf_json_double(json, "epoch_seconds", result->epoch_seconds);
+    dpmf_json_double(json, "tiling_seconds", result->tiling_seconds);
+    dpmf_json_uint(json, "model_bytes", result->model_bytes);
+    dpmf_json_bool(json, "tiles_on_disk", result->tiles_on_disk);
+    dpmf_json_uint(json, "users", shape->users);
+    dpmf_json_uint(json, "items", shape->items);
+    dpmf_json_uint(json, "ratings", shape->ratings);
+    dpmf_json_end_object(json);
+    int status = report_json_print(json);
+    fflush(stdout);
+    return status;
+}
+
+static int measure(struct invocation *invocation, struct dpmf_store *store,
+                   const struct dpmf_synth_options *shape, uint64_t factors, uint64_t threads,
+                   bool is_first) {
+    struct dpmf_bench_options options = dpmf_bench_options_default();
+    struct dpmf_bench_result result;
+    struct dpmf_error error = {0};
+    options.factors = (uint32_t)factors;
+    options.kernels = invocation->value[OPTION_KERNELS];
+    if (command_has(invocation, OPTION_SECONDS))
+        options.seconds = options_number(invocation, OPTION_SECONDS);
+    invocation->run.threads = (int)threads;
+    int rc = dpmf_bench_run(store, &options, &invocation->run, &result, &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    terminal_progress_end(&invocation->terminal);
+    if (command_has(invocation, OPTION_JSON)) return print_json(&result, shape);
+    if (is_first) print_head(shape);
+    print_row(&result);
+    return STATUS_DONE;
+}
+
+int command_bench_run(struct invocation *invocation) {
+    struct list factors, threads;
+    struct dpmf_store *store = NULL;
+    const struct dpmf_synth_options shape = shape_of(invocation);
+    int status = read_factors(invocation, &factors);
+    if (status == STATUS_DONE) status = read_threads(invocation, &threads);
+    if (status == STATUS_DONE) status = make_store(invocation, &shape, &store);
+    if (status != STATUS_DONE) return status;
+    terminal_progress_end(&invocation->terminal);
+    for (size_t k = 0; status == STATUS_DONE && k < factors.n; k++)
+        for (size_t t = 0; status == STATUS_DONE && t < threads.n; t++)
+            status = measure(invocation, store, &shape, factors.value[k], threads.value[t],
+                             k == 0 && t == 0);
+    dpmf_store_close(store);
+    return status;
+}

@@ -1,0 +1,1 @@
+dpmf bench --kernels fast --ratings 20000

@@ -1,0 +1,1 @@
+dpmf bench --threads 0

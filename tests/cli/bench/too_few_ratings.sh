@@ -1,0 +1,1 @@
+dpmf bench --ratings 100

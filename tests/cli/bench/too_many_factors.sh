@@ -1,0 +1,1 @@
+dpmf bench --factors 16,5000

@@ -1,0 +1,2 @@
+dpmf help bench
+diff <(dpmf help bench) <(dpmf bench --help)
