@@ -19,10 +19,13 @@
 enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
 
 static const char *const steps[] = {
-    "synth --users 2000 --items 400 --ratings 60000 --timestamps -o ratings.dpr",
+    "synth --users 2000 --items 400 --ratings 60000 --catalogue-out titles.csv -o ratings.dpr",
     "describe ratings.dpr",
     "split ratings.dpr --test-fraction 0.1 --train train.dpr --test test.dpr",
     "export test.dpr --csv out",
+    "train train.dpr --valid test.dpr -k 32 -o model.safetensors",
+    "evaluate model.safetensors test.dpr --ranking --history train.dpr",
+    "recommend model.safetensors --user 7 --history train.dpr --catalogue titles.csv -n 5",
     NULL,
 };
 
@@ -71,21 +74,26 @@ static void show_lines(const char *path) {
     for (int i = 0; file != NULL && i < LINES_SHOWN && fgets(line, sizeof line, file); i++)
         fputs(line, stdout);
     if (file != NULL) fclose(file);
+    putchar('\n');
 }
 
 /* What the steps write, by name: nothing else in the world is ever removed. */
 static void remove_files(int directory) {
-    static const char *const files[] = {"ratings.dpr", "train.dpr", "test.dpr", "out/ratings.csv"};
+    static const char *const files[] = {"ratings.dpr",     "titles.csv",
+                                        "train.dpr",       "test.dpr",
+                                        "out/ratings.csv", "model.safetensors"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) unlinkat(directory, files[i], 0);
     unlinkat(directory, "out", AT_REMOVEDIR);
 }
 
 static int run_steps(const struct invocation *invocation) {
     int status = STATUS_DONE;
-    for (size_t i = 0; steps[i] != NULL && status == STATUS_DONE; i++)
+    for (size_t i = 0; steps[i] != NULL && status == STATUS_DONE; i++) {
         status = run_step(invocation, steps[i]);
-    if (status == STATUS_DONE && !command_has(invocation, OPTION_JSON))
-        show_lines("out/ratings.csv");
+        bool exported = strncmp(steps[i], "export ", 7) == 0;
+        if (exported && status == STATUS_DONE && !command_has(invocation, OPTION_JSON))
+            show_lines("out/ratings.csv");
+    }
     return status;
 }
 

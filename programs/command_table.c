@@ -663,9 +663,9 @@ const struct verb verbs[] = {
         .synopsis = "[options]",
         .paragraphs =
             {
-                "Makes a small synthetic store in a temporary directory, describes it, splits it "
-                "and exports a part of it, and prints each command before its output. Nothing is "
-                "left behind.",
+                "Makes a small synthetic store in a temporary directory, describes it, splits it, "
+                "exports a part of it, trains a model, evaluates it and recommends from it, and "
+                "prints each command before its output. Nothing is left behind.",
             },
         .operands = {{.kind = VALUE_NONE}, 0, 0},
         .examples = {{"See what dpmf does", "dpmf demo", NULL}},

@@ -158,7 +158,8 @@ enum { SETS = sizeof sets / sizeof sets[0] };
 const struct kernel_set *kernel_set_at(size_t i) { return i < SETS ? sets[i] : NULL; }
 
 const struct kernel_set *kernel_set_choose(const char *name) {
-    if (!name) name = getenv("DPMF_KERNELS"); /* NOLINT(concurrency-mt-unsafe): nobody here sets it */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets it */
+    if (!name) name = getenv("DPMF_KERNELS");
     const bool any = !name || !*name;
     for (size_t i = 0; i < SETS; i++)
         if ((any ? sets[i]->by_default : strcmp(sets[i]->name, name) == 0) &&

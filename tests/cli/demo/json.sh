@@ -1,1 +1,1 @@
-dpmf demo -q --json | cut -d, -f1
+dpmf demo -q --json | cut -d: -f1 | sort -u
