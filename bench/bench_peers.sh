@@ -56,12 +56,11 @@ epochs_for() { echo $(($1 <= 64 ? 12 : $1 <= 256 ? 8 : 4)); }
 libmf_speed() {
     local k=$1 epochs
     epochs=$(epochs_for "$k")
-    "$libmf" -k "$k" -s "$threads" -t $((epochs + 1)) -r 0.02 -l2 0.05 set.txt model.txt |
+    "$libmf" -k "$k" -s "$threads" -t $((epochs + 1)) -r 0.02 -l2 0.05 set.txt /dev/null |
         while read -r iteration _; do
             if [[ $iteration =~ ^[0-9]+$ ]]; then echo "$EPOCHREALTIME"; fi
         done |
         awk -v n="$ratings" 'NR == 1 { a = $1 } { b = $1 } END { print (b > a ? n * (NR - 1) / (b - a) : "nan") }'
-    rm -f model.txt
 }
 
 dpmf_speed() {

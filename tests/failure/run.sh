@@ -68,6 +68,32 @@ for ((i = 0; i < runs; i++)); do
 done
 rm -f a.dpr b.dpr out.dpr
 
+# ---- killed while it learns -------------------------------------------------------------------------------
+
+# A snapshot is whole whenever it is looked at, and a resumed run ends with the model of one that was never
+# interrupted, bit for bit.
+learn=("$dpmf" train million.dpr -k 16 --epochs 30 --deterministic --quiet)
+"${learn[@]}" -o whole.safetensors
+verdict "training to the end"
+for ((i = 0; i < runs; i++)); do
+    rm -f snapshot.safetensors
+    "${learn[@]}" --snapshot snapshot.safetensors -o out.safetensors &
+    pid=$!
+    sleep "$(printf '0.%03d' $((200 + RANDOM % 700)))"
+    kill -9 "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    resume=()
+    if [[ -e snapshot.safetensors ]]; then
+        "$dpmf" describe snapshot.safetensors >/dev/null
+        verdict "the snapshot of a killed run can be read"
+        resume=(--resume snapshot.safetensors)
+    fi
+    rm -f out.safetensors
+    "${learn[@]}" "${resume[@]}" -o out.safetensors && cmp out.safetensors whole.safetensors
+    verdict "a killed run, resumed, ends with the same model"
+done
+rm -f ./*.safetensors
+
 # ---- interrupted ------------------------------------------------------------------------------------------
 
 for case in INT:130 TERM:143; do

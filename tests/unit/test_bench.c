@@ -117,8 +117,7 @@ static void test_stopping(void **state) {
     options.factors = 8;
     run.progress = stop_measuring;
     run.threads = 2;
-    assert_int_equal(dpmf_bench_run(store, &options, &run, &result, NULL),
-                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(dpmf_bench_run(store, &options, &run, &result, NULL), DPMF_ERR_BASE_CANCELLED);
     dpmf_store_close(store);
 }
 
