@@ -47,7 +47,8 @@ static void *consume(void *self) {
     struct dpmf_error error = {0};
     int code;
     while ((code = store_stream_take(consumer->stream, &raw, &error)) == 1) {
-        if (store_block_decode(consumer->store, raw, STORE_WANT_VALUE32, &space, &block, &error) < 0)
+        if (store_block_decode(consumer->store, raw, STORE_WANT_VALUE32, &space, &block, &error) <
+            0)
             fail(&error);
         consumer->ratings += block.n_ratings;
         consumer->sum += block.value32[0] + (double)block.item[block.n_ratings - 1];
@@ -65,7 +66,8 @@ static double read_by_stream(const struct dpmf_store *store, int threads) {
     struct store_stream *stream;
     struct dpmf_error error = {0};
     double started = now();
-    if (store_stream_open(&stream, store, 0, store_n_blocks(store), 2 * (size_t)threads + 2, &error) < 0)
+    if (store_stream_open(&stream, store, 0, store_n_blocks(store), 2 * (size_t)threads + 2,
+                          &error) < 0)
         fail(&error);
     for (int i = 0; i < threads; i++) {
         consumer[i] = (struct consumer){.stream = stream, .store = store};
@@ -101,7 +103,8 @@ int main(int argc, char **argv) {
     struct dpmf_error error = {0};
     if (!path) {
         const char *directory = getenv("TMPDIR");
-        snprintf(made, sizeof made, "%s/dpmf-bench-%d.dpr", directory ? directory : "/tmp", getpid());
+        snprintf(made, sizeof made, "%s/dpmf-bench-%d.dpr", directory ? directory : "/tmp",
+                 getpid());
         struct dpmf_synth_options options = dpmf_synth_options_default();
         dpmf_synth_options_like("netflix", &options);
         if (dpmf_synth(made, &options, NULL, NULL, &error) < 0) fail(&error);

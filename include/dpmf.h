@@ -127,8 +127,8 @@ struct dpmf_progress {
     const char *phase; /* "reading", "sorting", "writing", ... */
     const char *unit;  /* what is counted: "ratings", "bytes", "blocks" */
     uint64_t done;
-    uint64_t total;    /* 0 when it is not known */
-    uint64_t ratings;  /* ratings handled so far in this phase, for a speed; 0 when not counted */
+    uint64_t total;   /* 0 when it is not known */
+    uint64_t ratings; /* ratings handled so far in this phase, for a speed; 0 when not counted */
 };
 
 struct dpmf_run {
@@ -158,9 +158,9 @@ struct dpmf_input_options {
                             user, item, rating, timestamp and _ in the order of the file's columns */
     bool rescale;        /* map ratings linearly from [from_min, from_max] to [to_min, to_max] */
     double from_min, from_max, to_min, to_max;
-    bool has_range;      /* refuse ratings outside [range_min, range_max], after rescaling */
+    bool has_range; /* refuse ratings outside [range_min, range_max], after rescaling */
     double range_min, range_max;
-    bool skip_bad;       /* count and skip bad records instead of failing on the first */
+    bool skip_bad; /* count and skip bad records instead of failing on the first */
 };
 
 DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
@@ -170,17 +170,17 @@ DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
 DPMF_API const char *dpmf_format_name(size_t i, const char **description);
 
 struct dpmf_import_report {
-    uint64_t ratings;    /* in the store */
+    uint64_t ratings; /* in the store */
     uint64_t users;
     uint64_t items;
-    uint64_t duplicates; /* (user, item) pairs met again; the last one won */
-    uint64_t skipped;    /* bad records left out (only with skip_bad) */
+    uint64_t duplicates;             /* (user, item) pairs met again; the last one won */
+    uint64_t skipped;                /* bad records left out (only with skip_bad) */
     struct dpmf_error first_skipped; /* the first of them; code 0 when there was none */
-    uint64_t bytes_read; /* of the inputs, as they are on disk */
+    uint64_t bytes_read;             /* of the inputs, as they are on disk */
     uint64_t bytes_written;
     uint64_t bytes_spilled; /* to the temporary file, because of run.memory */
     double seconds;
-    char format[32];     /* of the last input */
+    char format[32]; /* of the last input */
 };
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
@@ -208,7 +208,8 @@ struct dpmf_store_info {
     uint64_t users, items, ratings, blocks;
     double min, max; /* of the ratings; both 0 in an empty store */
     bool has_times;
-    bool is_temporary; /* packed for this use from something else, so its size on disk means nothing */
+    bool
+        is_temporary; /* packed for this use from something else, so its size on disk means nothing */
     uint64_t file_bytes;
 };
 
@@ -230,17 +231,20 @@ extern DPMF_API const double dpmf_percentile_levels[DPMF_PERCENTILES];
 struct dpmf_description {
     struct dpmf_store_info info;
     double mean, standard_deviation;
-    double density;         /* ratings / (users * items) */
-    double top_500_share;   /* of the ratings, held by the 500 most rated items */
+    double density;       /* ratings / (users * items) */
+    double top_500_share; /* of the ratings, held by the 500 most rated items */
     double bytes_per_rating;
     uint64_t distinct_values; /* of ratings; counted up to 4096, which stands for "or more" */
-    bool has_step;          /* every rating is min + a whole number of steps */
+    bool has_step;            /* every rating is min + a whole number of steps */
     double step;
     uint64_t per_user[DPMF_PERCENTILES]; /* ratings per user */
     uint64_t per_item[DPMF_PERCENTILES];
     int64_t first_time, last_time; /* when info.has_times */
-    size_t n_bars;          /* the histogram of ratings: a bar per value, or equal bins */
-    struct { double low, high; uint64_t count; } bar[DPMF_HISTOGRAM_MAX];
+    size_t n_bars;                 /* the histogram of ratings: a bar per value, or equal bins */
+    struct {
+        double low, high;
+        uint64_t count;
+    } bar[DPMF_HISTOGRAM_MAX];
 };
 
 /* Reads the whole store, every checksum included. With `plot`, writes the paper's power-law figure
@@ -291,11 +295,11 @@ DPMF_API int dpmf_store_export_csv(struct dpmf_store *store, const char *path, i
 /* r = offset + b_user + b_item + u.v + noise, put on the scale; who rates what follows a power law. */
 struct dpmf_synth_options {
     uint64_t users, items, ratings;
-    uint32_t rank;        /* k of the planted factors */
-    double noise;         /* standard deviation, in units of the scale's width / 4 */
+    uint32_t rank; /* k of the planted factors */
+    double noise;  /* standard deviation, in units of the scale's width / 4 */
     double scale_min, scale_max, scale_step; /* step 0: real-valued */
-    double top_500_share; /* of the ratings; 0: whatever the power law gives */
-    bool times;           /* with made-up timestamps */
+    double top_500_share;                    /* of the ratings; 0: whatever the power law gives */
+    bool times;                              /* with made-up timestamps */
     uint64_t seed;
     const char *truth;     /* NULL, or a safetensors file for the planted factors */
     const char *catalogue; /* NULL, or a CSV of item ids and made-up titles */
@@ -320,20 +324,20 @@ DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *opt
  * ---------------------------------------------------------------------------------------------- */
 
 struct dpmf_train_options {
-    uint32_t factors;      /* k, 1 to 4096 */
+    uint32_t factors; /* k, 1 to 4096 */
     uint32_t epochs;
     double learning_rate;
-    double decay;          /* gamma of eta_t = eta_0 / t^gamma; with it below 0 the default schedule */
+    double decay; /* gamma of eta_t = eta_0 / t^gamma; with it below 0 the default schedule */
     double regularization; /* lambda of the L2 penalties */
     uint64_t seed;
-    bool deterministic;    /* bit-identical models for any number of threads */
-    bool hogwild;          /* item vectors are written by several threads at once */
-    const char *kernels;   /* NULL: the best this machine has */
-    const char *tiers;     /* NULL: sized from the caches. Else the paper's, e.g. "500,4000" */
-    uint32_t patience;     /* with a validation set: epochs without gain before stopping; 0 never */
-    const char *snapshot;  /* NULL, or a checkpoint file written now and then */
+    bool deterministic;   /* bit-identical models for any number of threads */
+    bool hogwild;         /* item vectors are written by several threads at once */
+    const char *kernels;  /* NULL: the best this machine has */
+    const char *tiers;    /* NULL: sized from the caches. Else the paper's, e.g. "500,4000" */
+    uint32_t patience;    /* with a validation set: epochs without gain before stopping; 0 never */
+    const char *snapshot; /* NULL, or a checkpoint file written now and then */
     uint32_t snapshot_every; /* epochs */
-    const char *resume;    /* NULL, or a snapshot to go on from */
+    const char *resume;      /* NULL, or a snapshot to go on from */
 };
 
 DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
@@ -401,9 +405,10 @@ struct dpmf_bench_result {
     double tiling_seconds;
     double epoch_seconds; /* the median, as all below */
     double updates_per_second;
-    double flops_per_second;          /* 6k an update */
-    double bytes_per_second;          /* 4k * 1.25 an update: a vector and a share of another */
-    double roofline_bytes_per_second; /* that these threads can rewrite, measured in the same call */
+    double flops_per_second; /* 6k an update */
+    double bytes_per_second; /* 4k * 1.25 an update: a vector and a share of another */
+    double
+        roofline_bytes_per_second; /* that these threads can rewrite, measured in the same call */
     double fraction_of_roofline;
     uint64_t model_bytes;
     bool tiles_on_disk;
@@ -428,7 +433,7 @@ struct dpmf_model_info {
     uint64_t users, items;
     uint32_t factors;
     double offset;
-    double min, max;  /* the scale of the ratings */
+    double min, max; /* the scale of the ratings */
     uint32_t epochs;
     uint64_t file_bytes;
 
@@ -444,10 +449,14 @@ struct dpmf_model_info {
 DPMF_API void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info);
 
 /* Numbers of ids, or UINT64_MAX when the model does not know them; ids of numbers. */
-DPMF_API uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id, size_t length);
-DPMF_API uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id, size_t length);
-DPMF_API const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user, size_t *length);
-DPMF_API const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item, size_t *length);
+DPMF_API uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id,
+                                       size_t length);
+DPMF_API uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id,
+                                       size_t length);
+DPMF_API const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user,
+                                        size_t *length);
+DPMF_API const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item,
+                                        size_t *length);
 
 /* The prediction for a pair; UINT64_MAX for an unknown user or item: the mean plus the bias known.
  * Not clamped to the scale. */
@@ -477,9 +486,9 @@ struct dpmf_own_rating {
     float rating;
 };
 
-DPMF_API int dpmf_model_explain(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
-                                size_t n, uint64_t item, double *prediction, double *shares,
-                                struct dpmf_error *error);
+DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
+                                const struct dpmf_own_rating *ratings, size_t n, uint64_t item,
+                                double *prediction, double *shares, struct dpmf_error *error);
 
 /* What a store says about one user, in the model's item numbers. */
 struct dpmf_history {
@@ -541,8 +550,8 @@ struct dpmf_field {
 enum { DPMF_TABLE_COLUMNS_MAX = 4 };
 
 struct dpmf_table_row {
-    const char *file; /* as errors call it */
-    int64_t line;     /* 0 in a store */
+    const char *file;                                /* as errors call it */
+    int64_t line;                                    /* 0 in a store */
     struct dpmf_field field[DPMF_TABLE_COLUMNS_MAX]; /* in the order they were asked for */
 };
 
@@ -582,13 +591,15 @@ DPMF_API int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]);
 struct dpmf_json;
 DPMF_API struct dpmf_json *dpmf_json_new(void);
 DPMF_API void dpmf_json_free(struct dpmf_json *json);
-DPMF_API void dpmf_json_begin_object(struct dpmf_json *json, const char *key); /* key NULL in arrays */
+DPMF_API void dpmf_json_begin_object(struct dpmf_json *json,
+                                     const char *key); /* key NULL in arrays */
 DPMF_API void dpmf_json_end_object(struct dpmf_json *json);
 DPMF_API void dpmf_json_begin_array(struct dpmf_json *json, const char *key);
 DPMF_API void dpmf_json_end_array(struct dpmf_json *json);
 DPMF_API void dpmf_json_string(struct dpmf_json *json, const char *key, const char *value);
 DPMF_API void dpmf_json_bytes(struct dpmf_json *json, const char *key, const char *value, size_t n);
-DPMF_API void dpmf_json_double(struct dpmf_json *json, const char *key, double value); /* NaN: null */
+DPMF_API void dpmf_json_double(struct dpmf_json *json, const char *key,
+                               double value); /* NaN: null */
 DPMF_API void dpmf_json_int(struct dpmf_json *json, const char *key, int64_t value);
 DPMF_API void dpmf_json_uint(struct dpmf_json *json, const char *key, uint64_t value);
 DPMF_API void dpmf_json_bool(struct dpmf_json *json, const char *key, bool value);

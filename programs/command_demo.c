@@ -79,9 +79,8 @@ static void show_lines(const char *path) {
 
 /* What the steps write, by name: nothing else in the world is ever removed. */
 static void remove_files(int directory) {
-    static const char *const files[] = {"ratings.dpr",     "titles.csv",
-                                        "train.dpr",       "test.dpr",
-                                        "out/ratings.csv", "model.safetensors"};
+    static const char *const files[] = {"ratings.dpr", "titles.csv",      "train.dpr",
+                                        "test.dpr",    "out/ratings.csv", "model.safetensors"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) unlinkat(directory, files[i], 0);
     unlinkat(directory, "out", AT_REMOVEDIR);
 }

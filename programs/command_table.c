@@ -416,7 +416,8 @@ const struct verb verbs[] = {
         .synopsis = "RATINGS -o MODEL [options]",
         .paragraphs =
             {
-                "Learns an offset, a bias and a vector for each user and item by stochastic gradient "
+                "Learns an offset, a bias and a vector for each user and item by stochastic "
+                "gradient "
                 "descent, so that their products predict ratings. The ratings are put in an order "
                 "that fits the caches first, in memory or, beyond --memory, in a temporary file.",
                 "A model holds a vector for every user: it is as private as the ratings. Without "
@@ -427,8 +428,8 @@ const struct verb verbs[] = {
         .exit_note = "5 when training diverges; the last snapshot is kept.",
         .examples =
             {
-                {"Learn with what does well on most sets", "dpmf train ratings.dpr -o model.safetensors",
-                 SOME_STORE},
+                {"Learn with what does well on most sets",
+                 "dpmf train ratings.dpr -o model.safetensors", SOME_STORE},
                 {"Stop when ratings that were held back are predicted no better",
                  "dpmf train train.dpr --valid test.dpr -o model.safetensors",
                  SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
@@ -637,7 +638,8 @@ const struct verb verbs[] = {
                 "Makes ratings of Netflix's shape in a temporary store, trains on them for a while "
                 "with each number of factors and threads, and prints the median speed of the "
                 "epochs. Nothing is left behind.",
-                "An update, one rating's, takes 6k operations for k factors, and rewrites 5k bytes: "
+                "An update, one rating's, takes 6k operations for k factors, and rewrites 5k "
+                "bytes: "
                 "a vector of 4k and a quarter of another, which serves several ratings. GB/s is "
                 "what that comes to; beside it stands the roofline, what the same threads can "
                 "rewrite in their own caches and do nothing else, measured right before and after; "

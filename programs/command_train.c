@@ -42,7 +42,8 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
 
 /* What the library's callbacks get as `self` is the terminal, which is a part of the invocation. */
 static const struct invocation *invocation_of(const struct terminal *terminal) {
-    return (const struct invocation *)((const char *)terminal - offsetof(struct invocation, terminal));
+    return (const struct invocation *)((const char *)terminal -
+                                       offsetof(struct invocation, terminal));
 }
 
 static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
@@ -111,8 +112,10 @@ int command_train_run(struct invocation *invocation) {
                         1e-6 * report.updates_per_second, report.kernels,
                         invocation->value[OPTION_OUTPUT]);
     if (report.stopped_early)
-        terminal_note_print(terminal, "stopped early: the validation error no longer fell; the best "
-                                      "epoch was kept, with %.4f", report.valid_rmse);
+        terminal_note_print(terminal,
+                            "stopped early: the validation error no longer fell; the best "
+                            "epoch was kept, with %.4f",
+                            report.valid_rmse);
     terminal_phases_print(terminal);
     return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
 }

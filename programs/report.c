@@ -47,8 +47,10 @@ static void fill_hint(char *hint, size_t size, const struct verb *verb, int code
     case DPMF_ERR_INPUT_HEADER:
     case DPMF_ERR_INPUT_QUOTE:
     case DPMF_ERR_INPUT_LINE_TOO_LONG:
-        snprintf(hint, size, "fetch the file again if it was cut or edited; dpmf help %s lists the "
-                             "options for reading it", verb->name);
+        snprintf(hint, size,
+                 "fetch the file again if it was cut or edited; dpmf help %s lists the "
+                 "options for reading it",
+                 verb->name);
         break;
     case DPMF_ERR_INPUT_EMPTY: snprintf(hint, size, "check that this is the file you mean"); break;
     case DPMF_ERR_BASE_NO_MEMORY:

@@ -10,14 +10,23 @@
 enum { JSON_DEPTH_MAX = 64 };
 
 enum json_kind {
-    JSON_ERROR, JSON_END, /* the end of the text, after one whole value */
-    JSON_OBJECT_BEGIN, JSON_OBJECT_END, JSON_ARRAY_BEGIN, JSON_ARRAY_END,
-    JSON_KEY, JSON_STRING, JSON_NUMBER, JSON_TRUE, JSON_FALSE, JSON_NULL,
+    JSON_ERROR,
+    JSON_END, /* the end of the text, after one whole value */
+    JSON_OBJECT_BEGIN,
+    JSON_OBJECT_END,
+    JSON_ARRAY_BEGIN,
+    JSON_ARRAY_END,
+    JSON_KEY,
+    JSON_STRING,
+    JSON_NUMBER,
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL,
 };
 
 struct json_token {
     enum json_kind kind;
-    const char *text;  /* of a key, string (between the quotes, still escaped) or number */
+    const char *text; /* of a key, string (between the quotes, still escaped) or number */
     size_t length;
     bool escaped;      /* the string holds backslashes: json_unescape() it */
     size_t offset;     /* of the token in the text; of the fault for JSON_ERROR */

@@ -22,7 +22,8 @@ enum {
     SHORT_ID = 8,
     FIRST_BITS = 12,
     TABLES_MAX = 32,
-    ID_CHUNK_BITS = 16, /* numbers are found through chunks of this many pointers, which never move */
+    ID_CHUNK_BITS =
+        16, /* numbers are found through chunks of this many pointers, which never move */
     ID_CHUNK = 1 << ID_CHUNK_BITS,
     ID_CHUNKS_MAX = 1 << (32 - ID_CHUNK_BITS),
     TEXT_CHUNK = 1 << 20, /* ids' bytes live in chunks, which never move either */
@@ -34,7 +35,7 @@ enum {
 struct id_key {
     uint64_t word; /* the id itself when it is short, else its hash */
     uint64_t hash;
-    uint32_t tag;  /* its length, and whether `word` is a hash */
+    uint32_t tag; /* its length, and whether `word` is a hash */
 };
 
 struct slot {

@@ -25,7 +25,8 @@ uint32_t id_map_find(const struct id_map *map, struct id_text id);
 
 /* The same for n ids at once, n at most ID_MAP_MANY: the cache misses overlap. */
 enum { ID_MAP_MANY = 128 };
-void id_map_find_many(const struct id_map *map, const struct id_text *ids, int n, uint32_t *numbers);
+void id_map_find_many(const struct id_map *map, const struct id_text *ids, int n,
+                      uint32_t *numbers);
 
 /* The adding thread: the id's number, a new one if need be. */
 int id_map_add(struct id_map *map, struct id_text id, uint32_t *number, struct dpmf_error *error);

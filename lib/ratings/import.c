@@ -47,12 +47,12 @@ struct import {
     uint64_t memory;
 
     /* reading */
-    struct source *reading;       /* the source being cut; the producer's */
-    pthread_mutex_t report_lock;  /* who reports progress: the ordered step, or a read that waits */
+    struct source *reading;      /* the source being cut; the producer's */
+    pthread_mutex_t report_lock; /* who reports progress: the ordered step, or a read that waits */
     struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* of the sources already closed */
-    uint64_t bytes_total;         /* 0 when not known */
-    uint64_t read_job_bytes;      /* what a chunk takes while it is worked on */
+    uint64_t bytes_total;          /* 0 when not known */
+    uint64_t read_job_bytes;       /* what a chunk takes while it is worked on */
     struct id_map *users, *items;
     struct rating_sorter *sorter;
     uint64_t reserve; /* memory for the jobs of either pipeline */
@@ -138,8 +138,8 @@ struct read_job {
 static int keep_new_id(struct read_job *job, size_t record, bool is_item, struct id_text id,
                        struct dpmf_error *error) {
     uint8_t *room = byte_buffer_room(&job->id_bytes, id.length);
-    if (!room || !memory_reserve(&job->new_ids, &job->new_capacity, job->n_new + 1,
-                                 sizeof job->new_ids[0]))
+    if (!room ||
+        !memory_reserve(&job->new_ids, &job->new_capacity, job->n_new + 1, sizeof job->new_ids[0]))
         return error_no_memory(error);
     memcpy(room, id.bytes, id.length);
     job->new_ids[job->n_new++] = (struct new_id){record, job->id_bytes.n, id.length, is_item};
@@ -176,7 +176,8 @@ static int take_records(void *self, const struct record *records, int n, struct 
     id_map_find_many(job->import->items, items, n, job->item + first);
     for (int i = 0; i < n && code == 0; i++) {
         size_t record = first + (size_t)i;
-        if (job->user[record] == ID_MAP_NONE) code = keep_new_id(job, record, false, users[i], error);
+        if (job->user[record] == ID_MAP_NONE)
+            code = keep_new_id(job, record, false, users[i], error);
         if (job->item[record] == ID_MAP_NONE && code == 0)
             code = keep_new_id(job, record, true, items[i], error);
     }
@@ -245,7 +246,8 @@ static int number_new_ids(struct import *import, struct read_job *job, struct dp
     return 0;
 }
 
-static int count_items(struct import *import, const struct read_job *job, struct dpmf_error *error) {
+static int count_items(struct import *import, const struct read_job *job,
+                       struct dpmf_error *error) {
     size_t n = (size_t)id_map_size(import->items), before = import->item_capacity;
     if (!memory_reserve(&import->item_records, &import->item_capacity, n,
                         sizeof import->item_records[0]))
@@ -338,7 +340,8 @@ static void read_job_free(struct read_job *job) {
     free(job->id_bytes.bytes);
 }
 
-static int read_inputs(struct import *import, size_t n_jobs, int threads, struct dpmf_error *error) {
+static int read_inputs(struct import *import, size_t n_jobs, int threads,
+                       struct dpmf_error *error) {
     static const struct pipeline_stages stages = {produce_chunk, parse_chunk, commit_chunk};
     int code;
     struct read_job *jobs = memory_alloc_zero(n_jobs, sizeof jobs[0]);
@@ -470,7 +473,8 @@ static int append_block(void *self, void *pointer, struct dpmf_error *error) {
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
-static int write_blocks(struct import *import, size_t n_jobs, int threads, struct dpmf_error *error) {
+static int write_blocks(struct import *import, size_t n_jobs, int threads,
+                        struct dpmf_error *error) {
     static const struct pipeline_stages stages = {produce_slice, encode_slice, append_block};
     int code;
     size_t n_workers = (size_t)pipeline_workers(threads);
@@ -571,7 +575,8 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     size_t read_jobs = at_most(2 * workers, import->memory / 8 / import->read_job_bytes, 2);
     size_t write_jobs = at_most(2 * workers, import->memory / 4 / WRITE_JOB_BYTES, 1);
     uint64_t at_work = write_jobs < workers ? write_jobs : workers;
-    uint64_t for_reading = read_jobs * import->read_job_bytes, for_writing = at_work * WRITE_JOB_BYTES;
+    uint64_t for_reading = read_jobs * import->read_job_bytes,
+             for_writing = at_work * WRITE_JOB_BYTES;
     import->reserve = for_reading > for_writing ? for_reading : for_writing;
 
     if (code == 0) code = id_map_init(&import->users, error);
@@ -592,14 +597,15 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     if (code == 0)
         code = store_writer_open(&import->writer, output, rating_sorter_has_times(import->sorter),
                                  error);
-    if (code == 0)
-        code = write_blocks(import, write_jobs, threads, error);
+    if (code == 0) code = write_blocks(import, write_jobs, threads, error);
     if (code == 0) code = write_items(import, order, error);
     free(order);
     return code;
 }
 
-static const char *name_of(const char *input) { return strcmp(input, "-") == 0 ? "<stdin>" : input; }
+static const char *name_of(const char *input) {
+    return strcmp(input, "-") == 0 ? "<stdin>" : input;
+}
 
 static double now(void) {
     struct timespec time;

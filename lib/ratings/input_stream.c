@@ -30,7 +30,8 @@ struct input_stream {
     int fd; /* -1: the bytes are in memory */
     const char *memory;
     size_t memory_left;
-    struct input_wait wait; /* its go_on is NULL when nobody is asked, or nothing needs waiting for */
+    struct input_wait
+        wait; /* its go_on is NULL when nobody is asked, or nothing needs waiting for */
     char *name;
     uint64_t total;
     _Atomic uint64_t bytes_read;

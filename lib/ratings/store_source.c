@@ -83,7 +83,8 @@ static int settle_block(struct source *source, void *chunk, struct record_batch 
     return batch->failure.code;
 }
 
-static int finish_store(struct source *source, struct record_batch *batch, struct dpmf_error *error) {
+static int finish_store(struct source *source, struct record_batch *batch,
+                        struct dpmf_error *error) {
     (void)source;
     (void)batch;
     (void)error;

@@ -24,7 +24,8 @@ enum {
     SHORT_RUN = 3, /* an item met fewer times than this by a batch moves by, and its users stay */
 };
 
-#define GROUP_SHARE 0.08 /* of the ratings, at most: more would make threads wait for the popular group */
+#define GROUP_SHARE                                                                                \
+    0.08 /* of the ratings, at most: more would make threads wait for the popular group */
 
 struct superblock {
     uint64_t first_user, n_users;
@@ -122,10 +123,10 @@ static int make_groups(struct tiling *tiling, const struct popular *order,
                                 sizeof tiling->groups[0]))
                 return error_no_memory(error);
             /* how often a batch of users meets an item of the group, on average */
-            double met = (double)n_ratings / (double)group.n_rows / (double)tiling->n_users *
-                         (double)(tiling->batch_users < tiling->superblock_users
-                                      ? tiling->batch_users
-                                      : tiling->superblock_users);
+            double met =
+                (double)n_ratings / (double)group.n_rows / (double)tiling->n_users *
+                (double)(tiling->batch_users < tiling->superblock_users ? tiling->batch_users
+                                                                        : tiling->superblock_users);
             group.user_resident = users_always || met < SHORT_RUN;
             tiling->groups[tiling->n_groups++] = group;
             group = (struct group){.first_row = row};
@@ -205,8 +206,10 @@ static uint64_t block_of_user(const struct build *build, uint64_t user) {
     uint64_t low = 0, high = store_n_blocks(build->store);
     while (high - low > 1) {
         uint64_t middle = (low + high) / 2;
-        if (build->block_first_user[middle] <= user) low = middle;
-        else high = middle;
+        if (build->block_first_user[middle] <= user)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -244,8 +247,8 @@ static int collect(const struct build *build, struct build_worker *worker, struc
         struct store_block block;
         int code = store_block_read(build->store, b, &worker->raw, error);
         if (code == 0)
-            code = store_block_decode(build->store, &worker->raw, STORE_WANT_VALUE32, &worker->space,
-                                      &block, error);
+            code = store_block_decode(build->store, &worker->raw, STORE_WANT_VALUE32,
+                                      &worker->space, &block, error);
         if (code == 0) code = take_block(build, worker, job, &block, error);
         if (code < 0) return code;
     }
@@ -268,7 +271,8 @@ static int sort_stably(const struct tiling *tiling, struct build_worker *worker,
                        const struct rating *from, struct rating *to, uint64_t n, size_t n_keys,
                        size_t (*key)(const struct tiling *, const struct rating *),
                        struct dpmf_error *error) {
-    if (!memory_reserve(&worker->count, &worker->count_capacity, n_keys + 1, sizeof worker->count[0]))
+    if (!memory_reserve(&worker->count, &worker->count_capacity, n_keys + 1,
+                        sizeof worker->count[0]))
         return error_no_memory(error);
     uint64_t *count = worker->count;
     memset(count, 0, (n_keys + 1) * sizeof count[0]);
@@ -279,14 +283,15 @@ static int sort_stably(const struct tiling *tiling, struct build_worker *worker,
 }
 
 /* Spare rows differ between superblocks, so that threads do not share their cache lines. */
-static uint32_t spare_row(const struct tiling *tiling, const struct superblock *superblock, bool of_items) {
+static uint32_t spare_row(const struct tiling *tiling, const struct superblock *superblock,
+                          bool of_items) {
     uint64_t number = (uint64_t)(superblock - tiling->superblocks) % TILING_SPARE_ROWS;
     return (uint32_t)(of_items ? tiling->n_items + number
                                : tiling->n_users - superblock->first_user + number);
 }
 
-static bool add_chunks(const struct tiling *tiling, struct build_job *job, const struct rating *rating,
-                       uint64_t n, bool user_resident) {
+static bool add_chunks(const struct tiling *tiling, struct build_job *job,
+                       const struct rating *rating, uint64_t n, bool user_resident) {
     uint32_t spare = spare_row(tiling, &tiling->superblocks[job->superblock], user_resident);
     for (uint64_t i = 0; i < n;) {
         if (!memory_reserve(&job->chunks, &job->capacity, job->n_chunks + 1 + KERNEL_AHEAD,
@@ -389,15 +394,19 @@ static int keep_superblock(void *self, void *pointer, struct dpmf_error *error) 
     build->sum += job->sum;
     build->done += job->n_ratings;
     if (!build->run || !build->run->progress) return 0;
-    const struct dpmf_progress progress = {.phase = "tiling", .unit = "ratings", .done = build->done,
-                                           .total = tiling->n_ratings, .ratings = build->done};
+    const struct dpmf_progress progress = {.phase = "tiling",
+                                           .unit = "ratings",
+                                           .done = build->done,
+                                           .total = tiling->n_ratings,
+                                           .ratings = build->done};
     if (build->run->progress(build->run->self, &progress))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return 0;
 }
 
 static int build_superblocks(struct build *build, int threads, struct dpmf_error *error) {
-    static const struct pipeline_stages stages = {produce_superblock, make_superblock, keep_superblock};
+    static const struct pipeline_stages stages = {produce_superblock, make_superblock,
+                                                  keep_superblock};
     enum { JOBS_MAX = 64 };
     int code;
     size_t n_workers = (size_t)pipeline_workers(threads);
@@ -477,12 +486,14 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
     if ((code = rank_items(tiling, store, &order, error)) < 0) goto out;
     if ((code = make_groups(tiling, order, options, error)) < 0) goto out;
     if ((code = place_superblocks(tiling, error)) < 0) goto out;
-    tiling->tiles = memory_alloc_zero(tiling->n_superblocks, tiling->n_groups * sizeof(struct tile));
+    tiling->tiles =
+        memory_alloc_zero(tiling->n_superblocks, tiling->n_groups * sizeof(struct tile));
     if (!tiling->tiles) {
         code = error_no_memory(error);
         goto out;
     }
-    if (tiling->on_disk && (code = output_file_nameless(store_path(store), &tiling->file, error)) < 0)
+    if (tiling->on_disk &&
+        (code = output_file_nameless(store_path(store), &tiling->file, error)) < 0)
         goto out;
     if ((code = find_blocks(&build, error)) < 0) goto out;
     if ((code = build_superblocks(&build, options->threads, error)) < 0) goto out;
@@ -501,8 +512,8 @@ void tiling_free(struct tiling *tiling) {
     for (size_t s = 0; tiling->superblocks && s < tiling->n_superblocks; s++) {
         const struct superblock *superblock = &tiling->superblocks[s];
         if (superblock->chunks)
-            memory_unmap(superblock->chunks,
-                         (size_t)(superblock->n_chunks + KERNEL_AHEAD) * sizeof(struct kernel_chunk));
+            memory_unmap(superblock->chunks, (size_t)(superblock->n_chunks + KERNEL_AHEAD) *
+                                                 sizeof(struct kernel_chunk));
     }
     if (tiling->file >= 0) close(tiling->file);
     free(tiling->superblocks);

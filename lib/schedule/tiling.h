@@ -23,8 +23,8 @@ struct tiling_options {
     const struct kernel_set *kernels;
     size_t k;
     int threads;
-    int lanes;       /* superblocks that are worked on at once: they share L3 */
-    uint64_t memory; /* bytes for tiles; more than that goes to a nameless file */
+    int lanes;                 /* superblocks that are worked on at once: they share L3 */
+    uint64_t memory;           /* bytes for tiles; more than that goes to a nameless file */
     const uint64_t *tier_ends; /* NULL, or the paper's tiers: numbers of items, increasing */
     size_t n_tiers;
 };
@@ -50,7 +50,8 @@ double tiling_mean_rating(const struct tiling *tiling);
 double tiling_mean_lanes(const struct tiling *tiling); /* ratings a chunk */
 
 /* Which users a superblock holds: user numbers are those of the store. */
-void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uint64_t *first, uint64_t *n);
+void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uint64_t *first,
+                             uint64_t *n);
 
 /* Which item rows a group holds, and whether its chunks keep users resident. */
 void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row, uint64_t *n_rows,

@@ -54,8 +54,8 @@ static bool get_users(struct cursor *cursor, struct store_block *block, uint64_t
 /* One user's items. Almost every gap is one byte, so that case is kept short; with room for the
  * longest gaps no byte needs to be checked against the end. Sums are 64 bits wide and cannot wrap:
  * fewer than 2^32 gaps of less than 2^35 each. */
-static const uint8_t *get_user_items(const uint8_t *at, const uint8_t *end, uint32_t *item, uint64_t n,
-                                     uint64_t n_items) {
+static const uint8_t *get_user_items(const uint8_t *at, const uint8_t *end, uint32_t *item,
+                                     uint64_t n, uint64_t n_items) {
     enum { GAP_MAX = 5 };
     uint64_t next = 0;
     if ((uint64_t)(end - at) / GAP_MAX >= n) {
@@ -217,8 +217,8 @@ static bool reserve_space(struct store_space *space, const struct store_block *b
            memory_reserve(&space->id_start, &space->id_start_capacity, users,
                           sizeof space->id_start[0]) &&
            memory_reserve(&space->item, &space->item_capacity, n, sizeof space->item[0]) &&
-           (!(want & STORE_WANT_VALUE) || memory_reserve(&space->value, &space->value_capacity, n,
-                                                         sizeof space->value[0])) &&
+           (!(want & STORE_WANT_VALUE) ||
+            memory_reserve(&space->value, &space->value_capacity, n, sizeof space->value[0])) &&
            (!(want & STORE_WANT_VALUE32) ||
             memory_reserve(&space->value32, &space->value32_capacity, n,
                            sizeof space->value32[0])) &&

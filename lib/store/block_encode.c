@@ -61,7 +61,8 @@ static uint8_t *put_table(uint8_t *at, const struct value_table *table, const do
                           uint64_t n) {
     *at++ = STORE_VALUES_TABLE;
     at = varint_put(at, table->n);
-    for (size_t i = 0; i < table->n; i++, at += 8) bytes_put_u64(at, bytes_of_double(table->value[i]));
+    for (size_t i = 0; i < table->n; i++, at += 8)
+        bytes_put_u64(at, bytes_of_double(table->value[i]));
 
     int bits = store_code_bits(table->n);
     if (bits == 0) return at;

@@ -289,7 +289,8 @@ static int grow_bucket(struct rating_sorter *sorter, size_t b, struct dpmf_error
 }
 
 int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
-                      const double *value, const int64_t *time, size_t n, struct dpmf_error *error) {
+                      const double *value, const int64_t *time, size_t n,
+                      struct dpmf_error *error) {
     if (sorter->arena_used > sorter->arena_limit) {
         int code = spill_all(sorter, error);
         if (code < 0) return code;
@@ -543,8 +544,8 @@ static int collect_run(struct slicing *slicing, uint64_t bucket_user, const stru
     size_t kept = 0; /* of a record cut by the end of the buffer */
     while (remaining > 0) {
         size_t n = remaining < READ_BYTES - kept ? (size_t)remaining : READ_BYTES - kept;
-        int code = file_read_at(sorter->spill, buffer + kept, n, offset, "temporary file",
-                                slicing->error);
+        int code =
+            file_read_at(sorter->spill, buffer + kept, n, offset, "temporary file", slicing->error);
         if (code < 0) return code;
         offset += n;
         remaining -= n;
@@ -566,7 +567,8 @@ static int collect_bucket(struct slicing *slicing, size_t b) {
         if ((code = collect_run(slicing, bucket_user, &sorter->runs[r])) < 0) return code;
     for (uint64_t e = bucket->first_extent; e; e = extent_next(sorter->arena + e)) {
         const uint8_t *extent = sorter->arena + e;
-        if (!collect(slicing, bucket_user, extent + EXTENT_HEADER, extent + extent_used(extent), &code))
+        if (!collect(slicing, bucket_user, extent + EXTENT_HEADER, extent + extent_used(extent),
+                     &code))
             return code;
     }
     return 0;

@@ -11,9 +11,9 @@
 #include "dpmf.h"
 
 enum {
-    STORE_BLOCK_USERS = 1024,          /* a block closes at this many users ... */
-    STORE_BLOCK_RATINGS = 1 << 19,     /* ... or before it would pass this many ratings */
-    STORE_ID_MAX = 64 * 1024,          /* bytes in an id; at least 1 */
+    STORE_BLOCK_USERS = 1024,      /* a block closes at this many users ... */
+    STORE_BLOCK_RATINGS = 1 << 19, /* ... or before it would pass this many ratings */
+    STORE_ID_MAX = 64 * 1024,      /* bytes in an id; at least 1 */
 };
 
 #define STORE_NO_TIME INT64_MIN /* this rating has no time, in a store that has times */
@@ -23,7 +23,7 @@ enum {
 /* A block of users with all their ratings, in arrays: user i's are start[i] .. start[i+1]-1, with
  * strictly increasing item numbers. */
 struct store_block {
-    uint64_t first_user;      /* number of the block's first user in the store */
+    uint64_t first_user; /* number of the block's first user in the store */
     uint32_t n_users;
     uint64_t n_ratings;
     const uint64_t *start;    /* n_users + 1 */
@@ -71,13 +71,14 @@ struct store_item {
 int store_writer_finish(struct store_writer *writer, const struct store_item *items, size_t n_items,
                         struct dpmf_error *error);
 int store_writer_prepare(struct store_writer *writer, struct dpmf_error *error);
-int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes, struct dpmf_error *error);
+int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
+                        struct dpmf_error *error);
 void store_writer_abandon(struct store_writer *writer); /* NULL is fine */
 
 /* In place of commit, for a nameless store: frees the writer and opens what it wrote. Errors will call
  * the store `name`: what it was made from. */
-int store_writer_commit_open(struct store_writer *writer, const char *name, struct dpmf_store **store,
-                             struct dpmf_error *error);
+int store_writer_commit_open(struct store_writer *writer, const char *name,
+                             struct dpmf_store **store, struct dpmf_error *error);
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
@@ -148,7 +149,8 @@ int store_stream_open(struct store_stream **stream, const struct dpmf_store *sto
                       struct dpmf_error *error);
 
 /* From any number of threads. @return 1 with a block, 0 past the last, or a negative code */
-int store_stream_take(struct store_stream *stream, struct store_raw **raw, struct dpmf_error *error);
+int store_stream_take(struct store_stream *stream, struct store_raw **raw,
+                      struct dpmf_error *error);
 void store_stream_give_back(struct store_stream *stream, struct store_raw *raw);
 void store_stream_close(struct store_stream *stream); /* in the middle is fine */
 

@@ -25,7 +25,8 @@ enum {
     STORE_END_BYTES = 104,
     STORE_CHECKSUM = 8,
 
-    STORE_MIN_USER = 5, /* the least a user takes in a payload: two counts, an id, an item, a value */
+    STORE_MIN_USER =
+        5, /* the least a user takes in a payload: two counts, an id, an item, a value */
 
     STORE_VALUES_TABLE = 0,
     STORE_VALUES_F32 = 1,
@@ -33,7 +34,9 @@ enum {
     STORE_TABLE_MAX = 256,
 };
 
-#define STORE_MAGIC "\x89" "DPR\r\n\x1a\n"
+#define STORE_MAGIC                                                                                \
+    "\x89"                                                                                         \
+    "DPR\r\n\x1a\n"
 #define STORE_MAGIC_BLOCK "BLOK"
 #define STORE_MAGIC_ITEMS "ITEM"
 #define STORE_MAGIC_END "DPR END\n"

@@ -26,9 +26,9 @@ struct dpmf_store {
     uint64_t n_users, n_items, n_ratings, n_blocks;
     double min, max;
     struct store_index_entry *index;
-    uint8_t *items;          /* the items part of the file as it is */
-    const char *item_bytes;  /* in it */
-    uint64_t *item_start;    /* n_items + 1, into item_bytes */
+    uint8_t *items;         /* the items part of the file as it is */
+    const char *item_bytes; /* in it */
+    uint64_t *item_start;   /* n_items + 1, into item_bytes */
     uint64_t *item_ratings;
 };
 
@@ -68,18 +68,18 @@ static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
     bool sound = checksum64(header, 56) == bytes_get_u64(header + 56);
     if (version != STORE_VERSION) {
         char text[96];
-        snprintf(text, sizeof text, "the store is of version %u, this dpmf reads version %d%s", version,
-                 STORE_VERSION, sound ? "" : ", unless its header is damaged");
+        snprintf(text, sizeof text, "the store is of version %u, this dpmf reads version %d%s",
+                 version, STORE_VERSION, sound ? "" : ", unless its header is damaged");
         return damaged(store, DPMF_ERR_STORE_VERSION, text, error);
     }
-    if (!sound)
-        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
+    if (!sound) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     uint32_t flags = bytes_get_u32(header + 12);
     if (flags & ~(uint32_t)STORE_FLAG_TIMES)
-        return damaged(store, DPMF_ERR_STORE_VERSION, "the store uses features this dpmf does not know",
-                       error);
+        return damaged(store, DPMF_ERR_STORE_VERSION,
+                       "the store uses features this dpmf does not know", error);
     for (size_t i = 16; i < 56; i++)
-        if (header[i]) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
+        if (header[i])
+            return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     store->has_times = flags & STORE_FLAG_TIMES;
     return 0;
 }
@@ -93,10 +93,10 @@ static int read_end(struct dpmf_store *store, struct layout *layout, struct dpmf
     if (code < 0) return code;
     if (memcmp(end, STORE_MAGIC_END, 8) != 0 || checksum64(end, 96) != bytes_get_u64(end + 96) ||
         bytes_get_u64(end + 88) != store->file_bytes)
-        return damaged(store, DPMF_ERR_STORE_TRUNCATED, "the store is cut short or its end is damaged",
-                       error);
+        return damaged(store, DPMF_ERR_STORE_TRUNCATED,
+                       "the store is cut short or its end is damaged", error);
     uint64_t *fields[] = {
-        &store->n_users,       &store->n_items,      &store->n_ratings,     &store->n_blocks,
+        &store->n_users,       &store->n_items,       &store->n_ratings,     &store->n_blocks,
         &layout->items_offset, &layout->items_length, &layout->index_offset, &layout->index_length,
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
@@ -116,7 +116,8 @@ static int read_end(struct dpmf_store *store, struct layout *layout, struct dpmf
                  (layout->index_length - STORE_CHECKSUM) / STORE_INDEX_ENTRY == store->n_blocks &&
                  store->n_users <= STORE_MAX_USERS && store->n_items <= STORE_MAX_ITEMS &&
                  isfinite(store->min) && isfinite(store->max) && store->min <= store->max;
-    if (!sound) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the end record is inconsistent", error);
+    if (!sound)
+        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the end record is inconsistent", error);
     return 0;
 }
 
@@ -193,7 +194,8 @@ static bool items_are_sound(struct dpmf_store *store, const uint8_t *at, const u
         if (!at) return false;
         at = varint_get(at, end, &count);
         if (!at) return false;
-        if (length == 0 || length > STORE_ID_MAX || count > store->n_ratings - ratings) return false;
+        if (length == 0 || length > STORE_ID_MAX || count > store->n_ratings - ratings)
+            return false;
         store->item_start[i] = bytes;
         store->item_ratings[i] = count;
         bytes += length;
@@ -213,13 +215,15 @@ static int read_items(struct dpmf_store *store, const struct layout *layout,
     if (memcmp(store->items, STORE_MAGIC_ITEMS, 4) != 0 || bytes_get_u32(store->items + 4) != 0 ||
         bytes_get_u64(store->items + 8) != store->n_items ||
         bytes_get_u64(store->items + 16) != payload || store->n_items > payload / 3)
-        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the dictionary of items is inconsistent", error);
+        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the dictionary of items is inconsistent",
+                       error);
     store->item_start = memory_alloc((size_t)store->n_items + 1, sizeof store->item_start[0]);
     store->item_ratings = memory_alloc((size_t)store->n_items, sizeof store->item_ratings[0]);
     if (!store->item_start || !store->item_ratings) return error_no_memory(error);
     const uint8_t *at = store->items + STORE_ITEMS_HEADER;
     if (!items_are_sound(store, at, at + payload))
-        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the dictionary of items is inconsistent", error);
+        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the dictionary of items is inconsistent",
+                       error);
     return 0;
 }
 

@@ -20,7 +20,7 @@ struct store_stream {
     struct bounded_queue *full;  /* blocks waiting for a consumer, in order */
     pthread_t reader;
     bool started;
-    int code;                /* the reader's failure; read after `full` is closed and empty */
+    int code; /* the reader's failure; read after `full` is closed and empty */
     struct dpmf_error error;
 };
 

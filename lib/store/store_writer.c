@@ -180,8 +180,8 @@ int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
     return code;
 }
 
-int store_writer_commit_open(struct store_writer *writer, const char *name, struct dpmf_store **store,
-                             struct dpmf_error *error) {
+int store_writer_commit_open(struct store_writer *writer, const char *name,
+                             struct dpmf_store **store, struct dpmf_error *error) {
     assert(!writer->file);
     int fd = writer->fd;
     writer->fd = -1;

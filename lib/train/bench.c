@@ -62,9 +62,8 @@ static int check_options(struct bench *bench, struct dpmf_error *error) {
         return error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
     bench->kernels = kernel_set_choose(options->kernels);
     if (bench->kernels) return 0;
-    const char *name = options->kernels ? options->kernels : getenv("DPMF_KERNELS");
     return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
-                     name ? name : "");
+                     options->kernels ? options->kernels : "$DPMF_KERNELS");
 }
 
 static uint64_t model_bytes(const struct bench *bench) {

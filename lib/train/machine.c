@@ -3,8 +3,9 @@
  * system's own tables and a small trial; feeds `dpmf doctor`.
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -30,12 +31,14 @@ static bool is_large(const void *address) {
     bool is_here = false, found = false;
     FILE *file = fopen("/proc/self/smaps", "re");
     while (file && !found && fgets(line, sizeof line, file)) {
-        uintptr_t from, to;
-        uint64_t kibibytes;
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
-            is_here = from <= (uintptr_t)address && (uintptr_t)address < to;
-        else if (is_here && sscanf(line, "AnonHugePages: %" SCNu64, &kibibytes) == 1)
-            found = kibibytes > 0;
+        static const char field[] = "AnonHugePages:";
+        char *end;
+        unsigned long long from = strtoull(line, &end, 16); /* a mapping's line begins "from-to " */
+        if (end != line && *end == '-')
+            is_here =
+                from <= (uintptr_t)address && (uintptr_t)address < strtoull(end + 1, NULL, 16);
+        else if (is_here && strncmp(line, field, sizeof field - 1) == 0)
+            found = strtoull(line + sizeof field - 1, NULL, 10) > 0;
     }
     if (file) fclose(file);
     return found;

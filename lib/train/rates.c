@@ -11,8 +11,10 @@
 
 struct sgd_rates rates_of_epoch(const struct dpmf_train_options *options, uint32_t done) {
     double rate = options->learning_rate;
-    if (options->decay >= 0) rate *= pow((double)done + 1, -options->decay);
-    else rate *= 1 - (double)done / (double)options->epochs;
+    if (options->decay >= 0)
+        rate *= pow((double)done + 1, -options->decay);
+    else
+        rate *= 1 - (double)done / (double)options->epochs;
     return (struct sgd_rates){
         .rate = (float)rate,
         .reg = (float)options->regularization,

@@ -39,9 +39,9 @@ struct sgd_epoch {
     int n_buffers; /* for chunks that are on disk: a worker's, or a lane's */
     struct kernel_chunk **buffers;
     const struct kernel_chunk **loaded; /* by lane, in the deterministic order */
-    struct turn *group_turn; /* visits done (deterministic), or 1 while taken (free) */
-    struct turn *lane_turn;  /* steps done */
-    double *squared_error;   /* by tile, so that their sum has one order */
+    struct turn *group_turn;            /* visits done (deterministic), or 1 while taken (free) */
+    struct turn *lane_turn;             /* steps done */
+    double *squared_error;              /* by tile, so that their sum has one order */
 
     /* of the running epoch */
     struct sgd_rates rates;
@@ -177,7 +177,8 @@ static size_t step_of(const struct sgd_epoch *epoch, size_t lane, size_t group) 
 }
 
 /* How many of the set's lanes visit the group before this one does. */
-static size_t visits_before(const struct sgd_epoch *epoch, size_t lane, size_t group, size_t n_lanes) {
+static size_t visits_before(const struct sgd_epoch *epoch, size_t lane, size_t group,
+                            size_t n_lanes) {
     size_t step = step_of(epoch, lane, group), n = 0;
     for (size_t other = 0; other < n_lanes; other++) {
         size_t other_step = step_of(epoch, other, group);
@@ -225,7 +226,7 @@ static void run_in_order(struct sgd_epoch *epoch) {
 static int make_buffers(struct sgd_epoch *epoch, struct dpmf_error *error) {
     if (!tiling_is_on_disk(epoch->tiling)) return 0;
     int n = epoch->order == SGD_DETERMINISTIC ? DETERMINISTIC_LANES : thread_pool_size(epoch->pool);
-    epoch->buffers = memory_alloc_zero((size_t)n, sizeof epoch->buffers[0]);
+    epoch->buffers = memory_alloc_zero((size_t)n, sizeof(void *));
     if (!epoch->buffers) return error_no_memory(error);
     epoch->n_buffers = n;
     for (int i = 0; i < n; i++) {
@@ -252,7 +253,7 @@ int sgd_epoch_init(struct sgd_epoch **out, const struct tiling *tiling,
     epoch->n_groups = tiling_n_groups(tiling);
     epoch->group_turn = aligned_alloc(64, epoch->n_groups * sizeof(struct turn));
     epoch->lane_turn = aligned_alloc(64, DETERMINISTIC_LANES * sizeof(struct turn));
-    epoch->loaded = memory_alloc_zero(DETERMINISTIC_LANES, sizeof epoch->loaded[0]);
+    epoch->loaded = memory_alloc_zero(DETERMINISTIC_LANES, sizeof(void *));
     epoch->squared_error =
         memory_alloc_zero(epoch->n_superblocks, epoch->n_groups * sizeof(double));
     int code = 0;
@@ -281,8 +282,10 @@ void sgd_epoch_free(struct sgd_epoch *epoch) {
 static void run_worker(void *self, int worker) {
     struct sgd_epoch *epoch = self;
     unsigned state = epoch->kernels->flush_denormals();
-    if (epoch->order == SGD_DETERMINISTIC) run_in_order(epoch);
-    else run_freely(epoch, worker);
+    if (epoch->order == SGD_DETERMINISTIC)
+        run_in_order(epoch);
+    else
+        run_freely(epoch, worker);
     epoch->kernels->restore_denormals(state);
 }
 

@@ -86,7 +86,7 @@ static int check_options(struct train *train, struct dpmf_error *error) {
     train->kernels = kernel_set_choose(options->kernels);
     if (!train->kernels)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
-                         options->kernels ? options->kernels : "");
+                         options->kernels ? options->kernels : "$DPMF_KERNELS");
     train->order = options->deterministic ? SGD_DETERMINISTIC
                    : options->hogwild     ? SGD_HOGWILD
                                           : SGD_FREE;
@@ -101,7 +101,8 @@ static int parse_tiers(const char *text, uint64_t *ends, size_t *n, struct dpmf_
         size_t length = strcspn(text, ",");
         int64_t size;
         if (*n == TIERS_MAX || number_parse_int64(text, length, &size) != NUMBER_OK || size < 1)
-            return error_set(error, DPMF_ERR_USAGE_VALUE, "tiers are numbers of items, e.g. 500,4000");
+            return error_set(error, DPMF_ERR_USAGE_VALUE,
+                             "tiers are numbers of items, e.g. 500,4000");
         ends[(*n)++] = end += (uint64_t)size;
         text += length + (text[length] == ',');
     }
@@ -117,7 +118,8 @@ struct id_fill {
 };
 
 static int add_id(struct id_fill *fill, const char *id, size_t length, struct dpmf_error *error) {
-    if (!memory_reserve(&fill->ids->bytes, &fill->bytes_capacity, (size_t)fill->n_bytes + length, 1))
+    if (!memory_reserve(&fill->ids->bytes, &fill->bytes_capacity, (size_t)fill->n_bytes + length,
+                        1))
         return error_no_memory(error);
     memcpy(fill->ids->bytes + fill->n_bytes, id, length);
     fill->n_bytes += length;
@@ -218,7 +220,8 @@ static int mismatch(const char *what, const char *path, struct dpmf_error *error
 
 /* Ids of the snapshot must be those of the store, in the same order: then its rows are ours. */
 static bool same_ids(const struct factor_ids *a, const struct factor_ids *b) {
-    return a->n == b->n && memcmp(a->start, b->start, ((size_t)a->n + 1) * sizeof a->start[0]) == 0 &&
+    return a->n == b->n &&
+           memcmp(a->start, b->start, ((size_t)a->n + 1) * sizeof a->start[0]) == 0 &&
            memcmp(a->bytes, b->bytes, (size_t)a->start[a->n]) == 0;
 }
 
@@ -226,9 +229,11 @@ static int resume(struct train *train, struct dpmf_error *error) {
     const char *path = train->options->resume;
     struct factors read = {0};
     struct checkpoint_state state;
-    int code = checkpoint_read(path, train->kernels->stride, TILING_SPARE_ROWS, &read, &state, error);
+    int code =
+        checkpoint_read(path, train->kernels->stride, TILING_SPARE_ROWS, &read, &state, error);
     if (code < 0) return code;
-    if (read.k != train->factors.k) code = mismatch("another number of factors", path, error);
+    if (read.k != train->factors.k)
+        code = mismatch("another number of factors", path, error);
     else if (state.n_ratings != train->state.n_ratings ||
              state.fingerprint != train->state.fingerprint ||
              !same_ids(&read.user_ids, &train->factors.user_ids) ||
@@ -293,7 +298,8 @@ static int keep_best(struct train *train, struct dpmf_error *error) {
     if (!best->users.rows) {
         code = factor_matrix_init(&best->users, factors->users.n, factors->users.stride, 0, error);
         if (code == 0)
-            code = factor_matrix_init(&best->items, factors->items.n, factors->items.stride, 0, error);
+            code =
+                factor_matrix_init(&best->items, factors->items.n, factors->items.stride, 0, error);
         if (code < 0) return code;
     }
     copy_matrix(&best->users, &factors->users);
@@ -321,7 +327,8 @@ static int write_snapshot(struct train *train, struct dpmf_error *error) {
     if (!options->snapshot) return 0;
     uint32_t every = options->snapshot_every ? options->snapshot_every : 1;
     if (train->state.epoch % every != 0 && train->state.epoch != options->epochs) return 0;
-    return checkpoint_write(options->snapshot, &train->factors, &train->state, train->provenance, error);
+    return checkpoint_write(options->snapshot, &train->factors, &train->state, train->provenance,
+                            error);
 }
 
 /* @return 1 to stop early, 0 to go on, or a negative code */
@@ -441,7 +448,7 @@ static int prepare(struct train *train, struct dpmf_error *error) {
     if (train->valid_store) {
         if ((code = factor_ids_index(&train->factors.user_ids, error)) < 0) return code;
         if ((code = factor_ids_index(&train->factors.item_ids, error)) < 0) return code;
-        code = valid_set_init(&train->valid, train->valid_store, &train->factors, train->run, error);
+        code = valid_set_init(&train->valid, train->valid_store, &train->factors, error);
         if (code < 0) return code;
     }
     code = thread_pool_init(&train->pool, train->threads, error);

@@ -38,7 +38,6 @@ struct valid_fill {
     const struct factors *factors;
     const struct dpmf_store *store;
     uint32_t *row_of_item;
-    uint64_t *first_rating; /* by block */
 };
 
 static uint32_t row_of(const struct factor_ids *ids, const char *id, size_t length) {
@@ -48,11 +47,11 @@ static uint32_t row_of(const struct factor_ids *ids, const char *id, size_t leng
 
 static int fill_block(struct valid_fill *fill, uint64_t b, struct store_raw *raw,
                       struct store_space *space, struct dpmf_error *error) {
-    struct store_block block;
+    struct store_block block = {0};
     int code = store_block_read(fill->store, b, raw, error);
     if (code == 0)
-        code = store_block_decode(fill->store, raw, STORE_WANT_VALUE32 | STORE_WANT_IDS, space, &block,
-                                  error);
+        code = store_block_decode(fill->store, raw, STORE_WANT_VALUE32 | STORE_WANT_IDS, space,
+                                  &block, error);
     if (code < 0) return code;
     for (uint32_t u = 0; u < block.n_users; u++) {
         uint32_t user = row_of(&fill->factors->user_ids, block.id_bytes + block.id_start[u],
@@ -65,10 +64,8 @@ static int fill_block(struct valid_fill *fill, uint64_t b, struct store_raw *raw
 }
 
 int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
-                   const struct factors *factors, const struct dpmf_run *run,
-                   struct dpmf_error *error) {
+                   const struct factors *factors, struct dpmf_error *error) {
     *out = NULL;
-    (void)run;
     int code = 0;
     struct store_raw raw = {0};
     struct store_space space = {0};

@@ -12,8 +12,7 @@ struct valid_set;
 
 /* Ids must be indexed (factor_ids_index). */
 int valid_set_init(struct valid_set **set, const struct dpmf_store *store,
-                   const struct factors *factors, const struct dpmf_run *run,
-                   struct dpmf_error *error);
+                   const struct factors *factors, struct dpmf_error *error);
 void valid_set_free(struct valid_set *set);
 
 /* Unknown users and items count with what is known of them; predictions are clamped to the scale. The same

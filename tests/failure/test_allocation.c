@@ -264,8 +264,9 @@ static struct dpmf_run one_thread(void) {
 
 /* Ids on both sides of the length from which they are hashed, duplicates, quotes, times. */
 static void make_inputs(void) {
-    static const char csv[] = "user,item,rating,timestamp\n1,2,3,4\n\"a,b\",a rather long item id,4.5,\n"
-                              "1,2,5,6\n22,a rather long item id,0.125,7\n22,2,1,9\n";
+    static const char csv[] =
+        "user,item,rating,timestamp\n1,2,3,4\n\"a,b\",a rather long item id,4.5,\n"
+        "1,2,5,6\n22,a rather long item id,0.125,7\n22,2,1,9\n";
     static const char json[] = "{\"user\":\"\\u00e9t\\u00e9\",\"item\":5,\"rating\":2}\n";
     static const char netflix[] = "1:\n7,3,2005-09-06\n8,5,2005-09-07\n2:\n7,1,2005-09-08\n";
     static const char probe[] = "2:\n1\n22\n";
@@ -345,7 +346,8 @@ static int stream_it(struct dpmf_store *store, const struct dpmf_run *run) {
     (void)run;
     int code = store_stream_open(&stream, store, 0, store_n_blocks(store), 2, NULL);
     while (code == 0 && (code = store_stream_take(stream, &raw, NULL)) == 1) {
-        code = store_block_decode(store, raw, STORE_WANT_VALUE | STORE_WANT_TIME, &space, &block, NULL);
+        code = store_block_decode(store, raw, STORE_WANT_VALUE | STORE_WANT_TIME, &space, &block,
+                                  NULL);
         store_stream_give_back(stream, raw);
     }
     store_stream_close(stream);
@@ -438,17 +440,30 @@ static void make_model(void) {
 /* ---- all of them: add a line for whatever allocates ------------------------------------------- */
 
 static const struct scenario scenarios[] = {
-    {"json writer", json_writer},     {"growing buffer", reserve},  {"thread pool", pool},
-    {"bounded queue", queue},         {"pipeline", pipeline},       {"output file", output_file},
-    {"nameless file", nameless_file}, {"safetensors", safetensors}, {"import", import_all},
-    {"synth", generate},              {"describe", describing},     {"export", exporting},
+    {"json writer", json_writer},
+    {"growing buffer", reserve},
+    {"thread pool", pool},
+    {"bounded queue", queue},
+    {"pipeline", pipeline},
+    {"output file", output_file},
+    {"nameless file", nameless_file},
+    {"safetensors", safetensors},
+    {"import", import_all},
+    {"synth", generate},
+    {"describe", describing},
+    {"export", exporting},
     {"split by time", splitting_by_time},
     {"split by probe", splitting_by_probe},
-    {"stream", streaming},            {"text as a store", opening_text},
+    {"stream", streaming},
+    {"text as a store", opening_text},
     {"checkpoint written", checkpoint_writing},
     {"checkpoint read", checkpoint_reading},
-    {"model", model_opening},         {"explain", explaining},      {"evaluate", evaluating},
-    {"recommend", recommending},      {"history", looking_up},      {"table", table_reading},
+    {"model", model_opening},
+    {"explain", explaining},
+    {"evaluate", evaluating},
+    {"recommend", recommending},
+    {"history", looking_up},
+    {"table", table_reading},
 };
 
 static void test_scenarios(void **state) {

@@ -75,7 +75,8 @@ static void test_every_length(void **state) {
     static char zeros[65536], letters[65536];
     memset(letters, 'a', sizeof letters);
     uint32_t number = 0;
-    for (uint32_t length = 1; length <= sizeof zeros; length = length < 20 ? length + 1 : length * 2) {
+    for (uint32_t length = 1; length <= sizeof zeros;
+         length = length < 20 ? length + 1 : length * 2) {
         assert_int_equal(add(map, zeros, length), number++);
         assert_int_equal(add(map, letters, length), number++);
     }

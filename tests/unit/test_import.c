@@ -161,7 +161,8 @@ static void test_failures_leave_nothing(void **state) {
     assert_int_equal(import_one(".", "g.dpr", NULL, &error), DPMF_ERR_IO_DIRECTORY);
     assert_int_equal(import_one("h.csv", "no/such/place.dpr", NULL, &error), DPMF_ERR_IO_MISSING);
     const char *inputs[] = {"h.csv", "missing.csv"};
-    assert_int_equal(dpmf_import(inputs, 2, "g.dpr", NULL, NULL, NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_import(inputs, 2, "g.dpr", NULL, NULL, NULL, &error),
+                     DPMF_ERR_IO_MISSING);
     const char *input = "h.csv";
     struct dpmf_run run = dpmf_run_default();
     run.memory = 1 << 20;

@@ -245,7 +245,8 @@ static void what_is_no_file_is_refused(void **state) {
     struct input_stream *stream = NULL;
     struct dpmf_error error;
     assert_int_equal(input_stream_open("/", NULL, &stream, &error), DPMF_ERR_IO_DIRECTORY);
-    assert_int_equal(input_stream_open("/no/such/file", NULL, &stream, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(input_stream_open("/no/such/file", NULL, &stream, &error),
+                     DPMF_ERR_IO_MISSING);
     assert_string_equal(error.file, "/no/such/file");
     assert_int_equal(input_stream_open("/no/such/file", NULL, &stream, NULL), DPMF_ERR_IO_MISSING);
     input_stream_close(NULL);
@@ -268,11 +269,10 @@ static void test_waiting_can_be_ended(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waiting_can_be_ended),
-        cmocka_unit_test(plain_bytes_are_read),       cmocka_unit_test(compressed_bytes_are_read),
-        cmocka_unit_test(cut_bytes_are_refused),      cmocka_unit_test(damaged_bytes_are_refused),
-        cmocka_unit_test(what_follows_is_looked_at),  cmocka_unit_test(files_and_pipes_are_counted),
-        cmocka_unit_test(what_is_no_file_is_refused),
+        cmocka_unit_test(test_waiting_can_be_ended),   cmocka_unit_test(plain_bytes_are_read),
+        cmocka_unit_test(compressed_bytes_are_read),   cmocka_unit_test(cut_bytes_are_refused),
+        cmocka_unit_test(damaged_bytes_are_refused),   cmocka_unit_test(what_follows_is_looked_at),
+        cmocka_unit_test(files_and_pipes_are_counted), cmocka_unit_test(what_is_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, fill_text, NULL);
 }

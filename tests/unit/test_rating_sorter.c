@@ -63,8 +63,8 @@ static struct rating *make_ratings(const struct sorter_case *c) {
             .item = (uint32_t)random_below(&random, c->n_items),
             .value = c->n_values ? (double)random_below(&random, c->n_values) / 4
                                  : random_gaussian(&random),
-            .time = c->times && random_below(&random, 5) ? (int64_t)random_u64(&random)
-                                                         : STORE_NO_TIME,
+            .time =
+                c->times && random_below(&random, 5) ? (int64_t)random_u64(&random) : STORE_NO_TIME,
             .arrival = i,
         };
     }
@@ -74,7 +74,8 @@ static struct rating *make_ratings(const struct sorter_case *c) {
 static void add_all(struct rating_sorter *sorter, const struct rating *ratings, size_t n) {
     for (size_t i = 0; i < n; i++)
         assert_int_equal(rating_sorter_add(sorter, &ratings[i].user, &ratings[i].item,
-                                           &ratings[i].value, &ratings[i].time, 1, NULL), 0);
+                                           &ratings[i].value, &ratings[i].time, 1, NULL),
+                         0);
 }
 
 static void check_case(const struct sorter_case *c) {
@@ -98,7 +99,8 @@ static void check_case(const struct sorter_case *c) {
     for (uint64_t s = 0; s < rating_sorter_n_slices(sorter); s++) {
         struct store_block block;
         assert_int_equal(rating_sorter_slice(sorter, s, rank, &space, count_duplicate, &duplicates,
-                                             &block, NULL), 0);
+                                             &block, NULL),
+                         0);
         assert_int_equal(block.first_user, user);
         assert_true(block.n_users <= STORE_BLOCK_USERS);
         for (uint32_t u = 0; u < block.n_users; u++, user++)
@@ -106,8 +108,10 @@ static void check_case(const struct sorter_case *c) {
                 assert_int_equal(ratings[at].user, user);
                 assert_int_equal(ratings[at].item, block.item[r]);
                 assert_true(ratings[at].value == block.value[r]);
-                if (block.time) assert_int_equal(ratings[at].time, block.time[r]);
-                else assert_int_equal(ratings[at].time, STORE_NO_TIME);
+                if (block.time)
+                    assert_int_equal(ratings[at].time, block.time[r]);
+                else
+                    assert_int_equal(ratings[at].time, STORE_NO_TIME);
             }
     }
     assert_int_equal(at, kept);

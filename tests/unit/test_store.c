@@ -61,7 +61,8 @@ static struct made_block *make_block(uint64_t first_user, uint32_t n_users, int 
     for (uint32_t u = 0; u < n_users; u++) {
         made->start[u] = n;
         made->id_start[u] = bytes;
-        bytes += (uint64_t)sprintf(made->ids + bytes, "u%llu", (unsigned long long)(first_user + u));
+        bytes +=
+            (uint64_t)sprintf(made->ids + bytes, "u%llu", (unsigned long long)(first_user + u));
         uint64_t count = 1 + random_below(&random, 150), item = 0;
         for (uint64_t r = 0; r < count; r++, n++) {
             item += 1 + random_below(&random, r % 7 == 0 ? 40 : 4);
@@ -70,8 +71,8 @@ static struct made_block *make_block(uint64_t first_user, uint32_t n_users, int 
             if (n_values > 0) value = (double)random_below(&random, (uint64_t)n_values) / 2 - 7;
             if (n_values < 0) value = (double)(float)value;
             made->value[n] = value;
-            made->time[n] = random_below(&random, 10) == 0 ? STORE_NO_TIME
-                                                           : (int64_t)random_u64(&random);
+            made->time[n] =
+                random_below(&random, 10) == 0 ? STORE_NO_TIME : (int64_t)random_u64(&random);
         }
     }
     made->start[n_users] = n;
@@ -121,8 +122,10 @@ static void expect_same_block(const struct store_block *got, const struct store_
     assert_memory_equal(got->item, made->item, n * 4);
     assert_memory_equal(got->value, made->value, n * 8);
     for (size_t r = 0; r < n; r++) assert_true(got->value32[r] == (float)made->value[r]);
-    if (has_times) assert_memory_equal(got->time, made->time, n * 8);
-    else assert_null(got->time);
+    if (has_times)
+        assert_memory_equal(got->time, made->time, n * 8);
+    else
+        assert_null(got->time);
     assert_memory_equal(got->id_start, made->id_start, users * 8);
     assert_memory_equal(got->id_bytes, made->id_bytes, made->id_start[made->n_users]);
 }
@@ -208,8 +211,13 @@ static uint8_t *small_store(size_t *n) {
     const uint32_t item[] = {0, 2, 1};
     const double value[] = {1, 4.5, 3};
     const int64_t time[] = {10, STORE_NO_TIME, 30};
-    const struct store_block block = {.n_users = 2, .n_ratings = 3, .start = start, .item = item,
-                                      .value = value, .time = time, .id_bytes = "annbo",
+    const struct store_block block = {.n_users = 2,
+                                      .n_ratings = 3,
+                                      .start = start,
+                                      .item = item,
+                                      .value = value,
+                                      .time = time,
+                                      .id_bytes = "annbo",
                                       .id_start = id_start};
     const struct store_item items[] = {{"x", 1, 1}, {"yy", 2, 1}, {"zzz", 3, 1}};
     assert_int_equal(store_writer_open(&writer, path, true, NULL), 0);
@@ -428,8 +436,12 @@ static void test_visit(void **state) {
         void *pointers[16];
         for (int i = 0; i < 16; i++) pointers[i] = &products[i];
         struct visit_check check = {0};
-        struct store_visitor visitor = {.phase = "reading", .visit = visit_one, .finish = finish_one,
-                                        .self = &check, .products = pointers, .n_products = 16};
+        struct store_visitor visitor = {.phase = "reading",
+                                        .visit = visit_one,
+                                        .finish = finish_one,
+                                        .self = &check,
+                                        .products = pointers,
+                                        .n_products = 16};
         assert_int_equal(store_visit(store, &visitor, &run, NULL), 0);
         assert_int_equal(check.ratings, store_n_ratings(store));
         run.progress = cancel_at_once;

@@ -44,7 +44,8 @@ static float *read_table(const struct dpmf_store *store) {
     for (uint64_t b = 0; b < store_n_blocks(store); b++) {
         struct store_block block;
         assert_int_equal(store_block_read(store, b, &raw, NULL), 0);
-        assert_int_equal(store_block_decode(store, &raw, STORE_WANT_VALUE32, &space, &block, NULL), 0);
+        assert_int_equal(store_block_decode(store, &raw, STORE_WANT_VALUE32, &space, &block, NULL),
+                         0);
         for (uint32_t u = 0; u < block.n_users; u++)
             for (uint64_t r = block.start[u]; r < block.start[u + 1]; r++)
                 table[(block.first_user + u) * ITEMS + block.item[r]] = block.value32[r];
@@ -55,15 +56,16 @@ static float *read_table(const struct dpmf_store *store) {
 }
 
 /* Takes a rating out of the table: it must be there, and is then gone. */
-static void take(float *table, const struct tiling *tiling, uint64_t user, uint64_t row, float value) {
+static void take(float *table, const struct tiling *tiling, uint64_t user, uint64_t row,
+                 float value) {
     assert_true(user < USERS && row < ITEMS);
     float *cell = &table[user * ITEMS + tiling_item_of_row(tiling, row)];
     assert_true(*cell == value);
     *cell = 0;
 }
 
-static uint64_t check_chunk(float *table, const struct tiling *tiling, const struct kernel_chunk *chunk,
-                            uint64_t first_user, size_t group) {
+static uint64_t check_chunk(float *table, const struct tiling *tiling,
+                            const struct kernel_chunk *chunk, uint64_t first_user, size_t group) {
     uint64_t first_row, n_rows;
     bool user_resident;
     tiling_group(tiling, group, &first_row, &n_rows, &user_resident);
@@ -120,8 +122,10 @@ static void test_every_rating_once(void **state) {
     for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++)
         for (int lanes = 1; lanes <= 8; lanes += 7)
             for (int on_disk = 0; on_disk < 2; on_disk++) {
-                struct tiling_options options = {.kernels = kernel_set_choose(NULL), .k = ks[i],
-                                                 .threads = 2, .lanes = lanes,
+                struct tiling_options options = {.kernels = kernel_set_choose(NULL),
+                                                 .k = ks[i],
+                                                 .threads = 2,
+                                                 .lanes = lanes,
                                                  .memory = on_disk ? 1 : (uint64_t)1 << 30};
                 struct tiling *tiling;
                 assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
@@ -139,8 +143,13 @@ static void test_paper_tiers(void **state) {
     struct tiling *tiling;
     const uint64_t ends[] = {50, 150};
     assert_int_equal(store_open_file(path, &store, NULL), 0);
-    struct tiling_options options = {.kernels = kernel_set_choose(NULL), .k = 64, .threads = 1,
-                                     .lanes = 1, .memory = 1 << 30, .tier_ends = ends, .n_tiers = 2};
+    struct tiling_options options = {.kernels = kernel_set_choose(NULL),
+                                     .k = 64,
+                                     .threads = 1,
+                                     .lanes = 1,
+                                     .memory = 1 << 30,
+                                     .tier_ends = ends,
+                                     .n_tiers = 2};
     assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
     assert_int_equal(tiling_n_groups(tiling), 3);
     uint64_t first, n;

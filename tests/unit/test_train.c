@@ -55,8 +55,9 @@ static struct dpmf_train_options small_options(void) {
     return options;
 }
 
-static int train(const struct dpmf_train_options *options, int threads, uint64_t memory, bool validate,
-                 const char *output, struct dpmf_train_report *report, struct dpmf_error *error) {
+static int train(const struct dpmf_train_options *options, int threads, uint64_t memory,
+                 bool validate, const char *output, struct dpmf_train_report *report,
+                 struct dpmf_error *error) {
     struct dpmf_store *store = NULL, *valid = NULL;
     struct dpmf_run run = dpmf_run_default();
     run.threads = threads;
@@ -103,15 +104,16 @@ static struct triple *read_triples(const char *file, size_t *n) {
     for (uint64_t b = 0; b < store_n_blocks(store); b++) {
         struct store_block block;
         assert_int_equal(store_block_read(store, b, &raw, NULL), 0);
-        assert_int_equal(
-            store_block_decode(store, &raw, STORE_WANT_VALUE32 | STORE_WANT_IDS, &space, &block, NULL), 0);
+        assert_int_equal(store_block_decode(store, &raw, STORE_WANT_VALUE32 | STORE_WANT_IDS,
+                                            &space, &block, NULL),
+                         0);
         for (uint32_t u = 0; u < block.n_users; u++)
             for (uint64_t r = block.start[u]; r < block.start[u + 1]; r++) {
                 struct store_item item = store_item_at(store, block.item[r]);
-                triples[(*n)++] = (struct triple){
-                    number_of(block.id_bytes + block.id_start[u],
-                              block.id_start[u + 1] - block.id_start[u]),
-                    number_of(item.id, item.id_length), block.value32[r]};
+                triples[(*n)++] =
+                    (struct triple){number_of(block.id_bytes + block.id_start[u],
+                                              block.id_start[u + 1] - block.id_start[u]),
+                                    number_of(item.id, item.id_length), block.value32[r]};
             }
     }
     free(raw.buffer.bytes);
@@ -251,7 +253,8 @@ static void test_resume_is_exact(void **state) {
     options.snapshot = snapshot_file;
     struct dpmf_store *store;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, stop_after_three, NULL, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, stop_after_three, NULL, NULL),
+                     0);
     dpmf_store_close(store);
 
     options.snapshot = NULL;
