@@ -98,15 +98,17 @@ static int report_reading(struct import *import, const struct source *source,
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
-/* Of several inputs one may be empty: a day without ratings, a film nobody rated. It is said. */
-static bool tolerates_empty(struct import *import, const struct dpmf_error *error) {
-    if (error->code != DPMF_ERR_INPUT_EMPTY || import->n_inputs < 2) return false;
+/* Of several inputs one may be empty: a day without ratings, a film nobody rated. */
+static bool may_be_empty(const struct import *import, const struct dpmf_error *error) {
+    return error->code == DPMF_ERR_INPUT_EMPTY && import->n_inputs > 1;
+}
+
+static void warn_of_empty(struct import *import, const struct dpmf_error *error) {
     char text[2 * DPMF_ERROR_TEXT_MAX + 64];
     dpmf_error_format(error, text, sizeof text);
     pthread_mutex_lock(&import->report_lock);
     if (import->run->warn) import->run->warn(import->run->self, text);
     pthread_mutex_unlock(&import->report_lock);
-    return true;
 }
 
 /* An id that had no number when its chunk was parsed. */
@@ -120,7 +122,8 @@ struct new_id {
 struct read_job {
     struct import *import;
     struct source *source;
-    bool ends_source; /* no chunk: the source is to be finished and closed */
+    bool ends_source;        /* no chunk: the source is to be finished and closed */
+    struct dpmf_error empty; /* there was nothing in it to begin with, and so no source: why */
     const struct source_ops *chunk_ops;
     void *chunk;
     struct record_batch batch;
@@ -200,15 +203,21 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     job->n = job->n_new = job->id_bytes.n = 0;
     job->any_time = job->ends_source = false;
     job->source = NULL;
-    while (!import->reading) {
+    if (!import->reading) {
         if (import->next_input == import->n_inputs) return 0;
         const char *path = import->inputs[import->next_input++];
         const struct input_wait wait = {go_on_waiting, import};
         struct dpmf_error reason = {0};
         code = source_open(path, import->options, &wait, &import->reading, &reason);
-        if (code == 0 || tolerates_empty(import, &reason)) continue;
-        if (error) *error = reason;
-        return code;
+        if (code < 0 && may_be_empty(import, &reason)) { /* to be told in its turn */
+            job->ends_source = true;
+            job->empty = reason;
+            return 1;
+        }
+        if (code < 0) {
+            if (error) *error = reason;
+            return code;
+        }
     }
     job->source = import->reading;
     if ((code = prepare_chunk(job, error)) < 0) return code;
@@ -301,9 +310,16 @@ static int account_batch(struct import *import, const struct record_batch *batch
 
 static int end_source(struct import *import, struct read_job *job, struct dpmf_error *error) {
     struct source *source = job->source;
+    if (!source) {
+        warn_of_empty(import, &job->empty);
+        return 0;
+    }
     struct dpmf_error reason = {0};
     int code = source->ops->finish(source, &job->batch, &reason);
-    if (code < 0 && tolerates_empty(import, &reason)) code = 0;
+    if (code < 0 && may_be_empty(import, &reason)) {
+        warn_of_empty(import, &reason);
+        code = 0;
+    }
     if (code < 0 && error) *error = reason;
     if (code == 0) code = account_batch(import, &job->batch, error);
     snprintf(import->report->format, sizeof import->report->format, "%s", source->format);
@@ -518,19 +534,21 @@ static int write_items(struct import *import, const struct item_order *order,
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-/* A store's blocks may be larger than chunks of text. What is wrong with it will be told when it is
- * read. */
-static uint64_t job_bytes(const char *path) {
+/* A store's blocks may be larger than chunks of text. What is wrong with a store will be told when it is
+ * read, with the rest; only the want of memory is told at once. */
+static int measure_store(struct import *import, const char *path, struct dpmf_error *error) {
     char magic[8];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, magic, sizeof magic) : -1;
     if (fd >= 0) close(fd);
+    if (n <= 0 || !store_has_magic(magic, (size_t)n)) return 0;
     struct dpmf_store *store = NULL;
-    if (n <= 0 || !store_has_magic(magic, (size_t)n) || store_open_file(path, &store, NULL) < 0)
-        return READ_JOB_BYTES;
+    int code = store_open_file(path, &store, error);
+    if (code < 0) return code == DPMF_ERR_BASE_NO_MEMORY ? code : 0;
     uint64_t bytes = store_largest_block(store) * STORE_RATING_BYTES;
+    if (bytes > import->read_job_bytes) import->read_job_bytes = bytes;
     dpmf_store_close(store);
-    return bytes > READ_JOB_BYTES ? bytes : READ_JOB_BYTES;
+    return 0;
 }
 
 /* The size of all inputs together, for progress; an input that is missing fails here, before hours
@@ -552,8 +570,8 @@ static int look_at_inputs(struct import *import, struct dpmf_error *error) {
             return error_system(error, errno, "open", path);
         if (S_ISREG(status.st_mode)) {
             import->bytes_total += (uint64_t)status.st_size;
-            uint64_t bytes = job_bytes(path);
-            if (bytes > import->read_job_bytes) import->read_job_bytes = bytes;
+            int code = measure_store(import, path, error);
+            if (code < 0) return code;
         } else {
             known = false;
         }
