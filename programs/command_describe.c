@@ -36,7 +36,7 @@ static int print_json(const char *path, const struct dpmf_description *descripti
     const struct dpmf_store_info *info = &description->info;
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
-    dpmf_json_string(json, "kind", "store");
+    dpmf_json_string(json, "kind", info->is_temporary ? "ratings" : "store");
     dpmf_json_string(json, "file", path);
     dpmf_json_uint(json, "users", info->users);
     dpmf_json_uint(json, "items", info->items);
@@ -47,9 +47,11 @@ static int print_json(const char *path, const struct dpmf_description *descripti
     dpmf_json_double(json, "standard_deviation", description->standard_deviation);
     dpmf_json_double(json, "density", description->density);
     dpmf_json_double(json, "top_500_share", description->top_500_share);
-    dpmf_json_uint(json, "blocks", info->blocks);
-    dpmf_json_uint(json, "file_bytes", info->file_bytes);
-    dpmf_json_double(json, "bytes_per_rating", description->bytes_per_rating);
+    if (!info->is_temporary) { /* else they would be those of a store that nobody sees */
+        dpmf_json_uint(json, "blocks", info->blocks);
+        dpmf_json_uint(json, "file_bytes", info->file_bytes);
+        dpmf_json_double(json, "bytes_per_rating", description->bytes_per_rating);
+    }
     dpmf_json_uint(json, "distinct_values", description->distinct_values);
     if (description->has_step)
         dpmf_json_double(json, "step", description->step);
