@@ -89,6 +89,12 @@ enum dpmf_code {
 
     DPMF_ERR_TRAIN_DIVERGED = -801,
     DPMF_ERR_TRAIN_MISMATCH = -802,
+
+    DPMF_ERR_PRIVACY_REFUSED = -901,
+    DPMF_ERR_PRIVACY_BUDGET = -902,
+    DPMF_ERR_PRIVACY_NOT_VERIFIED = -903,
+    DPMF_ERR_PRIVACY_LEDGER = -904,
+    DPMF_ERR_PRIVACY_ACCUSED = -905,
 };
 
 enum { DPMF_ERROR_TEXT_MAX = 512 };
@@ -335,9 +341,12 @@ struct dpmf_train_options {
     const char *kernels;  /* NULL: the best this machine has */
     const char *tiers;    /* NULL: sized from the caches. Else the paper's, e.g. "500,4000" */
     uint32_t patience;    /* with a validation set: epochs without gain before stopping; 0 never */
-    const char *snapshot; /* NULL, or a checkpoint file written now and then */
-    uint32_t snapshot_every; /* epochs */
-    const char *resume;      /* NULL, or a snapshot to go on from */
+    const char *snapshot; /* NULL, or a checkpoint written now and then and when interrupted: ... */
+    uint32_t snapshot_every;  /* ... after so many epochs, ... */
+    uint64_t snapshot_blocks; /* ... after so many superblocks of users, ... */
+    double snapshot_seconds;  /* ... or after so long; with none of them, after every epoch */
+    const char *resume;       /* NULL, or a snapshot to go on from */
+    uint32_t prefetch;        /* superblocks read ahead, where the run is larger than memory */
 };
 
 DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
@@ -357,7 +366,7 @@ struct dpmf_train_report {
     double updates_per_second;
     double train_rmse, valid_rmse;
     bool stopped_early;
-    bool tiles_on_disk;
+    bool tiles_on_disk; /* tiles and users' vectors were streamed: more than run->memory */
     char kernels[16];
 };
 
@@ -367,6 +376,105 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
                         const struct dpmf_train_options *options, const struct dpmf_run *run,
                         int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
                         struct dpmf_train_report *report, struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Tuning: a search for the options that predict ratings held back best
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_tune_options {
+    /* What every trial has in common and the first one is. Trials are deterministic, whatever this says;
+     * patience, snapshot and resume mean nothing here. The seed also decides what is held back. */
+    struct dpmf_train_options train;
+    bool hold_factors, hold_epochs, hold_learning_rate, hold_regularization; /* not looked for */
+    uint32_t trials;       /* at most, 1 to 10000 */
+    double seconds;        /* no trial but the first goes on beyond them; 0: no limit */
+    double valid_fraction; /* of the ratings, held back where there is no validation store */
+};
+
+DPMF_API struct dpmf_tune_options dpmf_tune_options_default(void);
+
+enum dpmf_trial_end {
+    DPMF_TRIAL_DONE,     /* all its epochs */
+    DPMF_TRIAL_BEHIND,   /* stopped: other trials were better by then */
+    DPMF_TRIAL_RISING,   /* stopped: its error no longer fell */
+    DPMF_TRIAL_TIME,     /* stopped: there was no more time; only ever the first */
+    DPMF_TRIAL_DIVERGED, /* its error was not finite, or beyond sense */
+};
+
+struct dpmf_trial {
+    uint32_t trial; /* from 1 */
+    uint32_t factors, epochs;
+    double learning_rate, regularization;
+    enum dpmf_trial_end end;
+    uint32_t epochs_run;
+    double valid_rmse; /* after the last epoch that was run; NaN before the first */
+    double seconds;
+    bool is_best; /* so far */
+};
+
+struct dpmf_tune_report {
+    struct dpmf_trial best;
+    uint32_t trials;
+    bool out_of_time, all_tried; /* why there were no more of them */
+    uint64_t train_ratings, valid_ratings;
+    double seconds;
+};
+
+/* Trains on `store` again and again, with a part of it held back (or on all of it with `valid` given), and
+ * keeps nothing but the options that did best. The same seed gives the same trials, for any number of
+ * threads, unless time runs out. `on_trial` (may be NULL) gets run->self after each trial; a value other
+ * than 0 ends the search with what there is by then. */
+DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
+                       const struct dpmf_tune_options *options, const struct dpmf_run *run,
+                       int (*on_trial)(void *self, const struct dpmf_trial *trial),
+                       struct dpmf_tune_report *report, struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Private training: a release that says little about any one person
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_private_options {
+    double epsilon, delta;
+    const char *mechanism;       /* NULL or "auto": the default; see dpmf_mechanism_name */
+    double range_min, range_max; /* of ratings, declared; both NaN: not declared, which is refused */
+    const char *catalogue;       /* a file of the items that exist */
+    bool catalogue_from_ratings; /* instead: says which items anyone rated, and is recorded */
+    const char *item_features;   /* NULL, or a file of what is publicly known about items */
+    const char *user_privacy;    /* NULL, or a file of (user, epsilon) wishes */
+    uint64_t declared_users;     /* 0: not declared. delta must stay below one in so many */
+    const char *population;      /* whose budget is spent; NULL: "default" */
+    const char *ledger;          /* NULL: where it usually is */
+    double ledger_budget;        /* epsilon for the population; 0: as recorded, or none */
+    bool research;               /* metrics of private data were or will be shown: not releasable */
+    bool has_insecure_seed;      /* for tests: the noise is predictable, the file NOT PRIVATE */
+    uint64_t insecure_seed;
+};
+
+DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
+
+/* For the curator: of what is in here, only what the statement lists is in the release. */
+struct dpmf_private_report {
+    double epsilon, delta, mu; /* of what was done, rounded against us */
+    uint32_t factors, releases;
+    double seconds;
+    bool catalogue_is_rated_set; /* every item is rated and none is missing: made from the ratings? */
+    bool ratings_on_disk;
+    char release_id[40];
+    const char *mechanism;
+
+    /* Private numbers. */
+    uint64_t users, ratings;
+    uint64_t not_in_catalogue, out_of_range, users_left_out, users_with_a_wish;
+};
+
+/* Makes a release from `store` and writes it to `output`. */
+DPMF_API int dpmf_train_private(struct dpmf_store *store, const char *output,
+                                const struct dpmf_private_options *options,
+                                const struct dpmf_run *run, struct dpmf_private_report *report,
+                                struct dpmf_error *error);
+
+/* @return the i-th mechanism's name, with a line about it, or NULL past the last */
+DPMF_API const char *dpmf_mechanism_name(size_t i, const char **description);
 
 /* ------------------------------------------------------------------------------------------------
  * The machine, and how fast it trains
@@ -429,7 +537,7 @@ DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct
 DPMF_API void dpmf_model_close(struct dpmf_model *model);
 
 struct dpmf_model_info {
-    const char *kind; /* "checkpoint" */
+    const char *kind; /* "checkpoint", or "release", which has no users */
     uint64_t users, items;
     uint32_t factors;
     double offset;
@@ -443,7 +551,12 @@ struct dpmf_model_info {
     double learning_rate, decay, regularization;
     double best_valid; /* NaN without a validation set */
     uint32_t best_epoch;
-    const char *provenance; /* JSON text; lives as long as the model */
+    const char *provenance; /* JSON text; lives as long as the model; NULL of a release */
+
+    /* Of a release alone: the privacy statement, JSON text that lives as long as the model and is not checked
+     * (dpmf_release_statement does); and the penalties that a user's vector and bias are fitted with. */
+    const char *statement;
+    double factor_penalty, bias_penalty;
 };
 
 DPMF_API void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info);
@@ -503,6 +616,33 @@ DPMF_API int dpmf_model_history(const struct dpmf_model *model, struct dpmf_stor
                                 struct dpmf_history *history, struct dpmf_error *error);
 DPMF_API void dpmf_history_free(struct dpmf_history *history);
 
+/* A user that the model was not trained on: the bias and the vector that fit n (item, rating) pairs best,
+ * with the model's regularisation and its items held still. Items that the model does not know are passed
+ * over. Predictions and scores are as the model's own, not clamped; UINT64_MAX is an unknown item. */
+struct dpmf_user;
+
+DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
+                               const struct dpmf_own_rating *ratings, size_t n,
+                               struct dpmf_user **user, struct dpmf_error *error);
+DPMF_API void dpmf_user_free(struct dpmf_user *user);
+DPMF_API double dpmf_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
+                                  uint64_t item);
+DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
+                                     const uint8_t *exclude, const uint8_t *include, size_t n,
+                                     struct dpmf_scored_item *out, struct dpmf_error *error);
+
+/* The users of a store that the model does not know, folded in when they are first asked for. Both must
+ * outlive it. A user of the model, of neither, or with no rating of an item that the model knows: *user is
+ * NULL. What is found lives as long as the newcomers. */
+struct dpmf_newcomers;
+
+DPMF_API int dpmf_newcomers_open(const struct dpmf_model *model, struct dpmf_store *store,
+                                 const struct dpmf_run *run, struct dpmf_newcomers **newcomers,
+                                 struct dpmf_error *error);
+DPMF_API void dpmf_newcomers_close(struct dpmf_newcomers *newcomers);
+DPMF_API int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *id, size_t length,
+                                 const struct dpmf_user **user, struct dpmf_error *error);
+
 /* The n best items for each user of the model, by all threads; `take` is called by one thread at a time, for
  * the users of `history` (may be NULL) in its order, then for the others in the model's. What a user has
  * rated in `history` is left out. A value of `take` other than 0 ends it with DPMF_ERR_BASE_CANCELLED. */
@@ -530,11 +670,139 @@ struct dpmf_evaluation {
     double recall, ndcg, map;
 };
 
-/* `history` (may be NULL) holds what each user has rated already: left out of the ranking. */
+/* `history` (may be NULL) holds what each user has rated already: left out of the ranking. Of a release, which
+ * has no users, those of the history are first fitted to their ratings in it; others are unknown. */
 DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
                                  struct dpmf_store *history,
                                  const struct dpmf_evaluate_options *options,
                                  const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                                 struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Privacy: what releases cost, exactly, and what to expect of one
+ *
+ * A release is a sum over users to which no user adds more than 1, with Gaussian noise of standard deviation
+ * 1/mu on every number. Adding or removing one user is then (epsilon, delta)-private with delta = Phi(mu/2 -
+ * epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu). Every figure is rounded against the release; NaN for
+ * numbers that make no sense, such as negative ones. A group of g ids has g times the mu.
+ * ---------------------------------------------------------------------------------------------- */
+
+DPMF_API double dpmf_privacy_mu(double epsilon, double delta);    /* the largest that is allowed */
+DPMF_API double dpmf_privacy_epsilon(double mu, double delta);    /* the smallest that holds */
+DPMF_API double dpmf_privacy_delta(double mu, double epsilon);    /* the smallest that holds */
+DPMF_API double dpmf_privacy_compose(const double *mu, size_t n); /* of all together */
+
+/* Epsilon by way of Renyi divergence (zCDP): a cross-check, never below the exact one. */
+DPMF_API double dpmf_privacy_epsilon_renyi(double mu, double delta);
+
+/* What to expect of a release, from sizes that are public or assumed: no data is touched. */
+struct dpmf_plan_options {
+    uint64_t users, items;
+    double ratings_per_user; /* in the mean */
+    double range_min, range_max;
+    double epsilon, delta;
+    bool has_features; /* public item features will be given */
+};
+
+DPMF_API struct dpmf_plan_options dpmf_plan_options_default(void);
+
+struct dpmf_plan {
+    double mu;                      /* exact, as are the noise multipliers: sigma over the norm bound */
+    double counts_noise;            /* of the first release, counts and biases */
+    double first_noise, last_noise; /* of the first and the last round; NaN when there is none */
+    uint32_t factors, rounds;       /* as the mechanism will likely choose them; 0: biases alone */
+    uint64_t published_numbers;     /* over all releases */
+
+    /* Test errors in units of the ratings: a forecast from assumed variances, see lib/privacy/plan.c. */
+    double rmse_biases, rmse_residual;
+};
+
+/* @return 0, DPMF_ERR_USAGE_VALUE for sizes or epsilons beyond sense, DPMF_ERR_BASE_NO_MEMORY */
+DPMF_API int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan *plan,
+                               struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * The ledger: what the releases of a population have spent together
+ * ---------------------------------------------------------------------------------------------- */
+
+enum dpmf_ledger_state {
+    DPMF_LEDGER_RESERVED,  /* counts as spent: whoever reserved it may have published it */
+    DPMF_LEDGER_COMMITTED, /* published */
+    DPMF_LEDGER_RETURNED,  /* never published: counts for nothing */
+};
+
+struct dpmf_ledger_entry {
+    const char *id; /* of the release, 32 hexadecimal digits */
+    enum dpmf_ledger_state state;
+    bool is_conditional; /* its guarantee depends on the convergence of a sampler */
+    double mu, delta, epsilon;
+    int64_t time; /* seconds since 1970 at which it was reserved */
+};
+
+struct dpmf_ledger_population {
+    const char *name;
+
+    /* Releases. What is committed or reserved is spent, and is what the next four are about. */
+    uint64_t committed, reserved, returned;
+    double mu;           /* composed exactly */
+    double delta;        /* the smallest of theirs; 0 when there is nothing */
+    double epsilon;      /* at that delta, so no less than at any other of theirs */
+    bool is_conditional; /* one of them is, so their sum is */
+
+    double budget; /* that epsilon may not pass; 0: none is set */
+};
+
+/* Gives each population to `take`, first alone (`entry` NULL), then with each of its releases in the order they
+ * were reserved; a value other than 0 ends it and is returned. `path` NULL: the user's own ledger,
+ * $XDG_STATE_HOME/dpmf/ledger or ~/.local/state/dpmf/ledger; `population` NULL: all of them. A ledger that is
+ * damaged or an old copy is refused, DPMF_ERR_PRIVACY_LEDGER; where there is none yet, DPMF_ERR_IO_MISSING. */
+DPMF_API int dpmf_ledger_visit(const char *path, const char *population,
+                               int (*take)(void *self,
+                                           const struct dpmf_ledger_population *population,
+                                           const struct dpmf_ledger_entry *entry),
+                               void *self, struct dpmf_error *error);
+
+/* Gives back what was reserved for a release that was never published; one that was is refused. */
+DPMF_API int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error);
+
+/* Sets what a population may spend, which may be more than before, or less; 0: no limit. */
+DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population, double budget,
+                                    struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * The privacy statement of a release
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Of a release whose digest fits and whose arithmetic holds. */
+struct dpmf_statement {
+    char *json; /* as it stands in the file: docs/formats/release.md lists its fields */
+    char *text; /* for people, some pages of plain sentences */
+    double epsilon, delta;
+    const char *mechanism;
+    bool is_insecure;            /* its noise came from a seed: NOT PRIVATE */
+    bool is_research;            /* private figures were shown: NOT PRIVATE, not to be published */
+    bool catalogue_from_ratings; /* its list of items is not covered */
+};
+
+/* @return 0, a code about reading, or DPMF_ERR_PRIVACY_NOT_VERIFIED when what it says does not hold */
+DPMF_API int dpmf_release_statement(const char *path, struct dpmf_statement *statement,
+                                    struct dpmf_error *error);
+DPMF_API void dpmf_statement_free(struct dpmf_statement *statement);
+
+enum { DPMF_CHECKS_MAX = 16, DPMF_CHECK_TEXT_MAX = 160 };
+
+/* What was found to hold, in the order it was checked. */
+struct dpmf_verification {
+    size_t n;
+    char check[DPMF_CHECKS_MAX][DPMF_CHECK_TEXT_MAX];
+    bool catalogue_from_ratings; /* it all holds, but the list of items is not covered */
+};
+
+/* Recomputes from the file alone everything that follows from it. It detects damage, what does not belong
+ * in a release, and arithmetic that does not fit; it proves neither who made the file nor that noise was
+ * added. @return 0; DPMF_ERR_PRIVACY_NOT_VERIFIED when something does not fit, also damage, with what held up
+ * to there; or a code about reading, when the file is no release at all */
+DPMF_API int dpmf_release_verify(const char *path, struct dpmf_verification *verification,
                                  struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
@@ -563,6 +831,31 @@ struct dpmf_table_row {
  * in UTF-8. A ratings store gives its users, items and ratings too. `run` may be
  * NULL; its progress is asked now and then whether to go on. */
 DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
+                             int (*take)(void *self, const struct dpmf_table_row *row,
+                                         struct dpmf_error *error),
+                             void *self, struct dpmf_error *error);
+
+/* A row with all of its fields, at most 256. */
+struct dpmf_table_record {
+    const char *file;
+    int64_t line;
+    const struct dpmf_field *field;
+    size_t n;
+};
+
+/* Reads text as dpmf_table_read does, but gives every row whole and as it is, a header included: whether
+ * the first row is one is for `take` to say. */
+DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
+                                   int (*take)(void *self, const struct dpmf_table_record *record,
+                                               struct dpmf_error *error),
+                                   void *self, struct dpmf_error *error);
+
+/* What a column of this name is for: "user", "item", "rating" or "title"; NULL: something else. */
+DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
+
+/* The same for the columns user and item, out of a file of ratings in any format too; standard input only as
+ * a table. */
+DPMF_API int dpmf_pairs_read(const char *path, const struct dpmf_run *run,
                              int (*take)(void *self, const struct dpmf_table_row *row,
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);

@@ -51,6 +51,11 @@ static int prepare(struct invocation *invocation) {
 }
 
 int command_run(const struct verb *verb, int argc, char **argv) {
+    const struct verb *part = argc > 0 ? verb_part_find(verb, argv[0]) : NULL;
+    if (part != NULL) return command_run(part, argc - 1, argv + 1);
+    if (verb->parts != NULL && argc > 0 && argv[0][0] != '-')
+        argc = 1; /* a misspelt part: what follows it is not for this verb to judge */
+
     struct invocation invocation = {.verb = verb};
     invocation.operands = calloc((size_t)argc + 1, sizeof *invocation.operands);
     if (invocation.operands == NULL)

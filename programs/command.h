@@ -20,6 +20,7 @@ enum exit_status {
     STATUS_INPUT = 3,
     STATUS_IO = 4,
     STATUS_DIVERGED = 5,
+    STATUS_REFUSED = 6,
     STATUS_BUG = 70,
 };
 
@@ -42,11 +43,13 @@ enum value_kind {
     VALUE_COUNT,    /* a whole number */
     VALUE_COUNTS,   /* whole numbers with commas between them */
     VALUE_NUMBER,   /* any finite number */
+    VALUE_NUMBERS,  /* numbers with commas between them */
     VALUE_FRACTION, /* a number from 0 to 1 */
     VALUE_SIZE,     /* bytes, as 2GiB */
     VALUE_RANGE,    /* A:B */
     VALUE_RESCALE,  /* A:B=C:D */
     VALUE_SCALE,    /* A:B or A:B:STEP */
+    VALUE_INTERVAL, /* epochs, blocks or time, as 2, 50blocks or 10min */
 };
 
 /* @return the i-th choice or NULL past the last; `description`, if not NULL, receives a line about
@@ -120,9 +123,29 @@ enum option_id {
     OPTION_SNAPSHOT,
     OPTION_SNAPSHOT_EVERY,
     OPTION_RESUME,
+    OPTION_PREFETCH,
     OPTION_FACTOR_LIST,
     OPTION_THREAD_LIST,
     OPTION_SECONDS,
+    OPTION_SOLVER,
+    OPTION_TRIALS,
+    OPTION_MINUTES,
+    OPTION_VALID_FRACTION,
+    OPTION_EPSILON,
+    OPTION_DELTA,
+    OPTION_MU,
+    OPTION_RELEASES,
+    OPTION_RATINGS_PER_USER,
+    OPTION_ITEM_FEATURES,
+    OPTION_MECHANISM,
+    OPTION_CATALOGUE_FROM_RATINGS,
+    OPTION_USER_PRIVACY,
+    OPTION_DECLARED_USERS,
+    OPTION_POPULATION,
+    OPTION_LEDGER,
+    OPTION_LEDGER_BUDGET,
+    OPTION_RESEARCH,
+    OPTION_INSECURE_NOISE_SEED,
     OPTION_COUNT,
 };
 
@@ -157,25 +180,39 @@ struct example {
 
 struct invocation;
 
-enum { VERB_GROUPS_MAX = 2, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
+enum { VERB_GROUPS_MAX = 3, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
 
 struct verb {
-    const char *name;
+    const char *name;     /* that of a part is two words: "privacy account" */
     const char *summary;  /* one line, no full stop */
     const char *synopsis; /* what follows the name */
     const char *paragraphs[VERB_PARAGRAPHS_MAX + 1];
     struct option_group groups[VERB_GROUPS_MAX + 1]; /* besides the shared ones */
     bool has_own_threads; /* its own --threads stands in place of the shared one */
     struct operands operands;
+    bool checks_operands;  /* itself, all but the first */
     const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */
     struct example examples[VERB_EXAMPLES_MAX + 1];
     int (*run)(struct invocation *invocation); /* @return an exit status */
+    const struct verb *parts; /* verbs that follow this one's name, ended by a NULL name; or NULL */
 };
 
 extern const struct verb verbs[]; /* ended by a NULL name */
 
+extern const struct verb privacy_verbs[]; /* the parts of `privacy`, likewise */
+extern const struct verb ledger_verbs[];  /* and those of `ledger` */
+
 /* @return the verb of that name, or NULL */
 const struct verb *verb_find(const char *name);
+
+/* @return the part of a verb that is called by this word, or NULL */
+const struct verb *verb_part_find(const struct verb *verb, const char *word);
+
+/* @return the word that a verb is called by: of a part, the second */
+const char *verb_word(const struct verb *verb);
+
+/* @return the i-th of all verbs, each followed by its parts, or NULL past the last */
+const struct verb *verb_at(size_t i);
 
 /* @return the i-th group of options of a verb, the shared one last, or NULL past it */
 const struct option_group *verb_group(const struct verb *verb, size_t i);
@@ -214,11 +251,21 @@ int command_split_run(struct invocation *invocation);
 int command_describe_run(struct invocation *invocation);
 int command_export_run(struct invocation *invocation);
 int command_train_run(struct invocation *invocation);
+int command_tune_run(struct invocation *invocation);
 int command_evaluate_run(struct invocation *invocation);
 int command_recommend_run(struct invocation *invocation);
 int command_predict_run(struct invocation *invocation);
 int command_similar_run(struct invocation *invocation);
 int command_explain_run(struct invocation *invocation);
+int command_privacy_run(struct invocation *invocation);
+int command_privacy_account_run(struct invocation *invocation);
+int command_privacy_plan_run(struct invocation *invocation);
+int command_privacy_show_run(struct invocation *invocation);
+int command_privacy_verify_run(struct invocation *invocation);
+int command_ledger_run(struct invocation *invocation);
+int command_ledger_show_run(struct invocation *invocation);
+int command_ledger_return_run(struct invocation *invocation);
+int command_ledger_budget_run(struct invocation *invocation);
 int command_bench_run(struct invocation *invocation);
 int command_demo_run(struct invocation *invocation);
 int command_doctor_run(struct invocation *invocation);

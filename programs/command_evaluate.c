@@ -3,6 +3,7 @@
  * Fed by a model and by ratings of any kind.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "model_use.h"
 #include "options.h"
@@ -52,6 +53,15 @@ static void print_unknown(struct terminal *terminal, uint64_t n, const char *wha
                             text_count(n, "rating").text, what);
 }
 
+/* Nobody is known to a release without their ratings, which is hardly what was meant. */
+static void note_release(struct invocation *invocation, const struct dpmf_model *model) {
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    if (strcmp(info.kind, "release") == 0 && !command_has(invocation, OPTION_HISTORY))
+        terminal_note_print(&invocation->terminal,
+                            "a release has no users: give --history, which each user is fitted to");
+}
+
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
                     struct dpmf_store *test, struct dpmf_store *history, uint32_t n) {
     const struct dpmf_evaluate_options options = {.ranking = n};
@@ -61,6 +71,7 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
         dpmf_model_evaluate(model, test, history, &options, &invocation->run, &evaluation, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
+    note_release(invocation, model);
     print_unknown(&invocation->terminal, evaluation.unknown_users, "users");
     print_unknown(&invocation->terminal, evaluation.unknown_items, "items");
     terminal_phases_print(&invocation->terminal);

@@ -20,10 +20,8 @@ struct explaining {
     struct dpmf_model *model;
     struct catalogue catalogue;
     uint64_t item;
-    struct dpmf_own_rating *ratings;
+    struct own_ratings own;
     double *shares;
-    size_t n, capacity;
-    uint64_t unknown; /* ratings of items that the model does not know */
     double prediction, common, item_bias;
     size_t top;
 };
@@ -37,41 +35,6 @@ struct reason {
 /* ---- the ratings
  * -------------------------------------------------------------------------------
  */
-
-static int add_rating(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
-    struct explaining *e = self;
-    uint64_t item = dpmf_model_find_item(e->model, row->field[0].text, row->field[0].length);
-    double rating;
-    if (dpmf_parse_double(row->field[1].text, &rating) != 0) {
-        *error = (struct dpmf_error){
-            .code = DPMF_ERR_INPUT_NUMBER, .line = row->line, .column = row->field[1].column};
-        snprintf(error->file, sizeof error->file, "%s", row->file);
-        snprintf(error->message, sizeof error->message, "rating \"%.60s\" is not a number",
-                 row->field[1].text);
-        snprintf(error->hint, sizeof error->hint, "rows are an item and a rating, as dune,4.5");
-        return error->code;
-    }
-    if (item == UINT64_MAX) {
-        e->unknown++;
-        return 0;
-    }
-    if (e->n == e->capacity) {
-        size_t capacity = 2 * e->capacity + 64;
-        void *grown = realloc(e->ratings, capacity * sizeof *e->ratings);
-        if (grown == NULL) return error->code = DPMF_ERR_BASE_NO_MEMORY;
-        e->ratings = grown;
-        e->capacity = capacity;
-    }
-    e->ratings[e->n++] = (struct dpmf_own_rating){item, (float)rating};
-    return 0;
-}
-
-static int read_own(struct explaining *e) {
-    struct dpmf_error error = {0};
-    int rc = dpmf_table_read(e->invocation->value[OPTION_MINE], "item,rating", &e->invocation->run,
-                             add_rating, e, &error);
-    return rc != 0 ? report_error_print(e->invocation, &error) : STATUS_DONE;
-}
 
 static int read_history(struct explaining *e) {
     const char *user = e->invocation->value[OPTION_USER];
@@ -89,16 +52,9 @@ static int read_history(struct explaining *e) {
                                     "give the history that this user's ratings are in",
                                     "%s: there are no ratings of user \"%.200s\"",
                                     e->invocation->value[OPTION_HISTORY], user);
-    e->ratings = malloc((history.n + 1) * sizeof *e->ratings);
-    if (e->ratings != NULL) {
-        if (history.n > 0) memcpy(e->ratings, history.ratings, history.n * sizeof *e->ratings);
-        e->n = history.n;
-        e->unknown = history.unknown_items;
-    }
-    dpmf_history_free(&history);
-    if (e->ratings == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
-                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+    /* What the history holds is ours now, and freed as what was read from a table is. */
+    e->own = (struct own_ratings){
+        .ratings = history.ratings, .n = history.n, .unknown = history.unknown_items};
     return STATUS_DONE;
 }
 
@@ -120,12 +76,12 @@ static int print_json(const struct explaining *e, const struct reason *reasons, 
     dpmf_json_double(json, "prediction", e->prediction);
     dpmf_json_double(json, "offset", e->common);
     dpmf_json_double(json, "item_bias", e->item_bias);
-    dpmf_json_uint(json, "ratings", e->n);
-    dpmf_json_uint(json, "unknown_items", e->unknown);
+    dpmf_json_uint(json, "ratings", e->own.n);
+    dpmf_json_uint(json, "unknown_items", e->own.unknown);
     dpmf_json_end_object(json);
     int status = report_json_print(json);
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
-        const char *title = catalogue_title(&e->catalogue, reasons[i].rating.item);
+        const char *title = model_title(&e->catalogue, reasons[i].rating.item);
         json = dpmf_json_new();
         dpmf_json_begin_object(json, NULL);
         model_id_json(json, "because", e->model, MODEL_ITEM, reasons[i].rating.item);
@@ -141,19 +97,19 @@ static int print_json(const struct explaining *e, const struct reason *reasons, 
 
 static void print_page(const struct explaining *e, const struct reason *reasons, size_t n) {
     double shares = 0, shown = 0;
-    for (size_t i = 0; i < e->n; i++) shares += e->shares[i];
+    for (size_t i = 0; i < e->own.n; i++) shares += e->shares[i];
     printf("%.4f for ", e->prediction);
     model_id_print(e->model, MODEL_ITEM, e->item);
-    const char *title = catalogue_title(&e->catalogue, e->item);
+    const char *title = model_title(&e->catalogue, e->item);
     if (title != NULL) {
         fputs(", ", stdout);
         terminal_text_print(stdout, title);
     }
     printf("\n\n  %8.4f  what all ratings have in common\n", e->common);
     printf("  %+8.4f  the item, as others rate it\n", e->item_bias);
-    printf("  %+8.4f  these %s:\n", shares, text_count(e->n, "rating").text);
+    printf("  %+8.4f  these %s:\n", shares, text_count(e->own.n, "rating").text);
     for (size_t i = 0; i < n; i++) {
-        title = catalogue_title(&e->catalogue, reasons[i].rating.item);
+        title = model_title(&e->catalogue, reasons[i].rating.item);
         shown += reasons[i].share;
         printf("    %+8.4f  %s for ", reasons[i].share,
                text_double((double)reasons[i].rating.rating).text);
@@ -164,8 +120,8 @@ static void print_page(const struct explaining *e, const struct reason *reasons,
         }
         putchar('\n');
     }
-    if (n < e->n)
-        printf("    %+8.4f  %s more\n", shares - shown, text_number((uint64_t)(e->n - n)).text);
+    if (n < e->own.n)
+        printf("    %+8.4f  %s more\n", shares - shown, text_number((uint64_t)(e->own.n - n)).text);
 }
 
 /* ---- the command
@@ -177,14 +133,14 @@ static int explain(struct explaining *e) {
     struct dpmf_model_info info;
     struct reason *reasons = NULL;
     int status = STATUS_DONE;
-    e->shares = calloc(e->n + 1, sizeof *e->shares);
-    reasons = calloc(e->n + 1, sizeof *reasons);
+    e->shares = calloc(e->own.n + 1, sizeof *e->shares);
+    reasons = calloc(e->own.n + 1, sizeof *reasons);
     if (e->shares == NULL || reasons == NULL) {
         status = terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                       dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
         goto out;
     }
-    if (dpmf_model_explain(e->model, e->ratings, e->n, e->item, &e->prediction, e->shares,
+    if (dpmf_model_explain(e->model, e->own.ratings, e->own.n, e->item, &e->prediction, e->shares,
                            &error) != 0) {
         status = report_error_print(e->invocation, &error);
         goto out;
@@ -192,14 +148,12 @@ static int explain(struct explaining *e) {
     dpmf_model_info(e->model, &info);
     e->common = info.offset;
     e->item_bias = dpmf_model_predict(e->model, UINT64_MAX, e->item) - info.offset;
-    for (size_t i = 0; i < e->n; i++) reasons[i] = (struct reason){e->ratings[i], e->shares[i]};
-    qsort(reasons, e->n, sizeof *reasons, compare_reasons);
-    size_t n = e->n < e->top ? e->n : e->top;
+    for (size_t i = 0; i < e->own.n; i++)
+        reasons[i] = (struct reason){e->own.ratings[i], e->shares[i]};
+    qsort(reasons, e->own.n, sizeof *reasons, compare_reasons);
+    size_t n = e->own.n < e->top ? e->own.n : e->top;
     terminal_progress_end(&e->invocation->terminal);
-    if (e->unknown > 0)
-        terminal_note_print(&e->invocation->terminal,
-                            "%s of items that the model does not know: left out",
-                            text_count(e->unknown, "rating").text);
+    own_ratings_note(e->invocation, &e->own);
     if (command_has(e->invocation, OPTION_JSON))
         status = print_json(e, reasons, n);
     else
@@ -236,11 +190,12 @@ int command_explain_run(struct invocation *invocation) {
         status = model_use_find(invocation, e.model, MODEL_ITEM, invocation->value[OPTION_ITEM],
                                 &e.item);
     if (status == STATUS_DONE)
-        status = command_has(invocation, OPTION_MINE) ? read_own(&e) : read_history(&e);
-    if (status == STATUS_DONE) status = catalogue_read(invocation, e.model, &e.catalogue);
+        status = command_has(invocation, OPTION_MINE) ? model_use_own(invocation, e.model, &e.own)
+                                                      : read_history(&e);
+    if (status == STATUS_DONE) status = model_titles_read(invocation, e.model, &e.catalogue);
     if (status == STATUS_DONE) status = explain(&e);
-    catalogue_free(&e.catalogue);
-    free(e.ratings);
+    model_titles_free(&e.catalogue);
+    free(e.own.ratings);
     free(e.shares);
     dpmf_model_close(e.model);
     return status;

@@ -40,9 +40,26 @@ static int print_json(const struct verb *verb) {
     return report_json_print(json);
 }
 
+/* The verb to explain, and of its parts the one that the second word names. */
+static int find_verb(const struct invocation *invocation, const struct verb **verb) {
+    *verb = verb_find(invocation->operands[0]);
+    if (invocation->n_operands < 2) return STATUS_DONE;
+    const struct verb *part = verb_part_find(*verb, invocation->operands[1]);
+    if (part == NULL) {
+        char hint[128];
+        snprintf(hint, sizeof hint, "dpmf help %s tells what it has", (*verb)->name);
+        return terminal_error_print(STATUS_USAGE, hint, "%s has no command \"%.200s\"",
+                                    (*verb)->name, invocation->operands[1]);
+    }
+    *verb = part;
+    return STATUS_DONE;
+}
+
 int command_help_run(struct invocation *invocation) {
     bool has_verb = invocation->n_operands > 0;
-    const struct verb *only = has_verb ? verb_find(invocation->operands[0]) : NULL;
+    const struct verb *only = NULL;
+    int status = has_verb ? find_verb(invocation, &only) : STATUS_DONE;
+    if (status != STATUS_DONE) return status;
     if (!command_has(invocation, OPTION_JSON)) {
         if (has_verb)
             manual_verb_help(stdout, only);
@@ -51,8 +68,8 @@ int command_help_run(struct invocation *invocation) {
         return STATUS_DONE;
     }
     if (has_verb) return print_json(only);
-    int status = STATUS_DONE;
-    for (const struct verb *verb = verbs; verb->name != NULL && status == STATUS_DONE; verb++)
+    const struct verb *verb;
+    for (size_t i = 0; status == STATUS_DONE && (verb = verb_at(i)) != NULL; i++)
         status = print_json(verb);
     return status;
 }

@@ -1,7 +1,8 @@
 /*
  * dpmf recommend: the items a model expects a user to like best, for one user
- * as a page, for all of them as CSV. Fed by a model, what users have rated
- * already, lists of items and a catalogue.
+ * as a page, for all of them as CSV. Someone that the model does not know is
+ * fitted to their ratings first. Fed by a model, what users have rated already,
+ * lists of items and a catalogue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ struct recommending {
     struct dpmf_store *history;
     uint8_t *include, *exclude;
     struct catalogue catalogue;
+    struct own_ratings own;     /* of --ratings, or of an unknown user in the history */
+    struct dpmf_user *newcomer; /* fitted to them */
     size_t n;
     uint64_t n_users, n_empty; /* with --all-users */
     bool failed;
@@ -34,18 +37,23 @@ static int print_json(const struct recommending *r, uint64_t user, const char *u
                       const struct dpmf_scored_item *items, size_t n) {
     int status = STATUS_DONE;
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
-        const char *title = catalogue_title(&r->catalogue, items[i].item);
+        const char *title = model_title(&r->catalogue, items[i].item);
         struct dpmf_json *json = dpmf_json_new();
         dpmf_json_begin_object(json, NULL);
         if (user_id != NULL)
             dpmf_json_string(json, "user", user_id);
+        else if (r->newcomer != NULL)
+            dpmf_json_null(json, "user"); /* --ratings names nobody */
         else
             model_id_json(json, "user", r->model, MODEL_USER, user);
         model_id_json(json, "item", r->model, MODEL_ITEM, items[i].item);
         if (title != NULL) dpmf_json_string(json, "title", title);
         dpmf_json_double(json, "score", (double)items[i].score);
         dpmf_json_uint(json, "rank", i + 1);
-        if (user == UINT64_MAX) dpmf_json_bool(json, "unknown_user", true);
+        if (r->newcomer != NULL)
+            dpmf_json_bool(json, "folded_in", true);
+        else if (user == UINT64_MAX)
+            dpmf_json_bool(json, "unknown_user", true);
         dpmf_json_end_object(json);
         status = report_json_print(json);
     }
@@ -60,7 +68,7 @@ static void print_csv(const struct recommending *r, uint64_t user,
         model_id_csv(r->model, MODEL_ITEM, items[i].item);
         printf(",%.6f,%zu", (double)items[i].score, i + 1);
         if (r->catalogue.n > 0) {
-            const char *title = catalogue_title(&r->catalogue, items[i].item);
+            const char *title = model_title(&r->catalogue, items[i].item);
             putchar(',');
             csv_field_print(title != NULL ? title : "", title != NULL ? strlen(title) : 0);
         }
@@ -107,27 +115,44 @@ static int recommend_all(struct recommending *r) {
  * ----------------------------------------------------------------------------------
  */
 
+static int no_memory(void) {
+    return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+                                dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+}
+
 /* What the user has rated joins what is left out for everyone. */
-static int exclude_seen(struct recommending *r, const char *id, bool *is_in_history) {
+static int exclude_own(struct recommending *r) {
     struct dpmf_model_info info;
+    dpmf_model_info(r->model, &info);
+    if (r->exclude == NULL) r->exclude = calloc((size_t)(info.items / 8 + 1), 1);
+    if (r->exclude == NULL) return no_memory();
+    for (size_t i = 0; i < r->own.n; i++)
+        r->exclude[r->own.ratings[i].item / 8] |= (uint8_t)(1u << r->own.ratings[i].item % 8);
+    return STATUS_DONE;
+}
+
+static int read_history(struct recommending *r, const char *id, bool *is_in_history) {
     struct dpmf_history history;
     struct dpmf_error error = {0};
     *is_in_history = false;
     if (r->history == NULL) return STATUS_DONE;
-    dpmf_model_info(r->model, &info);
-    if (r->exclude == NULL) r->exclude = calloc((size_t)(info.items / 8 + 1), 1);
-    if (r->exclude == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
-                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     int rc = dpmf_model_history(r->model, r->history, id, strlen(id), &r->invocation->run, &history,
                                 &error);
     if (rc != 0) return report_error_print(r->invocation, &error);
-    for (size_t i = 0; i < history.n; i++)
-        r->exclude[history.ratings[i].item / 8] |= (uint8_t)(1u << history.ratings[i].item % 8);
-    *is_in_history = history.found;
-    dpmf_history_free(&history);
     terminal_progress_end(&r->invocation->terminal);
-    return STATUS_DONE;
+    *is_in_history = history.found;
+    /* What the history holds is ours now, and freed as what was read from a table is. */
+    r->own = (struct own_ratings){
+        .ratings = history.ratings, .n = history.n, .unknown = history.unknown_items};
+    return exclude_own(r);
+}
+
+/* Someone that the model was not trained on, from what they rated. */
+static int fold_in(struct recommending *r) {
+    struct dpmf_error error = {0};
+    if (r->own.n == 0) return STATUS_DONE;
+    int rc = dpmf_user_fold_in(r->model, r->own.ratings, r->own.n, &r->newcomer, &error);
+    return rc != 0 ? report_error_print(r->invocation, &error) : STATUS_DONE;
 }
 
 static void warn_unknown(struct recommending *r, const char *id) {
@@ -140,59 +165,124 @@ static void warn_unknown(struct recommending *r, const char *id) {
     terminal_warning_print(&r->invocation->terminal, message);
 }
 
-static int recommend_one(struct recommending *r, const char *id) {
+/* The best items of a user or, where there is one, of the newcomer. `id` is NULL for --ratings. */
+static int print_list(struct recommending *r, uint64_t user, const char *id) {
     struct dpmf_model_info info;
+    int status = STATUS_DONE;
+    dpmf_model_info(r->model, &info);
+    size_t room = r->n < info.items ? r->n : (size_t)info.items;
+    struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
+    if (items == NULL) return no_memory();
+    int64_t n =
+        r->newcomer != NULL
+            ? dpmf_user_recommend(r->model, r->newcomer, r->exclude, r->include, room, items, NULL)
+            : dpmf_model_recommend(r->model, user, r->exclude, r->include, room, items, NULL);
+    if (n > 0 && id != NULL && user == UINT64_MAX && r->newcomer == NULL) warn_unknown(r, id);
+    if (n <= 0 && id != NULL)
+        status = terminal_error_print(STATUS_NO, "allow more items, or leave out less",
+                                      "there is nothing to recommend to user \"%.200s\"", id);
+    else if (n <= 0)
+        status = terminal_error_print(STATUS_NO, "allow more items, or leave out less",
+                                      "there is nothing to recommend");
+    else if (command_has(r->invocation, OPTION_JSON))
+        status = print_json(r, user, id, items, (size_t)n);
+    else
+        model_items_print(r->model, &r->catalogue, "score", items, (size_t)n);
+    free(items);
+    return status;
+}
+
+static int recommend_one(struct recommending *r, const char *id) {
     bool is_in_history;
     uint64_t user = model_use_number(r->model, MODEL_USER, id);
-    int status = exclude_seen(r, id, &is_in_history);
+    int status = read_history(r, id, &is_in_history);
     if (status != STATUS_DONE) return status;
     if (r->history != NULL && !is_in_history && user != UINT64_MAX)
         terminal_note_print(&r->invocation->terminal,
                             "the history has no ratings of this user: nothing is left out");
-    dpmf_model_info(r->model, &info);
-    size_t room = r->n < info.items ? r->n : (size_t)info.items;
-    struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
-    if (items == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
-                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
-    size_t n =
-        (size_t)dpmf_model_recommend(r->model, user, r->exclude, r->include, room, items, NULL);
-    if (n == 0) {
-        status = terminal_error_print(STATUS_NO, "allow more items, or leave out less",
-                                      "there is nothing to recommend to user \"%.200s\"", id);
-    } else {
-        if (user == UINT64_MAX) warn_unknown(r, id);
-        if (command_has(r->invocation, OPTION_JSON))
-            status = print_json(r, user, id, items, n);
-        else
-            model_items_print(r->model, &r->catalogue, "score", items, n);
-    }
-    free(items);
-    return status;
+    if (user == UINT64_MAX) status = fold_in(r);
+    if (status != STATUS_DONE) return status;
+    if (r->newcomer != NULL)
+        terminal_note_print(&r->invocation->terminal,
+                            "the model does not know this user: fitted to %s in the history",
+                            text_count(r->own.n, "rating").text);
+    return print_list(r, user, id);
+}
+
+static int recommend_own(struct recommending *r) {
+    int status = model_use_own(r->invocation, r->model, &r->own);
+    if (status != STATUS_DONE) return status;
+    terminal_progress_end(&r->invocation->terminal);
+    own_ratings_note(r->invocation, &r->own);
+    if (r->own.n == 0)
+        return terminal_error_print(STATUS_INPUT, "rows are an item and a rating, as dune,4.5",
+                                    "%s: there is no rating of an item that the model knows",
+                                    r->invocation->value[OPTION_MINE]);
+    status = exclude_own(r);
+    if (status == STATUS_DONE) status = fold_in(r);
+    return status == STATUS_DONE ? print_list(r, UINT64_MAX, NULL) : status;
 }
 
 /* ---- the command
  * -------------------------------------------------------------------------------
  */
 
+static int check_usage(const struct invocation *invocation) {
+    bool all = command_has(invocation, OPTION_ALL_USERS);
+    bool user = command_has(invocation, OPTION_USER), own = command_has(invocation, OPTION_MINE);
+    if (all + user + own == 0)
+        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
+                                    "recommend needs --user, --all-users or --ratings");
+    if (all + user + own > 1)
+        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
+                                    "--%s and --%s exclude each other", user ? "user" : "all-users",
+                                    own ? "ratings" : "all-users");
+    if (own && command_has(invocation, OPTION_HISTORY))
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--ratings already says what the user rated");
+    return STATUS_DONE;
+}
+
+/* A release knows nobody: whom it is for has to come with their ratings. */
+static int check_release(const struct recommending *r) {
+    struct dpmf_model_info info;
+    dpmf_model_info(r->model, &info);
+    if (strcmp(info.kind, "release") != 0 || command_has(r->invocation, OPTION_MINE))
+        return STATUS_DONE;
+    if (command_has(r->invocation, OPTION_USER) && command_has(r->invocation, OPTION_HISTORY))
+        return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE,
+                                "give someone's ratings: --ratings mine.csv, or --user ID with "
+                                "--history RATINGS",
+                                "%s: this is a release, which has no users",
+                                r->invocation->operands[0]);
+}
+
+static int recommend(struct recommending *r) {
+    const struct invocation *invocation = r->invocation;
+    if (command_has(invocation, OPTION_ALL_USERS)) return recommend_all(r);
+    if (command_has(invocation, OPTION_MINE)) return recommend_own(r);
+    return recommend_one(r, invocation->value[OPTION_USER]);
+}
+
 int command_recommend_run(struct invocation *invocation) {
     struct recommending r = {.invocation = invocation};
     bool all = command_has(invocation, OPTION_ALL_USERS);
-    if (all == command_has(invocation, OPTION_USER))
-        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
-                                    all ? "--user and --all-users exclude each other"
-                                        : "recommend needs --user or --all-users");
-    int status = model_use_top(invocation, all ? TOP_MOST_ALL : TOP_MOST, &r.n);
+    int status = check_usage(invocation);
+    if (status == STATUS_DONE)
+        status = model_use_top(invocation, all ? TOP_MOST_ALL : TOP_MOST, &r.n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &r.model);
+    if (status == STATUS_DONE) status = check_release(&r);
     if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &r.history);
     if (status == STATUS_DONE)
         status = model_use_list(invocation, r.model, OPTION_INCLUDE, &r.include);
     if (status == STATUS_DONE)
         status = model_use_list(invocation, r.model, OPTION_EXCLUDE, &r.exclude);
-    if (status == STATUS_DONE) status = catalogue_read(invocation, r.model, &r.catalogue);
-    if (status == STATUS_DONE)
-        status = all ? recommend_all(&r) : recommend_one(&r, invocation->value[OPTION_USER]);
-    catalogue_free(&r.catalogue);
+    if (status == STATUS_DONE) status = model_titles_read(invocation, r.model, &r.catalogue);
+    if (status == STATUS_DONE) status = recommend(&r);
+    model_titles_free(&r.catalogue);
+    dpmf_user_free(r.newcomer);
+    free(r.own.ratings);
     free(r.include);
     free(r.exclude);
     dpmf_store_close(r.history);

@@ -15,7 +15,7 @@ static int print_json(const struct dpmf_model *model, const struct catalogue *ca
                       uint64_t item, const struct dpmf_scored_item *items, size_t n) {
     int status = STATUS_DONE;
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
-        const char *title = catalogue_title(catalogue, items[i].item);
+        const char *title = model_title(catalogue, items[i].item);
         struct dpmf_json *json = dpmf_json_new();
         dpmf_json_begin_object(json, NULL);
         model_id_json(json, "to", model, MODEL_ITEM, item);
@@ -63,9 +63,9 @@ int command_similar_run(struct invocation *invocation) {
     if (status == STATUS_DONE)
         status =
             model_use_find(invocation, model, MODEL_ITEM, invocation->value[OPTION_ITEM], &item);
-    if (status == STATUS_DONE) status = catalogue_read(invocation, model, &catalogue);
+    if (status == STATUS_DONE) status = model_titles_read(invocation, model, &catalogue);
     if (status == STATUS_DONE) status = find_similar(invocation, model, &catalogue, item, n);
-    catalogue_free(&catalogue);
+    model_titles_free(&catalogue);
     dpmf_model_close(model);
     return status;
 }

@@ -47,9 +47,25 @@ static const char *progress_choices(size_t i, const char **description) {
     return listed(names, i, description);
 }
 
+static const char *privacy_choices(size_t i, const char **description) {
+    if (description != NULL) *description = privacy_verbs[i].summary;
+    return privacy_verbs[i].name != NULL ? verb_word(&privacy_verbs[i]) : NULL;
+}
+
+static const char *ledger_choices(size_t i, const char **description) {
+    if (description != NULL) *description = ledger_verbs[i].summary;
+    return ledger_verbs[i].name != NULL ? verb_word(&ledger_verbs[i]) : NULL;
+}
+
 static const char *shell_choices(size_t i, const char **description) {
     static const char *const names[] = {"bash", "zsh", "fish", NULL};
     return listed(names, i, description);
+}
+
+static const char *mechanism_choices(size_t i, const char **description) {
+    if (i > 0) return dpmf_mechanism_name(i - 1, description);
+    if (description != NULL) *description = "the best that is known (the default)";
+    return "auto";
 }
 
 /* ---- options that several verbs share ---------------------------------------------------------- */
@@ -181,6 +197,8 @@ static const struct option train_options[] = {
      "numbers in a vector, 1 to 4096 (default 128)"},
     {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
      "passes over the ratings (default 20)"},
+    {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgd", NULL, NULL},
+     "how to learn; this version has only sgd, stochastic gradient descent, the default"},
     {OPTION_LEARNING_RATE, 0, false, "learning-rate", NULL, {VALUE_NUMBER, "X", "0.03", NULL, NULL},
      "the first step size (default 0.03); it falls linearly to nothing over the epochs"},
     {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
@@ -202,13 +220,48 @@ static const struct option train_options[] = {
      "cut items into the paper's tiers of popularity instead of groups sized from the caches"},
     {OPTION_SNAPSHOT, 0, false, "snapshot", NULL,
      {VALUE_OUTPUT, "FILE", "run.safetensors", ".safetensors", NULL},
-     "write the state of the run here after epochs, to go on from with --resume"},
-    {OPTION_SNAPSHOT_EVERY, 0, false, "snapshot-every", NULL, {VALUE_COUNT, "N", "5", NULL, NULL},
-     "epochs from snapshot to snapshot (default 1)"},
+     "write the state of the run here now and then, while it goes on, and when it is interrupted, to "
+     "go on from with --resume"},
+    {OPTION_SNAPSHOT_EVERY, 0, false, "snapshot-every", NULL,
+     {VALUE_INTERVAL, "N", "10min", NULL, NULL},
+     "from snapshot to snapshot: epochs, as 2 or 2epochs; blocks of users, as 50blocks; or a time, as "
+     "30s, 10min or 1h (default 1 epoch). One that is due while another is being written waits for it"},
     {OPTION_RESUME, 0, false, "resume", NULL,
      {VALUE_FILE, "FILE", "run.safetensors", ".safetensors", NULL},
      "go on from a snapshot, with the ratings and options of the run that wrote it"},
+    {OPTION_PREFETCH, 0, false, "prefetch", NULL, {VALUE_COUNT, "N", "4", NULL, NULL},
+     "blocks of users read ahead, where the run is larger than --memory (default 2)"},
     SEED_OPTION,
+    {0},
+};
+
+static const struct option tune_options[] = {
+    {OPTION_OUTPUT, 'o', false, "output", NULL,
+     {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
+     "also train a model on all ratings with the best options, and write it here"},
+    {OPTION_TRIALS, 0, false, "trials", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
+     "try at most so many (default 20)"},
+    {OPTION_MINUTES, 0, false, "minutes", NULL, {VALUE_NUMBER, "M", "10", NULL, NULL},
+     "stop after this time, with the best found by then (default: no limit)"},
+    {OPTION_VALID, 0, false, "valid", NULL, {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
+     "measure on these ratings instead of holding some back"},
+    {OPTION_VALID_FRACTION, 0, false, "valid-fraction", NULL,
+     {VALUE_FRACTION, "F", "0.1", NULL, NULL},
+     "hold back so much of the ratings (default 0.1)"},
+    {OPTION_FACTORS, 'k', false, "factors", NULL, {VALUE_COUNT, "K", "64", NULL, NULL},
+     "use so many factors, instead of looking for a number"},
+    {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
+     "run so many epochs, instead of looking for a number"},
+    {OPTION_LEARNING_RATE, 0, false, "learning-rate", NULL, {VALUE_NUMBER, "X", "0.03", NULL, NULL},
+     "begin with this step size, instead of looking for one"},
+    {OPTION_REG, 0, false, "reg", NULL, {VALUE_NUMBER, "X", "0.05", NULL, NULL},
+     "use this penalty, instead of looking for one"},
+    {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
+     "let the step size fall as 1 / epoch^GAMMA, as in train"},
+    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
+     "use these inner loops instead of the best that the machine has; dpmf doctor lists them"},
+    {OPTION_SEED, 0, false, "seed", NULL, {VALUE_COUNT, "N", "1", NULL, NULL},
+     "what is held back and tried grows from it; the same seed gives the same trials"},
     {0},
 };
 
@@ -237,12 +290,52 @@ static const struct option describe_options[] = {
             "u.item; what is not UTF-8 is taken for ISO-8859-1"                                    \
     }
 
+static const struct option private_options[] = {
+    {OPTION_EPSILON, 0, false, "epsilon", NULL, {VALUE_NUMBER, "E", "1", NULL, NULL},
+     "make a release that is (E, delta)-differentially private for every user"},
+    {OPTION_DELTA, 0, false, "delta", NULL, {VALUE_NUMBER, "D", "1e-5", NULL, NULL},
+     "the delta of that promise (default 1e-5)"},
+    {OPTION_CATALOGUE, 0, false, "catalogue", "catalog",
+     {VALUE_FILE, "FILE", "items.csv", NULL, NULL},
+     "the items that exist, in an order that does not follow from the ratings: needed, since "
+     "which items were rated is private"},
+    {OPTION_CATALOGUE_FROM_RATINGS, 0, false, "catalogue-from-ratings", NULL, {.kind = VALUE_NONE},
+     "instead take the items of the ratings; the release then shows which items anyone rated, and "
+     "says so"},
+    {OPTION_DECLARED_USERS, 0, false, "declared-users", NULL,
+     {VALUE_COUNT, "N", "6000", NULL, NULL},
+     "about how many users there are, as is publicly known: delta must be below 1/N"},
+    {OPTION_ITEM_FEATURES, 0, false, "item-features", NULL,
+     {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
+     "what is publicly known about items: a table of categories and numbers"},
+    {OPTION_USER_PRIVACY, 0, false, "user-privacy", NULL,
+     {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
+     "a table of users and an epsilon each, for those who want less than --epsilon; 0 leaves a "
+     "user out"},
+    {OPTION_MECHANISM, 0, false, "mechanism", NULL,
+     {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
+     "how the release is made (default auto)"},
+    {OPTION_POPULATION, 0, false, "population", NULL, {VALUE_TEXT, "NAME", "customers", NULL, NULL},
+     "whose budget in the ledger is spent (default \"default\")"},
+    {OPTION_LEDGER, 0, false, "ledger", NULL, {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
+     "the ledger of all releases (default $XDG_STATE_HOME/dpmf/ledger)"},
+    {OPTION_LEDGER_BUDGET, 0, false, "ledger-budget", NULL,
+     {VALUE_NUMBER, "E", "10", NULL, NULL},
+     "refuse a release that would bring the population beyond this epsilon in all"},
+    {OPTION_RESEARCH, 0, false, "research", NULL, {.kind = VALUE_NONE},
+     "allow what a release may not do, and mark the file not releasable"},
+    {OPTION_INSECURE_NOISE_SEED, 0, false, "insecure-noise-seed", NULL,
+     {VALUE_COUNT, "N", "1", NULL, NULL},
+     "for tests: predictable noise; the file is stamped NOT PRIVATE"},
+    {0},
+};
+
 static const struct option evaluate_options[] = {
     {OPTION_RANKING, 0, false, "ranking", NULL, {.kind = VALUE_NONE},
      "also tell how well the model ranks: recall, ndcg and map at N"},
     TOP_OPTION("the N of the ranking, from 1 to 1000 (default 10)"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
-                   "of the ranking"),
+                   "of the ranking, and what the users of a release are fitted to"),
     {0},
 };
 
@@ -251,13 +344,22 @@ static const struct option recommend_options[] = {
      "recommend to this user"},
     {OPTION_ALL_USERS, 0, false, "all-users", NULL, {.kind = VALUE_NONE},
      "recommend to every user of the model, as CSV with the columns user,item,score,rank"},
+    {OPTION_MINE, 0, false, "ratings", NULL, {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},
+     "recommend to someone with these ratings: a table of items and ratings"},
     TOP_OPTION("how many items for a user (default 10)"),
-    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out"),
+    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out, "
+                   "and what a user whom the model does not know is fitted to"),
     {OPTION_INCLUDE, 0, false, "include", NULL, {VALUE_FILE, "FILE", "shelf.csv", NULL, NULL},
      "recommend none but the items of this list, one a line"},
     {OPTION_EXCLUDE, 0, false, "exclude", NULL, {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
      "leave the items of this list out, one a line"},
     CATALOGUE_OPTION,
+    {0},
+};
+
+static const struct option predict_options[] = {
+    HISTORY_OPTION("what users have rated, a store or any input of dpmf import: users that the "
+                   "model does not know are fitted to it"),
     {0},
 };
 
@@ -419,11 +521,24 @@ const struct verb verbs[] = {
                 "Learns an offset, a bias and a vector for each user and item by stochastic "
                 "gradient "
                 "descent, so that their products predict ratings. The ratings are put in an order "
-                "that fits the caches first, in memory or, beyond --memory, in a temporary file.",
+                "that fits the caches first.",
+                "What is larger than --memory is streamed: the ratings in their new order and the "
+                "users' vectors are in temporary files beside the input, read ahead and written "
+                "back block of users by block while others are worked on. The item vectors, the ids and "
+                "the validation set must fit; 16MiB do for small numbers of factors. With "
+                "--deterministic such a run gives the same model for any number of threads, but "
+                "--memory and --prefetch decide how large the blocks are, and so the last bits.",
                 "A model holds a vector for every user: it is as private as the ratings. Without "
                 "--deterministic the last bits of a model depend on the threads.",
+                "With --epsilon it makes a release instead: item vectors that are proven to say "
+                "little about any one user, and a statement of exactly what was proven. It needs "
+                "--rating-range and --catalogue, because both are private if they come from the "
+                "ratings. Records that cannot be used are dropped one by one, so that no one person "
+                "decides whether there is a release. Each release is entered in a ledger.",
             },
-        .groups = {{"Options", train_options}, {"How the input is read", input_options}},
+        .groups = {{"Options", train_options},
+                   {"Private releases", private_options},
+                   {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
         .exit_note = "5 when training diverges; the last snapshot is kept.",
         .examples =
@@ -433,8 +548,47 @@ const struct verb verbs[] = {
                 {"Stop when ratings that were held back are predicted no better",
                  "dpmf train train.dpr --valid test.dpr -o model.safetensors",
                  SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+                {"Make a release that says little about any one person",
+                 "dpmf train ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv "
+                 "--ledger ledger -o release.safetensors",
+                 "dpmf synth -q --like ml-100k --catalogue-out items.csv -o ratings.dpr"},
             },
         .run = command_train_run,
+    },
+    {
+        .name = "tune",
+        .summary = "find the options of train that suit ratings best",
+        .synopsis = "RATINGS [-o MODEL] [--trials N] [--minutes M] [options]",
+        .paragraphs =
+            {
+                "Trains again and again with other numbers of factors and epochs, step sizes and "
+                "penalties, each time on the ratings but for a part held back, and prints how well "
+                "that part was predicted (RMSE), a line a trial. The first trial has the defaults "
+                "of dpmf train; those after it are spread around them, and then follow what the "
+                "trials so far promise. A trial that falls behind others, or whose error no longer "
+                "falls, is stopped early. What an option gives is used as it is, and the rest is "
+                "looked for.",
+                "In the end it prints the dpmf train command with the best options. With -o it "
+                "also trains that model, on all of RATINGS.",
+                "The same seed gives the same trials for any number of threads, as long as "
+                "--minutes does not cut them short. The trials leave nothing behind.",
+                "With --json it prints an object a trial with event, trial, factors, "
+                "learning_rate, regularization, epochs, valid_rmse, end, epochs_run, best and "
+                "seconds, and a last one whose event is done, with the best of them and command.",
+            },
+        .groups = {{"Options", tune_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
+        .exit_note = "3 when there are too few ratings to hold some back, 5 when every trial "
+                     "diverges.",
+        .examples =
+            {
+                {"Find good options, and train with them",
+                 "dpmf tune ratings.dpr --trials 6 -o model.safetensors", SOME_STORE},
+                {"What is best with 16 factors, on ratings that were set aside",
+                 "dpmf tune train.dpr -k 16 --valid test.dpr --trials 5 --minutes 10",
+                 SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+            },
+        .run = command_tune_run,
     },
     {
         .name = "describe",
@@ -449,7 +603,7 @@ const struct verb verbs[] = {
                 "standard_deviation, density and the rest; per_user and per_item are the numbers "
                 "of ratings at percentile_levels.",
                 "Of a model it prints how many users, items and factors it has, the scale, and how "
-                "it was trained.",
+                "it was trained; of a release, what it promises.",
             },
         .groups = {{"Options", describe_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
@@ -485,6 +639,8 @@ const struct verb verbs[] = {
                 "order would give; map is the precision at each item found, averaged over as many "
                 "as could be found. Each is averaged over the users that the model knows. Items in "
                 "the --history of a user are neither recommended nor looked for.",
+                "A release has no users. Each user of the --history is first fitted to their "
+                "ratings in it, as they would do at home; others are unknown.",
                 "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items "
                 "and, with --ranking, top, ranked_users, recall, ndcg and map. The results do not "
                 "depend on the number of threads.",
@@ -498,13 +654,18 @@ const struct verb verbs[] = {
                 {"Whether it puts the right items among the first five",
                  "dpmf evaluate m.safetensors test.dpr --ranking -n 5 --history train.dpr",
                  SOME_MODEL},
+                {"How good a release is for people who keep their ratings at home",
+                 "dpmf evaluate release.safetensors test.dpr --history train.dpr",
+                 SOME_MODEL "; dpmf train -q train.dpr --epsilon 5 --rating-range 1:5 --catalogue "
+                            "items.csv --ledger ledger -o release.safetensors"},
             },
         .run = command_evaluate_run,
     },
     {
         .name = "recommend",
         .summary = "list the items that a user will like best",
-        .synopsis = "MODEL (--user ID | --all-users) [-n N] [--history RATINGS] [options]",
+        .synopsis = "MODEL (--user ID | --all-users | --ratings MINE) [-n N] [--history RATINGS] "
+                    "[options]",
         .paragraphs =
             {
                 "Scores every item of the model for the user and prints the N best, the best "
@@ -512,11 +673,13 @@ const struct verb verbs[] = {
                 "equal scores in the order of the model. Without --history, items that the user "
                 "has "
                 "rated may be among them.",
-                "A user that the model does not know gets the items that are liked best by all, "
-                "and "
-                "a warning says so.",
-                "With --json it prints an object a line with user, item, score and rank, and title "
-                "where --catalogue has one.",
+                "Someone that the model does not know is fitted to their ratings in --history or "
+                "--ratings first, holding the items of the model still; what they have rated is "
+                "left out. Without any such ratings they get the items that are liked best by "
+                "all, and a warning says so.",
+                "With --json it prints an object a line with user (null with --ratings), item, "
+                "score and rank, title where --catalogue has one, and where it is so, folded_in "
+                "or unknown_user.",
             },
         .groups = {{"Options", recommend_options}, {"How the history is read", input_options}},
         .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
@@ -532,24 +695,31 @@ const struct verb verbs[] = {
                 {"Out of what is on the shelf",
                  "dpmf recommend m.safetensors --user 7 --include shelf.csv",
                  SOME_MODEL "; printf '1\\n2\\n3\\n' >shelf.csv"},
+                {"For someone who has rated three items",
+                 "dpmf recommend m.safetensors --ratings mine.csv -n 3",
+                 SOME_MODEL "; printf '2,5\\n3,1\\n5,4\\n' >mine.csv"},
             },
         .run = command_recommend_run,
     },
     {
         .name = "predict",
         .summary = "predict the ratings of pairs of a user and an item",
-        .synopsis = "MODEL PAIRS [options]",
+        .synopsis = "MODEL PAIRS [--history RATINGS] [options]",
         .paragraphs =
             {
-                "Reads pairs from PAIRS, a ratings store or a table whose first two columns, or "
-                "whose columns named user and item, are the ids; - is standard input. Prints each "
-                "pair with its prediction, in the order of the input, as CSV with the header "
-                "user,item,prediction. Predictions are clamped to the scale of the ratings.",
-                "Where the model does not know the user or the item, the prediction is the mean "
-                "plus the bias that is known; the number of such pairs is reported. With --json it "
-                "prints an object a line with user, item, prediction and, where it is so, "
-                "unknown_user or unknown_item.",
+                "Reads pairs from PAIRS: a table whose first two columns, or whose columns named "
+                "user and item, are the ids, or ratings in any format that dpmf import knows, a "
+                "store too; - is standard input, a table. Prints each pair with its prediction, in "
+                "the order of the input, as CSV with the header user,item,prediction. Predictions "
+                "are clamped to the scale of the ratings.",
+                "A user that the model does not know is fitted to their ratings in --history, "
+                "holding the items of the model still. Where there are none, or where the model "
+                "does not know the item, the prediction is the mean plus the bias that is known. "
+                "The numbers of such pairs are reported.",
+                "With --json it prints an object a line with user, item, prediction and, where it "
+                "is so, folded_in, unknown_user or unknown_item.",
             },
+        .groups = {{"Options", predict_options}, {"How the history is read", input_options}},
         .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 2, 2},
         .exit_note = "3 when the model is damaged or a row of PAIRS is not a pair.",
         .examples =
@@ -557,6 +727,9 @@ const struct verb verbs[] = {
                 {"A few pairs", "printf '7,1\\n7,2\\n' | dpmf predict m.safetensors -", SOME_MODEL},
                 {"The pairs of a store", "dpmf predict m.safetensors test.dpr >predictions.csv",
                  SOME_MODEL},
+                {"Of someone who came later, from what they have rated",
+                 "printf 'zoe,1\\n' | dpmf predict m.safetensors - --history late.csv",
+                 SOME_MODEL "; printf 'zoe,2,5\\nzoe,3,1\\nzoe,5,4\\n' >late.csv"},
             },
         .run = command_predict_run,
     },
@@ -628,6 +801,42 @@ const struct verb verbs[] = {
                 {"To the next program", "dpmf export ratings.dpr --csv - | head -n 5", SOME_STORE},
             },
         .run = command_export_run,
+    },
+    {
+        .name = "privacy",
+        .summary = "count what private releases cost, and plan and check them",
+        .synopsis = "account|plan|show|verify [options]",
+        .paragraphs =
+            {
+                "What dpmf promises a person is one number, epsilon, at a chance delta: with or "
+                "without that person's ratings, what is published is all but the same. The "
+                "commands below count it, plan a release before any data is touched, and look at "
+                "one that was made. dpmf privacy COMMAND --help explains each.",
+            },
+        .operands = {{VALUE_CHOICE, "COMMAND", "account", NULL, privacy_choices}, 1, 1},
+        .examples = {{"How much noise epsilon 1 takes", "dpmf privacy account --epsilon 1", NULL}},
+        .run = command_privacy_run,
+        .parts = privacy_verbs,
+    },
+    {
+        .name = "ledger",
+        .summary = "keep account of what private releases have spent",
+        .synopsis = "COMMAND [options]",
+        .paragraphs =
+            {
+                "Releases made from the ratings of the same people add up. The ledger is a file, "
+                "which only its owner can read, of every release and of what each population has "
+                "spent; a population is named with --population when a release is made, and may "
+                "have a budget that its releases together cannot pass. Any number of runs may use "
+                "one ledger at once.",
+                "A ledger that is damaged, has vanished, or was put back from an old copy is "
+                "refused: it would forget what was spent. Keep the file and its .lock together. "
+                "dpmf ledger COMMAND --help explains each command.",
+            },
+        .operands = {{VALUE_CHOICE, "COMMAND", "show", NULL, ledger_choices}, 1, 1},
+        .examples = {{"What has been spent", "dpmf ledger show", NULL}},
+        .run = command_ledger_run,
+        .parts = ledger_verbs,
     },
     {
         .name = "bench",
@@ -712,7 +921,8 @@ const struct verb verbs[] = {
         .synopsis = "[COMMAND]",
         .paragraphs = {"Prints the list of commands, or the help of one of them; dpmf COMMAND "
                        "--help does the same."},
-        .operands = {{VALUE_CHOICE, "COMMAND", "import", NULL, verb_choices}, 0, 1},
+        .operands = {{VALUE_CHOICE, "COMMAND", "import", NULL, verb_choices}, 0, 2},
+        .checks_operands = true,
         .examples = {{"Explain import", "dpmf help import", NULL}},
         .run = command_help_run,
     },
@@ -722,6 +932,26 @@ const struct verb verbs[] = {
 const struct verb *verb_find(const char *name) {
     for (const struct verb *verb = verbs; verb->name != NULL; verb++)
         if (strcmp(verb->name, name) == 0) return verb;
+    return NULL;
+}
+
+const char *verb_word(const struct verb *verb) {
+    const char *space = strchr(verb->name, ' ');
+    return space != NULL ? space + 1 : verb->name;
+}
+
+const struct verb *verb_part_find(const struct verb *verb, const char *word) {
+    for (const struct verb *part = verb->parts; part != NULL && part->name != NULL; part++)
+        if (strcmp(verb_word(part), word) == 0) return part;
+    return NULL;
+}
+
+const struct verb *verb_at(size_t i) {
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        if (i-- == 0) return verb;
+        for (const struct verb *part = verb->parts; part != NULL && part->name != NULL; part++)
+            if (i-- == 0) return part;
+    }
     return NULL;
 }
 
@@ -754,17 +984,20 @@ const struct environment_note environment_notes[] = {
     {"DPMF_KERNELS", "the kernels to use unless --kernels says otherwise: a name that dpmf doctor "
                      "lists"},
     {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},
+    {"XDG_STATE_HOME", "where the ledger is kept, in dpmf/ledger (default ~/.local/state)"},
     {"LC_ALL, LC_CTYPE, LANG", "histograms are drawn with # when these do not name UTF-8"},
     {0},
 };
 
 const struct status_note status_notes[] = {
     {STATUS_DONE, "done"},
-    {STATUS_NO, "the answer is no: there is nothing to recommend"},
+    {STATUS_NO, "the answer is no: there is nothing to recommend, or a release does not hold what "
+                "it says"},
     {STATUS_USAGE, "the command line is wrong"},
     {STATUS_INPUT, "an input is damaged, not understood, or holds what it may not"},
     {STATUS_IO, "a file cannot be read or written, or there is no memory for it"},
     {STATUS_DIVERGED, "training diverged"},
+    {STATUS_REFUSED, "refused, because it would not keep the promise of privacy"},
     {STATUS_BUG, "a bug of dpmf: please report it"},
     {130, "ended by SIGINT"},
     {143, "ended by SIGTERM"},

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "command_train_private.h"
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -29,8 +30,16 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_SEED)) options.seed = options_count(invocation, OPTION_SEED);
     if (command_has(invocation, OPTION_PATIENCE))
         options.patience = (uint32_t)options_count(invocation, OPTION_PATIENCE);
-    if (command_has(invocation, OPTION_SNAPSHOT_EVERY))
-        options.snapshot_every = (uint32_t)options_count(invocation, OPTION_SNAPSHOT_EVERY);
+    if (command_has(invocation, OPTION_SNAPSHOT_EVERY)) {
+        struct options_interval every = options_interval(invocation, OPTION_SNAPSHOT_EVERY);
+        options.snapshot_every = every.epochs > UINT32_MAX ? UINT32_MAX : (uint32_t)every.epochs;
+        options.snapshot_blocks = every.blocks;
+        options.snapshot_seconds = every.seconds;
+    }
+    if (command_has(invocation, OPTION_PREFETCH)) {
+        uint64_t prefetch = options_count(invocation, OPTION_PREFETCH);
+        options.prefetch = prefetch > UINT32_MAX ? UINT32_MAX : (uint32_t)prefetch;
+    }
     options.deterministic = command_has(invocation, OPTION_DETERMINISTIC);
     options.hogwild = command_has(invocation, OPTION_HOGWILD);
     options.kernels = invocation->value[OPTION_KERNELS];
@@ -87,6 +96,14 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     return report_json_print(json);
 }
 
+static int check_solver(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_SOLVER) || options_is(invocation, OPTION_SOLVER, "sgd"))
+        return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "leave --solver out, or give --solver sgd",
+                                "--solver %s: this version of dpmf has only sgd",
+                                invocation->value[OPTION_SOLVER]);
+}
+
 int command_train_run(struct invocation *invocation) {
     const struct dpmf_train_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
@@ -94,6 +111,10 @@ int command_train_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
 
+    if (command_has(invocation, OPTION_EPSILON)) return train_private_run(invocation);
+    int status = train_private_check_absent(invocation);
+    if (status == STATUS_DONE) status = check_solver(invocation);
+    if (status != STATUS_DONE) return status;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,

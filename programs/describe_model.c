@@ -1,11 +1,12 @@
 /*
- * The part of dpmf describe that is about models: what a checkpoint holds, as a
- * page or as one JSON object. Fed by dpmf_model_open, which checks every number
- * of it.
+ * The part of dpmf describe that is about models: what a checkpoint or a
+ * release holds, as a page or as one JSON object. Fed by dpmf_model_open, which
+ * checks every number of it.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model_use.h"
 #include "report.h"
@@ -54,6 +55,86 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
     printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
 }
 
+/* ---- releases ---------------------------------------------------------------------------------- */
+
+static int print_release_json(const char *path, const struct dpmf_model_info *info,
+                              const struct dpmf_statement *statement,
+                              const struct dpmf_error *error) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "kind", info->kind);
+    dpmf_json_string(json, "file", path);
+    dpmf_json_uint(json, "users", 0);
+    dpmf_json_uint(json, "items", info->items);
+    dpmf_json_double(json, "min", info->min);
+    dpmf_json_double(json, "max", info->max);
+    dpmf_json_uint(json, "factors", info->factors);
+    dpmf_json_double(json, "offset", info->offset);
+    dpmf_json_double(json, "factor_penalty", info->factor_penalty);
+    dpmf_json_double(json, "bias_penalty", info->bias_penalty);
+    dpmf_json_bool(json, "statement_holds", error->code == 0);
+    if (error->code == 0) {
+        dpmf_json_bool(json, "private", !statement->is_insecure && !statement->is_research);
+        dpmf_json_string(json, "mechanism", statement->mechanism);
+        dpmf_json_double(json, "epsilon", statement->epsilon);
+        dpmf_json_double(json, "delta", statement->delta);
+    }
+    dpmf_json_uint(json, "file_bytes", info->file_bytes);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void print_privacy(const struct dpmf_statement *statement, const struct dpmf_error *error) {
+    printf("  %-10s ", "privacy");
+    if (error->code != 0) {
+        fputs("NOT VERIFIED: ", stdout);
+        terminal_text_print(stdout, error->message);
+        putchar('\n');
+    } else if (statement->is_insecure) {
+        puts("NOT PRIVATE: its noise was made from a seed, for tests");
+    } else if (statement->is_research) {
+        puts("NOT PRIVATE: private figures were shown with --research; not to be published");
+    } else {
+        printf("epsilon %s, delta %s for each user id, by \"%s\"; see dpmf privacy show\n",
+               text_double(statement->epsilon).text, text_double(statement->delta).text,
+               statement->mechanism);
+        if (statement->catalogue_from_ratings)
+            printf("  %-10s the list of items is NOT COVERED: it was taken from the ratings\n", "");
+    }
+}
+
+static void print_release(const char *path, const struct dpmf_model_info *info,
+                          const struct dpmf_statement *statement, const struct dpmf_error *error) {
+    terminal_text_print(stdout, path);
+    printf(": a release of %s with %s\n\n", text_count(info->items, "item").text,
+           info->factors > 0 ? text_count(info->factors, "factor").text : "biases alone");
+    printf("  %-10s %s: items alone, no vector and no id of any user\n", "kind", info->kind);
+    print_privacy(statement, error);
+    printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
+           text_double(info->max).text, info->offset);
+    printf("  %-10s a user's own bias is fitted at home with penalty %.6g", "fold-in",
+           info->bias_penalty);
+    if (info->factors > 0) printf(", the vector with %.6g", info->factor_penalty);
+    putchar('\n');
+    printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
+}
+
+/* A statement that does not hold is told, not hidden: everything else may still be looked at. */
+static int describe_release(const struct invocation *invocation,
+                            const struct dpmf_model_info *info) {
+    const char *path = invocation->operands[0];
+    struct dpmf_statement statement;
+    struct dpmf_error error = {0};
+    int status = STATUS_DONE;
+    dpmf_release_statement(path, &statement, &error);
+    if (command_has(invocation, OPTION_JSON))
+        status = print_release_json(path, info, &statement, &error);
+    else
+        print_release(path, info, &statement, &error);
+    dpmf_statement_free(&statement);
+    return status;
+}
+
 int describe_model_run(struct invocation *invocation) {
     const char *path = invocation->operands[0];
     struct dpmf_model *model = NULL;
@@ -64,7 +145,9 @@ int describe_model_run(struct invocation *invocation) {
     int status = model_use_open(invocation, &model);
     if (status != STATUS_DONE) return status;
     dpmf_model_info(model, &info);
-    if (command_has(invocation, OPTION_JSON))
+    if (strcmp(info.kind, "release") == 0)
+        status = describe_release(invocation, &info);
+    else if (command_has(invocation, OPTION_JSON))
         status = print_json(path, &info);
     else
         print_page(path, &info);

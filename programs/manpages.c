@@ -21,7 +21,7 @@ static int close_page(FILE *out, const char *path) {
 static int write_page(const char *directory, const struct verb *verb) {
     char path[4096];
     snprintf(path, sizeof path, "%s/dpmf%s%s.1", directory, verb != NULL ? "-" : "",
-             verb != NULL ? verb->name : "");
+             verb != NULL ? manual_page_name(verb).text : "");
     FILE *out = fopen(path, "we");
     if (out == NULL)
         return terminal_error_print(STATUS_IO, NULL, "%s: cannot open: %s", path,
@@ -35,7 +35,8 @@ static int write_page(const char *directory, const struct verb *verb) {
 
 /* A line an example: verb, setup (`:` for none) and command, with tabs between them. */
 static int print_examples(void) {
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+    const struct verb *verb;
+    for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
         for (const struct example *example = verb->examples; example->shows != NULL; example++)
             printf("%s\t%s\t%s\n", verb->name, example->setup != NULL ? example->setup : ":",
                    example->command);
@@ -48,7 +49,8 @@ int main(int argc, char **argv) {
                                     "one argument is needed");
     if (strcmp(argv[1], "--examples") == 0) return print_examples();
     int status = write_page(argv[1], NULL);
-    for (const struct verb *verb = verbs; verb->name != NULL && status == STATUS_DONE; verb++)
+    const struct verb *verb;
+    for (size_t i = 0; status == STATUS_DONE && (verb = verb_at(i)) != NULL; i++)
         status = write_page(argv[1], verb);
     return status;
 }

@@ -15,6 +15,12 @@ struct option_label {
 };
 struct option_label manual_option_label(const struct option *option);
 
+/* The verb as part of a file's name: "privacy-account". */
+struct page_name {
+    char text[64];
+};
+struct page_name manual_page_name(const struct verb *verb);
+
 /* The names of the choices of a value, separated by `separator`. */
 void manual_choices_print(FILE *out, const struct value *value, const char *separator);
 

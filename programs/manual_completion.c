@@ -59,16 +59,38 @@ static void bash_value(FILE *out, const struct value *value) {
 }
 
 static void bash_option_case(FILE *out, const struct verb *verb, const struct option *option) {
+    const struct page_name page = manual_page_name(verb);
     if (option->value.kind == VALUE_NONE) return;
-    fprintf(out, "    %s:--%s", verb->name, option->name);
-    if (option->alias != NULL) fprintf(out, "|%s:--%s", verb->name, option->alias);
-    if (option->letter != 0) fprintf(out, "|%s:-%c", verb->name, option->letter);
+    fprintf(out, "    %s:--%s", page.text, option->name);
+    if (option->alias != NULL) fprintf(out, "|%s:--%s", page.text, option->alias);
+    if (option->letter != 0) fprintf(out, "|%s:-%c", page.text, option->letter);
     fputs(") ", out);
     bash_value(out, &option->value);
     fputs("; return ;;\n", out);
 }
 
+/* A verb with parts: the second word belongs to it, and together they are called as the page is. */
+static void bash_parts(FILE *out) {
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        if (verb->parts == NULL) continue;
+        fprintf(out,
+                "    if [[ $verb == %s ]]; then\n"
+                "        if ((COMP_CWORD == 2)); then\n"
+                "            _dpmf_words '",
+                verb->name);
+        for (const struct verb *part = verb->parts; part->name != NULL; part++)
+            fprintf(out, "%s ", verb_word(part));
+        fputs("--help'\n"
+              "            return\n"
+              "        fi\n"
+              "        verb+=-${COMP_WORDS[2]}\n"
+              "    fi\n",
+              out);
+    }
+}
+
 void manual_bash_completion(FILE *out) {
+    const struct verb *verb;
     fputs("# bash completion for dpmf, printed by: dpmf completion bash\n"
           "_dpmf_words() {\n"
           "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$cur\")\n"
@@ -93,12 +115,13 @@ void manual_bash_completion(FILE *out) {
           "    if ((COMP_CWORD == 1)); then\n"
           "        _dpmf_words '",
           out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
-        fprintf(out, "%s ", verb->name);
+    for (verb = verbs; verb->name != NULL; verb++) fprintf(out, "%s ", verb->name);
     fputs("--help --version'\n"
           "        return\n"
-          "    fi\n"
-          "    # bash cuts --name=value into three words\n"
+          "    fi\n",
+          out);
+    bash_parts(out);
+    fputs("    # bash cuts --name=value into three words\n"
           "    if [[ $cur == = ]]; then\n"
           "        cur=\n"
           "    elif [[ $prev == = ]]; then\n"
@@ -106,14 +129,14 @@ void manual_bash_completion(FILE *out) {
           "    fi\n"
           "    case $verb:$prev in\n",
           out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+    for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
         for_each_option(out, verb, bash_option_case);
     fputs("    esac\n"
           "    case $verb in\n",
           out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+    for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
         fprintf(out, "    %s)\n        if [[ $cur == -* ]]; then\n            _dpmf_words '",
-                verb->name);
+                manual_page_name(verb).text);
         for_each_option(out, verb, bash_option_word);
         fputs("'\n        else\n            ", out);
         bash_value(out, &verb->operands.value);
@@ -165,6 +188,32 @@ static void zsh_option(FILE *out, const struct verb *verb, const struct option *
     zsh_spec(out, option, "--", option->name);
 }
 
+static void zsh_parts(FILE *out) {
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+        if (verb->parts == NULL) continue;
+        fprintf(out,
+                "    if [[ $verb == %s ]]; then\n"
+                "        if (( CURRENT == 2 )); then\n"
+                "            commands=(\n",
+                verb->name);
+        for (const struct verb *part = verb->parts; part->name != NULL; part++) {
+            fprintf(out, "                '%s:", verb_word(part));
+            print_quoted(out, part->summary, strlen(part->summary), NULL);
+            fputs("'\n", out);
+        }
+        fprintf(out,
+                "            )\n"
+                "            _describe -t commands 'dpmf %s command' commands\n"
+                "            return\n"
+                "        fi\n"
+                "        verb+=-$words[2]\n"
+                "        shift words\n"
+                "        (( CURRENT-- ))\n"
+                "    fi\n",
+                verb->name);
+    }
+}
+
 void manual_zsh_completion(FILE *out) {
     fputs("#compdef dpmf\n"
           "# zsh completion for dpmf, printed by: dpmf completion zsh\n"
@@ -172,9 +221,9 @@ void manual_zsh_completion(FILE *out) {
           "    local -a commands\n"
           "    commands=(\n",
           out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        fprintf(out, "        '%s:", verb->name);
-        print_quoted(out, verb->summary, strlen(verb->summary), NULL);
+    for (const struct verb *each = verbs; each->name != NULL; each++) {
+        fprintf(out, "        '%s:", each->name);
+        print_quoted(out, each->summary, strlen(each->summary), NULL);
         fputs("'\n", out);
     }
     fputs("    )\n"
@@ -184,11 +233,13 @@ void manual_zsh_completion(FILE *out) {
           "    fi\n"
           "    local verb=$words[2]\n"
           "    shift words\n"
-          "    (( CURRENT-- ))\n"
-          "    case $verb in\n",
+          "    (( CURRENT-- ))\n",
           out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        fprintf(out, "    %s)\n        _arguments -S \\\n", verb->name);
+    zsh_parts(out);
+    fputs("    case $verb in\n", out);
+    const struct verb *verb;
+    for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
+        fprintf(out, "    %s)\n        _arguments -S \\\n", manual_page_name(verb).text);
         for_each_option(out, verb, zsh_option);
         if (verb->operands.at_most > 0) {
             fprintf(out, "            '%s:", verb->operands.at_most > 1 ? "*" : "1");
@@ -260,7 +311,8 @@ void manual_fish_completion(FILE *out) {
     fputs("# fish completion for dpmf, printed by: dpmf completion fish\n"
           "function __dpmf_verb_is\n"
           "    set -l words (commandline -opc)\n"
-          "    test (count $words) -gt 1; and test $words[2] = $argv[1]\n"
+          "    set -l last (math 1 + (count $argv))\n"
+          "    test (count $words) -ge $last; and test \"$words[2..$last]\" = \"$argv\"\n"
           "end\n"
           "function __dpmf_needs_verb\n"
           "    test (count (commandline -opc)) -eq 1\n"
@@ -273,7 +325,10 @@ void manual_fish_completion(FILE *out) {
         fprintf(out, "complete -c dpmf -n __dpmf_needs_verb -a %s -d '", verb->name);
         fish_text(out, verb->summary, strlen(verb->summary));
         fputs("'\n", out);
-        for_each_option(out, verb, fish_option);
-        fish_operands(out, verb);
+    }
+    const struct verb *each;
+    for (size_t i = 0; (each = verb_at(i)) != NULL; i++) {
+        for_each_option(out, each, fish_option);
+        fish_operands(out, each);
     }
 }

@@ -19,6 +19,13 @@ struct option_label manual_option_label(const struct option *option) {
     return label;
 }
 
+struct page_name manual_page_name(const struct verb *verb) {
+    struct page_name page;
+    snprintf(page.text, sizeof page.text, "%s", verb->name);
+    for (char *at = page.text; (at = strchr(at, ' ')) != NULL;) *at = '-';
+    return page;
+}
+
 void manual_choices_print(FILE *out, const struct value *value, const char *separator) {
     const char *choice;
     for (size_t i = 0; (choice = value->choices(i, NULL)) != NULL; i++)
@@ -61,6 +68,9 @@ void manual_verb_help(FILE *out, const struct verb *verb) {
         fputc('\n', out);
         text_wrap(out, verb->paragraphs[i], 0, 0, HELP_WIDTH);
     }
+    if (verb->parts != NULL) fputs("\nCommands:\n", out);
+    for (const struct verb *part = verb->parts; part != NULL && part->name != NULL; part++)
+        print_entry(out, verb_word(part), part->summary);
     for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++) {
         fprintf(out, "\n%s:\n", group->title);
         for (const struct option *option = group->options; option->name != NULL; option++)

@@ -101,14 +101,25 @@ static void print_example(FILE *out, const struct example *example) {
     fputs("\n.fi\n.RE\n", out);
 }
 
+static void print_verbs(FILE *out, const struct verb *list) {
+    fputs(".SH COMMANDS\n", out);
+    for (const struct verb *verb = list; verb->name != NULL; verb++) {
+        fprintf(out, ".TP\n.BR dpmf\\-%s (1)\n", manual_page_name(verb).text);
+        print_text(out, verb->summary);
+        fputc('\n', out);
+    }
+}
+
 void manual_verb_roff(FILE *out, const struct verb *verb) {
     const struct option_group *group;
-    print_title(out, verb->name);
-    fprintf(out, ".SH NAME\ndpmf\\-%s \\- %s\n", verb->name, verb->summary);
+    const struct page_name page = manual_page_name(verb);
+    print_title(out, page.text);
+    fprintf(out, ".SH NAME\ndpmf\\-%s \\- %s\n", page.text, verb->summary);
     fprintf(out, ".SH SYNOPSIS\n\\fBdpmf %s\\fR ", verb->name);
     print_text(out, verb->synopsis);
     fputs("\n.SH DESCRIPTION\n", out);
     print_paragraphs(out, verb->paragraphs);
+    if (verb->parts != NULL) print_verbs(out, verb->parts);
     fputs(".SH OPTIONS\n", out);
     for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++) print_group(out, group);
     fputs(".SH EXIT STATUS\n", out);
@@ -130,12 +141,7 @@ void manual_program_roff(FILE *out) {
           ".SH DESCRIPTION\n",
           out);
     print_paragraphs(out, program_paragraphs);
-    fputs(".SH COMMANDS\n", out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        fprintf(out, ".TP\n.BR dpmf\\-%s (1)\n", verb->name);
-        print_text(out, verb->summary);
-        fputc('\n', out);
-    }
+    print_verbs(out, verbs);
     fputs(".SH OPTIONS\n", out);
     size_t last = 0;
     while (verb_group(&verbs[0], last + 1) != NULL) last++;

@@ -137,6 +137,62 @@ int model_use_list(struct invocation *invocation, const struct dpmf_model *model
     return STATUS_DONE;
 }
 
+/* ---- one's own ratings
+ * -------------------------------------------------------------------------
+ */
+
+struct reading {
+    const struct dpmf_model *model;
+    struct own_ratings *own;
+};
+
+static int refuse_rating(const struct dpmf_table_row *row, struct dpmf_error *error) {
+    *error = (struct dpmf_error){
+        .code = DPMF_ERR_INPUT_NUMBER, .line = row->line, .column = row->field[1].column};
+    snprintf(error->file, sizeof error->file, "%s", row->file);
+    snprintf(error->message, sizeof error->message, "rating \"%.60s\" is not a number",
+             row->field[1].text);
+    snprintf(error->hint, sizeof error->hint, "rows are an item and a rating, as dune,4.5");
+    return error->code;
+}
+
+static int add_rating(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    const struct reading *reading = self;
+    struct own_ratings *own = reading->own;
+    uint64_t item = dpmf_model_find_item(reading->model, row->field[0].text, row->field[0].length);
+    double rating;
+    if (dpmf_parse_double(row->field[1].text, &rating) != 0) return refuse_rating(row, error);
+    if (item == UINT64_MAX) {
+        own->unknown++;
+        return 0;
+    }
+    if (own->n == own->capacity) {
+        size_t capacity = 2 * own->capacity + 64;
+        void *grown = realloc(own->ratings, capacity * sizeof *own->ratings);
+        if (grown == NULL) return error->code = DPMF_ERR_BASE_NO_MEMORY;
+        own->ratings = grown;
+        own->capacity = capacity;
+    }
+    own->ratings[own->n++] = (struct dpmf_own_rating){item, (float)rating};
+    return 0;
+}
+
+int model_use_own(struct invocation *invocation, const struct dpmf_model *model,
+                  struct own_ratings *own) {
+    struct reading reading = {model, own};
+    struct dpmf_error error = {0};
+    int rc = dpmf_table_read(invocation->value[OPTION_MINE], "item,rating", &invocation->run,
+                             add_rating, &reading, &error);
+    return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+}
+
+void own_ratings_note(struct invocation *invocation, const struct own_ratings *own) {
+    if (own->unknown > 0)
+        terminal_note_print(&invocation->terminal,
+                            "%s of items that the model does not know: left out",
+                            text_count(own->unknown, "rating").text);
+}
+
 /* ---- titles
  * ------------------------------------------------------------------------------------
  */
@@ -162,8 +218,8 @@ static int add_title(void *self, const struct dpmf_table_row *row, struct dpmf_e
     return 0;
 }
 
-int catalogue_read(struct invocation *invocation, const struct dpmf_model *model,
-                   struct catalogue *catalogue) {
+int model_titles_read(struct invocation *invocation, const struct dpmf_model *model,
+                      struct catalogue *catalogue) {
     struct dpmf_model_info info;
     struct dpmf_error error = {0};
     struct titling titling = {model, catalogue};
@@ -178,11 +234,11 @@ int catalogue_read(struct invocation *invocation, const struct dpmf_model *model
     return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
 }
 
-const char *catalogue_title(const struct catalogue *catalogue, uint64_t item) {
+const char *model_title(const struct catalogue *catalogue, uint64_t item) {
     return item < catalogue->n ? catalogue->titles[item] : NULL;
 }
 
-void catalogue_free(struct catalogue *catalogue) {
+void model_titles_free(struct catalogue *catalogue) {
     for (uint64_t i = 0; i < catalogue->n; i++) free(catalogue->titles[i]);
     free(catalogue->titles);
     *catalogue = (struct catalogue){0};
@@ -240,7 +296,7 @@ void model_items_print(const struct dpmf_model *model, const struct catalogue *c
     }
     printf("  rank  %7s  item\n", heading);
     for (size_t i = 0; i < n; i++) {
-        const char *title = catalogue_title(catalogue, items[i].item);
+        const char *title = model_title(catalogue, items[i].item);
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
         printf("  %4zu  %7.4f  ", i + 1, (double)items[i].score);

@@ -39,16 +39,30 @@ int model_use_top(const struct invocation *invocation, uint64_t most, size_t *n)
 int model_use_list(struct invocation *invocation, const struct dpmf_model *model, enum option_id id,
                    uint8_t **bitmap);
 
+/* Someone's own ratings, from the table of items and ratings that --ratings
+ * names. The caller frees `ratings`. @return an exit status */
+struct own_ratings {
+    struct dpmf_own_rating *ratings;
+    size_t n, capacity;
+    uint64_t unknown; /* ratings of items that the model does not know */
+};
+
+int model_use_own(struct invocation *invocation, const struct dpmf_model *model,
+                  struct own_ratings *own);
+
+/* Notes how many of someone's ratings were of unknown items, if any. */
+void own_ratings_note(struct invocation *invocation, const struct own_ratings *own);
+
 /* Titles by item, from --catalogue; without it there are none. */
 struct catalogue {
     char **titles;
     uint64_t n;
 };
 
-int catalogue_read(struct invocation *invocation, const struct dpmf_model *model,
-                   struct catalogue *catalogue);
-const char *catalogue_title(const struct catalogue *catalogue, uint64_t item); /* NULL: none */
-void catalogue_free(struct catalogue *catalogue);
+int model_titles_read(struct invocation *invocation, const struct dpmf_model *model,
+                      struct catalogue *catalogue);
+const char *model_title(const struct catalogue *catalogue, uint64_t item); /* NULL: none */
+void model_titles_free(struct catalogue *catalogue);
 
 /* A field of CSV on standard output, quoted where needed. */
 void csv_field_print(const char *bytes, size_t length);

@@ -102,6 +102,52 @@ static size_t read_counts(const char *text, uint64_t *counts, size_t room) {
     }
 }
 
+/* The same of numbers that need not be whole. */
+static size_t read_number_list(const char *text, double *numbers, size_t room) {
+    for (size_t n = 0;; n++) {
+        char piece[64];
+        double number;
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof piece) return 0;
+        memcpy(piece, text, length);
+        piece[length] = '\0';
+        if (dpmf_parse_double(piece, &number) != 0) return 0;
+        if (n < room) numbers[n] = number;
+        if (text[length] == '\0') return n + 1;
+        text += length + 1;
+    }
+}
+
+/* A number above 0 and what it counts; epochs and blocks are whole. */
+static bool read_interval(const char *text, struct options_interval *interval) {
+    static const struct {
+        const char *name;
+        enum { EPOCHS, BLOCKS, TIME } kind;
+        double seconds;
+    } units[] = {
+        {"", EPOCHS, 0},       {"epoch", EPOCHS, 0}, {"epochs", EPOCHS, 0}, {"block", BLOCKS, 0},
+        {"blocks", BLOCKS, 0}, {"s", TIME, 1},       {"min", TIME, 60},     {"h", TIME, 3600},
+    };
+    char piece[64];
+    double number;
+    size_t length = strspn(text, "0123456789.");
+    if (length >= sizeof piece) return false;
+    memcpy(piece, text, length);
+    piece[length] = '\0';
+    *interval = (struct options_interval){0, 0, 0};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(text + length, units[i].name) != 0) continue;
+        if (units[i].kind == EPOCHS)
+            return dpmf_parse_uint64(piece, &interval->epochs) == 0 && interval->epochs > 0;
+        if (units[i].kind == BLOCKS)
+            return dpmf_parse_uint64(piece, &interval->blocks) == 0 && interval->blocks > 0;
+        if (dpmf_parse_double(piece, &number) != 0) return false;
+        interval->seconds = number * units[i].seconds;
+        return interval->seconds > 0 && isfinite(interval->seconds);
+    }
+    return false;
+}
+
 static bool is_choice(choice_list *choices, const char *text) {
     const char *choice;
     for (size_t i = 0; (choice = choices(i, NULL)) != NULL; i++)
@@ -124,6 +170,8 @@ static const char *misfit(const struct value *value, const char *text) {
     case VALUE_COUNTS:
         return read_counts(text, &count, 1) > 0 ? NULL : "whole numbers with commas between them";
     case VALUE_NUMBER: return dpmf_parse_double(text, &number) == 0 ? NULL : "a number";
+    case VALUE_NUMBERS:
+        return read_number_list(text, &number, 1) > 0 ? NULL : "numbers with commas between them";
     case VALUE_FRACTION:
         return dpmf_parse_double(text, &number) == 0 && number >= 0 && number <= 1
                    ? NULL
@@ -131,6 +179,10 @@ static const char *misfit(const struct value *value, const char *text) {
     case VALUE_SIZE: return dpmf_parse_size(text, &count) == 0 ? NULL : "a size";
     case VALUE_RANGE: return is_range(text) ? NULL : "a range A:B with A at most B";
     case VALUE_RESCALE: return is_rescale(text) ? NULL : "of the form A:B=C:D with A less than B";
+    case VALUE_INTERVAL: {
+        struct options_interval interval;
+        return read_interval(text, &interval) ? NULL : "a number of epochs or blocks, or a time";
+    }
     case VALUE_SCALE:
         return is_scale(text) ? NULL : "of the form A:B or A:B:STEP with A less than B";
     }
@@ -253,7 +305,8 @@ static int check_operands(const struct invocation *invocation) {
     if (invocation->n_operands > expected->at_most)
         return terminal_error_print(STATUS_USAGE, hint, "%s does not take \"%.200s\"", verb->name,
                                     invocation->operands[expected->at_most]);
-    for (size_t i = 0; i < invocation->n_operands; i++) {
+    size_t n = verb->checks_operands && invocation->n_operands > 1 ? 1 : invocation->n_operands;
+    for (size_t i = 0; i < n; i++) {
         int status = check_value(&expected->value, expected->value.name, invocation->operands[i]);
         if (status != 0) return status;
     }
@@ -383,6 +436,11 @@ size_t options_counts(const struct invocation *invocation, enum option_id id, ui
     return read_counts(invocation->value[id], counts, room);
 }
 
+size_t options_numbers(const struct invocation *invocation, enum option_id id, double *numbers,
+                       size_t room) {
+    return read_number_list(invocation->value[id], numbers, room);
+}
+
 double options_number(const struct invocation *invocation, enum option_id id) {
     double number = 0;
     dpmf_parse_double(invocation->value[id], &number);
@@ -397,6 +455,12 @@ uint64_t options_size(const struct invocation *invocation, enum option_id id) {
 
 bool options_is(const struct invocation *invocation, enum option_id id, const char *value) {
     return command_has(invocation, id) && strcmp(invocation->value[id], value) == 0;
+}
+
+struct options_interval options_interval(const struct invocation *invocation, enum option_id id) {
+    struct options_interval interval;
+    read_interval(invocation->value[id], &interval);
+    return interval;
 }
 
 void options_range(const struct invocation *invocation, enum option_id id, double range[2]) {

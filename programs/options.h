@@ -21,9 +21,21 @@ bool options_is(const struct invocation *invocation, enum option_id id, const ch
 size_t options_counts(const struct invocation *invocation, enum option_id id, uint64_t *counts,
                       size_t room);
 
+/* "0.5,1,2", in the same way. */
+size_t options_numbers(const struct invocation *invocation, enum option_id id, double *numbers,
+                       size_t room);
+
 /* "A:B" and "A:B:STEP" (step 0 when it is not there). */
 void options_range(const struct invocation *invocation, enum option_id id, double range[2]);
 void options_scale(const struct invocation *invocation, enum option_id id, double scale[3]);
+
+/* "2", "2epochs", "50blocks", "30s", "10min" or "1h": one of the three, the others 0. */
+struct options_interval {
+    uint64_t epochs, blocks;
+    double seconds;
+};
+
+struct options_interval options_interval(const struct invocation *invocation, enum option_id id);
 
 /* Whether two paths name one file, be it there already or not. */
 bool options_same_file(const char *a, const char *b);

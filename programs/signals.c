@@ -71,6 +71,11 @@ void signals_install(void) {
 
 void signals_pipe_ignore(void) { signal(SIGPIPE, SIG_IGN); }
 
+void signals_pipe_remember(void) {
+    int expected = 0;
+    atomic_compare_exchange_strong(&pending_signal, &expected, SIGPIPE);
+}
+
 int signals_pending(void) { return atomic_load_explicit(&pending_signal, memory_order_relaxed); }
 
 int signals_heed(void) {

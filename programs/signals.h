@@ -17,6 +17,9 @@ int signals_heed(void);
 /* From now on a broken pipe is an error of writing, not the end. */
 void signals_pipe_ignore(void);
 
+/* After such an error: the process is to end as by SIGPIPE, once everything is cleaned up. */
+void signals_pipe_remember(void);
+
 /* Ends the process by the pending signal, if there is one. */
 void signals_raise_pending(void);
 

@@ -20,10 +20,12 @@
 /* The exit statuses of the command line; they are part of its manual. */
 enum {
     EXIT_DONE = 0,
+    EXIT_NO = 1,
     EXIT_USAGE = 2,
     EXIT_INPUT = 3,
     EXIT_IO = 4,
     EXIT_NOT_FINITE = 5,
+    EXIT_REFUSED = 6,
     EXIT_BUG = 70,
     EXIT_INTERRUPTED = 130,
 };
@@ -93,6 +95,12 @@ static const struct entry entries[] = {
 
     ENTRY(DPMF_ERR_TRAIN_DIVERGED, EXIT_NOT_FINITE, "training diverged"),
     ENTRY(DPMF_ERR_TRAIN_MISMATCH, EXIT_INPUT, "the snapshot belongs to another run"),
+
+    ENTRY(DPMF_ERR_PRIVACY_REFUSED, EXIT_REFUSED, "this would not keep the promise of privacy"),
+    ENTRY(DPMF_ERR_PRIVACY_BUDGET, EXIT_REFUSED, "the population's privacy budget does not allow it"),
+    ENTRY(DPMF_ERR_PRIVACY_NOT_VERIFIED, EXIT_NO, "the release is not what its statement says"),
+    ENTRY(DPMF_ERR_PRIVACY_LEDGER, EXIT_INPUT, "the ledger is damaged"),
+    ENTRY(DPMF_ERR_PRIVACY_ACCUSED, EXIT_NO, "the audit found more leakage than is claimed"),
 };
 
 static const struct entry *find(int code) {

@@ -39,7 +39,7 @@ struct output_file {
     size_t n_buffered;
     uint64_t size;
     bool prepared;
-    bool failed; /* a write failed: what is there is not whole and never will be */
+    _Atomic bool failed; /* a write failed: what is there is not whole and never will be */
 };
 
 /* ---- reading and writing all of it ------------------------------------------------------------ */
@@ -82,6 +82,22 @@ int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *pat
             error_place(error, path, 0, 0);
             return DPMF_ERR_IO_READ;
         }
+        at += done;
+        n -= (size_t)done;
+        offset += (uint64_t)done;
+    }
+    return 0;
+}
+
+int file_write_at(int fd, const void *bytes, size_t n, uint64_t offset, const char *path,
+                  struct dpmf_error *error) {
+    const uint8_t *at = bytes;
+    if (offset > INT64_MAX || n > INT64_MAX - offset)
+        return error_system(error, EFBIG, "write", path);
+    while (n > 0) {
+        ssize_t done = pwrite(fd, at, n < PIECE_MAX ? n : PIECE_MAX, (off_t)offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return error_system(error, done < 0 ? errno : EIO, "write", path);
         at += done;
         n -= (size_t)done;
         offset += (uint64_t)done;
@@ -271,6 +287,14 @@ int output_file_write(struct output_file *file, const void *bytes, size_t n,
     memcpy(file->buffer + file->n_buffered, bytes, n);
     file->n_buffered += n;
     return 0;
+}
+
+int output_file_write_at(struct output_file *file, const void *bytes, size_t n, uint64_t offset,
+                         struct dpmf_error *error) {
+    if (file->failed) return refuse_failed(file, error);
+    int code = file_write_at(file->fd, bytes, n, offset, file->path, error);
+    if (code < 0) file->failed = true;
+    return code;
 }
 
 uint64_t output_file_size(const struct output_file *file) { return file->size; }

@@ -22,6 +22,11 @@ int output_file_open(struct output_file **file, const char *path, enum output_mo
 int output_file_write(struct output_file *file, const void *bytes, size_t n,
                       struct dpmf_error *error);
 
+/* At a place of its own, past the buffer: from any number of threads at once. What is written so does not
+ * count in the size, and belongs in a file that output_file_write never reaches. */
+int output_file_write_at(struct output_file *file, const void *bytes, size_t n, uint64_t offset,
+                         struct dpmf_error *error);
+
 uint64_t output_file_size(const struct output_file *file); /* bytes written so far */
 
 /* Flushes everything to the disk and puts it in its place; frees `file` in any case. */
@@ -38,9 +43,11 @@ void output_file_abandon(struct output_file *file);
  * when closed or when the process ends, however it ends. */
 int output_file_nameless(const char *beside, int *fd, struct dpmf_error *error);
 
-/* write(2) and pread(2) until done. `path` is for the error's text. A short read is an error. */
+/* write(2), pread(2) and pwrite(2) until done. `path` is for the error's text. A short read is an error. */
 int file_write_all(int fd, const void *bytes, size_t n, const char *path, struct dpmf_error *error);
 int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *path,
                  struct dpmf_error *error);
+int file_write_at(int fd, const void *bytes, size_t n, uint64_t offset, const char *path,
+                  struct dpmf_error *error);
 
 #endif

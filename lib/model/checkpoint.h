@@ -3,9 +3,11 @@
  * holds people's vectors and is private data.
  *
  * Tensors: user_factors (n x k F32), item_factors, user_biases, item_biases, user_id_bytes (U8),
- * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets. Metadata: dpmf.kind = checkpoint,
- * dpmf.format, dpmf.version (of the library), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands) and
- * dpmf.provenance (a JSON object: how it was made).
+ * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets; in a snapshot of a run with a validation set
+ * whose best epoch is an older one, best_user_factors, best_item_factors, best_user_biases and
+ * best_item_biases as well. Metadata: dpmf.kind = checkpoint, dpmf.format, dpmf.version (of the library),
+ * dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands) and dpmf.provenance (a
+ * JSON object: how it was made).
  */
 #ifndef DPMF_MODEL_CHECKPOINT_H
 #define DPMF_MODEL_CHECKPOINT_H
@@ -18,8 +20,10 @@
 enum {
     CHECKPOINT_K_MAX = 4096,
     CHECKPOINT_ID_MAX = 64 * 1024, /* bytes in an id; at least 1 */
+    CHECKPOINT_ORDER_MAX = 16,     /* of the name of an order, with its end */
 };
 
+/* Where a run stands. In the middle of an epoch, the first superblocks_done of its superblocks are done. */
 struct checkpoint_state {
     uint32_t epoch; /* epochs done */
     uint64_t seed;
@@ -28,12 +32,51 @@ struct checkpoint_state {
     uint64_t fingerprint; /* ... and a checksum of its index, to notice another store */
     double best_valid;    /* NaN without */
     uint32_t best_epoch;
+
+    uint64_t superblock_users; /* 0 when it is not told */
+    uint64_t superblocks_done; /* of the epoch after `epoch` ... */
+    uint64_t ratings_done;     /* ... with so many ratings ... */
+    double squared_error;      /* ... and the sum of their errors' squares */
+    uint64_t tiles;            /* a checksum of how the ratings were cut into tiles; 0: not told */
+    char order[CHECKPOINT_ORDER_MAX]; /* of the visits to the tiles; "" when it is not told */
 };
+
+/* ---- writing ---------------------------------------------------------------------------------- */
 
 /* `provenance` is JSON text. Rows are written without their padding. */
 int checkpoint_write(const char *path, const struct factors *factors,
                      const struct checkpoint_state *state, const char *provenance,
                      struct dpmf_error *error);
+
+enum checkpoint_side {
+    CHECKPOINT_USERS,
+    CHECKPOINT_ITEMS,
+    CHECKPOINT_BEST_USERS,
+    CHECKPOINT_BEST_ITEMS,
+    CHECKPOINT_SIDES,
+};
+
+/* A checkpoint that is written in pieces, by any thread, and is in its place when it is committed. Of
+ * `factors` the sizes, the scale and the ids are looked at; the ids and the provenance must stay. */
+struct checkpoint_draft;
+
+int checkpoint_draft_open(struct checkpoint_draft **draft, const char *path,
+                          const struct factors *factors, bool with_best, const char *provenance,
+                          struct dpmf_error *error);
+int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *error);
+
+/* Rows `first` to first + n - 1 of a side with their biases. @return 0, or DPMF_ERR_TRAIN_DIVERGED when a
+ * number is not finite: a model with such a one could not be read back */
+int checkpoint_draft_put_rows(struct checkpoint_draft *draft, enum checkpoint_side side,
+                              uint64_t first, uint64_t n, const float *rows, size_t stride,
+                              const float *biases, struct dpmf_error *error);
+
+/* Frees the draft in any case. */
+int checkpoint_draft_commit(struct checkpoint_draft *draft, const struct checkpoint_state *state,
+                            struct dpmf_error *error);
+void checkpoint_draft_abandon(struct checkpoint_draft *draft); /* NULL is fine */
+
+/* ---- reading ---------------------------------------------------------------------------------- */
 
 /* Reads and checks everything: sizes against the file, offsets, finite numbers, ids. `stride_of` gives the
  * stride for k (rows are padded in memory); `spare` rows are added to both matrices. The ids are indexed. On
@@ -46,5 +89,28 @@ int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t sp
 int checkpoint_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k),
                          uint64_t spare, struct factors *factors, struct checkpoint_state *state,
                          struct dpmf_error *error);
+
+/* A checkpoint that is read in pieces, for a model larger than memory. */
+struct checkpoint_file {
+    struct safetensors *file;
+    struct checkpoint_state state;
+    uint32_t k;
+    uint64_t n_users, n_items;
+    double offset, min, max;
+    bool has_best;
+};
+
+/* Reads and checks all but the numbers and the ids. */
+int checkpoint_file_open(struct checkpoint_file *file, const char *path, struct dpmf_error *error);
+void checkpoint_file_close(struct checkpoint_file *file);
+
+/* @return 1 when the file's ids of users or items are these, in this order, 0 or a negative code */
+int checkpoint_file_has_ids(const struct checkpoint_file *file, enum checkpoint_side side,
+                            const struct factor_ids *ids, struct dpmf_error *error);
+
+/* Rows `first` to first + n - 1, `stride` apart in memory, and their biases; either may be NULL. */
+int checkpoint_file_read_rows(const struct checkpoint_file *file, enum checkpoint_side side,
+                              uint64_t first, uint64_t n, float *rows, size_t stride, float *biases,
+                              struct dpmf_error *error);
 
 #endif

@@ -85,10 +85,10 @@ static bool all_finite(const float *values, size_t n) {
     return found == 0;
 }
 
-/* Rows of k numbers in the file to rows `stride` apart in memory. */
+/* Rows `first` to first + n - 1 of k numbers in the file to rows `stride` apart in memory. */
 static int read_rows(const struct reading *reading, const char *name,
-                     const struct safetensors_entry *entry, uint64_t n, size_t k, float *rows,
-                     size_t stride) {
+                     const struct safetensors_entry *entry, uint64_t first, uint64_t n, size_t k,
+                     float *rows, size_t stride) {
     if (n == 0) return 0;
     size_t row_bytes = k * sizeof(float);
     uint64_t at_once = PIECE_BYTES / row_bytes;
@@ -98,7 +98,7 @@ static int read_rows(const struct reading *reading, const char *name,
     int code = 0;
     for (uint64_t i = 0; i < n && code == 0; i += at_once) {
         size_t m = (size_t)(n - i < at_once ? n - i : at_once);
-        code = safetensors_read(reading->file, entry, i * row_bytes, piece, m * row_bytes,
+        code = safetensors_read(reading->file, entry, (first + i) * row_bytes, piece, m * row_bytes,
                                 reading->error);
         if (code == 0 && !all_finite(piece, m * k))
             code = corrupt(reading, "holds a number that is not finite", name);
@@ -117,8 +117,8 @@ static int read_matrix(const struct reading *reading, const char *const names[2]
     size_t k = (size_t)rows->dims[1];
     int code = find_list(reading, names[1], TENSOR_F32, n, &biases);
     if (code == 0) code = factor_matrix_init(matrix, n, stride, spare, reading->error);
-    if (code == 0) code = read_rows(reading, names[0], rows, n, k, matrix->rows, stride);
-    if (code == 0) code = read_rows(reading, names[1], biases, n, 1, matrix->biases, 1);
+    if (code == 0) code = read_rows(reading, names[0], rows, 0, n, k, matrix->rows, stride);
+    if (code == 0) code = read_rows(reading, names[1], biases, 0, n, 1, matrix->biases, 1);
     return code;
 }
 
@@ -154,30 +154,52 @@ static int read_ids(const struct reading *reading, const char *const names[2], u
     return code;
 }
 
+/* By enum checkpoint_side. */
+static const char *const matrix_names[CHECKPOINT_SIDES][2] = {
+    {"user_factors", "user_biases"},
+    {"item_factors", "item_biases"},
+    {"best_user_factors", "best_user_biases"},
+    {"best_item_factors", "best_item_biases"},
+};
+
+static const char *const id_names[2][2] = {
+    {"user_id_bytes", "user_id_offsets"},
+    {"item_id_bytes", "item_id_offsets"},
+};
+
+/* The factors of users and items, or of the best epoch's: of one width, and not too many. */
+static int find_factors(const struct reading *reading, enum checkpoint_side users_side,
+                        const struct safetensors_entry **users,
+                        const struct safetensors_entry **items) {
+    int code = find(reading, matrix_names[users_side][0], TENSOR_F32, 2, users);
+    if (code == 0) code = find(reading, matrix_names[users_side + 1][0], TENSOR_F32, 2, items);
+    if (code < 0) return code;
+    uint64_t k = (*users)->dims[1];
+    if (k < 1 || k > CHECKPOINT_K_MAX || (*items)->dims[1] != k)
+        return corrupt(reading, "are not of one width that can be used", "the factors");
+    if ((*users)->dims[0] >= UINT32_MAX || (*items)->dims[0] >= UINT32_MAX)
+        return corrupt(reading, "are more than can be counted", "the users or items");
+    return 0;
+}
+
 static int read_tensors(const struct reading *reading, size_t (*stride_of)(size_t k),
                         uint64_t spare, struct factors *factors) {
-    static const char *const user_names[] = {"user_factors", "user_biases"};
-    static const char *const item_names[] = {"item_factors", "item_biases"};
-    static const char *const user_ids[] = {"user_id_bytes", "user_id_offsets"};
-    static const char *const item_ids[] = {"item_id_bytes", "item_id_offsets"};
     const struct safetensors_entry *users, *items;
-    int code = find(reading, user_names[0], TENSOR_F32, 2, &users);
-    if (code == 0) code = find(reading, item_names[0], TENSOR_F32, 2, &items);
+    int code = find_factors(reading, CHECKPOINT_USERS, &users, &items);
     if (code < 0) return code;
-
     uint64_t k = users->dims[1];
-    if (k < 1 || k > CHECKPOINT_K_MAX || items->dims[1] != k)
-        return corrupt(reading, "are not of one width that can be used", "the factors");
-    if (users->dims[0] >= UINT32_MAX || items->dims[0] >= UINT32_MAX)
-        return corrupt(reading, "are more than can be counted", "the users or items");
     factors->k = (uint32_t)k;
     size_t stride = stride_of((size_t)k);
     if (stride < k) return error_set(reading->error, DPMF_ERR_BASE_BUG, "rows would overlap");
 
-    code = read_ids(reading, user_ids, users->dims[0], &factors->user_ids);
-    if (code == 0) code = read_ids(reading, item_ids, items->dims[0], &factors->item_ids);
-    if (code == 0) code = read_matrix(reading, user_names, users, stride, spare, &factors->users);
-    if (code == 0) code = read_matrix(reading, item_names, items, stride, spare, &factors->items);
+    code = read_ids(reading, id_names[0], users->dims[0], &factors->user_ids);
+    if (code == 0) code = read_ids(reading, id_names[1], items->dims[0], &factors->item_ids);
+    if (code == 0)
+        code = read_matrix(reading, matrix_names[CHECKPOINT_USERS], users, stride, spare,
+                           &factors->users);
+    if (code == 0)
+        code = read_matrix(reading, matrix_names[CHECKPOINT_ITEMS], items, stride, spare,
+                           &factors->items);
     return code;
 }
 
@@ -212,6 +234,12 @@ static bool take_whole(const struct json_token *token, uint64_t *value) {
     return dpmf_parse_uint64(text, value) == 0;
 }
 
+static bool take_name(const struct json_token *token, char name[CHECKPOINT_ORDER_MAX]) {
+    if (token->kind != JSON_STRING || token->length >= CHECKPOINT_ORDER_MAX) return false;
+    name[json_unescape(token, name)] = '\0';
+    return true;
+}
+
 /* A key that is not known is passed over: a later version may say more. */
 static bool take_field(struct json_reader *json, const struct json_token *key,
                        struct checkpoint_state *state) {
@@ -226,6 +254,12 @@ static bool take_field(struct json_reader *json, const struct json_token *key,
     if (json_equals(key, "best_epoch")) return take_count(&token, &state->best_epoch);
     if (json_equals(key, "best_valid"))
         return token.kind == JSON_NULL || take_double(&token, &state->best_valid);
+    if (json_equals(key, "order")) return take_name(&token, state->order);
+    if (json_equals(key, "tiles")) return take_whole(&token, &state->tiles);
+    if (json_equals(key, "superblock_users")) return take_whole(&token, &state->superblock_users);
+    if (json_equals(key, "superblocks_done")) return take_whole(&token, &state->superblocks_done);
+    if (json_equals(key, "ratings_done")) return take_whole(&token, &state->ratings_done);
+    if (json_equals(key, "squared_error")) return take_double(&token, &state->squared_error);
     return json_skip(json, token);
 }
 
@@ -280,5 +314,91 @@ int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t sp
     int code = safetensors_open(path, &file, error);
     if (code == 0) code = checkpoint_read_from(file, stride_of, spare, factors, state, error);
     safetensors_close(file);
+    return code;
+}
+
+/* ---- in pieces -------------------------------------------------------------------------------- */
+
+static int open_in_pieces(struct checkpoint_file *file, struct dpmf_error *error) {
+    const struct reading reading = {file->file, error};
+    const struct safetensors_entry *users, *items, *best_users, *best_items;
+    struct factors scale = {0};
+    int code = check_kind(&reading);
+    if (code == 0) code = read_scale(&reading, &scale);
+    if (code == 0) code = read_state(&reading, &file->state);
+    if (code == 0) code = find_factors(&reading, CHECKPOINT_USERS, &users, &items);
+    if (code < 0) return code;
+    file->offset = scale.offset;
+    file->min = scale.min;
+    file->max = scale.max;
+    file->k = (uint32_t)users->dims[1];
+    file->n_users = users->dims[0];
+    file->n_items = items->dims[0];
+    file->has_best = safetensors_entry_find(file->file, "best_user_factors") != NULL;
+    if (!file->has_best) return 0;
+    code = find_factors(&reading, CHECKPOINT_BEST_USERS, &best_users, &best_items);
+    if (code == 0 && (best_users->dims[0] != file->n_users ||
+                      best_items->dims[0] != file->n_items || best_users->dims[1] != file->k))
+        code = corrupt(&reading, "are not as many as the others", "the best epoch's factors");
+    return code;
+}
+
+int checkpoint_file_open(struct checkpoint_file *file, const char *path, struct dpmf_error *error) {
+    *file = (struct checkpoint_file){0};
+    int code = safetensors_open(path, &file->file, error);
+    if (code == 0) code = open_in_pieces(file, error);
+    if (code < 0) checkpoint_file_close(file);
+    return code;
+}
+
+void checkpoint_file_close(struct checkpoint_file *file) {
+    safetensors_close(file->file);
+    file->file = NULL;
+}
+
+/* @return 1 when the tensor's bytes are these, 0 or a negative code */
+static int equals(const struct reading *reading, const struct safetensors_entry *entry,
+                  const void *bytes, uint64_t n) {
+    enum { PIECE = 1 << 16 };
+    if (entry->bytes != n) return 0;
+    char *piece = memory_alloc(PIECE, 1);
+    if (!piece) return error_no_memory(reading->error);
+    int code = 1;
+    for (uint64_t at = 0; at < n && code == 1; at += PIECE) {
+        size_t m = n - at < PIECE ? (size_t)(n - at) : PIECE;
+        code = safetensors_read(reading->file, entry, at, piece, m, reading->error);
+        if (code == 0) code = memcmp(piece, (const char *)bytes + at, m) == 0;
+    }
+    free(piece);
+    return code;
+}
+
+int checkpoint_file_has_ids(const struct checkpoint_file *file, enum checkpoint_side side,
+                            const struct factor_ids *ids, struct dpmf_error *error) {
+    const struct reading reading = {file->file, error};
+    const char *const *names = id_names[side == CHECKPOINT_ITEMS];
+    const struct safetensors_entry *bytes, *offsets;
+    int code = find(&reading, names[0], TENSOR_U8, 1, &bytes);
+    if (code == 0) code = find(&reading, names[1], TENSOR_I64, 1, &offsets);
+    if (code < 0) return code;
+    code = equals(&reading, offsets, ids->start, (ids->n + 1) * sizeof ids->start[0]);
+    return code == 1 ? equals(&reading, bytes, ids->bytes, ids->start[ids->n]) : code;
+}
+
+int checkpoint_file_read_rows(const struct checkpoint_file *file, enum checkpoint_side side,
+                              uint64_t first, uint64_t n, float *rows, size_t stride, float *biases,
+                              struct dpmf_error *error) {
+    const struct reading reading = {file->file, error};
+    const struct safetensors_entry *entry;
+    uint64_t all =
+        side == CHECKPOINT_USERS || side == CHECKPOINT_BEST_USERS ? file->n_users : file->n_items;
+    if (first > all || n > all - first || (rows && stride < file->k))
+        return error_set(error, DPMF_ERR_BASE_BUG, "rows past the end of a checkpoint");
+    int code = find(&reading, matrix_names[side][0], TENSOR_F32, 2, &entry);
+    if (code == 0 && rows)
+        code = read_rows(&reading, matrix_names[side][0], entry, first, n, file->k, rows, stride);
+    if (code == 0) code = find_list(&reading, matrix_names[side][1], TENSOR_F32, all, &entry);
+    if (code == 0 && biases)
+        code = read_rows(&reading, matrix_names[side][1], entry, first, n, 1, biases, 1);
     return code;
 }

@@ -1,13 +1,44 @@
 /*
- * Writes a checkpoint: the model's tensors as they lie in memory, row by row without their padding,
- * and the state of the run as text beside them. Fed by the trainer; read by checkpoint_read.c.
+ * Writes a checkpoint: rows without their padding, piece by piece and in any order, ids, and the state of the
+ * run as text before them, which comes last. Fed by the trainer and its snapshots; read by checkpoint_read.c.
  */
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "model/checkpoint.h"
 #include "model/safetensors.h"
+
+enum {
+    PIECE_FLOATS = 1 << 15, /* packed and written at once; never less than a row */
+    N_METADATA = 8,
+};
+
+/* The tensors in the order of the file: the widest numbers first, so that each lies at a multiple of its
+ * numbers' size. Those of the best epoch are left out where there is none. */
+enum {
+    USER_ID_OFFSETS,
+    ITEM_ID_OFFSETS,
+    FACTORS,                    /* users', items', the best epoch's users' and items' */
+    BIASES = FACTORS + 4,       /* likewise */
+    USER_ID_BYTES = BIASES + 4, /* ids */
+    ITEM_ID_BYTES,
+    N_TENSORS
+};
+
+struct checkpoint_draft {
+    struct safetensors_draft *file;
+    const struct factors *factors;
+    bool with_best;
+    const char *provenance;
+    char offset[DPMF_DOUBLE_TEXT_MAX], min[DPMF_DOUBLE_TEXT_MAX], max[DPMF_DOUBLE_TEXT_MAX];
+};
+
+/* ---- the state -------------------------------------------------------------------------------- */
 
 /* Whole numbers of 64 bits are texts: most readers of JSON would round them. */
 static void put_whole(struct dpmf_json *json, const char *key, uint64_t value) {
@@ -28,63 +59,228 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
     put_whole(json, "fingerprint", state->fingerprint);
     dpmf_json_double(json, "best_valid", state->best_valid);
     dpmf_json_uint(json, "best_epoch", state->best_epoch);
+    dpmf_json_string(json, "order", state->order);
+    put_whole(json, "tiles", state->tiles);
+    put_whole(json, "superblock_users", state->superblock_users);
+    put_whole(json, "superblocks_done", state->superblocks_done);
+    put_whole(json, "ratings_done", state->ratings_done);
+    dpmf_json_double(json, "squared_error", state->squared_error);
     dpmf_json_end_object(json);
     return json;
 }
 
-static struct tensor rows_of(const char *name, const struct factor_matrix *matrix, uint32_t k) {
-    return (struct tensor){.name = name,
-                           .type = TENSOR_F32,
-                           .n_dims = 2,
-                           .dims = {matrix->n, k},
-                           .data = matrix->rows,
-                           .stride = matrix->stride * sizeof(float)};
+/* None has a longer text. */
+static struct checkpoint_state longest_state(void) {
+    const double longest = -DBL_MAX;
+    return (struct checkpoint_state){
+        .epoch = UINT32_MAX,
+        .seed = UINT64_MAX,
+        .learning_rate = longest,
+        .decay = longest,
+        .regularization = longest,
+        .n_ratings = UINT64_MAX,
+        .fingerprint = UINT64_MAX,
+        .best_valid = longest,
+        .best_epoch = UINT32_MAX,
+        .superblock_users = UINT64_MAX,
+        .superblocks_done = UINT64_MAX,
+        .ratings_done = UINT64_MAX,
+        .squared_error = longest,
+        .tiles = UINT64_MAX,
+        .order = "a long name ...",
+    };
 }
 
-static struct tensor list_of(const char *name, enum tensor_type type, uint64_t n,
-                             const void *data) {
-    return (struct tensor){.name = name, .type = type, .n_dims = 1, .dims = {n}, .data = data};
+static void fill_metadata(const struct checkpoint_draft *draft, const char *state,
+                          const char *metadata[2 * N_METADATA]) {
+    const char *const pairs[2 * N_METADATA] = {
+        "dpmf.kind",    "checkpoint",   "dpmf.format",     CHECKPOINT_FORMAT,
+        "dpmf.version", dpmf_version(), "dpmf.offset",     draft->offset,
+        "dpmf.min",     draft->min,     "dpmf.max",        draft->max,
+        "dpmf.state",   state,          "dpmf.provenance", draft->provenance,
+    };
+    memcpy(metadata, pairs, sizeof pairs);
 }
 
-static int write_with_state(const char *path, const struct factors *factors, const char *state,
-                            const char *provenance, struct dpmf_error *error) {
+/* ---- drafts ----------------------------------------------------------------------------------- */
+
+static struct tensor rows_of(const char *name, uint64_t n, uint32_t k) {
+    return (struct tensor){.name = name, .type = TENSOR_F32, .n_dims = 2, .dims = {n, k}};
+}
+
+static struct tensor list_of(const char *name, enum tensor_type type, uint64_t n) {
+    return (struct tensor){.name = name, .type = type, .n_dims = 1, .dims = {n}};
+}
+
+static size_t fill_tensors(const struct factors *factors, bool with_best,
+                           struct tensor tensors[N_TENSORS]) {
+    static const char *const best_rows[] = {"best_user_factors", "best_item_factors"};
+    static const char *const best_biases[] = {"best_user_biases", "best_item_biases"};
     const struct factor_ids *users = &factors->user_ids, *items = &factors->item_ids;
-    /* The widest numbers first: each tensor then lies at a multiple of its numbers' size. */
-    const struct tensor tensors[] = {
-        list_of("user_id_offsets", TENSOR_I64, users->n + 1, users->start),
-        list_of("item_id_offsets", TENSOR_I64, items->n + 1, items->start),
-        rows_of("user_factors", &factors->users, factors->k),
-        rows_of("item_factors", &factors->items, factors->k),
-        list_of("user_biases", TENSOR_F32, factors->users.n, factors->users.biases),
-        list_of("item_biases", TENSOR_F32, factors->items.n, factors->items.biases),
-        list_of("user_id_bytes", TENSOR_U8, users->start[users->n], users->bytes),
-        list_of("item_id_bytes", TENSOR_U8, items->start[items->n], items->bytes),
-    };
-    char offset[DPMF_DOUBLE_TEXT_MAX], min[DPMF_DOUBLE_TEXT_MAX], max[DPMF_DOUBLE_TEXT_MAX];
-    dpmf_format_double(factors->offset, offset);
-    dpmf_format_double(factors->min, min);
-    dpmf_format_double(factors->max, max);
-    const char *const metadata[] = {
-        "dpmf.kind",       "checkpoint",
-        "dpmf.format",     CHECKPOINT_FORMAT,
-        "dpmf.version",    dpmf_version(),
-        "dpmf.offset",     offset,
-        "dpmf.min",        min,
-        "dpmf.max",        max,
-        "dpmf.state",      state,
-        "dpmf.provenance", provenance,
-    };
-    return safetensors_write(path, OUTPUT_PRIVATE, tensors, sizeof tensors / sizeof tensors[0],
-                             metadata, sizeof metadata / sizeof metadata[0] / 2, error);
+    const uint64_t n[2] = {factors->users.n, factors->items.n};
+    size_t at = 0;
+    tensors[at++] = list_of("user_id_offsets", TENSOR_I64, users->n + 1);
+    tensors[at++] = list_of("item_id_offsets", TENSOR_I64, items->n + 1);
+    tensors[at++] = rows_of("user_factors", n[0], factors->k);
+    tensors[at++] = rows_of("item_factors", n[1], factors->k);
+    for (int i = 0; with_best && i < 2; i++)
+        tensors[at++] = rows_of(best_rows[i], n[i], factors->k);
+    tensors[at++] = list_of("user_biases", TENSOR_F32, n[0]);
+    tensors[at++] = list_of("item_biases", TENSOR_F32, n[1]);
+    for (int i = 0; with_best && i < 2; i++)
+        tensors[at++] = list_of(best_biases[i], TENSOR_F32, n[i]);
+    tensors[at++] = list_of("user_id_bytes", TENSOR_U8, users->start[users->n]);
+    tensors[at++] = list_of("item_id_bytes", TENSOR_U8, items->start[items->n]);
+    return at;
 }
+
+/* Where a tensor of the list above is in this file. */
+static size_t place_of(const struct checkpoint_draft *draft, size_t tensor) {
+    if (draft->with_best || tensor < FACTORS + 2) return tensor;
+    return tensor < USER_ID_BYTES ? tensor - 2 : tensor - 4;
+}
+
+void checkpoint_draft_abandon(struct checkpoint_draft *draft) {
+    if (!draft) return;
+    safetensors_draft_abandon(draft->file);
+    free(draft);
+}
+
+int checkpoint_draft_open(struct checkpoint_draft **out, const char *path,
+                          const struct factors *factors, bool with_best, const char *provenance,
+                          struct dpmf_error *error) {
+    *out = NULL;
+    struct tensor tensors[N_TENSORS];
+    const char *metadata[2 * N_METADATA];
+    struct checkpoint_draft *draft = memory_alloc_zero(1, sizeof *draft);
+    if (!draft) return error_no_memory(error);
+    *draft = (struct checkpoint_draft){
+        .factors = factors,
+        .with_best = with_best,
+        .provenance = provenance ? provenance : "{}",
+    };
+    dpmf_format_double(factors->offset, draft->offset);
+    dpmf_format_double(factors->min, draft->min);
+    dpmf_format_double(factors->max, draft->max);
+    const struct checkpoint_state longest = longest_state();
+    struct dpmf_json *json = state_json(&longest);
+    const char *text = dpmf_json_text(json, NULL);
+    int code = text ? 0 : error_no_memory(error);
+    if (code == 0) {
+        fill_metadata(draft, text, metadata);
+        code = safetensors_draft_open(&draft->file, path, OUTPUT_PRIVATE, tensors,
+                                      fill_tensors(factors, with_best, tensors), metadata,
+                                      N_METADATA, error);
+    }
+    dpmf_json_free(json);
+    if (code < 0) {
+        checkpoint_draft_abandon(draft);
+        return code;
+    }
+    *out = draft;
+    return 0;
+}
+
+static int put_list(struct checkpoint_draft *draft, size_t tensor, const void *bytes, uint64_t n,
+                    struct dpmf_error *error) {
+    return safetensors_draft_put(draft->file, place_of(draft, tensor), 0, bytes, (size_t)n, error);
+}
+
+int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *error) {
+    const struct factor_ids *users = &draft->factors->user_ids, *items = &draft->factors->item_ids;
+    int code = put_list(draft, USER_ID_OFFSETS, users->start, (users->n + 1) * 8, error);
+    if (code == 0) code = put_list(draft, ITEM_ID_OFFSETS, items->start, (items->n + 1) * 8, error);
+    if (code == 0)
+        code = put_list(draft, USER_ID_BYTES, users->bytes, users->start[users->n], error);
+    if (code == 0)
+        code = put_list(draft, ITEM_ID_BYTES, items->bytes, items->start[items->n], error);
+    return code;
+}
+
+/* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
+static int check_finite(const float *values, size_t n, struct dpmf_error *error) {
+    uint32_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        found |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
+    }
+    if (found == 0) return 0;
+    error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a number of the model is not finite");
+    error_hint(error, "use a smaller --learning-rate, or a larger --reg");
+    return DPMF_ERR_TRAIN_DIVERGED;
+}
+
+/* Floats `at` to at + n - 1 of a tensor. */
+static int put_floats(struct checkpoint_draft *draft, size_t tensor, uint64_t at,
+                      const float *values, size_t n, struct dpmf_error *error) {
+    int code = check_finite(values, n, error);
+    if (code < 0) return code;
+    return safetensors_draft_put(draft->file, place_of(draft, tensor), at * sizeof(float), values,
+                                 n * sizeof(float), error);
+}
+
+static int put_padded(struct checkpoint_draft *draft, size_t tensor, uint64_t first, uint64_t n,
+                      const float *rows, size_t stride, struct dpmf_error *error) {
+    size_t k = draft->factors->k, most = PIECE_FLOATS / k;
+    if (most > n) most = (size_t)n;
+    float *piece = memory_alloc(most * k, sizeof piece[0]);
+    if (!piece) return error_no_memory(error);
+    int code = 0;
+    for (uint64_t i = 0; i < n && code == 0; i += most) {
+        size_t m = (size_t)(n - i < most ? n - i : most);
+        for (size_t j = 0; j < m; j++)
+            memcpy(piece + j * k, rows + (i + j) * stride, k * sizeof piece[0]);
+        code = put_floats(draft, tensor, (first + i) * k, piece, m * k, error);
+    }
+    free(piece);
+    return code;
+}
+
+int checkpoint_draft_put_rows(struct checkpoint_draft *draft, enum checkpoint_side side,
+                              uint64_t first, uint64_t n, const float *rows, size_t stride,
+                              const float *biases, struct dpmf_error *error) {
+    size_t k = draft->factors->k, i = (size_t)side;
+    if (n == 0) return 0;
+    int code = stride == k ? put_floats(draft, FACTORS + i, first * k, rows, (size_t)n * k, error)
+                           : put_padded(draft, FACTORS + i, first, n, rows, stride, error);
+    if (code == 0) code = put_floats(draft, BIASES + i, first, biases, (size_t)n, error);
+    return code;
+}
+
+int checkpoint_draft_commit(struct checkpoint_draft *draft, const struct checkpoint_state *state,
+                            struct dpmf_error *error) {
+    const char *metadata[2 * N_METADATA];
+    struct dpmf_json *json = state_json(state);
+    const char *text = dpmf_json_text(json, NULL);
+    int code = text ? 0 : error_no_memory(error);
+    if (code == 0) {
+        fill_metadata(draft, text, metadata);
+        code = safetensors_draft_commit(draft->file, metadata, N_METADATA, error);
+        draft->file = NULL;
+    }
+    dpmf_json_free(json);
+    checkpoint_draft_abandon(draft);
+    return code;
+}
+
+/* ---- all at once ------------------------------------------------------------------------------ */
 
 int checkpoint_write(const char *path, const struct factors *factors,
                      const struct checkpoint_state *state, const char *provenance,
                      struct dpmf_error *error) {
-    struct dpmf_json *json = state_json(state);
-    const char *text = dpmf_json_text(json, NULL);
-    int code = text ? write_with_state(path, factors, text, provenance ? provenance : "{}", error)
-                    : error_no_memory(error);
-    dpmf_json_free(json);
+    const struct factor_matrix *users = &factors->users, *items = &factors->items;
+    struct checkpoint_draft *draft;
+    int code = checkpoint_draft_open(&draft, path, factors, false, provenance, error);
+    if (code < 0) return code;
+    code = checkpoint_draft_put_ids(draft, error);
+    if (code == 0)
+        code = checkpoint_draft_put_rows(draft, CHECKPOINT_USERS, 0, users->n, users->rows,
+                                         users->stride, users->biases, error);
+    if (code == 0)
+        code = checkpoint_draft_put_rows(draft, CHECKPOINT_ITEMS, 0, items->n, items->rows,
+                                         items->stride, items->biases, error);
+    if (code == 0) return checkpoint_draft_commit(draft, state, error);
+    checkpoint_draft_abandon(draft);
     return code;
 }

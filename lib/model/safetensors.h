@@ -23,4 +23,23 @@ int safetensors_write(const char *path, enum output_mode mode, const struct tens
                       size_t n_tensors, const char *const *metadata, size_t n_metadata,
                       struct dpmf_error *error);
 
+/* A file whose tensors are written in pieces, in any order and by any thread, and whose header comes last.
+ * Tensors are told without data; `metadata` must be as long as it can become: the header's place is kept by
+ * it, and filled up with spaces. */
+struct safetensors_draft;
+
+int safetensors_draft_open(struct safetensors_draft **draft, const char *path,
+                           enum output_mode mode, const struct tensor *tensors, size_t n_tensors,
+                           const char *const *metadata, size_t n_metadata,
+                           struct dpmf_error *error);
+
+/* Writes n bytes of the i-th tensor, from `offset` on. From any thread. */
+int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t offset,
+                          const void *bytes, size_t n, struct dpmf_error *error);
+
+/* Writes the header and puts the file in its place; frees the draft in any case. */
+int safetensors_draft_commit(struct safetensors_draft *draft, const char *const *metadata,
+                             size_t n_metadata, struct dpmf_error *error);
+void safetensors_draft_abandon(struct safetensors_draft *draft); /* NULL is fine */
+
 #endif

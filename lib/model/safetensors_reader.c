@@ -117,6 +117,10 @@ const char *safetensors_metadata(const struct safetensors *file, const char *key
     return NULL;
 }
 
+const char *safetensors_metadata_at(const struct safetensors *file, size_t i) {
+    return i < file->n_metadata ? file->metadata[i].key : NULL;
+}
+
 static int read_metadata(struct reading *reading) {
     struct safetensors *file = reading->file;
     if (file->has_metadata) return corrupt(reading, "there is metadata twice");

@@ -45,6 +45,9 @@ const struct safetensors_entry *safetensors_entry_find(const struct safetensors 
 /* @return the text that goes with a key, or NULL */
 const char *safetensors_metadata(const struct safetensors *file, const char *key);
 
+/* @return the i-th key of the metadata in the order of the file, or NULL past the last */
+const char *safetensors_metadata_at(const struct safetensors *file, size_t i);
+
 /* Reads n bytes of a tensor, from `offset` on; they must lie within it. */
 int safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                      uint64_t offset, void *bytes, size_t n, struct dpmf_error *error);

@@ -1,14 +1,17 @@
 /*
  * Writes safetensors: eight bytes of header length, the header as JSON filled up with spaces to a
  * multiple of eight, then the tensors back to back in the order given. Models, releases and the
- * planted truth of synthetic ratings are such files.
+ * planted truth of synthetic ratings are such files. A draft is the same in another order: its tensors are
+ * written where they belong as they come, and its header at the end.
  */
 #include "model/safetensors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 
 enum {
@@ -49,14 +52,15 @@ static bool tensor_bytes(const struct tensor *tensor, uint64_t *bytes) {
     uint64_t n = types[tensor->type].size;
     for (int d = 0; d < tensor->n_dims; d++)
         if (__builtin_mul_overflow(n, tensor->dims[d], &n)) return false;
-    if (n > PTRDIFF_MAX || (n > 0 && !tensor->data)) return false;
+    if (n > PTRDIFF_MAX) return false;
     if (tensor->stride > 0 && (tensor->n_dims != 2 || tensor->stride < row_bytes(tensor, n)))
         return false;
     *bytes = n;
     return true;
 }
 
-static int check_tensors(const struct tensor *tensors, size_t n, struct dpmf_error *error) {
+static int check_tensors(const struct tensor *tensors, size_t n, bool with_data,
+                         struct dpmf_error *error) {
     uint64_t total = 0, bytes;
     for (size_t i = 0; i < n; i++) {
         const char *name = tensors[i].name;
@@ -65,7 +69,8 @@ static int check_tensors(const struct tensor *tensors, size_t n, struct dpmf_err
         for (size_t j = 0; j < i; j++)
             if (strcmp(name, tensors[j].name) == 0)
                 return error_set(error, DPMF_ERR_BASE_BUG, "there are two tensors \"%s\"", name);
-        if (!tensor_bytes(&tensors[i], &bytes) || __builtin_add_overflow(total, bytes, &total))
+        if (!tensor_bytes(&tensors[i], &bytes) || (with_data && bytes > 0 && !tensors[i].data) ||
+            __builtin_add_overflow(total, bytes, &total))
             return error_set(error, DPMF_ERR_BASE_BUG, "tensor \"%s\" has no usable shape", name);
     }
     return 0;
@@ -106,16 +111,30 @@ static void put_tensor(struct dpmf_json *json, const struct tensor *tensor, uint
     dpmf_json_end_object(json);
 }
 
+/* The header's text, or NULL; it lives as long as *json. */
+static const char *header_text(struct dpmf_json **json, const struct tensor *tensors,
+                               size_t n_tensors, const char *const *metadata, size_t n_metadata,
+                               size_t *n) {
+    uint64_t offset = 0;
+    *json = dpmf_json_new();
+    dpmf_json_begin_object(*json, NULL);
+    put_metadata(*json, metadata, n_metadata);
+    for (size_t i = 0; i < n_tensors; i++) put_tensor(*json, &tensors[i], &offset);
+    dpmf_json_end_object(*json);
+    return dpmf_json_text(*json, n);
+}
+
+static size_t header_room(size_t n) { return n + (ALIGNMENT - n % ALIGNMENT) % ALIGNMENT; }
+
 static int write_header(struct output_file *file, const char *text, size_t n,
                         struct dpmf_error *error) {
     static const char spaces[ALIGNMENT] = "       ";
-    size_t padding = (ALIGNMENT - n % ALIGNMENT) % ALIGNMENT;
     uint8_t length[8];
     if (n > HEADER_MAX) return error_set(error, DPMF_ERR_BASE_BUG, "a header of %zu bytes", n);
-    bytes_put_u64(length, n + padding);
+    bytes_put_u64(length, header_room(n));
     int code = output_file_write(file, length, sizeof length, error);
     if (code == 0) code = output_file_write(file, text, n, error);
-    if (code == 0) code = output_file_write(file, spaces, padding, error);
+    if (code == 0) code = output_file_write(file, spaces, header_room(n) - n, error);
     return code;
 }
 
@@ -146,19 +165,13 @@ int safetensors_write(const char *path, enum output_mode mode, const struct tens
                       struct dpmf_error *error) {
     struct dpmf_json *json = NULL;
     struct output_file *file = NULL;
-    uint64_t offset = 0;
     size_t n_header;
 
-    int code = check_tensors(tensors, n_tensors, error);
+    int code = check_tensors(tensors, n_tensors, true, error);
     if (code == 0) code = check_metadata(metadata, n_metadata, error);
     if (code < 0) return code;
 
-    json = dpmf_json_new();
-    dpmf_json_begin_object(json, NULL);
-    put_metadata(json, metadata, n_metadata);
-    for (size_t i = 0; i < n_tensors; i++) put_tensor(json, &tensors[i], &offset);
-    dpmf_json_end_object(json);
-    const char *header = dpmf_json_text(json, &n_header);
+    const char *header = header_text(&json, tensors, n_tensors, metadata, n_metadata, &n_header);
     if (!header) {
         code = error_no_memory(error);
         goto out;
@@ -174,5 +187,110 @@ int safetensors_write(const char *path, enum output_mode mode, const struct tens
 out:
     output_file_abandon(file);
     dpmf_json_free(json);
+    return code;
+}
+
+/* ---- drafts ----------------------------------------------------------------------------------- */
+
+struct safetensors_draft {
+    struct output_file *file;
+    struct tensor *tensors; /* without their data; names are the caller's */
+    size_t n_tensors;
+    uint64_t *begin; /* n_tensors + 1: where each lies, from the start of the file */
+    size_t room;     /* of the header */
+};
+
+void safetensors_draft_abandon(struct safetensors_draft *draft) {
+    if (!draft) return;
+    output_file_abandon(draft->file);
+    free(draft->tensors);
+    free(draft->begin);
+    free(draft);
+}
+
+static int place_tensors(struct safetensors_draft *draft, const struct tensor *tensors,
+                         const char *const *metadata, size_t n_metadata, struct dpmf_error *error) {
+    struct dpmf_json *json;
+    size_t n = draft->n_tensors, n_header = 0;
+    draft->tensors = memory_alloc(n, sizeof draft->tensors[0]);
+    draft->begin = memory_alloc(n + 1, sizeof draft->begin[0]);
+    if (!draft->tensors || !draft->begin) return error_no_memory(error);
+    const char *header = header_text(&json, tensors, n, metadata, n_metadata, &n_header);
+    dpmf_json_free(json);
+    if (!header) return error_no_memory(error);
+    draft->room = header_room(n_header);
+    if (draft->room > HEADER_MAX)
+        return error_set(error, DPMF_ERR_BASE_BUG, "a header of %zu bytes", draft->room);
+    draft->begin[0] = 8 + draft->room;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bytes = 0;
+        tensor_bytes(&tensors[i], &bytes);
+        draft->tensors[i] = tensors[i];
+        draft->begin[i + 1] = draft->begin[i] + bytes;
+    }
+    return 0;
+}
+
+int safetensors_draft_open(struct safetensors_draft **out, const char *path, enum output_mode mode,
+                           const struct tensor *tensors, size_t n_tensors,
+                           const char *const *metadata, size_t n_metadata,
+                           struct dpmf_error *error) {
+    *out = NULL;
+    int code = check_tensors(tensors, n_tensors, false, error);
+    if (code == 0) code = check_metadata(metadata, n_metadata, error);
+    if (code < 0) return code;
+    struct safetensors_draft *draft = memory_alloc_zero(1, sizeof *draft);
+    if (!draft) return error_no_memory(error);
+    draft->n_tensors = n_tensors;
+    code = place_tensors(draft, tensors, metadata, n_metadata, error);
+    if (code == 0) code = output_file_open(&draft->file, path, mode, error);
+    if (code < 0) {
+        safetensors_draft_abandon(draft);
+        return code;
+    }
+    *out = draft;
+    return 0;
+}
+
+int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t offset,
+                          const void *bytes, size_t n, struct dpmf_error *error) {
+    uint64_t size = i < draft->n_tensors ? draft->begin[i + 1] - draft->begin[i] : 0;
+    if (offset > size || n > size - offset)
+        return error_set(error, DPMF_ERR_BASE_BUG, "a piece past the end of its tensor");
+    return output_file_write_at(draft->file, bytes, n, draft->begin[i] + offset, error);
+}
+
+/* The header with its length in front, filled up to the room that was kept for it. */
+static int put_header(struct safetensors_draft *draft, const char *text, size_t n,
+                      struct dpmf_error *error) {
+    if (!text) return error_no_memory(error);
+    if (n > draft->room)
+        return error_set(error, DPMF_ERR_BASE_BUG, "the header has outgrown its place");
+    uint8_t *bytes = memory_alloc(8 + draft->room, 1);
+    if (!bytes) return error_no_memory(error);
+    bytes_put_u64(bytes, draft->room);
+    memcpy(bytes + 8, text, n);
+    memset(bytes + 8 + n, ' ', draft->room - n);
+    int code = output_file_write_at(draft->file, bytes, 8 + draft->room, 0, error);
+    free(bytes);
+    return code;
+}
+
+int safetensors_draft_commit(struct safetensors_draft *draft, const char *const *metadata,
+                             size_t n_metadata, struct dpmf_error *error) {
+    struct dpmf_json *json = NULL;
+    size_t n = 0;
+    int code = check_metadata(metadata, n_metadata, error);
+    if (code == 0) {
+        const char *text =
+            header_text(&json, draft->tensors, draft->n_tensors, metadata, n_metadata, &n);
+        code = put_header(draft, text, n, error);
+    }
+    if (code == 0) {
+        code = output_file_commit(draft->file, error);
+        draft->file = NULL;
+    }
+    dpmf_json_free(json);
+    safetensors_draft_abandon(draft);
     return code;
 }

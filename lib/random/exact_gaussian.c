@@ -194,4 +194,5 @@ void exact_gaussian_add(const struct secure_random *random, uint32_t release, ui
         sums[i] += exact_gaussian_rounded(&stream, sigma);
     }
     secure_stream_wipe(&stream);
+    if (random->draws) __atomic_fetch_add(random->draws, n, __ATOMIC_RELAXED);
 }

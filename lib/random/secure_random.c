@@ -28,6 +28,7 @@ int secure_random_init(struct secure_random *random, struct dpmf_error *error) {
         secure_random_wipe(random);
     else
         random->is_insecure = false;
+    random->draws = NULL;
     return code;
 }
 

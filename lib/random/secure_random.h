@@ -12,6 +12,7 @@
 struct secure_random {
     uint32_t key[8];
     bool is_insecure; /* made from a seed: what it touches is not private */
+    uint64_t *draws;  /* NULL, or where exact_gaussian_add counts its draws: for the audit */
 };
 
 /* A fresh key from the operating system, or an error, never a fallback; marked insecure then. */

@@ -32,12 +32,15 @@ static const char *const wanted_names[N_WANTED] = {"user", "item", "rating", "ti
 enum separator { SEPARATOR_CHARACTER, SEPARATOR_COLONS, SEPARATOR_BLANKS };
 
 typedef int take_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error);
+typedef int take_record(void *self, const struct dpmf_table_record *record,
+                        struct dpmf_error *error);
 
 struct table {
     const char *name;
     enum wanted wanted[DPMF_TABLE_COLUMNS_MAX];
     size_t n_wanted;
     take_row *take;
+    take_record *take_whole; /* in its place, for whole rows; NULL: only the columns wanted */
     void *self;
     const struct dpmf_run *run;
     uint64_t n_rows;
@@ -155,7 +158,8 @@ static void find_separator(struct table *table, const char *text, size_t n) {
         }
         has_blank |= text[i] == ' ';
     }
-    if (has_blank && table->n_wanted > 1) table->separator = SEPARATOR_BLANKS;
+    if (has_blank && (table->n_wanted > 1 || table->take_whole))
+        table->separator = SEPARATOR_BLANKS;
 }
 
 /* Cuts a row into fields, in place. @return how many there are, at most `most`, or a negative code */
@@ -270,14 +274,26 @@ static int take_fields(struct table *table, const struct dpmf_field *fields, int
     return code != 0 ? code : table->take(table->self, &row, error);
 }
 
+static int take_all_fields(struct table *table, const struct dpmf_field *fields, int n,
+                           struct dpmf_error *error) {
+    const struct dpmf_table_record record = {
+        .file = table->name, .line = table->line, .field = fields, .n = (size_t)n};
+    if (n > HEADER_COLUMNS_MAX)
+        return fail(table, DPMF_ERR_INPUT_COLUMNS, fields[n - 1].column,
+                    "there are more than 256 columns", "leave out those that do not matter", error);
+    table->n_rows++;
+    return table->take_whole(table->self, &record, error);
+}
+
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
-    struct dpmf_field fields[HEADER_COLUMNS_MAX];
+    struct dpmf_field fields[HEADER_COLUMNS_MAX + 1];
     if (n > 0 && text[n - 1] == '\r') n--;
     if (n == 0) return 0;
-    int n_fields = cut(table, text, n, fields, HEADER_COLUMNS_MAX, error);
+    int n_fields = cut(table, text, n, fields, HEADER_COLUMNS_MAX + 1, error);
     if (n_fields < 0) return n_fields;
     bool is_first = !table->is_known;
     table->is_known = true;
+    if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
     if (is_first && read_header(table, fields, n_fields)) return 0;
     return take_fields(table, fields, n_fields, error);
 }
@@ -456,4 +472,22 @@ int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run
     free(table.buffer);
     free(table.title);
     return code;
+}
+
+int dpmf_table_read_whole(const char *path, const struct dpmf_run *run, take_record *take,
+                          void *self, struct dpmf_error *error) {
+    struct table table = {.take_whole = take, .self = self, .run = run, .name = path};
+    if (is_store(path))
+        return fail(&table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0,
+                    "this is a ratings store, where a table of text is wanted",
+                    "give a CSV file, for example", error);
+    int code = read_text(&table, path, error);
+    free(table.buffer);
+    return code;
+}
+
+const char *dpmf_table_column_role(const char *name, size_t length) {
+    for (int w = 0; w < N_WANTED; w++)
+        if (is_role((enum wanted)w, name, length)) return wanted_names[w];
+    return NULL;
 }

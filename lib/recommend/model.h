@@ -8,10 +8,16 @@
 #include "dpmf.h"
 #include "kernels/kernels.h"
 #include "model/checkpoint.h"
+#include "model/release.h"
+
+enum model_kind { MODEL_CHECKPOINT, MODEL_RELEASE };
 
 struct dpmf_model {
-    struct factors factors;
-    struct checkpoint_state state;
+    enum model_kind kind;
+    struct factors factors;              /* of a release: without users */
+    struct checkpoint_state state;       /* of a checkpoint */
+    double factor_penalty, bias_penalty; /* of a release, for fitting a user (model/release.h) */
+    char *statement;                     /* of a release: JSON; else NULL */
     const struct kernel_set *kernels;
     size_t padded_k;
     char *provenance;
@@ -39,5 +45,10 @@ static inline double model_user_base(const struct dpmf_model *model, uint64_t us
  * biases alone. The bitmaps may be NULL. Allocates nothing, cannot fail. @return how many there are */
 size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
                        const uint8_t *include, size_t n, struct dpmf_scored_item *out);
+
+/* The same for a row and what all its scores have in common; `u` NULL: by the items' biases alone. */
+size_t recommend_row_top_n(const struct dpmf_model *model, const float *u, double base,
+                           const uint8_t *exclude, const uint8_t *include, size_t n,
+                           struct dpmf_scored_item *out);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Opens a model for use and tells what it is: reads the checkpoint into rows laid out for the best
- * kernels of this machine. Feeds everything else in this folder and the commands.
+ * Opens a model for use and tells what it is: reads the checkpoint or the release into rows laid out
+ * for the best kernels of this machine. Feeds everything else in this folder and the commands.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,28 @@ static int copy_provenance(struct dpmf_model *model, const struct safetensors *f
     return 0;
 }
 
+static int read_checkpoint(struct dpmf_model *model, const struct safetensors *file,
+                           struct dpmf_error *error) {
+    int code = copy_provenance(model, file, error);
+    if (code < 0) return code;
+    return checkpoint_read_from(file, model->kernels->stride, SPARE_ROWS, &model->factors,
+                                &model->state, error);
+}
+
+static int read_release(struct dpmf_model *model, const struct safetensors *file,
+                        struct dpmf_error *error) {
+    struct release release;
+    int code = release_read_from(file, model->kernels->stride, SPARE_ROWS, &release, error);
+    if (code < 0) return code;
+    model->kind = MODEL_RELEASE;
+    model->factors = release.factors;
+    model->factor_penalty = release.factor_penalty;
+    model->bias_penalty = release.bias_penalty;
+    model->statement = release.statement;
+    model->state.best_valid = NAN;
+    return 0;
+}
+
 int dpmf_model_open(const char *path, struct dpmf_model **out, struct dpmf_error *error) {
     struct safetensors *file = NULL;
     struct dpmf_model *model = memory_alloc_zero(1, sizeof *model);
@@ -34,12 +57,11 @@ int dpmf_model_open(const char *path, struct dpmf_model **out, struct dpmf_error
         goto out;
     }
     model->file_bytes = safetensors_file_bytes(file);
-    code = copy_provenance(model, file, error);
-    if (code == 0)
-        code = checkpoint_read_from(file, model->kernels->stride, SPARE_ROWS, &model->factors,
-                                    &model->state, error);
+    code = release_is_kind(file) ? read_release(model, file, error)
+                                 : read_checkpoint(model, file, error);
     if (code < 0) goto out;
-    model->padded_k = model->kernels->padded_k(model->factors.k);
+    /* A release of biases alone has rows of one zero. */
+    model->padded_k = model->kernels->padded_k(model->factors.k > 0 ? model->factors.k : 1);
     *out = model;
     model = NULL;
 out:
@@ -52,13 +74,14 @@ void dpmf_model_close(struct dpmf_model *model) {
     if (!model) return;
     factors_free(&model->factors);
     free(model->provenance);
+    free(model->statement);
     free(model);
 }
 
 void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info) {
     const struct checkpoint_state *state = &model->state;
     *info = (struct dpmf_model_info){
-        .kind = "checkpoint",
+        .kind = model->kind == MODEL_RELEASE ? "release" : "checkpoint",
         .users = model->factors.users.n,
         .items = model->factors.items.n,
         .factors = model->factors.k,
@@ -75,6 +98,9 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .best_valid = state->best_valid,
         .best_epoch = state->best_epoch,
         .provenance = model->provenance,
+        .statement = model->statement,
+        .factor_penalty = model->factor_penalty,
+        .bias_penalty = model->bias_penalty,
     };
 }
 

@@ -22,10 +22,10 @@ static void keep_best(struct best_items *best, uint64_t first, const float *scor
     }
 }
 
-size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
-                       const uint8_t *include, size_t n, struct dpmf_scored_item *out) {
+size_t recommend_row_top_n(const struct dpmf_model *model, const float *u, double base,
+                           const uint8_t *exclude, const uint8_t *include, size_t n,
+                           struct dpmf_scored_item *out) {
     const struct factor_matrix *items = &model->factors.items;
-    const float *u = model_user_row(model, user);
     struct best_items best = {.heap = out, .capacity = n};
     float space[BLOCK_ITEMS];
     for (uint64_t first = 0; first < items->n; first += BLOCK_ITEMS) {
@@ -39,9 +39,14 @@ size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint
         keep_best(&best, first, scores, m, exclude, include);
     }
     best_items_sort(&best);
-    double base = model_user_base(model, user);
     for (size_t i = 0; i < best.n; i++) out[i].score = (float)(base + (double)out[i].score);
     return best.n;
+}
+
+size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
+                       const uint8_t *include, size_t n, struct dpmf_scored_item *out) {
+    return recommend_row_top_n(model, model_user_row(model, user), model_user_base(model, user),
+                               exclude, include, n, out);
 }
 
 int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,

@@ -1,60 +1,40 @@
 /*
- * Builds the tiles of tiling.h. Superblocks are ranges of users and independent of each other, so each is
- * made on its own, in parallel: its users' ratings are decoded from the store, put in the order of tiles by
- * two stable counting sorts, and cut into chunks. They are kept in memory, or appended to a nameless file
- * where memory does not allow it.
+ * The shape of the tiles of tiling.h: items by popularity, groups of them, superblocks of users, sized from
+ * the caches and from the memory there is. tile_build.c cuts the ratings into it; where memory does not allow
+ * for all chunks, or a superblock turns out larger than its slot, the shape is chosen anew.
  */
-#define _GNU_SOURCE
 #include "schedule/tiling.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/pipeline.h"
-#include "base/threads.h"
+#include "schedule/tile_build.h"
 #include "store/store.h"
 
 enum {
     SUPERBLOCKS_PER_LANE = 8, /* at least, so that the end of an epoch is balanced */
     SHORT_RUN = 3, /* an item met fewer times than this by a batch moves by, and its users stay */
+
+    /* Bytes, for planning: a chunk of 72 holds about five ratings; packed, a rating takes five at most as a
+     * rule; sorting needs 24, and chunks and packed bytes grow by doubling. */
+    CHUNK_BYTES_A_RATING = 15,
+    PACKED_BYTES_A_RATING = 5,
+    BUILD_BYTES_A_RATING = 54,
+    BUILD_BYTES_A_PACKED_RATING = 44,
+    DECODE_BYTES_A_RATING = 12,
+    SUPERBLOCK_BYTES = 160,                   /* whatever is kept for each ... */
+    TILE_BYTES = sizeof(struct tile) + 8 + 1, /* ... and for each of its tiles */
 };
 
 #define GROUP_SHARE                                                                                \
     0.08 /* of the ratings, at most: more would make threads wait for the popular group */
-
-struct superblock {
-    uint64_t first_user, n_users;
-    struct kernel_chunk *chunks; /* in memory, or NULL */
-    uint64_t offset;             /* in the file */
-    uint64_t n_chunks;           /* without the KERNEL_AHEAD past the end */
-};
-
-struct group {
-    uint64_t first_row, n_rows;
-    bool user_resident;
-};
-
-struct tiling {
-    uint64_t n_users, n_items, n_ratings;
-    size_t n_superblocks, n_groups, n_batches;
-    uint64_t superblock_users, batch_users;
-    uint32_t lanes; /* ratings a chunk, at most */
-    bool zip;       /* neighbouring chunks from different halves of a tile */
-    struct superblock *superblocks;
-    struct group *groups;
-    uint16_t *group_of_row;
-    uint32_t *row_of_item, *item_of_row;
-    struct tile *tiles;
-    bool on_disk;
-    int file;
-    uint64_t bytes, most_chunks, n_chunks;
-    double mean;
-};
+#define UNEVEN 1.25 /* the largest superblock, in terms of the average: more is found out */
 
 /* ---- the shape -------------------------------------------------------------------------------- */
 
@@ -122,12 +102,7 @@ static int make_groups(struct tiling *tiling, const struct popular *order,
             if (!memory_reserve(&tiling->groups, &capacity, tiling->n_groups + 1,
                                 sizeof tiling->groups[0]))
                 return error_no_memory(error);
-            /* how often a batch of users meets an item of the group, on average */
-            double met =
-                (double)n_ratings / (double)group.n_rows / (double)tiling->n_users *
-                (double)(tiling->batch_users < tiling->superblock_users ? tiling->batch_users
-                                                                        : tiling->superblock_users);
-            group.user_resident = users_always || met < SHORT_RUN;
+            group.n_ratings = n_ratings;
             tiling->groups[tiling->n_groups++] = group;
             group = (struct group){.first_row = row};
             n_ratings = 0;
@@ -142,322 +117,203 @@ static int make_groups(struct tiling *tiling, const struct popular *order,
     return 0;
 }
 
+/* Which side of a group's chunks is resident: by how often a batch of users meets one of its items. */
+static void choose_residents(struct tiling *tiling, const struct tiling_options *options) {
+    bool users_always = options->kernels->user_resident_small(options->k);
+    uint64_t batch = tiling->batch_users < tiling->superblock_users ? tiling->batch_users
+                                                                    : tiling->superblock_users;
+    for (size_t g = 0; g < tiling->n_groups; g++) {
+        struct group *group = &tiling->groups[g];
+        double met = (double)group->n_ratings / (double)group->n_rows / (double)tiling->n_users *
+                     (double)batch;
+        group->user_resident = users_always || met < SHORT_RUN;
+    }
+}
+
+/* ---- superblocks ------------------------------------------------------------------------------ */
+
 static uint64_t at_least(uint64_t n, uint64_t least) { return n < least ? least : n; }
 
-/* Superblocks of equal numbers of users, as many as keep the vectors of all lanes in half of L3; more when
- * tiles are on disk and a buffer must hold one. */
-static void choose_superblocks(struct tiling *tiling, const struct tiling_options *options,
-                               uint64_t estimated_bytes) {
-    struct cache_sizes caches = cache_sizes_read();
-    size_t row_bytes = options->kernels->stride(options->k) * sizeof(float);
-    uint64_t lanes = (uint64_t)options->lanes;
-    uint64_t wanted = at_least(caches.l3 / 2 / lanes / row_bytes, 1);
-    uint64_t n = at_least((tiling->n_users + wanted - 1) / wanted, SUPERBLOCKS_PER_LANE * lanes);
-    if (tiling->on_disk) {
-        uint64_t buffer = at_least(options->memory / (uint64_t)(2 * options->threads + 2), 1 << 20);
-        n = at_least(n, estimated_bytes / buffer + 1);
-    }
+static size_t row_bytes(const struct tiling_options *options) {
+    return options->kernels->stride(options->k) * sizeof(float);
+}
+
+/* As many users as give a whole number of rounds of the lanes. */
+static uint64_t in_rounds(const struct tiling *tiling, const struct tiling_options *options,
+                          uint64_t users) {
+    uint64_t lanes = (uint64_t)options->lanes, n = (tiling->n_users + users - 1) / users;
     n = (n + lanes - 1) / lanes * lanes;
-    tiling->superblock_users = at_least((tiling->n_users + n - 1) / n, 1);
-    tiling->n_superblocks =
-        (size_t)((tiling->n_users + tiling->superblock_users - 1) / tiling->superblock_users);
-    tiling->batch_users = at_least(caches.l2 / 2 / row_bytes, KERNEL_LANES);
-    tiling->n_batches =
-        (size_t)((tiling->superblock_users + tiling->batch_users - 1) / tiling->batch_users);
+    return at_least((tiling->n_users + n - 1) / n, 1);
 }
 
-/* ---- one superblock --------------------------------------------------------------------------- */
+/* Superblocks of equal numbers of users, as many as keep the vectors of all lanes in half of L3. */
+static uint64_t users_by_caches(const struct tiling *tiling, const struct tiling_options *options) {
+    struct cache_sizes caches = cache_sizes_read();
+    uint64_t lanes = (uint64_t)options->lanes;
+    uint64_t wanted = at_least(caches.l3 / 2 / lanes / row_bytes(options), 1);
+    uint64_t n = at_least((tiling->n_users + wanted - 1) / wanted, SUPERBLOCKS_PER_LANE * lanes);
+    return in_rounds(tiling, options, at_least((tiling->n_users + n - 1) / n, 1));
+}
 
-struct rating {
-    uint32_t user; /* within the superblock */
-    uint32_t row;  /* of the item */
-    float value;
-};
+/* What a run with so many users a superblock needs: in slots and for each superblock ... */
+static uint64_t slots_need(const struct tiling *tiling, const struct tiling_options *options,
+                           uint64_t users, uint64_t packed) {
+    uint64_t n = (tiling->n_users + users - 1) / users;
+    uint64_t slot = (users + 1) * (row_bytes(options) + sizeof(float)) + packed;
+    return options->slots * slot + n * (SUPERBLOCK_BYTES + tiling->n_groups * TILE_BYTES);
+}
 
-struct build_worker {
-    struct store_raw raw;
-    struct store_space space;
-    struct rating *ratings, *other;
-    size_t ratings_capacity, other_capacity;
-    uint64_t *count;
-    size_t count_capacity;
-};
+static uint64_t ratings_need(const struct tiling *tiling, uint64_t users) {
+    return (uint64_t)(UNEVEN * (double)tiling->n_ratings / (double)tiling->n_users *
+                      (double)users) +
+           256;
+}
 
-struct build_job {
-    size_t superblock;
-    struct kernel_chunk *chunks;
-    size_t n_chunks, capacity;
-    uint64_t n_ratings;
-    double sum;
-};
+/* ... and for one job of building, of the largest block and so many ratings. */
+static uint64_t job_need(const struct tiling *tiling, const struct dpmf_store *store,
+                         uint64_t ratings) {
+    return DECODE_BYTES_A_RATING * store_largest_block(store) + 8 * tiling->n_items +
+           (tiling->streamed ? BUILD_BYTES_A_PACKED_RATING : BUILD_BYTES_A_RATING) * ratings;
+}
 
-struct build {
-    struct tiling *tiling;
-    const struct dpmf_store *store;
-    const struct dpmf_run *run;
-    uint64_t *block_first_user; /* n_blocks + 1 */
-    struct build_worker *workers;
-    size_t next;
-    uint64_t done;
-    double sum;
-};
+/* How many bytes too many; 0 when so many users fit. */
+static uint64_t excess(const struct tiling *tiling, const struct tiling_options *options,
+                       const struct dpmf_store *store, uint64_t users) {
+    uint64_t ratings = ratings_need(tiling, users);
+    uint64_t packed = PACKED_BYTES_A_RATING * ratings + TILE_PACK_VALUES * sizeof(float);
+    uint64_t run = slots_need(tiling, options, users, packed);
+    uint64_t build = job_need(tiling, store, ratings) +
+                     (tiling->n_users + users - 1) / users * tiling->n_groups * TILE_BYTES;
+    uint64_t run_excess = run > options->memory_streamed ? run - options->memory_streamed : 0;
+    uint64_t build_excess = build > options->memory_build ? build - options->memory_build : 0;
+    return run_excess > build_excess ? run_excess : build_excess;
+}
 
-static uint64_t block_of_user(const struct build *build, uint64_t user) {
-    uint64_t low = 0, high = store_n_blocks(build->store);
-    while (high - low > 1) {
-        uint64_t middle = (low + high) / 2;
-        if (build->block_first_user[middle] <= user)
-            low = middle;
-        else
-            high = middle;
+static int refuse(const struct tiling_options *options, uint64_t missing,
+                  struct dpmf_error *error) {
+    if (options->missing) *options->missing = missing;
+    return error_set(error, DPMF_ERR_USAGE_MEMORY, "there is not enough memory to train in");
+}
+
+/* The most users a superblock that fit, `users` or fewer. */
+static int users_that_fit(const struct tiling *tiling, const struct tiling_options *options,
+                          const struct dpmf_store *store, uint64_t *users,
+                          struct dpmf_error *error) {
+    uint64_t least = UINT64_MAX;
+    for (uint64_t n = *users;; n -= at_least(n / 8, 1)) {
+        uint64_t rounded = in_rounds(tiling, options, n);
+        uint64_t too_many = excess(tiling, options, store, rounded);
+        *users = rounded;
+        if (too_many == 0) return 0;
+        if (too_many < least) least = too_many;
+        if (n == 1) break;
     }
-    return low;
+    return refuse(options, least, error);
 }
 
-/* Adds the superblock's part of a block. */
-static int take_block(const struct build *build, struct build_worker *worker, struct build_job *job,
-                      const struct store_block *block, struct dpmf_error *error) {
-    const struct tiling *tiling = build->tiling;
-    const struct superblock *superblock = &tiling->superblocks[job->superblock];
-    if (!memory_reserve(&worker->ratings, &worker->ratings_capacity,
-                        (size_t)(job->n_ratings + block->n_ratings), sizeof worker->ratings[0]))
-        return error_no_memory(error);
-    for (uint32_t u = 0; u < block->n_users; u++) {
-        uint64_t user = block->first_user + u;
-        if (user < superblock->first_user || user >= superblock->first_user + superblock->n_users)
-            continue;
-        for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
-            worker->ratings[job->n_ratings++] =
-                (struct rating){(uint32_t)(user - superblock->first_user),
-                                tiling->row_of_item[block->item[r]], block->value32[r]};
-            job->sum += (double)block->value32[r];
-        }
-    }
-    return 0;
-}
-
-static int collect(const struct build *build, struct build_worker *worker, struct build_job *job,
-                   struct dpmf_error *error) {
-    const struct superblock *superblock = &build->tiling->superblocks[job->superblock];
-    uint64_t last = superblock->first_user + superblock->n_users - 1;
-    job->n_ratings = 0;
-    job->sum = 0;
-    for (uint64_t b = block_of_user(build, superblock->first_user);
-         b < store_n_blocks(build->store) && build->block_first_user[b] <= last; b++) {
-        struct store_block block;
-        int code = store_block_read(build->store, b, &worker->raw, error);
-        if (code == 0)
-            code = store_block_decode(build->store, &worker->raw, STORE_WANT_VALUE32,
-                                      &worker->space, &block, error);
-        if (code == 0) code = take_block(build, worker, job, &block, error);
-        if (code < 0) return code;
-    }
-    return 0;
-}
-
-/* Items apart where they are resident; all together where users are, whose order is then kept. */
-static size_t item_key(const struct tiling *tiling, const struct rating *rating) {
-    bool user_resident = tiling->groups[tiling->group_of_row[rating->row]].user_resident;
-    return user_resident ? (size_t)tiling->n_items : rating->row;
-}
-
-static size_t tile_key(const struct tiling *tiling, const struct rating *rating) {
-    size_t group = tiling->group_of_row[rating->row];
-    size_t batch = tiling->groups[group].user_resident ? 0 : rating->user / tiling->batch_users;
-    return group * tiling->n_batches + batch;
-}
-
-static int sort_stably(const struct tiling *tiling, struct build_worker *worker,
-                       const struct rating *from, struct rating *to, uint64_t n, size_t n_keys,
-                       size_t (*key)(const struct tiling *, const struct rating *),
-                       struct dpmf_error *error) {
-    if (!memory_reserve(&worker->count, &worker->count_capacity, n_keys + 1,
-                        sizeof worker->count[0]))
-        return error_no_memory(error);
-    uint64_t *count = worker->count;
-    memset(count, 0, (n_keys + 1) * sizeof count[0]);
-    for (uint64_t i = 0; i < n; i++) count[key(tiling, &from[i]) + 1]++;
-    for (size_t i = 0; i < n_keys; i++) count[i + 1] += count[i];
-    for (uint64_t i = 0; i < n; i++) to[count[key(tiling, &from[i])]++] = from[i];
-    return 0;
-}
-
-/* Spare rows differ between superblocks, so that threads do not share their cache lines. */
-static uint32_t spare_row(const struct tiling *tiling, const struct superblock *superblock,
-                          bool of_items) {
-    uint64_t number = (uint64_t)(superblock - tiling->superblocks) % TILING_SPARE_ROWS;
-    return (uint32_t)(of_items ? tiling->n_items + number
-                               : tiling->n_users - superblock->first_user + number);
-}
-
-static bool add_chunks(const struct tiling *tiling, struct build_job *job,
-                       const struct rating *rating, uint64_t n, bool user_resident) {
-    uint32_t spare = spare_row(tiling, &tiling->superblocks[job->superblock], user_resident);
-    for (uint64_t i = 0; i < n;) {
-        if (!memory_reserve(&job->chunks, &job->capacity, job->n_chunks + 1 + KERNEL_AHEAD,
-                            sizeof job->chunks[0]))
-            return false;
-        struct kernel_chunk *chunk = &job->chunks[job->n_chunks++];
-        *chunk = (struct kernel_chunk){.resident = user_resident ? rating[i].user : rating[i].row};
-        for (; chunk->n < tiling->lanes && i < n; i++, chunk->n++) {
-            uint32_t resident = user_resident ? rating[i].user : rating[i].row;
-            if (resident != chunk->resident) break;
-            chunk->moving[chunk->n] = user_resident ? rating[i].row : rating[i].user;
-            chunk->rating[chunk->n] = rating[i].value;
-        }
-        for (uint32_t lane = chunk->n; lane < KERNEL_LANES; lane++) chunk->moving[lane] = spare;
-    }
-    return true;
-}
-
-/* At small k neighbouring chunks should have different resident rows, so that the processor overlaps what
- * would be one long chain through a single row: alternate between the two halves of the tile. */
-static bool zip_halves(struct kernel_chunk *chunks, size_t n) {
-    size_t half = (n + 1) / 2;
-    struct kernel_chunk *copy = memory_alloc(n, sizeof copy[0]);
-    if (!copy) return false;
-    memcpy(copy, chunks, n * sizeof copy[0]);
-    for (size_t i = 0; i < n; i++) chunks[i] = copy[(i & 1) * half + i / 2];
-    free(copy);
-    return true;
-}
-
-static int cut_tiles(const struct tiling *tiling, const struct build_worker *worker,
-                     struct build_job *job, struct dpmf_error *error) {
-    uint64_t from = 0;
-    job->n_chunks = 0;
-    for (size_t g = 0; g < tiling->n_groups; g++) {
-        const struct group *group = &tiling->groups[g];
-        uint64_t to = from;
-        while (to < job->n_ratings && tiling->group_of_row[worker->ratings[to].row] == g) to++;
-        struct tile *tile = &tiling->tiles[job->superblock * tiling->n_groups + g];
-        *tile = (struct tile){.first = job->n_chunks, .n_ratings = to - from};
-        if (!add_chunks(tiling, job, worker->ratings + from, to - from, group->user_resident))
-            return error_no_memory(error);
-        tile->n = job->n_chunks - tile->first;
-        if (tiling->zip && group->user_resident && tile->n > 2 &&
-            !zip_halves(job->chunks + tile->first, (size_t)tile->n))
-            return error_no_memory(error);
-        from = to;
-    }
-    assert(from == job->n_ratings && job->n_chunks > 0);
-    for (size_t i = 0; i < KERNEL_AHEAD; i++) job->chunks[job->n_chunks + i] = job->chunks[0];
-    return 0;
-}
-
-static int produce_superblock(void *self, void *pointer, struct dpmf_error *error) {
-    struct build *build = self;
-    (void)error;
-    if (build->next == build->tiling->n_superblocks) return 0;
-    ((struct build_job *)pointer)->superblock = build->next++;
-    return 1;
-}
-
-static int make_superblock(void *self, int worker_number, void *pointer, struct dpmf_error *error) {
-    struct build *build = self;
-    struct tiling *tiling = build->tiling;
-    struct build_worker *worker = &build->workers[worker_number];
-    struct build_job *job = pointer;
-    int code = collect(build, worker, job, error);
-    if (code < 0) return code;
-    if (!memory_reserve(&worker->other, &worker->other_capacity, (size_t)job->n_ratings,
-                        sizeof worker->other[0]))
-        return error_no_memory(error);
-    code = sort_stably(tiling, worker, worker->ratings, worker->other, job->n_ratings,
-                       (size_t)tiling->n_items + 1, item_key, error);
-    if (code == 0)
-        code = sort_stably(tiling, worker, worker->other, worker->ratings, job->n_ratings,
-                           tiling->n_groups * tiling->n_batches, tile_key, error);
-    if (code == 0) code = cut_tiles(tiling, worker, job, error);
-    return code;
-}
-
-static int keep_superblock(void *self, void *pointer, struct dpmf_error *error) {
-    struct build *build = self;
-    struct tiling *tiling = build->tiling;
-    struct build_job *job = pointer;
-    struct superblock *superblock = &tiling->superblocks[job->superblock];
-    size_t n = job->n_chunks + KERNEL_AHEAD, bytes = n * sizeof(struct kernel_chunk);
-    superblock->n_chunks = job->n_chunks;
-    superblock->offset = tiling->bytes;
-    if (tiling->on_disk) {
-        int code = file_write_all(tiling->file, job->chunks, bytes, "tiles", error);
-        if (code < 0) return code;
-    } else {
-        superblock->chunks = memory_map(bytes);
-        if (!superblock->chunks) return error_no_memory(error);
-        memcpy(superblock->chunks, job->chunks, bytes);
-    }
-    tiling->bytes += bytes;
-    tiling->n_chunks += job->n_chunks;
-    if (n > tiling->most_chunks) tiling->most_chunks = n;
-    build->sum += job->sum;
-    build->done += job->n_ratings;
-    if (!build->run || !build->run->progress) return 0;
-    const struct dpmf_progress progress = {.phase = "tiling",
-                                           .unit = "ratings",
-                                           .done = build->done,
-                                           .total = tiling->n_ratings,
-                                           .ratings = build->done};
-    if (build->run->progress(build->run->self, &progress))
-        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
-    return 0;
-}
-
-static int build_superblocks(struct build *build, int threads, struct dpmf_error *error) {
-    static const struct pipeline_stages stages = {produce_superblock, make_superblock,
-                                                  keep_superblock};
-    enum { JOBS_MAX = 64 };
-    int code;
-    size_t n_workers = (size_t)pipeline_workers(threads);
-    size_t n_jobs = n_workers + 1 < JOBS_MAX ? n_workers + 1 : JOBS_MAX;
-    struct build_job jobs[JOBS_MAX] = {0};
-    void *pointers[JOBS_MAX];
-    for (size_t i = 0; i < n_jobs; i++) pointers[i] = &jobs[i];
-    build->workers = memory_alloc_zero(n_workers, sizeof build->workers[0]);
-    code = build->workers ? pipeline_run(&stages, build, pointers, n_jobs, threads, error)
-                          : error_no_memory(error);
-    for (size_t i = 0; i < n_jobs; i++) free(jobs[i].chunks);
-    for (size_t i = 0; build->workers && i < n_workers; i++) {
-        struct build_worker *worker = &build->workers[i];
-        free(worker->raw.buffer.bytes);
-        store_space_free(&worker->space);
-        free(worker->ratings);
-        free(worker->other);
-        free(worker->count);
-    }
-    free(build->workers);
-    return code;
+static void set_superblocks(struct tiling *tiling, const struct tiling_options *options,
+                            uint64_t users) {
+    struct cache_sizes caches = cache_sizes_read();
+    tiling->superblock_users = users;
+    tiling->n_superblocks = (size_t)((tiling->n_users + users - 1) / users);
+    tiling->batch_users = at_least(caches.l2 / 2 / row_bytes(options), KERNEL_LANES);
+    tiling->n_batches = (size_t)((users + tiling->batch_users - 1) / tiling->batch_users);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static int place_superblocks(struct tiling *tiling, struct dpmf_error *error) {
+static void drop_superblocks(struct tiling *tiling) {
+    for (size_t s = 0; tiling->superblocks && s < tiling->n_superblocks; s++) {
+        const struct superblock *superblock = &tiling->superblocks[s];
+        if (superblock->chunks)
+            memory_unmap(superblock->chunks, (size_t)(superblock->n_chunks + KERNEL_AHEAD) *
+                                                 sizeof(struct kernel_chunk));
+    }
+    if (tiling->file >= 0) close(tiling->file);
+    free(tiling->superblocks);
+    free(tiling->tiles);
+    tiling->superblocks = NULL;
+    tiling->tiles = NULL;
+    tiling->file = -1;
+    tiling->bytes = tiling->most_bytes = tiling->n_chunks = 0;
+}
+
+static int place_superblocks(struct tiling *tiling, const struct dpmf_store *store,
+                             struct dpmf_error *error) {
     tiling->superblocks = memory_alloc_zero(tiling->n_superblocks, sizeof tiling->superblocks[0]);
-    if (!tiling->superblocks) return error_no_memory(error);
+    tiling->tiles =
+        memory_alloc_zero(tiling->n_superblocks, tiling->n_groups * sizeof(struct tile));
+    if (!tiling->superblocks || !tiling->tiles) return error_no_memory(error);
     for (size_t s = 0; s < tiling->n_superblocks; s++) {
         uint64_t first = s * tiling->superblock_users, left = tiling->n_users - first;
         tiling->superblocks[s].first_user = first;
         tiling->superblocks[s].n_users =
             left < tiling->superblock_users ? left : tiling->superblock_users;
     }
-    return 0;
+    return tiling->streamed ? output_file_nameless(store_path(store), &tiling->file, error) : 0;
 }
 
-static int find_blocks(struct build *build, struct dpmf_error *error) {
-    uint64_t n = store_n_blocks(build->store);
-    build->block_first_user = memory_alloc((size_t)n + 1, sizeof build->block_first_user[0]);
-    if (!build->block_first_user) return error_no_memory(error);
-    uint64_t user = 0;
-    for (uint64_t b = 0; b < n; b++) {
-        uint32_t n_users;
-        uint64_t n_ratings;
-        store_block_size(build->store, b, &n_users, &n_ratings);
-        build->block_first_user[b] = user;
-        user += n_users;
+/* One attempt with so many users a superblock. */
+static int build(struct tiling *tiling, const struct tiling_options *options,
+                 const struct dpmf_store *store, const struct dpmf_run *run, uint64_t users,
+                 bool *too_large, struct dpmf_error *error) {
+    drop_superblocks(tiling);
+    set_superblocks(tiling, options, users);
+    choose_residents(tiling, options);
+    uint64_t ratings = ratings_need(tiling, users), used = 0;
+    struct tile_build job = {
+        .tiling = tiling,
+        .store = store,
+        .run = run,
+        .threads = options->threads,
+        .most_bytes = options->memory_whole,
+        .most_ratings = UINT64_MAX,
+    };
+    if (tiling->streamed) {
+        uint64_t empty = slots_need(tiling, options, users, 0);
+        uint64_t room = options->memory_streamed > empty ? options->memory_streamed - empty : 0;
+        job.most_bytes = room / options->slots;
+        uint64_t fixed = job_need(tiling, store, 0);
+        job.most_ratings = options->memory_build > fixed
+                               ? (options->memory_build - fixed) / BUILD_BYTES_A_PACKED_RATING
+                               : 0;
+    } else {
+        used = CHUNK_BYTES_A_RATING * tiling->n_ratings;
     }
-    build->block_first_user[n] = user;
-    return 0;
+    uint64_t most = (uint64_t)pipeline_workers(options->threads) + 1;
+    uint64_t left = options->memory_build > used ? options->memory_build - used : 0;
+    uint64_t n = at_least(left / job_need(tiling, store, ratings), 1);
+    job.n_jobs = (size_t)(n < most ? n : most);
+    int code = place_superblocks(tiling, store, error);
+    return code < 0 ? code : tile_build_run(&job, too_large, error);
+}
+
+/* In memory first, if that looks possible; then streamed, in ever smaller superblocks. */
+static int build_what_fits(struct tiling *tiling, const struct tiling_options *options,
+                           const struct dpmf_store *store, const struct dpmf_run *run,
+                           struct dpmf_error *error) {
+    bool too_large = false;
+    uint64_t users =
+        options->superblock_users ? options->superblock_users : users_by_caches(tiling, options);
+    if (users > tiling->n_users) users = tiling->n_users;
+    uint64_t chunks = CHUNK_BYTES_A_RATING * tiling->n_ratings;
+    uint64_t job = job_need(tiling, store, ratings_need(tiling, users));
+    if (chunks <= options->memory_whole && chunks + job <= options->memory_build) {
+        int code = build(tiling, options, store, run, users, &too_large, error);
+        if (code != DPMF_ERR_USAGE_MEMORY || !too_large) return code;
+    }
+    tiling->streamed = true;
+    if (!options->superblock_users || excess(tiling, options, store, users) > 0) {
+        int code = users_that_fit(tiling, options, store, &users, error);
+        if (code < 0) return code;
+    }
+    for (;;) {
+        too_large = false;
+        int code = build(tiling, options, store, run, users, &too_large, error);
+        if (code != DPMF_ERR_USAGE_MEMORY || !too_large) return code;
+        if (users == 1) return refuse(options, options->memory_streamed / 4 + 1, error);
+        users -= at_least(users / 4, 1);
+    }
 }
 
 int tiling_build(const struct dpmf_store *store, const struct tiling_options *options,
@@ -465,10 +321,8 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
     *out = NULL;
     int code = 0;
     struct popular *order = NULL;
-    struct build build = {.store = store, .run = run};
     struct tiling *tiling = memory_alloc_zero(1, sizeof *tiling);
     if (!tiling) return error_no_memory(error);
-    build.tiling = tiling;
     tiling->file = -1;
     tiling->n_users = store_n_users(store);
     tiling->n_items = store_n_items(store);
@@ -479,61 +333,51 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
         goto out;
     }
-    /* A chunk of 72 bytes holds about five ratings on average. */
-    uint64_t estimated = tiling->n_ratings * (sizeof(struct kernel_chunk) / 5);
-    tiling->on_disk = estimated > options->memory;
-    choose_superblocks(tiling, options, estimated);
     if ((code = rank_items(tiling, store, &order, error)) < 0) goto out;
     if ((code = make_groups(tiling, order, options, error)) < 0) goto out;
-    if ((code = place_superblocks(tiling, error)) < 0) goto out;
-    tiling->tiles =
-        memory_alloc_zero(tiling->n_superblocks, tiling->n_groups * sizeof(struct tile));
-    if (!tiling->tiles) {
-        code = error_no_memory(error);
-        goto out;
-    }
-    if (tiling->on_disk &&
-        (code = output_file_nameless(store_path(store), &tiling->file, error)) < 0)
-        goto out;
-    if ((code = find_blocks(&build, error)) < 0) goto out;
-    if ((code = build_superblocks(&build, options->threads, error)) < 0) goto out;
-    tiling->mean = build.sum / (double)tiling->n_ratings;
+    free(order);
+    order = NULL;
+    if ((code = build_what_fits(tiling, options, store, run, error)) < 0) goto out;
     *out = tiling;
     tiling = NULL;
 out:
     free(order);
-    free(build.block_first_user);
     tiling_free(tiling);
     return code;
 }
 
 void tiling_free(struct tiling *tiling) {
     if (!tiling) return;
-    for (size_t s = 0; tiling->superblocks && s < tiling->n_superblocks; s++) {
-        const struct superblock *superblock = &tiling->superblocks[s];
-        if (superblock->chunks)
-            memory_unmap(superblock->chunks, (size_t)(superblock->n_chunks + KERNEL_AHEAD) *
-                                                 sizeof(struct kernel_chunk));
-    }
-    if (tiling->file >= 0) close(tiling->file);
-    free(tiling->superblocks);
+    drop_superblocks(tiling);
     free(tiling->groups);
     free(tiling->group_of_row);
     free(tiling->row_of_item);
     free(tiling->item_of_row);
-    free(tiling->tiles);
     free(tiling);
 }
 
+/* ---- what it is ------------------------------------------------------------------------------- */
+
 size_t tiling_n_superblocks(const struct tiling *tiling) { return tiling->n_superblocks; }
 size_t tiling_n_groups(const struct tiling *tiling) { return tiling->n_groups; }
-bool tiling_is_on_disk(const struct tiling *tiling) { return tiling->on_disk; }
+bool tiling_is_streamed(const struct tiling *tiling) { return tiling->streamed; }
 uint64_t tiling_bytes(const struct tiling *tiling) { return tiling->bytes; }
 double tiling_mean_rating(const struct tiling *tiling) { return tiling->mean; }
-size_t tiling_buffer_chunks(const struct tiling *tiling) { return (size_t)tiling->most_chunks; }
+size_t tiling_packed_bytes(const struct tiling *tiling) { return (size_t)tiling->most_bytes; }
 
 double tiling_mean_lanes(const struct tiling *tiling) {
     return (double)tiling->n_ratings / (double)tiling->n_chunks;
+}
+
+uint64_t tiling_checksum(const struct tiling *tiling) {
+    const uint64_t sizes[] = {tiling->superblock_users, tiling->batch_users, tiling->lanes,
+                              tiling->zip};
+    uint64_t h = checksum64_seeded(sizes, sizeof sizes, tiling->n_ratings);
+    for (size_t g = 0; g < tiling->n_groups; g++) {
+        const uint64_t group[] = {tiling->groups[g].n_rows, tiling->groups[g].user_resident};
+        h = checksum64_seeded(group, sizeof group, h);
+    }
+    return at_least(h, 1);
 }
 
 void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uint64_t *first,
@@ -541,6 +385,12 @@ void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uin
     *first = tiling->superblocks[superblock].first_user;
     *n = tiling->superblocks[superblock].n_users;
 }
+
+uint64_t tiling_superblock_ratings(const struct tiling *tiling, size_t superblock) {
+    return tiling->superblocks[superblock].n_ratings;
+}
+
+uint64_t tiling_users_a_superblock(const struct tiling *tiling) { return tiling->superblock_users; }
 
 void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row, uint64_t *n_rows,
                   bool *user_resident) {
@@ -561,11 +411,23 @@ uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row) {
     return tiling->item_of_row[row];
 }
 
-const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock,
-                                         struct kernel_chunk *buffer, struct dpmf_error *error) {
+const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock) {
+    return tiling->superblocks[superblock].chunks;
+}
+
+int tiling_packed_read(const struct tiling *tiling, size_t superblock, uint8_t *packed,
+                       struct dpmf_error *error) {
     const struct superblock *from = &tiling->superblocks[superblock];
-    if (!tiling->on_disk) return from->chunks;
-    size_t bytes = (size_t)(from->n_chunks + KERNEL_AHEAD) * sizeof *buffer;
-    if (file_read_at(tiling->file, buffer, bytes, from->offset, "tiles", error) < 0) return NULL;
-    return buffer;
+    return file_read_at(tiling->file, packed, (size_t)from->bytes, from->offset, "tiles", error);
+}
+
+void tiling_unpack(const struct tiling *tiling, size_t superblock, size_t group,
+                   const uint8_t *packed, const uint8_t **at, size_t n,
+                   struct kernel_chunk *chunks) {
+    struct tile_pack pack = tile_build_pack(tiling, superblock, group);
+    /* the head is 16 bytes of a buffer that is aligned for anything */
+    if (packed[0]) pack.values = (const float *)(const void *)(packed + TILE_BUILD_HEAD);
+    if (!*at) *at = packed + tiling_tile(tiling, superblock, group).first;
+    *at = tile_pack_read(&pack, *at, chunks, n);
+    for (size_t i = 0; i < KERNEL_AHEAD; i++) chunks[n + i] = chunks[n - 1];
 }

@@ -24,14 +24,19 @@ struct tiling_options {
     size_t k;
     int threads;
     int lanes;                 /* superblocks that are worked on at once: they share L3 */
-    uint64_t memory;           /* bytes for tiles; more than that goes to a nameless file */
     const uint64_t *tier_ends; /* NULL, or the paper's tiers: numbers of items, increasing */
     size_t n_tiers;
+    uint64_t superblock_users; /* 0, or as many, where they fit in memory: those of a snapshot */
+    uint64_t memory_whole;     /* bytes for all chunks; what needs more is streamed, with ... */
+    uint64_t memory_streamed;  /* ... bytes for the slots and for what grows with superblocks ... */
+    size_t slots;              /* ... so many of them, each with a superblock and its user rows */
+    uint64_t memory_build;     /* bytes for building; chunks that stay in memory count in it */
+    uint64_t *missing; /* may be NULL. With DPMF_ERR_USAGE_MEMORY: bytes more that would do */
 };
 
 /* The chunks of one (superblock, group). */
 struct tile {
-    uint64_t first; /* chunk, within the superblock */
+    uint64_t first; /* chunk within the superblock; in a stream, byte of the packed superblock */
     uint64_t n;
     uint64_t n_ratings;
 };
@@ -44,14 +49,19 @@ void tiling_free(struct tiling *tiling);
 
 size_t tiling_n_superblocks(const struct tiling *tiling);
 size_t tiling_n_groups(const struct tiling *tiling);
-bool tiling_is_on_disk(const struct tiling *tiling);
-uint64_t tiling_bytes(const struct tiling *tiling); /* of all chunks */
+bool tiling_is_streamed(const struct tiling *tiling);
+uint64_t tiling_bytes(const struct tiling *tiling); /* of all chunks, in memory or packed */
 double tiling_mean_rating(const struct tiling *tiling);
 double tiling_mean_lanes(const struct tiling *tiling); /* ratings a chunk */
+
+/* A checksum of everything that decides in which order ratings are visited. */
+uint64_t tiling_checksum(const struct tiling *tiling);
 
 /* Which users a superblock holds: user numbers are those of the store. */
 void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uint64_t *first,
                              uint64_t *n);
+uint64_t tiling_superblock_ratings(const struct tiling *tiling, size_t superblock);
+uint64_t tiling_users_a_superblock(const struct tiling *tiling); /* of all but the last */
 
 /* Which item rows a group holds, and whether its chunks keep users resident. */
 void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row, uint64_t *n_rows,
@@ -63,11 +73,22 @@ struct tile tiling_tile(const struct tiling *tiling, size_t superblock, size_t g
 uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item);
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row);
 
-/* A superblock's chunks, in memory or read into `buffer` (room for tiling_buffer_chunks of them, or NULL
- * when the tiling is not on disk). Row numbers of users count from the superblock's first user; lanes not in
- * use name spare rows. KERNEL_AHEAD more chunks may be read past the end. */
-const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock,
-                                         struct kernel_chunk *buffer, struct dpmf_error *error);
-size_t tiling_buffer_chunks(const struct tiling *tiling);
+/* Row numbers of users in chunks count from the superblock's first user; lanes not in use name spare rows:
+ * of items, one of TILING_SPARE_ROWS after the last; of users likewise, but in a stream the one row after
+ * tiling_users_a_superblock of them. KERNEL_AHEAD more chunks may be read past the end. */
+
+/* A superblock's chunks, of a tiling that is in memory. */
+const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock);
+
+/* A packed superblock is read into a buffer of tiling_packed_bytes, of a tiling that is streamed. */
+size_t tiling_packed_bytes(const struct tiling *tiling);
+int tiling_packed_read(const struct tiling *tiling, size_t superblock, uint8_t *packed,
+                       struct dpmf_error *error);
+
+/* Unpacks n chunks of a tile from *at on: NULL for its first ones, and then what the call before left there.
+ * KERNEL_AHEAD more are filled with something that may be looked at. */
+void tiling_unpack(const struct tiling *tiling, size_t superblock, size_t group,
+                   const uint8_t *packed, const uint8_t **at, size_t n,
+                   struct kernel_chunk *chunks);
 
 #endif

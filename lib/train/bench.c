@@ -16,11 +16,12 @@
 #include "base/threads.h"
 #include "store/store.h"
 #include "train/first_rows.h"
+#include "train/memory_plan.h"
 #include "train/rates.h"
 #include "train/roofline.h"
 #include "train/sgd_epoch.h"
 
-enum { EPOCHS_MIN = 3, EPOCHS_MAX = 10000, THREADS_MAX = 1024 };
+enum { EPOCHS_MIN = 3, EPOCHS_MAX = 10000, THREADS_MAX = 1024, PREFETCH = 2 };
 
 struct bench {
     const struct dpmf_store *store;
@@ -30,7 +31,10 @@ struct bench {
     const struct kernel_set *kernels;
     struct thread_pool *pool;
     struct tiling *tiling;
-    struct factors factors;
+    struct memory_plan plan;
+    struct factors factors; /* but for the rows of users, ... */
+    struct row_store users; /* ... which are here */
+    struct superblock_stream *stream;
     struct sgd_epoch *epoch;
     double *seconds; /* by epoch */
     uint32_t n_epochs;
@@ -72,36 +76,55 @@ static uint64_t model_bytes(const struct bench *bench) {
 }
 
 static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
-    uint64_t memory = bench->run->memory ? bench->run->memory : memory_default_budget();
-    uint64_t model = model_bytes(bench);
     int threads = thread_pool_size(bench->pool);
-    const struct tiling_options options = {
+    uint64_t missing = 0;
+    bench->plan = (struct memory_plan){
+        .store = bench->store,
+        .kernels = bench->kernels,
+        .k = bench->options->factors,
+        .order = SGD_FREE,
+        .threads = threads,
+        .prefetch = PREFETCH,
+        .memory = bench->run->memory,
+    };
+    struct tiling_options options = {
         .kernels = bench->kernels,
         .k = bench->options->factors,
         .threads = threads,
         .lanes = sgd_lanes(SGD_FREE, threads),
-        .memory = memory > model ? memory - model : 0,
+        .missing = &missing,
     };
+    int code = memory_plan_divide(&bench->plan, &options, error);
+    if (code < 0) return code;
     double begun = now();
-    int code = tiling_build(bench->store, &options, bench->run, &bench->tiling, error);
+    code = tiling_build(bench->store, &options, bench->run, &bench->tiling, error);
     bench->result->tiling_seconds = now() - begun;
-    return code;
+    return code == DPMF_ERR_USAGE_MEMORY ? memory_plan_refuse(&bench->plan, missing, error) : code;
 }
 
 static int make_model(struct bench *bench, struct dpmf_error *error) {
     struct factors *factors = &bench->factors;
     uint32_t k = factors->k = bench->options->factors;
     size_t stride = bench->kernels->stride(k);
+    uint64_t items = store_n_items(bench->store);
+    const char *beside = tiling_is_streamed(bench->tiling) ? store_path(bench->store) : NULL;
     factors->offset = tiling_mean_rating(bench->tiling);
-    int code = factor_matrix_init(&factors->users, store_n_users(bench->store), stride,
-                                  TILING_SPARE_ROWS, error);
+    int code = first_rows_make_users(&factors->users, &bench->users, store_n_users(bench->store),
+                                     stride, TILING_SPARE_ROWS, beside, error);
     if (code == 0)
-        code = factor_matrix_init(&factors->items, store_n_items(bench->store), stride,
-                                  TILING_SPARE_ROWS, error);
+        code = factor_matrix_init(&factors->items, items, stride, TILING_SPARE_ROWS, error);
     if (code < 0) return code;
-    first_rows_fill(&factors->users, k, 1, FIRST_ROWS_USERS);
     first_rows_fill(&factors->items, k, 1, FIRST_ROWS_ITEMS);
-    return 0;
+    return first_rows_fill_store(&bench->users, k, 1, FIRST_ROWS_USERS, error);
+}
+
+static int make_epoch(struct bench *bench, struct dpmf_error *error) {
+    int code =
+        superblock_stream_init(&bench->stream, bench->tiling, &bench->users,
+                               bench->factors.users.biases, memory_plan_slots(&bench->plan), error);
+    if (code < 0) return code;
+    return sgd_epoch_init(&bench->epoch, bench->tiling, bench->stream, bench->kernels,
+                          &bench->factors, SGD_FREE, bench->pool, error);
 }
 
 /* As a training run asks, so that it costs as much. */
@@ -124,13 +147,15 @@ static bool should_stop(void *self) {
 static int run_epochs(struct bench *bench, struct dpmf_error *error) {
     const struct sgd_rates rates = {
         .rate = 1e-3f, .reg = (float)RATES_REGULARIZATION, .bias_rate = 1e-3f, .bias_reg = 0.01f};
-    double squared_error, spent = 0;
+    const struct sgd_watch watch = {.self = bench, .should_stop = should_stop};
+    double spent = 0;
     bench->seconds = memory_alloc(EPOCHS_MAX, sizeof bench->seconds[0]);
     if (!bench->seconds) return error_no_memory(error);
     while (bench->n_epochs < EPOCHS_MIN ||
            (spent < bench->options->seconds && bench->n_epochs < EPOCHS_MAX)) {
         double begun = now();
-        int code = sgd_epoch_run(bench->epoch, &rates, should_stop, bench, &squared_error, error);
+        size_t done;
+        int code = sgd_epoch_run(bench->epoch, bench->n_epochs, 0, &rates, &watch, &done, error);
         if (code < 0) return code;
         bench->seconds[bench->n_epochs] = now() - begun;
         spent += bench->seconds[bench->n_epochs++];
@@ -162,7 +187,7 @@ static void fill_result(struct bench *bench, double roofline) {
     result->roofline_bytes_per_second = roofline;
     result->fraction_of_roofline = result->bytes_per_second / roofline;
     result->model_bytes = model_bytes(bench);
-    result->tiles_on_disk = tiling_is_on_disk(bench->tiling);
+    result->tiles_on_disk = tiling_is_streamed(bench->tiling);
     snprintf(result->kernels, sizeof result->kernels, "%s", bench->kernels->name);
 }
 
@@ -172,9 +197,7 @@ static int measure(struct bench *bench, struct dpmf_error *error) {
     if (code == 0) code = thread_pool_init(&bench->pool, threads_wanted(bench->run), error);
     if (code == 0) code = tile_ratings(bench, error);
     if (code == 0) code = make_model(bench, error);
-    if (code == 0)
-        code = sgd_epoch_init(&bench->epoch, bench->tiling, bench->kernels, &bench->factors,
-                              SGD_FREE, bench->pool, error);
+    if (code == 0) code = make_epoch(bench, error);
     if (code == 0) code = roofline_measure(bench->pool, &before, error);
     if (code == 0) code = run_epochs(bench, error);
     if (code == 0) code = roofline_measure(bench->pool, &after, error);
@@ -192,13 +215,16 @@ int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_options *op
         .options = options ? options : &default_options,
         .run = run ? run : &default_run,
         .result = result,
+        .users = {.file = -1},
         .asking = ATOMIC_FLAG_INIT,
     };
     memset(result, 0, sizeof *result);
     int code = measure(&bench, error);
     sgd_epoch_free(bench.epoch);
+    superblock_stream_free(bench.stream);
     thread_pool_free(bench.pool);
     tiling_free(bench.tiling);
+    row_store_close(&bench.users);
     factors_free(&bench.factors);
     free(bench.seconds);
     return code;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "recommend/best_items.h"
+#include "train/fold_users.h"
 #include "train/model_numbers.h"
 #include "train/rank_users.h"
 
@@ -273,10 +274,11 @@ static void free_evaluator(struct evaluator *evaluator) {
     free(evaluator->scores);
 }
 
-int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
-                        struct dpmf_store *history, const struct dpmf_evaluate_options *options,
-                        const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
-                        struct dpmf_error *error) {
+static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store *test,
+                               struct dpmf_store *history,
+                               const struct dpmf_evaluate_options *options,
+                               const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                               struct dpmf_error *error) {
     struct evaluator evaluator = {.model = model, .ranking = options ? options->ranking : 0};
     *evaluation = (struct dpmf_evaluation){0};
     if (evaluator.ranking > RANKING_MAX)
@@ -296,5 +298,21 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
         evaluation->unknown_items = total->unknown_items;
     }
     free_evaluator(&evaluator);
+    return code;
+}
+
+/* A release has no users: those of the history are fitted first, as they would do at home. */
+int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
+                        struct dpmf_store *history, const struct dpmf_evaluate_options *options,
+                        const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                        struct dpmf_error *error) {
+    struct dpmf_model folded;
+    if (model->kind != MODEL_RELEASE || !history)
+        return evaluate_with_users(model, test, history, options, run, evaluation, error);
+    *evaluation = (struct dpmf_evaluation){0};
+    int code = fold_users_make(model, history, run, &folded, error);
+    if (code < 0) return code;
+    code = evaluate_with_users(&folded, test, history, options, run, evaluation, error);
+    fold_users_free(&folded);
     return code;
 }

@@ -5,18 +5,59 @@
 #include "train/first_rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "random/random.h"
 #include "train/rates.h"
 
-void first_rows_fill(struct factor_matrix *matrix, uint32_t k, uint64_t seed,
-                     enum first_rows_side side) {
+int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, uint64_t n,
+                          size_t stride, uint64_t spare, const char *beside,
+                          struct dpmf_error *error) {
+    if (!beside) {
+        int code = factor_matrix_init(users, n, stride, spare, error);
+        *rows = row_store_of(users->rows, n, stride);
+        return code;
+    }
+    *users = (struct factor_matrix){.n = n, .stride = stride};
+    users->biases = memory_map((size_t)n * sizeof(float));
+    if (!users->biases) return error_no_memory(error);
+    return row_store_open(rows, beside, n, stride, error);
+}
+
+static void fill(float *rows, size_t stride, uint64_t first, uint64_t n, uint32_t k, uint64_t seed,
+                 enum first_rows_side side) {
     double scale = sqrt(RATES_FIRST_PRODUCT / sqrt((double)k));
-    for (uint64_t row = 0; row < matrix->n; row++) {
+    for (uint64_t i = 0; i < n; i++) {
         struct random_stream random;
-        random_stream_init(&random, seed, (uint32_t)side, row);
-        float *at = matrix->rows + row * matrix->stride;
+        random_stream_init(&random, seed, (uint32_t)side, first + i);
+        float *at = rows + i * stride;
         for (uint32_t x = 0; x < k; x++)
             at[x] = (float)(scale * sqrt(3.0) * (2 * random_uniform(&random) - 1));
     }
+}
+
+void first_rows_fill(struct factor_matrix *matrix, uint32_t k, uint64_t seed,
+                     enum first_rows_side side) {
+    fill(matrix->rows, matrix->stride, 0, matrix->n, k, seed, side);
+}
+
+int first_rows_fill_store(const struct row_store *rows, uint32_t k, uint64_t seed,
+                          enum first_rows_side side, struct dpmf_error *error) {
+    if (rows->rows) {
+        fill(rows->rows, rows->stride, 0, rows->n, k, seed, side);
+        return 0;
+    }
+    uint64_t piece = row_store_piece(rows->stride);
+    float *buffer = memory_alloc_zero((size_t)piece, rows->stride * sizeof buffer[0]);
+    if (!buffer) return error_no_memory(error);
+    int code = 0;
+    for (uint64_t first = 0; first < rows->n && code == 0; first += piece) {
+        uint64_t n = rows->n - first < piece ? rows->n - first : piece;
+        fill(buffer, rows->stride, first, n, k, seed, side);
+        code = row_store_put(rows, first, n, buffer, error);
+    }
+    free(buffer);
+    return code;
 }

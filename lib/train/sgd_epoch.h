@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "model/factors.h"
 #include "schedule/tiling.h"
+#include "train/superblock_stream.h"
 
 enum sgd_order {
     SGD_FREE,          /* groups are taken by try-lock: the fastest */
@@ -17,11 +18,16 @@ enum sgd_order {
 /* Superblocks that are worked on at once. A fixed number where results must not depend on threads. */
 int sgd_lanes(enum sgd_order order, int threads);
 
+/* Bytes that each thread needs for itself, where tiles are streamed. */
+size_t sgd_epoch_thread_bytes(void);
+
 struct sgd_epoch;
 
+/* `stream` has the users' rows, `factors` the items' and the scale. */
 int sgd_epoch_init(struct sgd_epoch **epoch, const struct tiling *tiling,
-                   const struct kernel_set *kernels, struct factors *factors, enum sgd_order order,
-                   struct thread_pool *pool, struct dpmf_error *error);
+                   struct superblock_stream *stream, const struct kernel_set *kernels,
+                   struct factors *factors, enum sgd_order order, struct thread_pool *pool,
+                   struct dpmf_error *error);
 void sgd_epoch_free(struct sgd_epoch *epoch);
 
 struct sgd_rates {
@@ -29,11 +35,40 @@ struct sgd_rates {
     float bias_rate, bias_reg; /* ... and of the biases */
 };
 
-/* Runs one epoch. *squared_error is the sum over all ratings, each as it was just before its update.
- * `should_stop` (may be NULL) is asked between tiles, from any thread; when it says so the epoch ends early
- * with DPMF_ERR_BASE_CANCELLED. */
-int sgd_epoch_run(struct sgd_epoch *epoch, const struct sgd_rates *rates,
-                  bool (*should_stop)(void *self), void *self, double *squared_error,
+/* Who watches an epoch; all may be NULL, and are called from any thread. A position is the number of an epoch
+ * (epochs done before it) and a superblock of it. A negative code ends the epoch. */
+struct sgd_watch {
+    void *self;
+
+    /* Asked between tiles. When it says so the epoch ends early with DPMF_ERR_BASE_CANCELLED: at once, or with
+     * `whole` when the superblocks that were begun are done. */
+    bool (*should_stop)(void *self);
+    bool whole;
+
+    /* Before the superblock is begun (in the deterministic order: it and those of its round), when all
+     * before it are begun and none after it. One call at a time. */
+    int (*before_superblock)(void *self, uint32_t epoch, size_t superblock,
+                             struct dpmf_error *error);
+
+    /* Before the superblock's user rows are written for the first time ... */
+    int (*before_users)(void *self, uint32_t epoch, const struct superblock_view *view,
+                        struct dpmf_error *error);
+
+    /* ... and before a superblock's tile writes the item rows of a group, which (but for Hogwild) nobody else
+     * does at that time. */
+    int (*before_group)(void *self, uint32_t epoch, size_t superblock, size_t group,
+                        struct dpmf_error *error);
+};
+
+/* Runs epoch number `number`, from superblock `first` on (in the deterministic order a whole number of
+ * sgd_lanes). *done is how many superblocks of it are done in the end, whatever the result: but after a failure
+ * or when it was stopped at once, nothing is known of those after them. */
+int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
+                  const struct sgd_rates *rates, const struct sgd_watch *watch, size_t *done,
                   struct dpmf_error *error);
+
+/* The sum of the squared errors of a superblock's ratings in the last epoch it was visited in, each as it was
+ * just before its update. From any thread, once the stream says that the superblock is done. */
+double sgd_epoch_squared_error(const struct sgd_epoch *epoch, size_t superblock);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The validation set of valid_set.h: fed by a store, asked by train.c after every epoch.
+ * The validation set of valid_set.h: fed by a store, asked by train.c after every epoch. Its ratings are in the
+ * order of the model's users, so that rows which are on disk are read once and in order.
  */
 #include "train/valid_set.h"
 
@@ -29,8 +30,18 @@ struct valid_set {
 
     /* of the running evaluation */
     const struct factors *factors;
+    const struct row_store *users;
     const struct kernel_set *kernels;
     _Atomic uint64_t next;
+    _Atomic int code;
+    struct dpmf_error error; /* of the thread that set the code */
+};
+
+/* The rows of some users in a row, as a thread has them at hand. */
+struct window {
+    const float *rows;
+    uint64_t first, n, room; /* room: as many at most, in the buffer */
+    float *buffer;
 };
 
 struct valid_fill {
@@ -63,6 +74,24 @@ static int fill_block(struct valid_fill *fill, uint64_t b, struct store_raw *raw
     return 0;
 }
 
+static int by_user(const void *a, const void *b) {
+    const struct valid_rating *x = a, *y = b;
+    if (x->user != y->user) return x->user < y->user ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Mostly they are in order: a split keeps that of the users. */
+static void sort_by_user(struct valid_set *set) {
+    bool sorted = true;
+    for (uint64_t i = 1; i < set->n && sorted; i++)
+        sorted = set->ratings[i - 1].user <= set->ratings[i].user;
+    if (!sorted) qsort(set->ratings, (size_t)set->n, sizeof set->ratings[0], by_user);
+}
+
+uint64_t valid_set_bytes(uint64_t n_ratings, bool making) {
+    return n_ratings * sizeof(struct valid_rating) * (making ? 2 : 1); /* sorting takes a copy */
+}
+
 int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
                    const struct factors *factors, struct dpmf_error *error) {
     *out = NULL;
@@ -88,6 +117,7 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
     for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++)
         code = fill_block(&fill, b, &raw, &space, error);
     if (code < 0) goto out;
+    sort_by_user(set);
     *out = set;
     set = NULL;
 out:
@@ -105,42 +135,86 @@ void valid_set_free(struct valid_set *set) {
     free(set);
 }
 
-static double error_of(const struct valid_set *set, const struct valid_rating *rating) {
+/* The row of a user; users are asked for in their order. */
+static const float *row_at(const struct valid_set *set, struct window *window, uint64_t user,
+                           struct dpmf_error *error) {
+    const struct row_store *users = set->users;
+    if (!window->rows || user >= window->first + window->n) {
+        window->first = user;
+        window->n = users->n - user < window->room ? users->n - user : window->room;
+        window->rows = row_store_look(users, user, window->n, window->buffer, error);
+        if (!window->rows) return NULL;
+    }
+    return window->rows + (user - window->first) * users->stride;
+}
+
+static bool error_of(const struct valid_set *set, const struct valid_rating *rating,
+                     struct window *window, double *e, struct dpmf_error *error) {
     const struct factors *factors = set->factors;
     double prediction = factors->offset;
     if (rating->user != UNKNOWN) prediction += (double)factors->users.biases[rating->user];
     if (rating->item != UNKNOWN) prediction += (double)factors->items.biases[rating->item];
-    if (rating->user != UNKNOWN && rating->item != UNKNOWN)
+    if (rating->user != UNKNOWN && rating->item != UNKNOWN) {
+        const float *u = row_at(set, window, rating->user, error);
+        if (!u) return false;
         prediction +=
-            (double)set->kernels->dot(factors->users.rows + rating->user * factors->users.stride,
-                                      factors->items.rows + rating->item * factors->items.stride,
+            (double)set->kernels->dot(u, factors->items.rows + rating->item * factors->items.stride,
                                       set->kernels->padded_k(factors->k));
+    }
     prediction = fmin(fmax(prediction, factors->min), factors->max);
-    return (double)rating->value - prediction;
+    *e = (double)rating->value - prediction;
+    return true;
+}
+
+static bool sum_piece(struct valid_set *set, uint64_t piece, struct window *window,
+                      struct dpmf_error *error) {
+    uint64_t end = (piece + 1) * PIECE < set->n ? (piece + 1) * PIECE : set->n;
+    double sum = 0, e;
+    window->rows = NULL;
+    for (uint64_t i = piece * PIECE; i < end; i++) {
+        if (!error_of(set, &set->ratings[i], window, &e, error)) return false;
+        sum += e * e;
+    }
+    set->sums[piece] = sum;
+    return true;
 }
 
 static void sum_pieces(void *self, int worker) {
     struct valid_set *set = self;
-    (void)worker;
+    struct dpmf_error error = {0};
+    struct window window = {.room = row_store_piece(set->users->stride)};
     uint64_t piece;
-    while ((piece = atomic_fetch_add(&set->next, 1)) < set->n_pieces) {
-        uint64_t end = (piece + 1) * PIECE < set->n ? (piece + 1) * PIECE : set->n;
-        double sum = 0;
-        for (uint64_t i = piece * PIECE; i < end; i++) {
-            double e = error_of(set, &set->ratings[i]);
-            sum += e * e;
-        }
-        set->sums[piece] = sum;
+    bool good = true;
+    (void)worker;
+    if (!set->users->rows) { /* aligned, as the kernels want it */
+        size_t bytes = (size_t)window.room * set->users->stride * sizeof(float);
+        window.buffer = aligned_alloc(KERNEL_ALIGN, bytes);
+        good = window.buffer != NULL;
+        if (!good) error_no_memory(&error);
     }
+    while (good && (piece = atomic_fetch_add(&set->next, 1)) < set->n_pieces)
+        good = sum_piece(set, piece, &window, &error);
+    int none = 0;
+    if (!good && atomic_compare_exchange_strong(&set->code, &none, error.code)) set->error = error;
+    free(window.buffer);
 }
 
-double valid_set_rmse(struct valid_set *set, const struct factors *factors,
-                      const struct kernel_set *kernels, struct thread_pool *pool) {
+int valid_set_rmse(struct valid_set *set, const struct factors *factors,
+                   const struct row_store *users, const struct kernel_set *kernels,
+                   struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
     set->factors = factors;
+    set->users = users;
     set->kernels = kernels;
     atomic_store(&set->next, 0);
+    atomic_store(&set->code, 0);
     thread_pool_run(pool, sum_pieces, set);
+    int code = atomic_load(&set->code);
+    if (code < 0) {
+        if (error) *error = set->error;
+        return code;
+    }
     double sum = 0;
     for (size_t i = 0; i < set->n_pieces; i++) sum += set->sums[i];
-    return sqrt(sum / (double)set->n);
+    *rmse = sqrt(sum / (double)set->n);
+    return 0;
 }

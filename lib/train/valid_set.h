@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "model/factors.h"
+#include "train/row_store.h"
 
 struct valid_set;
 
@@ -16,8 +17,12 @@ int valid_set_init(struct valid_set **set, const struct dpmf_store *store,
 void valid_set_free(struct valid_set *set);
 
 /* Unknown users and items count with what is known of them; predictions are clamped to the scale. The same
- * bits for any number of threads. */
-double valid_set_rmse(struct valid_set *set, const struct factors *factors,
-                      const struct kernel_set *kernels, struct thread_pool *pool);
+ * bits for any number of threads, and wherever the users' rows are, which `users` has: `factors` need not. */
+int valid_set_rmse(struct valid_set *set, const struct factors *factors,
+                   const struct row_store *users, const struct kernel_set *kernels,
+                   struct thread_pool *pool, double *rmse, struct dpmf_error *error);
+
+/* Bytes it takes: to make it, and then to keep it, for so many ratings. */
+uint64_t valid_set_bytes(uint64_t n_ratings, bool making);
 
 #endif

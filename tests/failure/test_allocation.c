@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "../unit/checkpoint_make.h"
+#include "../unit/release_make.h"
 #include "../unit/temp_dir.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -27,6 +28,8 @@
 #include "base/threads.h"
 #include "dpmf.h"
 #include "model/safetensors.h"
+#include "privacy/catalogue.h"
+#include "privacy/ledger.h"
 #include "store/store.h"
 
 /* ---- allocations that fail -------------------------------------------------------------------- */
@@ -412,6 +415,31 @@ static int look_up(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
+static int folding_in(void) {
+    static const struct dpmf_own_rating ratings[] = {{0, 5}, {1, 2}, {2, 4}};
+    struct dpmf_user *user;
+    int code = dpmf_user_fold_in(model, ratings, 3, &user, NULL);
+    dpmf_user_free(user);
+    return code;
+}
+
+static int find_newcomer(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_newcomers *newcomers;
+    const struct dpmf_user *user;
+    int code = dpmf_newcomers_open(model, store, run, &newcomers, NULL);
+    if (code == 0) code = dpmf_newcomers_find(newcomers, "22", 2, &user, NULL);
+    dpmf_newcomers_close(newcomers);
+    return code;
+}
+
+static int tune_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_tune_options options = dpmf_tune_options_default();
+    options.train.factors = options.train.epochs = 2;
+    options.trials = 10; /* enough that a surface is fitted */
+    options.valid_fraction = 0.5;
+    return dpmf_tune(store, NULL, &options, run, NULL, NULL, NULL);
+}
+
 static int ignore_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
     (void)self, (void)row, (void)error;
     return 0;
@@ -420,11 +448,63 @@ static int ignore_row(void *self, const struct dpmf_table_row *row, struct dpmf_
 static int evaluating(void) { return with_store(evaluate_it); }
 static int recommending(void) { return with_store(recommend_all); }
 static int looking_up(void) { return with_store(look_up); }
+static int finding_newcomers(void) { return with_store(find_newcomer); }
+static int tuning(void) { return with_store(tune_it); }
+
+static int pairs_reading(void) {
+    struct dpmf_error error;
+    int code = dpmf_pairs_read(json_path, NULL, ignore_row, NULL, &error);
+    return code < 0 ? code : dpmf_pairs_read(csv_path, NULL, ignore_row, NULL, &error);
+}
 
 static int table_reading(void) {
     struct dpmf_error error;
     int code = dpmf_table_read(csv_path, "user,item", NULL, ignore_row, NULL, &error);
     return code < 0 ? code : dpmf_table_read(packed_path, "item", NULL, ignore_row, NULL, &error);
+}
+
+/* ---- lib/privacy ------------------------------------------------------------------------------ */
+
+static char items_path[TEMP_PATH_MAX], features_path[TEMP_PATH_MAX], wishes_path[TEMP_PATH_MAX];
+
+static void make_catalogue(void) {
+    static const char items[] = "item,x\n1,a\n2,b\n3,c\n4,d\n2,b\n";
+    static const char features[] =
+        "item,year,kind\n1,1990,a|b\n2,1991,b\n3,1993,a|b\n4,1997,a\n5,,\n";
+    static const char wishes[] = "user,epsilon\nann,1\nbob,0.5\nann,0.25\n";
+    temp_dir_file(&inputs, "items", items_path);
+    temp_dir_file(&inputs, "features", features_path);
+    temp_dir_file(&inputs, "wishes", wishes_path);
+    temp_dir_write(items_path, items, sizeof items - 1);
+    temp_dir_write(features_path, features, sizeof features - 1);
+    temp_dir_write(wishes_path, wishes, sizeof wishes - 1);
+}
+
+static int catalogue_reading(void) {
+    struct catalogue catalogue;
+    struct dpmf_error error;
+    int code = catalogue_read(items_path, NULL, &catalogue, &error);
+    if (code == 0) code = catalogue_read_features(&catalogue, features_path, NULL, &error);
+    catalogue_free(&catalogue);
+    return code;
+}
+
+static int take_items(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct catalogue catalogue;
+    (void)run;
+    int code = catalogue_from_store(store, &catalogue, NULL);
+    catalogue_free(&catalogue);
+    return code;
+}
+
+static int catalogue_taking(void) { return with_store(take_items); }
+
+static int wishes_reading(void) {
+    struct user_wishes wishes;
+    struct dpmf_error error;
+    int code = user_wishes_read(wishes_path, NULL, &wishes, &error);
+    user_wishes_free(&wishes);
+    return code;
 }
 
 /* Users and items of both the model and the store. */
@@ -435,6 +515,88 @@ static void make_model(void) {
     temp_dir_file(&inputs, "m.safetensors", model_path);
     assert_int_equal(checkpoint_write(model_path, &made, &state, "{}", NULL), 0);
     assert_int_equal(dpmf_model_open(model_path, &model, NULL), 0);
+}
+
+static int pass_over(void *self, const struct dpmf_ledger_population *population,
+                     const struct dpmf_ledger_entry *entry) {
+    (void)self, (void)population, (void)entry;
+    return 0;
+}
+
+/* The lock is not an output: it stays beside the ledger. Here it goes, so that each run starts anew. */
+static int keeping_a_ledger(void) {
+    struct ledger_entry entry = {
+        "people", "0123456789abcdef0123456789abcdef", LEDGER_RESERVED, false, 0.1, 1e-5, 1, 5};
+    struct dpmf_error error;
+    char lock[TEMP_PATH_MAX];
+    temp_dir_file(&dir, "output.lock", lock);
+    int code = ledger_reserve(output_path, &entry, 2, &error);
+    if (code == 0) code = dpmf_ledger_visit(output_path, NULL, pass_over, NULL, &error);
+    if (code == 0) code = dpmf_ledger_return(output_path, entry.id, &error);
+    if (code == 0) code = ledger_commit(output_path, entry.id, &error);
+    if (code == 0) code = dpmf_ledger_set_budget(output_path, "others", 1, &error);
+    unlink(output_path);
+    unlink(lock);
+    return code;
+}
+
+/* ---- releases --------------------------------------------------------------------------------- */
+
+static char release_path[TEMP_PATH_MAX];
+
+static void make_release(void) {
+    const struct statement statement = statement_make(1, 4, 2, 2);
+    temp_dir_file(&inputs, "release.safetensors", release_path);
+    release_make_file(release_path, 2, &statement);
+}
+
+static int release_writing(void) {
+    const struct statement statement = statement_make(1, 4, 2, 2);
+    struct release release;
+    struct dpmf_error error;
+    int code = release_read(release_path, release_make_stride, 0, &release, &error);
+    char *text = code == 0 ? statement_to_json(&statement) : NULL;
+    if (code == 0) {
+        free(release.statement);
+        release.statement = text;
+        code = text ? release_write(output_path, &release, &error) : error_no_memory(&error);
+    }
+    release_free(&release);
+    unlink(output_path);
+    return code;
+}
+
+static int release_showing(void) {
+    struct dpmf_statement statement;
+    struct dpmf_verification found;
+    struct dpmf_error error;
+    int code = dpmf_release_statement(release_path, &statement, &error);
+    dpmf_statement_free(&statement);
+    return code < 0 ? code : dpmf_release_verify(release_path, &found, &error);
+}
+
+static int evaluate_release(struct dpmf_store *store, const struct dpmf_run *run) {
+    const struct dpmf_evaluate_options options = {.ranking = 2};
+    struct dpmf_evaluation evaluation;
+    struct dpmf_model *release;
+    struct dpmf_error error;
+    int code = dpmf_model_open(release_path, &release, &error);
+    if (code == 0)
+        code = dpmf_model_evaluate(release, store, store, &options, run, &evaluation, &error);
+    dpmf_model_close(release);
+    return code;
+}
+
+static int release_evaluating(void) { return with_store(evaluate_release); }
+
+static int planning(void) {
+    struct dpmf_plan_options options = dpmf_plan_options_default();
+    struct dpmf_plan plan;
+    struct dpmf_error error = {0};
+    options.users = 1000;
+    options.items = 100;
+    options.ratings_per_user = 20;
+    return dpmf_privacy_plan(&options, &plan, &error);
 }
 
 /* ---- all of them: add a line for whatever allocates ------------------------------------------- */
@@ -463,7 +625,19 @@ static const struct scenario scenarios[] = {
     {"evaluate", evaluating},
     {"recommend", recommending},
     {"history", looking_up},
+    {"fold in", folding_in},
+    {"newcomers", finding_newcomers},
+    {"tune", tuning},
     {"table", table_reading},
+    {"pairs", pairs_reading},
+    {"ledger", keeping_a_ledger},
+    {"catalogue", catalogue_reading},
+    {"catalogue of a store", catalogue_taking},
+    {"wishes", wishes_reading},
+    {"release written", release_writing},
+    {"statement", release_showing},
+    {"release evaluated", release_evaluating},
+    {"plan", planning},
 };
 
 static void test_scenarios(void **state) {
@@ -473,6 +647,8 @@ static void test_scenarios(void **state) {
     temp_dir_file(&dir, "second", second_path);
     make_inputs();
     make_model();
+    make_catalogue();
+    make_release();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         fail_each_allocation(&scenarios[i]);
     dpmf_model_close(model);

@@ -177,10 +177,62 @@ static void test_store_and_stop(void **state) {
                      DPMF_ERR_IO_MISSING);
 }
 
+static int write_record(void *self, const struct dpmf_table_record *record,
+                        struct dpmf_error *error) {
+    struct written *out = self;
+    (void)error;
+    out->rows++;
+    for (size_t i = 0; i < record->n && out->n < 2000; i++) {
+        const struct dpmf_field *field = &record->field[i];
+        assert_int_equal(strlen(field->text), field->length);
+        out->n += (size_t)snprintf(out->text + out->n, 1000, "[%s]", field->text);
+    }
+    out->n += (size_t)snprintf(out->text + out->n, 100, "%lld\n", (long long)record->line);
+    return out->rows == 4 ? 77 : 0;
+}
+
+static void test_whole_rows(void **state) {
+    struct written out = {0};
+    char path[TEMP_PATH_MAX];
+    static const char text[] = "item,year,note\n1,1995,\"a\nb\"\n\n2,\n3,,,Am\xe9lie\n5\n";
+    temp_dir_file(*state, "table", path);
+    temp_dir_write(path, text, sizeof text - 1);
+    assert_int_equal(dpmf_table_read_whole(path, NULL, write_record, &out, NULL), 77);
+    assert_string_equal(out.text, "[item][year][note]1\n[1][1995][a\nb]2\n[2][]5\n[3][][][Am\xe9"
+                                  "lie]6\n");
+    temp_dir_write(path, "a b  c\n", 7);
+    out = (struct written){0};
+    assert_int_equal(dpmf_table_read_whole(path, NULL, write_record, &out, NULL), 0);
+    assert_string_equal(out.text, "[a][b][c]1\n");
+
+    char wide[300];
+    struct dpmf_error error = {0};
+    memset(wide, ',', sizeof wide);
+    temp_dir_write(path, wide, 255);
+    assert_int_equal(dpmf_table_read_whole(path, NULL, write_record, &out, &error), 0);
+    temp_dir_write(path, wide, 256);
+    assert_int_equal(dpmf_table_read_whole(path, NULL, write_record, &out, &error),
+                     DPMF_ERR_INPUT_COLUMNS);
+    assert_int_equal(error.line, 1);
+    assert_int_equal(error.column, 257);
+}
+
+static void test_roles(void **state) {
+    (void)state;
+    assert_string_equal(dpmf_table_column_role("Movie ID", 8), "item");
+    assert_string_equal(dpmf_table_column_role("userId", 6), "user");
+    assert_string_equal(dpmf_table_column_role("score", 5), "rating");
+    assert_string_equal(dpmf_table_column_role("Name", 4), "title");
+    assert_null(dpmf_table_column_role("genres", 6));
+    assert_null(dpmf_table_column_role("timestamp", 9));
+    assert_null(dpmf_table_column_role("", 0));
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_forms), TEST(test_bad_rows),
-                                       TEST(test_long_tables), TEST(test_long_rows),
-                                       TEST(test_store_and_stop)};
+    const struct CMUnitTest tests[] = {TEST(test_forms),          TEST(test_bad_rows),
+                                       TEST(test_long_tables),    TEST(test_long_rows),
+                                       TEST(test_store_and_stop), TEST(test_whole_rows),
+                                       TEST(test_roles)};
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * Tiles: every rating is in exactly one chunk, of the superblock and group it belongs to; what a kernel
- * relies on holds for every chunk; and tiles on disk are the same as tiles in memory.
+ * relies on holds for every chunk; tiles that are streamed are the same as tiles in memory, within the memory
+ * they were given; and chunks that were packed are what they were.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "schedule/tile_pack.h"
 #include "schedule/tiling.h"
 #include "store/store.h"
 #include "temp_dir.h"
@@ -74,8 +76,13 @@ static uint64_t check_chunk(float *table, const struct tiling *tiling,
         uint64_t row = user_resident ? chunk->moving[i] : chunk->resident;
         uint64_t user = first_user + (user_resident ? chunk->resident : chunk->moving[i]);
         if (i >= chunk->n) { /* a spare row, never a real one */
-            assert_true(user_resident ? row >= ITEMS && row < ITEMS + TILING_SPARE_ROWS
-                                      : user >= USERS && user < USERS + TILING_SPARE_ROWS);
+            if (user_resident)
+                assert_true(row >= ITEMS && row < ITEMS + TILING_SPARE_ROWS);
+            else if (tiling_is_streamed(tiling))
+                assert_int_equal(chunk->moving[i], tiling_users_a_superblock(tiling));
+            else
+                assert_true(user >= USERS && user < USERS + TILING_SPARE_ROWS);
+            assert_true(chunk->rating[i] == 0);
             continue;
         }
         assert_true(row >= first_row && row < first_row + n_rows);
@@ -85,33 +92,67 @@ static uint64_t check_chunk(float *table, const struct tiling *tiling,
     return chunk->n;
 }
 
+/* A tile's chunks, unpacked a few at a time where they are packed. */
+static uint64_t check_tile(float *table, const struct tiling *tiling, size_t s, size_t g,
+                           uint64_t first_user, const uint8_t *packed) {
+    enum { AT_ONCE = 5 };
+    struct tile tile = tiling_tile(tiling, s, g);
+    struct kernel_chunk unpacked[AT_ONCE + KERNEL_AHEAD];
+    const struct kernel_chunk *chunks = packed ? unpacked : tiling_chunks(tiling, s) + tile.first;
+    const uint8_t *at = NULL;
+    uint64_t n = 0;
+    for (uint64_t c = 0; c < tile.n; c += AT_ONCE) {
+        size_t m = tile.n - c < AT_ONCE ? (size_t)(tile.n - c) : AT_ONCE;
+        if (packed) tiling_unpack(tiling, s, g, packed, &at, m, unpacked);
+        for (size_t i = 0; i < m; i++)
+            n += check_chunk(table, tiling, packed ? &chunks[i] : &chunks[c + i], first_user, g);
+    }
+    assert_int_equal(n, tile.n_ratings);
+    return n;
+}
+
 static void check_tiling(const struct dpmf_store *store, const struct tiling *tiling) {
     float *table = read_table(store);
-    struct kernel_chunk *buffer =
-        malloc((tiling_buffer_chunks(tiling) + KERNEL_AHEAD) * sizeof *buffer);
-    assert_non_null(buffer);
+    uint8_t *packed = NULL;
+    if (tiling_is_streamed(tiling)) {
+        packed = malloc(tiling_packed_bytes(tiling));
+        assert_non_null(packed);
+    }
     uint64_t total = 0, next_user = 0;
     for (size_t s = 0; s < tiling_n_superblocks(tiling); s++) {
-        uint64_t first_user, n_users;
+        uint64_t first_user, n_users, n = 0;
         tiling_superblock_users(tiling, s, &first_user, &n_users);
         assert_int_equal(first_user, next_user);
+        assert_true(n_users <= tiling_users_a_superblock(tiling));
         next_user += n_users;
-        const struct kernel_chunk *chunks = tiling_chunks(tiling, s, buffer, NULL);
-        assert_non_null(chunks);
-        for (size_t g = 0; g < tiling_n_groups(tiling); g++) {
-            struct tile tile = tiling_tile(tiling, s, g);
-            uint64_t n = 0;
-            for (uint64_t c = 0; c < tile.n; c++)
-                n += check_chunk(table, tiling, &chunks[tile.first + c], first_user, g);
-            assert_int_equal(n, tile.n_ratings);
-            total += n;
-        }
+        if (packed) assert_int_equal(tiling_packed_read(tiling, s, packed, NULL), 0);
+        for (size_t g = 0; g < tiling_n_groups(tiling); g++)
+            n += check_tile(table, tiling, s, g, first_user, packed);
+        assert_int_equal(n, tiling_superblock_ratings(tiling, s));
+        total += n;
     }
     assert_int_equal(next_user, USERS);
     assert_int_equal(total, RATINGS);
     for (size_t i = 0; i < (size_t)USERS * ITEMS; i++) assert_true(table[i] == 0);
-    free(buffer);
+    free(packed);
     free(table);
+}
+
+static struct tiling_options in_memory(size_t k, int lanes) {
+    return (struct tiling_options){.kernels = kernel_set_choose(NULL),
+                                   .k = k,
+                                   .threads = 2,
+                                   .lanes = lanes,
+                                   .memory_whole = (uint64_t)1 << 30,
+                                   .memory_build = (uint64_t)1 << 30};
+}
+
+static struct tiling_options streamed(size_t k, int lanes) {
+    struct tiling_options options = in_memory(k, lanes);
+    options.memory_whole = 0;
+    options.memory_streamed = (uint64_t)1 << 28;
+    options.slots = (size_t)lanes + 1;
+    return options;
 }
 
 static void test_every_rating_once(void **state) {
@@ -122,14 +163,11 @@ static void test_every_rating_once(void **state) {
     for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++)
         for (int lanes = 1; lanes <= 8; lanes += 7)
             for (int on_disk = 0; on_disk < 2; on_disk++) {
-                struct tiling_options options = {.kernels = kernel_set_choose(NULL),
-                                                 .k = ks[i],
-                                                 .threads = 2,
-                                                 .lanes = lanes,
-                                                 .memory = on_disk ? 1 : (uint64_t)1 << 30};
+                const struct tiling_options options =
+                    on_disk ? streamed(ks[i], lanes) : in_memory(ks[i], lanes);
                 struct tiling *tiling;
                 assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
-                assert_int_equal(tiling_is_on_disk(tiling), on_disk);
+                assert_int_equal(tiling_is_streamed(tiling), on_disk);
                 assert_true(tiling_mean_rating(tiling) > 1 && tiling_mean_rating(tiling) < 5);
                 check_tiling(store, tiling);
                 tiling_free(tiling);
@@ -143,13 +181,9 @@ static void test_paper_tiers(void **state) {
     struct tiling *tiling;
     const uint64_t ends[] = {50, 150};
     assert_int_equal(store_open_file(path, &store, NULL), 0);
-    struct tiling_options options = {.kernels = kernel_set_choose(NULL),
-                                     .k = 64,
-                                     .threads = 1,
-                                     .lanes = 1,
-                                     .memory = 1 << 30,
-                                     .tier_ends = ends,
-                                     .n_tiers = 2};
+    struct tiling_options options = in_memory(64, 1);
+    options.tier_ends = ends;
+    options.n_tiers = 2;
     assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
     assert_int_equal(tiling_n_groups(tiling), 3);
     uint64_t first, n;
@@ -168,8 +202,7 @@ static void test_rows_by_popularity(void **state) {
     struct dpmf_store *store;
     struct tiling *tiling;
     assert_int_equal(store_open_file(path, &store, NULL), 0);
-    struct tiling_options options = {
-        .kernels = kernel_set_choose(NULL), .k = 16, .threads = 1, .lanes = 2, .memory = 1 << 30};
+    const struct tiling_options options = in_memory(16, 2);
     assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
     uint64_t last = UINT64_MAX;
     for (uint64_t row = 0; row < ITEMS; row++) {
@@ -182,11 +215,106 @@ static void test_rows_by_popularity(void **state) {
     dpmf_store_close(store);
 }
 
+/* With less and less memory, superblocks get smaller and still fit; then it says how much more would do, and
+ * that does. */
+static void test_within_memory(void **state) {
+    (void)state;
+    struct dpmf_store *store;
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    uint64_t last_users = UINT64_MAX, missing = 0, refused = 0;
+    for (uint64_t memory = 1 << 20; memory > 1 << 12; memory -= memory / 4) {
+        struct tiling_options options = streamed(16, 2);
+        struct tiling *tiling;
+        struct dpmf_error error;
+        options.memory_streamed = memory;
+        options.missing = &missing;
+        int code = tiling_build(store, &options, NULL, &tiling, &error);
+        if (code < 0) {
+            assert_int_equal(code, DPMF_ERR_USAGE_MEMORY);
+            assert_true(missing > 0);
+            options.memory_streamed += missing;
+            refused++;
+            assert_int_equal(tiling_build(store, &options, NULL, &tiling, &error), 0);
+        } else {
+            uint64_t users = tiling_users_a_superblock(tiling);
+            uint64_t slot = (users + 1) * (options.kernels->stride(16) + 1) * sizeof(float) +
+                            tiling_packed_bytes(tiling);
+            assert_true(slot * options.slots <= memory);
+            assert_true(users <= last_users);
+            last_users = users;
+        }
+        tiling_free(tiling);
+    }
+    assert_true(refused > 0 && last_users < 100);
+    dpmf_store_close(store);
+}
+
+/* What is larger in memory than it was thought to be is streamed after all; what a snapshot wants is had. */
+static void test_second_thoughts(void **state) {
+    (void)state;
+    struct dpmf_store *store;
+    struct tiling *tiling;
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    struct tiling_options options = streamed(2048, 2);
+    options.memory_whole = 15 * RATINGS; /* more than is expected, less than it is */
+    assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
+    assert_true(tiling_is_streamed(tiling));
+    uint64_t checksum = tiling_checksum(tiling), users = tiling_users_a_superblock(tiling);
+    check_tiling(store, tiling);
+    tiling_free(tiling);
+
+    options = in_memory(2048, 2);
+    options.superblock_users = users + 1;
+    assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
+    assert_int_equal(tiling_users_a_superblock(tiling), users + 1);
+    assert_true(tiling_checksum(tiling) != checksum);
+    check_tiling(store, tiling);
+    tiling_free(tiling);
+    options.superblock_users = users;
+    assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
+    assert_true(tiling_checksum(tiling) == checksum);
+    tiling_free(tiling);
+    dpmf_store_close(store);
+}
+
+/* Narrow and wide rows, named values and too many of them. */
+static void test_packing(void **state) {
+    (void)state;
+    enum { N = 300 };
+    static struct kernel_chunk chunks[N], read[N];
+    static struct tile_values values;
+    for (int wide = 0; wide < 2; wide++)
+        for (int many = 0; many < 2; many++) {
+            struct tile_pack pack = {.first = 1000, .wide = wide, .spare = 7};
+            struct byte_buffer bytes = {0};
+            tile_values_clear(&values);
+            for (uint32_t c = 0; c < N; c++) {
+                struct kernel_chunk *chunk = &chunks[c];
+                *chunk = (struct kernel_chunk){.resident = c * 9999999u, .n = 1 + c % KERNEL_LANES};
+                for (uint32_t i = 0; i < KERNEL_LANES; i++) {
+                    bool used = i < chunk->n;
+                    chunk->moving[i] = used ? 1000 + (wide ? c << 17 : 65528) + i : 7;
+                    chunk->rating[i] = used ? (float)(many ? c + 1 : c % 250) * -0.5f : 0;
+                    if (used) tile_values_add(&values, chunk->rating[i]);
+                }
+            }
+            assert_int_equal(values.n > TILE_PACK_VALUES, many);
+            if (!many) pack.values = values.value;
+            assert_true(tile_pack_append(&bytes, &pack, &values, chunks, N));
+            uint8_t *slack = byte_buffer_room(&bytes, TILE_PACK_SLACK);
+            assert_non_null(slack);
+            memset(slack, 0xff, TILE_PACK_SLACK);
+            assert_ptr_equal(tile_pack_read(&pack, bytes.bytes, read, N), bytes.bytes + bytes.n);
+            assert_memory_equal(read, chunks, sizeof chunks);
+            free(bytes.bytes);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_rating_once),
-        cmocka_unit_test(test_paper_tiers),
-        cmocka_unit_test(test_rows_by_popularity),
+        cmocka_unit_test(test_every_rating_once),  cmocka_unit_test(test_paper_tiers),
+        cmocka_unit_test(test_rows_by_popularity), cmocka_unit_test(test_within_memory),
+        cmocka_unit_test(test_second_thoughts),    cmocka_unit_test(test_packing),
     };
     return cmocka_run_group_tests(tests, make_store, remove_store);
 }

@@ -1,6 +1,6 @@
 /*
- * Training: as good per epoch as one rating at a time in random order, the same bits for any number of
- * threads when asked, a resumed run equal to one that was never interrupted, and every way to fail.
+ * Training: the same bits for any number of threads when asked, a resumed run equal to one that was never
+ * interrupted, and every way to fail. How well it learns is in test_convergence.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -10,10 +10,8 @@
 
 #include <cmocka.h>
 
-#include "random/random.h"
 #include "store/store.h"
 #include "temp_dir.h"
-#include "train/rates.h"
 
 static struct temp_dir directory;
 static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
@@ -79,141 +77,7 @@ static void expect_same_file(const char *a, const char *b) {
     free(y);
 }
 
-/* ---- the textbook, to compare with ------------------------------------------------------------ */
-
-struct triple {
-    uint32_t user, item;
-    float value;
-};
-
-static uint32_t number_of(const char *id, uint64_t length) {
-    uint32_t number = 0;
-    for (uint64_t i = 0; i < length; i++) number = number * 10 + (uint32_t)(id[i] - '0');
-    return number;
-}
-
-/* A store's ratings; ids are small numbers, which serve as rows here. */
-static struct triple *read_triples(const char *file, size_t *n) {
-    struct dpmf_store *store;
-    assert_int_equal(store_open_file(file, &store, NULL), 0);
-    struct triple *triples = malloc((size_t)store_n_ratings(store) * sizeof *triples);
-    struct store_raw raw = {0};
-    struct store_space space = {0};
-    assert_non_null(triples);
-    *n = 0;
-    for (uint64_t b = 0; b < store_n_blocks(store); b++) {
-        struct store_block block;
-        assert_int_equal(store_block_read(store, b, &raw, NULL), 0);
-        assert_int_equal(store_block_decode(store, &raw, STORE_WANT_VALUE32 | STORE_WANT_IDS,
-                                            &space, &block, NULL),
-                         0);
-        for (uint32_t u = 0; u < block.n_users; u++)
-            for (uint64_t r = block.start[u]; r < block.start[u + 1]; r++) {
-                struct store_item item = store_item_at(store, block.item[r]);
-                triples[(*n)++] =
-                    (struct triple){number_of(block.id_bytes + block.id_start[u],
-                                              block.id_start[u + 1] - block.id_start[u]),
-                                    number_of(item.id, item.id_length), block.value32[r]};
-            }
-    }
-    free(raw.buffer.bytes);
-    store_space_free(&space);
-    dpmf_store_close(store);
-    return triples;
-}
-
-enum { ROWS = 4096, K = 16 };
-
-struct textbook {
-    double u[ROWS][K], v[ROWS][K], bu[ROWS], bv[ROWS], offset;
-};
-
-static double textbook_predict(const struct textbook *m, const struct triple *t) {
-    double p = m->offset + m->bu[t->user] + m->bv[t->item];
-    for (int x = 0; x < K; x++) p += m->u[t->user][x] * m->v[t->item][x];
-    return p;
-}
-
-static double textbook_rmse(const struct dpmf_train_options *options) {
-    size_t n, n_test;
-    struct triple *ratings = read_triples(train_file, &n);
-    struct triple *test = read_triples(test_file, &n_test);
-    struct textbook *m = calloc(1, sizeof *m);
-    assert_non_null(m);
-    struct random_stream random;
-    random_stream_init(&random, 5, 5, 5);
-    double scale = sqrt(RATES_FIRST_PRODUCT / sqrt((double)K));
-    for (int row = 0; row < ROWS; row++)
-        for (int x = 0; x < K; x++) {
-            m->u[row][x] = scale * random_gaussian(&random);
-            m->v[row][x] = scale * random_gaussian(&random);
-        }
-    for (size_t i = 0; i < n; i++) m->offset += (double)ratings[i].value / (double)n;
-    for (uint32_t e = 0; e < options->epochs; e++) {
-        struct sgd_rates rates = rates_of_epoch(options, e);
-        double rate = (double)rates.rate, reg = (double)rates.reg;
-        double bias_rate = (double)rates.bias_rate, bias_reg = (double)rates.bias_reg;
-        for (size_t i = n - 1; i > 0; i--) {
-            size_t j = (size_t)random_below(&random, i + 1);
-            struct triple swap = ratings[i];
-            ratings[i] = ratings[j];
-            ratings[j] = swap;
-        }
-        for (size_t i = 0; i < n; i++) {
-            const struct triple *t = &ratings[i];
-            double error = (double)t->value - textbook_predict(m, t);
-            m->bu[t->user] += bias_rate * (error - bias_reg * m->bu[t->user]);
-            m->bv[t->item] += bias_rate * (error - bias_reg * m->bv[t->item]);
-            for (int x = 0; x < K; x++) {
-                double u = m->u[t->user][x], v = m->v[t->item][x];
-                m->u[t->user][x] += rate * (error * v - reg * u);
-                m->v[t->item][x] += rate * (error * u - reg * v);
-            }
-        }
-    }
-    double sum = 0;
-    for (size_t i = 0; i < n_test; i++) {
-        double error = (double)test[i].value - fmin(fmax(textbook_predict(m, &test[i]), 1), 5);
-        sum += error * error;
-    }
-    free(m);
-    free(ratings);
-    free(test);
-    return sqrt(sum / (double)n_test);
-}
-
 /* ---- the tests -------------------------------------------------------------------------------- */
-
-/* Hogwild races, and means to; the thread sanitizer would say so. */
-#if defined(__SANITIZE_THREAD__)
-enum { N_ORDERS = 2 };
-#else
-enum { N_ORDERS = 3 };
-#endif
-
-/* All kernels, both orders and Hogwild learn as well as the textbook does, within a percent. */
-static void test_as_good_as_random_order(void **state) {
-    (void)state;
-    struct dpmf_train_options options = small_options();
-    options.epochs = 10;
-    options.patience = 0;
-    double expected = textbook_rmse(&options);
-    const struct kernel_set *set;
-    for (size_t i = 0; (set = kernel_set_at(i)) != NULL; i++) {
-        if (!set->is_supported()) continue;
-        options.kernels = set->name;
-        for (int order = 0; order < N_ORDERS; order++) {
-            options.deterministic = order == 1;
-            options.hogwild = order == 2;
-            struct dpmf_train_report report;
-            struct dpmf_error error;
-            assert_int_equal(train(&options, 2, 0, true, a_file, &report, &error), 0);
-            if (fabs(report.valid_rmse / expected - 1) > 0.01)
-                fail_msg("%s, order %d: %.4f instead of %.4f", set->name, order, report.valid_rmse,
-                         expected);
-        }
-    }
-}
 
 static void test_deterministic(void **state) {
     (void)state;
@@ -226,17 +90,6 @@ static void test_deterministic(void **state) {
         assert_int_equal(train(&options, threads, 0, false, b_file, &report, NULL), 0);
         expect_same_file(a_file, b_file);
     }
-}
-
-/* With no memory for tiles they are on disk, and what is learned is as good. */
-static void test_tiles_on_disk(void **state) {
-    (void)state;
-    struct dpmf_train_options options = small_options();
-    struct dpmf_train_report in_memory, on_disk;
-    assert_int_equal(train(&options, 2, 0, true, a_file, &in_memory, NULL), 0);
-    assert_int_equal(train(&options, 2, 1, true, b_file, &on_disk, NULL), 0);
-    assert_true(on_disk.tiles_on_disk);
-    assert_true(fabs(on_disk.valid_rmse / in_memory.valid_rmse - 1) < 0.01);
 }
 
 static int stop_after_three(void *self, const struct dpmf_epoch *epoch) {
@@ -343,9 +196,7 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_good_as_random_order),
         cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_tiles_on_disk),
         cmocka_unit_test(test_resume_is_exact),
         cmocka_unit_test(test_divergence_is_noticed),
         cmocka_unit_test(test_stops_early),

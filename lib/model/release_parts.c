@@ -1,0 +1,125 @@
+/*
+ * The whitelist of a release, and the digest over all of it. The digest chains XXH3 through the parts in
+ * one fixed order, so that it does not depend on the order in the file; it notices damage, and is no
+ * signature: whoever changes a release on purpose can compute it anew. Feeds release_write.c and
+ * release_read.c.
+ */
+#include "model/release_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { PIECE_BYTES = 1 << 20 }; /* of a tensor, summed at once: part of the format */
+
+const char *const release_tensor_names[RELEASE_TENSORS] = {
+    [RELEASE_ID_OFFSETS] = "item_id_offsets",
+    [RELEASE_FACTORS] = "item_factors",
+    [RELEASE_BIASES] = "item_biases",
+    [RELEASE_ID_BYTES] = "item_id_bytes",
+};
+
+const char *const release_metadata_keys[RELEASE_METADATA] = {
+    "dpmf.kind", "dpmf.format",         "dpmf.version",      "dpmf.offset",    "dpmf.min",
+    "dpmf.max",  "dpmf.factor_penalty", "dpmf.bias_penalty", "dpmf.statement", "dpmf.digest",
+};
+
+/* ---- the tensors ------------------------------------------------------------------------------ */
+
+static struct tensor list_of(enum release_tensor which, enum tensor_type type, uint64_t n,
+                             const void *data) {
+    return (struct tensor){
+        .name = release_tensor_names[which], .type = type, .n_dims = 1, .dims = {n}, .data = data};
+}
+
+void release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]) {
+    const struct factor_matrix *items = &release->factors.items;
+    const struct factor_ids *ids = &release->factors.item_ids;
+    tensors[RELEASE_ID_OFFSETS] = list_of(RELEASE_ID_OFFSETS, TENSOR_I64, ids->n + 1, ids->start);
+    tensors[RELEASE_FACTORS] = (struct tensor){.name = release_tensor_names[RELEASE_FACTORS],
+                                               .type = TENSOR_F32,
+                                               .n_dims = 2,
+                                               .dims = {items->n, release->factors.k},
+                                               .data = items->rows,
+                                               .stride = items->stride * sizeof(float)};
+    tensors[RELEASE_BIASES] = list_of(RELEASE_BIASES, TENSOR_F32, items->n, items->biases);
+    tensors[RELEASE_ID_BYTES] =
+        list_of(RELEASE_ID_BYTES, TENSOR_U8, ids->start[ids->n], ids->bytes);
+}
+
+/* ---- the digest ------------------------------------------------------------------------------- */
+
+struct digest {
+    uint64_t sum;
+    uint8_t *piece;
+    size_t n;
+};
+
+static void end_piece(struct digest *digest) {
+    if (digest->n > 0) digest->sum = checksum64_seeded(digest->piece, digest->n, digest->sum);
+    digest->n = 0;
+}
+
+static void add_bytes(struct digest *digest, const void *bytes, size_t n) {
+    const uint8_t *from = bytes;
+    while (n > 0) {
+        size_t room = PIECE_BYTES - digest->n, m = n < room ? n : room;
+        memcpy(digest->piece + digest->n, from, m);
+        digest->n += m;
+        from += m;
+        n -= m;
+        if (digest->n == PIECE_BYTES) end_piece(digest);
+    }
+}
+
+static void add_text(struct digest *digest, const char *key, const char *value) {
+    add_bytes(digest, key, strlen(key));
+    add_bytes(digest, "=", 1);
+    add_bytes(digest, value, strlen(value));
+    end_piece(digest);
+}
+
+static void add_tensor(struct digest *digest, const struct tensor *tensor) {
+    static const size_t sizes[] = {
+        [TENSOR_U8] = 1, [TENSOR_F32] = 4, [TENSOR_F64] = 8, [TENSOR_I64] = 8};
+    const size_t columns = tensor->n_dims == 2 ? (size_t)tensor->dims[1] : 1;
+    const size_t row_bytes = columns * sizes[tensor->type];
+    const size_t stride = tensor->stride ? tensor->stride : row_bytes;
+    char shape[48];
+    int n = snprintf(shape, sizeof shape, "%" PRIu64, tensor->dims[0]);
+    if (tensor->n_dims == 2)
+        snprintf(shape + n, sizeof shape - (size_t)n, "x%" PRIu64, tensor->dims[1]);
+    add_text(digest, tensor->name, shape);
+    if (row_bytes == 0) return;
+    for (uint64_t i = 0; i < tensor->dims[0]; i++)
+        add_bytes(digest, (const char *)tensor->data + i * stride, row_bytes);
+    end_piece(digest);
+}
+
+int release_digest_make(const struct release *release,
+                        const char *const values[RELEASE_METADATA - 1],
+                        char text[RELEASE_DIGEST_TEXT], struct dpmf_error *error) {
+    struct tensor tensors[RELEASE_TENSORS];
+    struct digest digest = {.piece = memory_alloc(PIECE_BYTES, 1)};
+    if (!digest.piece) return error_no_memory(error);
+    for (size_t i = 0; i < RELEASE_METADATA - 1; i++)
+        add_text(&digest, release_metadata_keys[i], values[i]);
+    release_tensors_list(release, tensors);
+    for (size_t i = 0; i < RELEASE_TENSORS; i++) add_tensor(&digest, &tensors[i]);
+    snprintf(text, RELEASE_DIGEST_TEXT, "%016" PRIx64, digest.sum);
+    free(digest.piece);
+    return 0;
+}
+
+/* ---- the version ------------------------------------------------------------------------------ */
+
+bool release_version_is_sound(const char *version) {
+    static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyz.-+";
+    size_t n = strlen(version);
+    return n > 0 && n <= RELEASE_VERSION_MAX && strspn(version, allowed) == n;
+}

@@ -1,0 +1,33 @@
+/*
+ * What the writer and the reader of releases share: the list of what a release holds, and its digest.
+ */
+#ifndef DPMF_MODEL_RELEASE_PARTS_H
+#define DPMF_MODEL_RELEASE_PARTS_H
+
+#include "model/release.h"
+
+enum {
+    RELEASE_TENSORS = 4,
+    RELEASE_METADATA = 10, /* the digest last: it is of all before it */
+    RELEASE_DIGEST_TEXT = 17,
+    RELEASE_VERSION_MAX = 23, /* characters in dpmf.version */
+};
+
+/* In the order of the file, which is also the digest's. */
+enum release_tensor { RELEASE_ID_OFFSETS, RELEASE_FACTORS, RELEASE_BIASES, RELEASE_ID_BYTES };
+
+extern const char *const release_tensor_names[RELEASE_TENSORS];
+extern const char *const release_metadata_keys[RELEASE_METADATA];
+
+/* The tensors of a release, as they are written. */
+void release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]);
+
+/* The digest of the tensors and of the values of all metadata but the last, 16 hexadecimal digits. */
+int release_digest_make(const struct release *release,
+                        const char *const values[RELEASE_METADATA - 1],
+                        char text[RELEASE_DIGEST_TEXT], struct dpmf_error *error);
+
+/* Digits, letters, dots, dashes and plus signs, a few of them: no room for a message. */
+bool release_version_is_sound(const char *version);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * The items of a private run: read from a public file, in the file's order, or, where the curator
+ * insists, from the ratings. Feeds the mechanisms, whose sums have a row for each of these items
+ * and for no other; item_features.c adds what is known about them.
+ */
+#include "privacy/catalogue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "privacy/id_gather.h"
+#include "store/store.h"
+
+/* ---- from a file ----------------------------------------------------------------------------- */
+
+struct reading {
+    struct id_gather gather;
+    uint64_t n_rows;
+};
+
+/* A store holds ratings and nothing else: its items, in its order, tell what was rated. */
+static int refuse_store(const char *path, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+              "a ratings store is no public catalogue: it holds what was rated");
+    error_hint(error, "give the list of all items that can be rated, or say "
+                      "--catalogue-from-ratings, which the statement will record");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
+static int take_item(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    struct reading *reading = self;
+    if (row->line == 0) return refuse_store(row->file, error);
+    reading->n_rows++;
+    int64_t number =
+        id_gather_add(&reading->gather, row->field[0].text, row->field[0].length, error);
+    return number < 0 ? (int)number : 0;
+}
+
+static int refuse_empty(const char *path, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no items in the catalogue");
+    error_hint(error, "list every item that can be rated, one a row");
+    error_place(error, strcmp(path, "-") == 0 ? "<stdin>" : path, 0, 0);
+    return DPMF_ERR_INPUT_EMPTY;
+}
+
+/* Ratings without a header would give their users for items, and those would be published. */
+static void warn_of_ratings(const struct reading *reading, const struct dpmf_run *run) {
+    if (run && run->warn && reading->n_rows - reading->gather.ids.n > reading->gather.ids.n)
+        run->warn(run->self,
+                  "most rows of the catalogue name an item that an earlier row named: are "
+                  "these ratings? Without a header the first column is taken for items, "
+                  "and items are published");
+}
+
+int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
+                   struct dpmf_error *error) {
+    struct reading reading = {0};
+    *catalogue = (struct catalogue){0};
+    int code = dpmf_table_read(path, "item", run, take_item, &reading, error);
+    if (code == 0 && reading.gather.ids.n == 0) code = refuse_empty(path, error);
+    if (code == 0) {
+        warn_of_ratings(&reading, run);
+        code = id_gather_finish(&reading.gather, &catalogue->ids, error);
+    }
+    id_gather_free(&reading.gather);
+    return code;
+}
+
+/* ---- from the ratings ------------------------------------------------------------------------ */
+
+static int compare_ids(const void *a, const void *b) {
+    const struct store_item *x = a, *y = b;
+    uint32_t n = x->id_length < y->id_length ? x->id_length : y->id_length;
+    int order = memcmp(x->id, y->id, n);
+    return order != 0 ? order : (x->id_length > y->id_length) - (x->id_length < y->id_length);
+}
+
+static int gather_items(const struct dpmf_store *store, struct store_item *items,
+                        struct id_gather *gather, struct dpmf_error *error) {
+    uint64_t n = store_n_items(store);
+    for (uint64_t i = 0; i < n; i++) items[i] = store_item_at(store, i);
+    qsort(items, (size_t)n, sizeof items[0], compare_ids);
+    for (uint64_t i = 0; i < n; i++) {
+        int64_t number = id_gather_add(gather, items[i].id, items[i].id_length, error);
+        if (number < 0) return (int)number;
+    }
+    return 0;
+}
+
+int catalogue_from_store(const struct dpmf_store *store, struct catalogue *catalogue,
+                         struct dpmf_error *error) {
+    struct id_gather gather = {0};
+    *catalogue = (struct catalogue){0};
+    if (store_n_items(store) == 0) return refuse_empty(store_path(store), error);
+    struct store_item *items = memory_alloc((size_t)store_n_items(store), sizeof items[0]);
+    int code = items ? gather_items(store, items, &gather, error) : error_no_memory(error);
+    if (code == 0) code = id_gather_finish(&gather, &catalogue->ids, error);
+    catalogue->from_ratings = code == 0;
+    id_gather_free(&gather);
+    free(items);
+    return code;
+}
+
+int catalogue_take(const char *path, const struct dpmf_store *store, const struct dpmf_run *run,
+                   struct catalogue *catalogue, struct dpmf_error *error) {
+    return path ? catalogue_read(path, run, catalogue, error)
+                : catalogue_from_store(store, catalogue, error);
+}
+
+bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf_store *store) {
+    uint64_t n_rated = 0;
+    for (uint64_t i = 0; i < store_n_items(store); i++) {
+        struct store_item item = store_item_at(store, i);
+        if (item.n_ratings == 0) continue;
+        if (factor_ids_find(&catalogue->ids, item.id, item.id_length) == UINT64_MAX) return false;
+        n_rated++;
+    }
+    return n_rated > 0 && n_rated == catalogue->ids.n;
+}
+
+void catalogue_free(struct catalogue *catalogue) {
+    factor_ids_free(&catalogue->ids);
+    free(catalogue->features);
+    *catalogue = (struct catalogue){0};
+}

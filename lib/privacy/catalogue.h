@@ -1,0 +1,56 @@
+/*
+ * The public side of a private run: the items that exist, in an order that has nothing to do with the ratings, and
+ * what is publicly known about them. Also the wishes of users for a stronger protection of their own.
+ */
+#ifndef DPMF_PRIVACY_CATALOGUE_H
+#define DPMF_PRIVACY_CATALOGUE_H
+
+#include "model/factors.h"
+
+struct dpmf_store;
+
+struct catalogue {
+    struct factor_ids ids; /* in the order of the file, indexed */
+    size_t n_features;     /* columns of `features`; 0: none */
+    double
+        *features; /* ids.n x n_features, each column of mean 0 and variance 1 over the catalogue */
+    bool from_ratings;
+};
+
+/* Ids of a catalogue file (any table with an item column: see dpmf_table_read). An id that is there twice is
+ * counted once, at its first place. A ratings store is refused. */
+int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
+                   struct dpmf_error *error);
+
+/* The items of the ratings, in the order of their ids' bytes: not public, and so recorded. */
+int catalogue_from_store(const struct dpmf_store *store, struct catalogue *catalogue,
+                         struct dpmf_error *error);
+
+/* One or the other: from the file `path`, or, when that is NULL, from the ratings. */
+int catalogue_take(const char *path, const struct dpmf_store *store, const struct dpmf_run *run,
+                   struct catalogue *catalogue, struct dpmf_error *error);
+
+/* Adds public features from a table, in place of those there were: a column named as items are, and any others
+ * (docs/formats/catalogue.md). A column of numbers becomes 6 smooth bumps over its range, a column of texts one
+ * indicator for each category ("a|b|c" is three), rare ones left out; titles and names are left out. MovieLens'
+ * movies.dat and movies.csv are understood as they are. Items that the file does not know get the mean. */
+int catalogue_read_features(struct catalogue *catalogue, const char *path,
+                            const struct dpmf_run *run, struct dpmf_error *error);
+
+/* Whether every item of the catalogue has been rated and every rated item is in it: then it was most likely made from the
+ * ratings, and the curator is warned. */
+bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf_store *store);
+
+void catalogue_free(struct catalogue *catalogue);
+
+/* (user, epsilon) wishes, by user id; of two wishes of one user the smaller one. */
+struct user_wishes {
+    struct factor_ids ids; /* indexed */
+    double *epsilon;       /* at least 0, finite */
+};
+
+int user_wishes_read(const char *path, const struct dpmf_run *run, struct user_wishes *wishes,
+                     struct dpmf_error *error);
+void user_wishes_free(struct user_wishes *wishes);
+
+#endif

@@ -1,0 +1,393 @@
+/*
+ * Makes numbers of the public features: a column of numbers becomes bumps over its range, so that
+ * what is fitted to them can rise and fall with it, and a column of texts an indicator for each
+ * category. Fed by item_features.c; what comes out, standardised over the catalogue, gives the
+ * mechanisms the prior means of item vectors. A value that is missing is 0, which is the mean.
+ *
+ * The order of the file's rows does not matter, but where an item has several numbers.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "privacy/item_features.h"
+#include "privacy/trimmed_field.h"
+
+#define LOW_QUANTILE 0.02 /* the outermost bumps are here and at 1 minus it */
+#define BUMP_WIDTH 0.75   /* in units of their distance */
+#define LEAST_VARIANCE 1e-12
+
+/* One category of one item. */
+struct token {
+    const char *text;
+    uint32_t length;
+    uint32_t item;
+};
+
+/* What one column of the file holds. */
+struct source {
+    const struct feature_cells *cells;
+    bool is_number;
+    double low, high;     /* of a number: where the outermost bumps are */
+    struct token *tokens; /* of texts: by category, then by item */
+    size_t n_tokens;
+};
+
+/* Columns that may come out: the bumps of a number, which stay together, or one category. */
+struct candidate {
+    const struct source *source;
+    size_t place;          /* by the file's columns, then by the categories' bytes */
+    size_t n_columns;      /* 1 or FEATURE_BUMPS */
+    uint64_t n_items;      /* that have it */
+    size_t from, n_tokens; /* of a category */
+};
+
+struct conversion {
+    const struct feature_table *table;
+    uint64_t n_items;
+    struct source *sources; /* one for each column of the table */
+    struct candidate *candidates;
+    size_t n_candidates, candidates_capacity;
+    double *values; /* one for each item; NaN: missing */
+    double *sorted; /* one for each item */
+};
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static enum number_result parse(const struct conversion *conversion,
+                                const struct feature_cell *cell, double *value) {
+    return number_parse_double(conversion->table->text + cell->text, cell->length, value);
+}
+
+/* A column is one of numbers when every field is; among numbers, infinity and nan are mistakes. */
+static int find_kind(struct conversion *conversion, struct source *source,
+                     struct dpmf_error *error) {
+    const struct feature_cell *not_finite = NULL;
+    double value;
+    for (size_t i = source->cells->n; i-- > 0;) {
+        const struct feature_cell *cell = &source->cells->at[i];
+        enum number_result result = parse(conversion, cell, &value);
+        if (result == NUMBER_MALFORMED) return 0;
+        if (result == NUMBER_NOT_FINITE) not_finite = cell;
+    }
+    source->is_number = source->cells->n > 0;
+    if (!not_finite) return 0;
+    error_set(error, DPMF_ERR_INPUT_NOT_FINITE, "a number in a column of numbers is not finite");
+    error_hint(error, "leave the field empty where the number is not known");
+    error_place(error, conversion->table->file, not_finite->line, not_finite->column);
+    return DPMF_ERR_INPUT_NOT_FINITE;
+}
+
+/* Fills `values`. @return how many items have a number */
+static uint64_t fill_numbers(struct conversion *conversion, const struct source *source) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < conversion->n_items; i++) conversion->values[i] = NAN;
+    for (size_t i = 0; i < source->cells->n; i++) {
+        const struct feature_cell *cell = &source->cells->at[i];
+        double *value = &conversion->values[cell->item];
+        if (!isnan(*value)) continue;
+        parse(conversion, cell, value);
+        n++;
+    }
+    return n;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between the two values nearest to it, as their distances say. */
+static double quantile(const double *sorted, uint64_t n, double level) {
+    double at = level * (double)(n - 1);
+    uint64_t i = (uint64_t)at;
+    double share = at - (double)i;
+    return i + 1 < n ? sorted[i] * (1 - share) + sorted[i + 1] * share : sorted[n - 1];
+}
+
+/* @return how many different values there are, counted up to 3 */
+static int count_distinct(const double *sorted, uint64_t n) {
+    int distinct = n > 0;
+    for (uint64_t i = 1; i < n && distinct < 3; i++) distinct += sorted[i] != sorted[i - 1];
+    return distinct;
+}
+
+/* @return how many columns the n sorted values make: none when all are the same; one when there
+ * are two values, since all bumps would be the same column then */
+static size_t place_bumps(struct source *source, const double *sorted, uint64_t n) {
+    int distinct = count_distinct(sorted, n);
+    source->low = sorted[0];
+    source->high = sorted[n - 1];
+    if (distinct < 3) return distinct == 2;
+    double low = quantile(sorted, n, LOW_QUANTILE), high = quantile(sorted, n, 1 - LOW_QUANTILE);
+    if (low < high) { /* else nearly all are the same, and the others are what there is to tell */
+        source->low = low;
+        source->high = high;
+    }
+    return FEATURE_BUMPS;
+}
+
+static double bump(const struct source *source, size_t k, double value) {
+    double share = (double)k / (FEATURE_BUMPS - 1);
+    double centre = source->low * (1 - share) + source->high * share;
+    double width =
+        BUMP_WIDTH * (source->high / (FEATURE_BUMPS - 1) - source->low / (FEATURE_BUMPS - 1));
+    if (!(width > 0)) return 0;
+    double z = (value - centre) / width;
+    return exp(-0.5 * z * z);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static int compare_texts(const struct token *x, const struct token *y) {
+    uint32_t n = x->length < y->length ? x->length : y->length;
+    int order = memcmp(x->text, y->text, n);
+    return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int compare_tokens(const void *a, const void *b) {
+    const struct token *x = a, *y = b;
+    int order = compare_texts(x, y);
+    return order != 0 ? order : (x->item > y->item) - (x->item < y->item);
+}
+
+/* Cuts "a|b|c" into three. */
+static int cut_cell(const struct conversion *conversion, const struct feature_cell *cell,
+                    struct source *source, size_t *capacity, struct dpmf_error *error) {
+    const char *text = conversion->table->text + cell->text, *end = text + cell->length;
+    while (text <= end) {
+        const char *bar = text < end ? memchr(text, '|', (size_t)(end - text)) : NULL;
+        const char *stop = bar ? bar : end;
+        struct dpmf_field field =
+            trimmed_field((struct dpmf_field){text, (size_t)(stop - text), 0});
+        struct token token = {field.text, (uint32_t)field.length, cell->item};
+        text = stop + 1;
+        if (token.length == 0) continue;
+        if (!memory_reserve(&source->tokens, capacity, source->n_tokens + 1, sizeof token))
+            return error_no_memory(error);
+        source->tokens[source->n_tokens++] = token;
+    }
+    return 0;
+}
+
+static int cut_texts(const struct conversion *conversion, struct source *source,
+                     struct dpmf_error *error) {
+    size_t capacity = 0, kept = 0;
+    for (size_t i = 0; i < source->cells->n; i++) {
+        int code = cut_cell(conversion, &source->cells->at[i], source, &capacity, error);
+        if (code < 0) return code;
+    }
+    if (source->n_tokens == 0) return 0;
+    qsort(source->tokens, source->n_tokens, sizeof source->tokens[0], compare_tokens);
+    for (size_t i = 0; i < source->n_tokens; i++) /* an item has a category or not, never twice */
+        if (i == 0 || compare_tokens(&source->tokens[i], &source->tokens[kept - 1]) != 0)
+            source->tokens[kept++] = source->tokens[i];
+    source->n_tokens = kept;
+    return 0;
+}
+
+/* Fills `values` with 0 for the items that have any category. @return how many they are */
+static uint64_t fill_known(struct conversion *conversion, const struct source *source) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < conversion->n_items; i++) conversion->values[i] = NAN;
+    for (size_t i = 0; i < source->n_tokens; i++) {
+        double *value = &conversion->values[source->tokens[i].item];
+        n += isnan(*value) != 0;
+        *value = 0;
+    }
+    return n;
+}
+
+/* ---- which columns there will be ------------------------------------------------------------- */
+
+static bool is_rare(const struct conversion *conversion, uint64_t n) {
+    return n < 3 || (double)n * 1000 < (double)conversion->n_items * 3;
+}
+
+static int propose(struct conversion *conversion, struct candidate candidate,
+                   struct dpmf_error *error) {
+    if (!memory_reserve(&conversion->candidates, &conversion->candidates_capacity,
+                        conversion->n_candidates + 1, sizeof candidate))
+        return error_no_memory(error);
+    candidate.place = conversion->n_candidates;
+    conversion->candidates[conversion->n_candidates++] = candidate;
+    return 0;
+}
+
+static int propose_number(struct conversion *conversion, struct source *source,
+                          struct dpmf_error *error) {
+    uint64_t n = fill_numbers(conversion, source), k = 0;
+    if (is_rare(conversion, n)) return 0;
+    for (uint64_t i = 0; i < conversion->n_items; i++)
+        if (!isnan(conversion->values[i])) conversion->sorted[k++] = conversion->values[i];
+    qsort(conversion->sorted, (size_t)n, sizeof(double), compare_numbers);
+    size_t n_columns = place_bumps(source, conversion->sorted, n);
+    if (n_columns == 0) return 0;
+    return propose(conversion,
+                   (struct candidate){.source = source, .n_columns = n_columns, .n_items = n},
+                   error);
+}
+
+static int propose_categories(struct conversion *conversion, struct source *source,
+                              struct dpmf_error *error) {
+    int code = cut_texts(conversion, source, error);
+    uint64_t n_known = code == 0 ? fill_known(conversion, source) : 0;
+    for (size_t i = 0, end; i < source->n_tokens && code == 0; i = end) {
+        const struct token *tokens = source->tokens;
+        for (end = i + 1; end < source->n_tokens && compare_texts(&tokens[i], &tokens[end]) == 0;)
+            end++;
+        if (is_rare(conversion, end - i) || end - i == n_known) continue;
+        code = propose(conversion,
+                       (struct candidate){.source = source,
+                                          .n_columns = 1,
+                                          .n_items = end - i,
+                                          .from = i,
+                                          .n_tokens = end - i},
+                       error);
+    }
+    return code;
+}
+
+static int by_frequency(const void *a, const void *b) {
+    const struct candidate *x = a, *y = b;
+    int order = (x->n_items < y->n_items) - (x->n_items > y->n_items);
+    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct candidate *x = a, *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Keeps the most frequent that there is room for. @return how many columns they are */
+static size_t choose(struct conversion *conversion) {
+    struct candidate *all = conversion->candidates;
+    size_t n_columns = 0, kept = 0;
+    if (conversion->n_candidates == 0) return 0;
+    qsort(all, conversion->n_candidates, sizeof all[0], by_frequency);
+    for (size_t i = 0; i < conversion->n_candidates; i++) {
+        if (n_columns + all[i].n_columns > FEATURE_COLUMNS_MAX) continue;
+        n_columns += all[i].n_columns;
+        all[kept++] = all[i];
+    }
+    conversion->n_candidates = kept;
+    qsort(all, kept, sizeof all[0], by_place);
+    return n_columns;
+}
+
+/* ---- the columns themselves ------------------------------------------------------------------ */
+
+static void fill(struct conversion *conversion, const struct candidate *candidate, size_t k) {
+    const struct source *source = candidate->source;
+    if (!source->is_number) {
+        fill_known(conversion, source);
+        for (size_t i = 0; i < candidate->n_tokens; i++)
+            conversion->values[source->tokens[candidate->from + i].item] = 1;
+        return;
+    }
+    fill_numbers(conversion, source);
+    for (uint64_t i = 0; i < conversion->n_items; i++) {
+        double *value = &conversion->values[i];
+        if (isnan(*value)) continue;
+        *value = candidate->n_columns == 1 ? *value > source->low : bump(source, k, *value);
+    }
+}
+
+/* To mean 0 over the items that have a value, and variance 1 over all. @return false when it is
+ * constant */
+static bool standardise(double *values, uint64_t n) {
+    double sum = 0, squares = 0, n_known = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (isnan(values[i])) continue;
+        sum += values[i];
+        n_known++;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        values[i] = isnan(values[i]) ? 0 : values[i] - sum / n_known;
+        squares += values[i] * values[i];
+    }
+    double variance = squares / (double)n;
+    if (!(variance > LEAST_VARIANCE)) return false;
+    for (uint64_t i = 0; i < n; i++) values[i] /= sqrt(variance);
+    return true;
+}
+
+/* Fills the columns one after the other. @return how many there are: those that turn out to be
+ * constant are left out */
+static size_t build(struct conversion *conversion, double *features, size_t stride) {
+    size_t n = 0;
+    for (size_t c = 0; c < conversion->n_candidates; c++) {
+        const struct candidate *candidate = &conversion->candidates[c];
+        for (size_t k = 0; k < candidate->n_columns; k++) {
+            fill(conversion, candidate, k);
+            if (!standardise(conversion->values, conversion->n_items)) continue;
+            for (uint64_t i = 0; i < conversion->n_items; i++)
+                features[i * stride + n] = conversion->values[i];
+            n++;
+        }
+    }
+    for (uint64_t i = 1; n < stride && i < conversion->n_items; i++)
+        memmove(features + i * n, features + i * stride, n * sizeof features[0]);
+    return n;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static int survey(struct conversion *conversion, struct dpmf_error *error) {
+    int code = 0;
+    for (size_t i = 0; i < conversion->table->n_columns && code == 0; i++) {
+        struct source *source = &conversion->sources[i];
+        source->cells = &conversion->table->columns[i];
+        code = find_kind(conversion, source, error);
+        if (code < 0) break;
+        code = source->is_number ? propose_number(conversion, source, error)
+                                 : propose_categories(conversion, source, error);
+    }
+    return code;
+}
+
+static int make_features(struct conversion *conversion, struct catalogue *catalogue,
+                         struct dpmf_error *error) {
+    double *features = NULL;
+    size_t n = choose(conversion);
+    if (n > 0) {
+        features = memory_alloc((size_t)conversion->n_items, n * sizeof features[0]);
+        if (!features) return error_no_memory(error);
+        n = build(conversion, features, n);
+    }
+    if (n == 0) {
+        free(features);
+        error_set(error, DPMF_ERR_INPUT_COLUMNS, "no column here tells items apart");
+        error_hint(error, "besides the item, give numbers or categories that at least 3 items and "
+                          "0.3 %% of the catalogue have, and not all of them");
+        error_place(error, conversion->table->file, 0, 0);
+        return DPMF_ERR_INPUT_COLUMNS;
+    }
+    free(catalogue->features);
+    catalogue->features = features;
+    catalogue->n_features = n;
+    return 0;
+}
+
+int feature_table_convert(const struct feature_table *table, struct catalogue *catalogue,
+                          struct dpmf_error *error) {
+    size_t n = (size_t)catalogue->ids.n;
+    struct conversion conversion = {.table = table, .n_items = n};
+    conversion.sources = memory_alloc_zero(table->n_columns, sizeof conversion.sources[0]);
+    conversion.values = memory_alloc(n, sizeof(double));
+    conversion.sorted = memory_alloc(n, sizeof(double));
+    int code = conversion.sources && conversion.values && conversion.sorted
+                   ? survey(&conversion, error)
+                   : error_no_memory(error);
+    if (code == 0) code = make_features(&conversion, catalogue, error);
+    for (size_t i = 0; conversion.sources && i < table->n_columns; i++)
+        free(conversion.sources[i].tokens);
+    free(conversion.sources);
+    free(conversion.candidates);
+    free(conversion.values);
+    free(conversion.sorted);
+    return code;
+}

@@ -1,0 +1,219 @@
+/*
+ * Reads what is publicly known about items: any table with a header, or MovieLens' list of movies,
+ * which needs none. Rows of items that are not in the catalogue are passed over; where an item has
+ * several rows, the categories of all of them count, and the first number. Feeds
+ * feature_columns.c.
+ */
+#include "privacy/item_features.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "privacy/trimmed_field.h"
+
+enum purpose { PURPOSE_NONE, PURPOSE_FEATURE, PURPOSE_YEAR_OF_TITLE, PURPOSE_GENRES };
+
+struct reading {
+    const struct catalogue *catalogue;
+    struct feature_table table;
+    bool is_known; /* the layout is, from the first row */
+    size_t item_column;
+    enum purpose *purpose; /* of each of the table's columns */
+    bool found;            /* an item of the catalogue */
+};
+
+static int fail(int code, const struct dpmf_table_record *row, int64_t column, const char *message,
+                const char *hint, struct dpmf_error *error) {
+    error_set(error, code, "%s", message);
+    error_hint(error, "%s", hint);
+    error_place(error, row->file, row->line, column);
+    return code;
+}
+
+/* ---- the layout ------------------------------------------------------------------------------ */
+
+static bool has_role(const struct dpmf_field *field, const char *role) {
+    const struct dpmf_field name = trimmed_field(*field);
+    const char *found = dpmf_table_column_role(name.text, name.length);
+    return found && strcmp(found, role) == 0;
+}
+
+static bool is_named(const struct dpmf_field *field, const char *name) {
+    const struct dpmf_field trimmed = trimmed_field(*field);
+    return trimmed.length == strlen(name) && strncasecmp(trimmed.text, name, trimmed.length) == 0;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The year in "Title (1995)". @return whether there is one */
+static bool find_year(struct dpmf_field title, struct dpmf_field *year) {
+    title = trimmed_field(title);
+    if (title.length < 6) return false;
+    const char *end = title.text + title.length - 6;
+    if (end[0] != '(' || end[5] != ')') return false;
+    for (int i = 1; i <= 4; i++)
+        if (!is_digit(end[i])) return false;
+    *year = (struct dpmf_field){end + 1, 4, title.column + (int64_t)title.length - 5};
+    return true;
+}
+
+/* "1::Toy Story (1995)::Animation|Comedy": the one form that is understood without a header. */
+static bool is_movielens_row(const struct dpmf_table_record *row) {
+    struct dpmf_field year;
+    return row->n == 3 && find_year(row->field[1], &year);
+}
+
+/* The first column with a name of items holds them. Titles are as many as items, and so no use. */
+static bool find_named(struct reading *reading, const struct dpmf_table_record *row) {
+    size_t item = row->n;
+    for (size_t i = row->n; i-- > 0;) {
+        if (has_role(&row->field[i], "item")) item = i;
+        bool is_title = has_role(&row->field[i], "title");
+        reading->purpose[i] = is_title ? PURPOSE_NONE : PURPOSE_FEATURE;
+    }
+    if (item == row->n) return false;
+    reading->item_column = item;
+    reading->purpose[item] = PURPOSE_NONE;
+    return true;
+}
+
+/* A header of an item, a title and genres is that of MovieLens' movies.csv, whose titles end with
+ * the year. Where a table has more columns than these its title is only a title. */
+static void find_year_of_title(struct reading *reading, const struct dpmf_table_record *row) {
+    size_t title = row->n, genres = row->n;
+    for (size_t i = 0; i < row->n; i++) {
+        if (is_named(&row->field[i], "title")) title = i;
+        if (is_named(&row->field[i], "genres")) genres = i;
+    }
+    if (row->n != 3 || title == row->n || genres == row->n) return;
+    reading->purpose[title] = PURPOSE_YEAR_OF_TITLE;
+    reading->purpose[genres] = PURPOSE_GENRES;
+}
+
+/* @return 1 when the row was a header, 0 when it is one of data, or a negative code */
+static int begin(struct reading *reading, const struct dpmf_table_record *row,
+                 struct dpmf_error *error) {
+    struct feature_table *table = &reading->table;
+    reading->purpose = memory_alloc_zero(row->n, sizeof reading->purpose[0]);
+    table->columns = memory_alloc_zero(row->n, sizeof table->columns[0]);
+    if (!reading->purpose || !table->columns) return error_no_memory(error);
+    table->n_columns = row->n;
+    snprintf(table->file, sizeof table->file, "%s", row->file);
+    reading->is_known = true;
+    if (find_named(reading, row)) {
+        find_year_of_title(reading, row);
+        return 1;
+    }
+    if (is_movielens_row(row)) {
+        reading->item_column = 0;
+        reading->purpose[0] = PURPOSE_NONE;
+        reading->purpose[1] = PURPOSE_YEAR_OF_TITLE;
+        reading->purpose[2] = PURPOSE_GENRES;
+        return 0;
+    }
+    return fail(DPMF_ERR_INPUT_HEADER, row, 0, "the first row names no column of items",
+                "begin with a header such as item,year,genres; without one only MovieLens' "
+                "movies.dat is understood",
+                error);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int keep(struct reading *reading, size_t column, uint32_t item, int64_t line,
+                const struct dpmf_field *field, struct dpmf_error *error) {
+    struct feature_table *table = &reading->table;
+    struct feature_cells *cells = &table->columns[column];
+    if (!memory_reserve(&cells->at, &cells->capacity, cells->n + 1, sizeof cells->at[0]) ||
+        !memory_reserve(&table->text, &table->text_capacity, table->n_text + field->length, 1))
+        return error_no_memory(error);
+    cells->at[cells->n++] = (struct feature_cell){.text = table->n_text,
+                                                  .length = (uint32_t)field->length,
+                                                  .item = item,
+                                                  .line = line,
+                                                  .column = field->column};
+    memcpy(table->text + table->n_text, field->text, field->length);
+    table->n_text += field->length;
+    return 0;
+}
+
+static int take_field(struct reading *reading, size_t column, uint32_t item,
+                      const struct dpmf_table_record *row, struct dpmf_error *error) {
+    struct dpmf_field field = trimmed_field(row->field[column]);
+    switch (reading->purpose[column]) {
+    case PURPOSE_NONE: return 0;
+    case PURPOSE_FEATURE: break;
+    case PURPOSE_YEAR_OF_TITLE:
+        if (!find_year(field, &field)) return 0;
+        break;
+    case PURPOSE_GENRES:
+        if (is_named(&field, "(no genres listed)")) return 0;
+        break;
+    }
+    return field.length > 0 ? keep(reading, column, item, row->line, &field, error) : 0;
+}
+
+static int check_row(const struct reading *reading, const struct dpmf_table_record *row,
+                     struct dpmf_error *error) {
+    if (row->n != reading->table.n_columns) {
+        error_set(error, DPMF_ERR_INPUT_COLUMNS,
+                  "the number of columns is %zu here, and %zu in the first row", row->n,
+                  reading->table.n_columns);
+        error_hint(error,
+                   "leave a field empty where nothing is known, and quote one that holds the "
+                   "separator");
+        error_place(error, row->file, row->line, row->field[row->n - 1].column);
+        return DPMF_ERR_INPUT_COLUMNS;
+    }
+    const struct dpmf_field *id = &row->field[reading->item_column];
+    if (id->length > 0) return 0;
+    return fail(DPMF_ERR_INPUT_ID, row, id->column, "the id is empty",
+                "give every row an id, or leave it out", error);
+}
+
+static int take_row(void *self, const struct dpmf_table_record *row, struct dpmf_error *error) {
+    struct reading *reading = self;
+    if (!reading->is_known) {
+        int code = begin(reading, row, error);
+        if (code != 0) return code < 0 ? code : 0;
+    }
+    int code = check_row(reading, row, error);
+    if (code < 0) return code;
+    const struct dpmf_field *id = &row->field[reading->item_column];
+    uint64_t item = factor_ids_find(&reading->catalogue->ids, id->text, id->length);
+    if (item == UINT64_MAX) return 0;
+    reading->found = true;
+    for (size_t i = 0; i < row->n && code == 0; i++)
+        code = take_field(reading, i, (uint32_t)item, row, error);
+    return code;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void reading_free(struct reading *reading) {
+    struct feature_table *table = &reading->table;
+    for (size_t i = 0; i < table->n_columns; i++) free(table->columns[i].at);
+    free(table->columns);
+    free(table->text);
+    free(reading->purpose);
+}
+
+static int refuse_strangers(const char *path, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_ID, "no item of the catalogue is in this file");
+    error_hint(error, "ids must be written in both as they are in the ratings");
+    error_place(error, strcmp(path, "-") == 0 ? "<stdin>" : path, 0, 0);
+    return DPMF_ERR_INPUT_ID;
+}
+
+int catalogue_read_features(struct catalogue *catalogue, const char *path,
+                            const struct dpmf_run *run, struct dpmf_error *error) {
+    struct reading reading = {.catalogue = catalogue};
+    int code = dpmf_table_read_whole(path, run, take_row, &reading, error);
+    if (code == 0 && !reading.found) code = refuse_strangers(path, error);
+    if (code == 0) code = feature_table_convert(&reading.table, catalogue, error);
+    reading_free(&reading);
+    return code;
+}

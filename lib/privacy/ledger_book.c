@@ -1,0 +1,500 @@
+/*
+ * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases in the order they
+ * were reserved, and an end that counts them; every line ends with a checksum that also depends on the line
+ * above. docs/formats/ledger.md specifies it. Fed by ledger.c with the bytes of the file; feeds it with
+ * entries and sums, which come from the accountant.
+ */
+#include "privacy/ledger_book.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "privacy/accountant.h"
+
+enum { FORMAT_VERSION = 1, FIELD_TEXT_MAX = 1024 };
+
+static const double LARGEST = 1e9;                       /* of mu and epsilon, by far */
+static const int64_t LAST_TIME = INT64_C(253402300799);  /* the end of the year 9999 */
+static const int64_t LAST_GENERATION = INT64_C(1) << 53; /* that every JSON reader can say */
+static const char *const STATES[] = {"reserved", "committed", "returned"}; /* enum ledger_state */
+static const char *const KINDS[] = {"proven", "conditional"};              /* is_conditional */
+
+void ledger_book_free(struct ledger_book *book) {
+    free(book->budgets);
+    free(book->entries);
+    memset(book, 0, sizeof *book);
+}
+
+/* ---- what may be recorded --------------------------------------------------------------------- */
+
+/* The controls of ASCII and of Latin-1, and the two line ends of Unicode. */
+static bool is_control(const unsigned char *at, size_t n) {
+    if (n == 1) return at[0] < 0x20 || at[0] == 0x7f;
+    if (n == 2) return at[0] == 0xc2 && at[1] < 0xa0;
+    return n == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
+}
+
+const char *ledger_name_fault(const char *name) {
+    size_t n = strnlen(name, LEDGER_NAME_MAX + 1);
+    if (n == 0) return "is empty";
+    if (n > LEDGER_NAME_MAX) return "is longer than 128 bytes";
+    /* Nobody sees a blank at the end, and "x" and "x " would be two budgets. */
+    if (name[0] == ' ' || name[n - 1] == ' ') return "begins or ends with a blank";
+    for (size_t at = 0; at < n;) {
+        size_t step = utf8_sequence(name + at, n - at);
+        if (step == 0) return "is not UTF-8";
+        if (is_control((const unsigned char *)name + at, step)) return "has a control character";
+        at += step;
+    }
+    return NULL;
+}
+
+bool ledger_id_is_valid(const char *id) {
+    return strnlen(id, LEDGER_ID_TEXT) == LEDGER_ID_TEXT - 1 &&
+           strspn(id, "0123456789abcdef") == LEDGER_ID_TEXT - 1;
+}
+
+bool ledger_budget_is_valid(double epsilon) { return epsilon > 0 && epsilon <= LARGEST; }
+
+const char *ledger_entry_fault(const struct ledger_entry *entry) {
+    const char *fault = ledger_name_fault(entry->population);
+    if (fault) return "the population's name is not fit for the ledger";
+    if (!ledger_id_is_valid(entry->id)) return "the release's id is not 32 hexadecimal digits";
+    if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
+    if (!(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
+    if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
+    if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
+    return NULL;
+}
+
+/* ---- looking up and adding -------------------------------------------------------------------- */
+
+struct ledger_entry *ledger_book_find(const struct ledger_book *book, const char *id) {
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (strcmp(book->entries[i].id, id) == 0) return &book->entries[i];
+    return NULL;
+}
+
+int ledger_book_add(struct ledger_book *book, const struct ledger_entry *entry,
+                    struct dpmf_error *error) {
+    if (!memory_reserve(&book->entries, &book->entries_capacity, book->n_entries + 1,
+                        sizeof *book->entries))
+        return error_no_memory(error);
+    book->entries[book->n_entries++] = *entry;
+    return 0;
+}
+
+static struct ledger_budget *find_budget(const struct ledger_book *book, const char *population) {
+    for (size_t i = 0; i < book->n_budgets; i++)
+        if (strcmp(book->budgets[i].population, population) == 0) return &book->budgets[i];
+    return NULL;
+}
+
+double ledger_book_budget(const struct ledger_book *book, const char *population) {
+    const struct ledger_budget *budget = find_budget(book, population);
+    return budget ? budget->epsilon : 0;
+}
+
+static int add_budget(struct ledger_book *book, const char *population, double epsilon,
+                      struct dpmf_error *error) {
+    if (!memory_reserve(&book->budgets, &book->budgets_capacity, book->n_budgets + 1,
+                        sizeof *book->budgets))
+        return error_no_memory(error);
+    struct ledger_budget *budget = &book->budgets[book->n_budgets++];
+    memset(budget, 0, sizeof *budget);
+    snprintf(budget->population, sizeof budget->population, "%s", population);
+    budget->epsilon = epsilon;
+    return 0;
+}
+
+int ledger_book_set_budget(struct ledger_book *book, const char *population, double epsilon,
+                           struct dpmf_error *error) {
+    struct ledger_budget *budget = find_budget(book, population);
+    if (!budget) return epsilon > 0 ? add_budget(book, population, epsilon, error) : 0;
+    budget->epsilon = epsilon;
+    if (epsilon > 0) return 0;
+    size_t after = book->n_budgets - (size_t)(budget - book->budgets) - 1;
+    memmove(budget, budget + 1, after * sizeof *budget);
+    book->n_budgets--;
+    return 0;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------- */
+
+/* Counts the entry and, if it is spent, puts its mu down. */
+static void count_entry(const struct ledger_entry *entry, struct ledger_total *total, double *mu,
+                        size_t *n) {
+    if (entry->state == LEDGER_RETURNED) {
+        total->returned++;
+        return;
+    }
+    if (entry->state == LEDGER_COMMITTED)
+        total->committed++;
+    else
+        total->reserved++;
+    if (*n == 0 || entry->delta < total->delta) total->delta = entry->delta;
+    total->is_conditional |= entry->is_conditional;
+    mu[(*n)++] = entry->mu;
+}
+
+int ledger_book_total(const struct ledger_book *book, const char *population,
+                      const struct ledger_entry *more, struct ledger_total *total,
+                      struct dpmf_error *error) {
+    double *mu = memory_alloc(book->n_entries + 1, sizeof *mu);
+    size_t n = 0;
+    memset(total, 0, sizeof *total);
+    if (!mu) return error_no_memory(error);
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (strcmp(book->entries[i].population, population) == 0)
+            count_entry(&book->entries[i], total, mu, &n);
+    if (more) count_entry(more, total, mu, &n);
+    /* One release alone costs what its own statement says, to the bit: composing would round once more. */
+    if (n > 0) total->mu = n == 1 ? mu[0] : accountant_compose(mu, n);
+    if (n > 0) total->epsilon = accountant_epsilon(total->mu, total->delta);
+    free(mu);
+    return 0;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous) {
+    return checksum64_seeded(line, n, previous);
+}
+
+/* Text in the making; `seal` is that of the last line. */
+struct text {
+    struct byte_buffer buffer;
+    uint64_t seal;
+};
+
+/* Ends the object, seals it and puts it down as a line; frees `json`. */
+static int put_line(struct text *text, struct dpmf_json *json, struct dpmf_error *error) {
+    static const char form[] = ",\"check\":\"%016llx\"}\n";
+    enum { SEAL_ROOM = 48 };
+    size_t n = 0;
+    dpmf_json_end_object(json);
+    const char *object = dpmf_json_text(json, &n);
+    uint8_t *room = object ? byte_buffer_room(&text->buffer, n + SEAL_ROOM) : NULL;
+    if (room) {
+        n--; /* the closing brace comes after the seal */
+        text->seal = ledger_book_seal(object, n, text->seal);
+        memcpy(room, object, n);
+        text->buffer.n +=
+            n + (size_t)snprintf((char *)room + n, SEAL_ROOM, form, (unsigned long long)text->seal);
+    }
+    dpmf_json_free(json);
+    return room ? 0 : error_no_memory(error);
+}
+
+static struct dpmf_json *new_line(void) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    return json;
+}
+
+static int put_head(struct text *text, uint64_t generation, struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "dpmf", "ledger");
+    dpmf_json_int(json, "version", FORMAT_VERSION);
+    dpmf_json_uint(json, "generation", generation);
+    return put_line(text, json, error);
+}
+
+static int put_budget(struct text *text, const struct ledger_budget *budget,
+                      struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "budget", budget->population);
+    dpmf_json_double(json, "epsilon", budget->epsilon);
+    return put_line(text, json, error);
+}
+
+static int put_entry(struct text *text, const struct ledger_entry *entry,
+                     struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "release", entry->id);
+    dpmf_json_string(json, "population", entry->population);
+    dpmf_json_string(json, "state", STATES[entry->state]);
+    dpmf_json_string(json, "kind", KINDS[entry->is_conditional]);
+    dpmf_json_double(json, "mu", entry->mu);
+    dpmf_json_double(json, "delta", entry->delta);
+    dpmf_json_double(json, "epsilon", entry->epsilon);
+    dpmf_json_int(json, "time", entry->time);
+    return put_line(text, json, error);
+}
+
+static int put_end(struct text *text, uint64_t n, struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_uint(json, "end", n);
+    return put_line(text, json, error);
+}
+
+int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
+                       struct dpmf_error *error) {
+    struct text text = {0};
+    *out = NULL;
+    int code = put_head(&text, book->generation, error);
+    for (size_t i = 0; i < book->n_budgets && code == 0; i++)
+        code = put_budget(&text, &book->budgets[i], error);
+    for (size_t i = 0; i < book->n_entries && code == 0; i++)
+        code = put_entry(&text, &book->entries[i], error);
+    if (code == 0) code = put_end(&text, book->n_budgets + book->n_entries, error);
+    if (code == 0 && text.buffer.n > LEDGER_TEXT_MAX) {
+        code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow over 8 MiB");
+        error_hint(error, "keep another population in another file, with --ledger");
+    }
+    if (code < 0) {
+        free(text.buffer.bytes);
+        return code;
+    }
+    *out = (char *)text.buffer.bytes;
+    *n = text.buffer.n;
+    return 0;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+enum field {
+    DPMF,
+    VERSION,
+    GENERATION,
+    BUDGET,
+    RELEASE,
+    POPULATION,
+    STATE,
+    KIND,
+    MU,
+    DELTA,
+    EPSILON,
+    TIME,
+    END,
+    N_FIELDS
+};
+
+static const char *const FIELDS[N_FIELDS] = {
+    "dpmf", "version", "generation", "budget",  "release", "population", "state",
+    "kind", "mu",      "delta",      "epsilon", "time",    "end"};
+
+/* What a line says: the last value of every field that is known. Whether it says more, or says it
+ * otherwise than we would, shows when it is written again. */
+struct line {
+    struct json_token value[N_FIELDS]; /* JSON_ERROR (0): not there */
+};
+
+static bool read_line(const char *bytes, size_t n, struct line *line) {
+    struct json_reader reader;
+    json_reader_init(&reader, bytes, n);
+    memset(line, 0, sizeof *line);
+    if (json_next(&reader).kind != JSON_OBJECT_BEGIN) return false;
+    for (;;) {
+        struct json_token key = json_next(&reader);
+        if (key.kind == JSON_OBJECT_END) return json_next(&reader).kind == JSON_END;
+        if (key.kind != JSON_KEY) return false;
+        struct json_token value = json_next(&reader);
+        for (int i = 0; i < N_FIELDS; i++)
+            if (json_equals(&key, FIELDS[i])) line->value[i] = value;
+        if (!json_skip(&reader, value)) return false;
+    }
+}
+
+static bool get_double(const struct line *line, enum field field, double *value) {
+    const struct json_token *token = &line->value[field];
+    return token->kind == JSON_NUMBER &&
+           number_parse_double(token->text, token->length, value) == NUMBER_OK;
+}
+
+static bool get_int(const struct line *line, enum field field, int64_t *value) {
+    const struct json_token *token = &line->value[field];
+    return token->kind == JSON_NUMBER &&
+           number_parse_int64(token->text, token->length, value) == NUMBER_OK;
+}
+
+/* A string of fewer than `size` bytes, none of them NUL. */
+static bool get_text(const struct line *line, enum field field, char *text, size_t size) {
+    const struct json_token *token = &line->value[field];
+    char whole[FIELD_TEXT_MAX];
+    if (token->kind != JSON_STRING || token->length > sizeof whole) return false;
+    size_t n = json_unescape(token, whole);
+    if (n >= size || memchr(whole, 0, n)) return false;
+    memcpy(text, whole, n);
+    text[n] = '\0';
+    return true;
+}
+
+/* @return the place of the field's word in the list, or -1 */
+static int get_word(const struct line *line, enum field field, const char *const *words, int n) {
+    for (int i = 0; i < n; i++)
+        if (line->value[field].kind == JSON_STRING && json_equals(&line->value[field], words[i]))
+            return i;
+    return -1;
+}
+
+static bool get_entry(const struct line *line, struct ledger_entry *entry) {
+    memset(entry, 0, sizeof *entry);
+    int state = get_word(line, STATE, STATES, 3), kind = get_word(line, KIND, KINDS, 2);
+    if (state < 0 || kind < 0) return false;
+    entry->state = (enum ledger_state)state;
+    entry->is_conditional = kind == 1;
+    return get_text(line, RELEASE, entry->id, sizeof entry->id) &&
+           get_text(line, POPULATION, entry->population, sizeof entry->population) &&
+           get_double(line, MU, &entry->mu) && get_double(line, DELTA, &entry->delta) &&
+           get_double(line, EPSILON, &entry->epsilon) && get_int(line, TIME, &entry->time) &&
+           !ledger_entry_fault(entry);
+}
+
+static bool get_budget(const struct line *line, struct ledger_budget *budget) {
+    memset(budget, 0, sizeof *budget);
+    return get_text(line, BUDGET, budget->population, sizeof budget->population) &&
+           get_double(line, EPSILON, &budget->epsilon) && !ledger_name_fault(budget->population) &&
+           ledger_budget_is_valid(budget->epsilon);
+}
+
+struct parser {
+    const char *path;
+    struct ledger_book *book;
+    struct text again; /* the line as we would write it, and the seal so far */
+    int64_t number;    /* of the line, from 1 */
+    bool has_ended;
+    struct dpmf_error *error;
+};
+
+static int damaged(const struct parser *parser, const char *what) {
+    error_set(parser->error, DPMF_ERR_PRIVACY_LEDGER, "%s", what);
+    error_hint(parser->error, "restore it from a backup: as it is, nobody knows what was spent");
+    error_place(parser->error, parser->path, parser->number, 0);
+    return DPMF_ERR_PRIVACY_LEDGER;
+}
+
+static int not_a_ledger(const struct parser *parser) {
+    int code = damaged(parser, "this is not a ledger");
+    error_hint(parser->error, "give the path of a ledger; if it was one, restore it from a backup");
+    return code;
+}
+
+static int take_head(struct parser *parser, const struct line *line) {
+    int64_t version, generation;
+    static const char *const words[] = {"ledger"};
+    if (get_word(line, DPMF, words, 1) != 0 || !get_int(line, VERSION, &version))
+        return not_a_ledger(parser);
+    if (version > FORMAT_VERSION) {
+        int code = damaged(parser, "the ledger was written by a newer version of dpmf");
+        error_hint(parser->error, "use that version, here too");
+        return code;
+    }
+    if (!get_int(line, GENERATION, &generation) || generation < 1 || generation > LAST_GENERATION)
+        return damaged(parser, "the ledger is damaged");
+    parser->book->generation = (uint64_t)generation;
+    return put_head(&parser->again, (uint64_t)generation, parser->error);
+}
+
+static int take_entry(struct parser *parser, const struct line *line) {
+    struct ledger_entry entry;
+    if (!get_entry(line, &entry)) return damaged(parser, "the ledger is damaged");
+    int code = ledger_book_add(parser->book, &entry, parser->error);
+    return code < 0 ? code : put_entry(&parser->again, &entry, parser->error);
+}
+
+static int take_budget(struct parser *parser, const struct line *line) {
+    struct ledger_budget budget;
+    if (!get_budget(line, &budget) || parser->book->n_entries > 0)
+        return damaged(parser, "the ledger is damaged");
+    int code = add_budget(parser->book, budget.population, budget.epsilon, parser->error);
+    return code < 0 ? code : put_budget(&parser->again, &budget, parser->error);
+}
+
+static int take_end(struct parser *parser) {
+    parser->has_ended = true;
+    return put_end(&parser->again, parser->book->n_budgets + parser->book->n_entries,
+                   parser->error);
+}
+
+/* One line, its line feed included. What it says is taken, written again, and must be the same bytes: so a
+ * wrong checksum, a field too many and another spelling of a number are all found by one comparison. */
+static int take_line(struct parser *parser, const char *bytes, size_t n) {
+    struct line line;
+    int code;
+    parser->number++;
+    parser->again.buffer.n = 0;
+    if (parser->has_ended) return damaged(parser, "something stands below the ledger's end");
+    if (!read_line(bytes, n, &line))
+        return parser->number == 1 ? not_a_ledger(parser)
+                                   : damaged(parser, "the ledger is damaged");
+    if (parser->number == 1)
+        code = take_head(parser, &line);
+    else if (line.value[RELEASE].kind != JSON_ERROR)
+        code = take_entry(parser, &line);
+    else if (line.value[BUDGET].kind != JSON_ERROR)
+        code = take_budget(parser, &line);
+    else
+        code = take_end(parser);
+    if (code < 0) return code;
+    if (parser->again.buffer.n != n || memcmp(parser->again.buffer.bytes, bytes, n) != 0)
+        return damaged(parser, "the ledger is damaged or was edited by hand");
+    return 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* @return 1 when two of the names, `stride` bytes apart, are the same; 0; or a code */
+static int has_twins(const char *first, size_t n, size_t stride, struct dpmf_error *error) {
+    const char **names = memory_alloc(n + 1, sizeof *names);
+    int found = 0;
+    if (!names) return error_no_memory(error);
+    for (size_t i = 0; i < n; i++) names[i] = first + i * stride;
+    if (n > 1) qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 1; i < n && !found; i++) found = strcmp(names[i - 1], names[i]) == 0;
+    free(names);
+    return found;
+}
+
+/* An id or a budget that stands there twice could be counted once. */
+static int check_twins(const struct parser *parser) {
+    const struct ledger_book *book = parser->book;
+    int found = 0;
+    if (book->n_entries > 1)
+        found =
+            has_twins(book->entries[0].id, book->n_entries, sizeof book->entries[0], parser->error);
+    if (found == 0 && book->n_budgets > 1)
+        found = has_twins(book->budgets[0].population, book->n_budgets, sizeof book->budgets[0],
+                          parser->error);
+    return found > 0 ? damaged(parser, "a release or a budget is in the ledger twice") : found;
+}
+
+static int take_lines(struct parser *parser, const char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        if (!end) {
+            parser->number++;
+            return damaged(parser, "the ledger's last line is cut off");
+        }
+        size_t length = (size_t)(end - (text + at)) + 1;
+        int code = take_line(parser, text + at, length);
+        if (code < 0) return code;
+        at += length;
+    }
+    if (!parser->has_ended)
+        return damaged(parser, n == 0 ? "the ledger is empty" : "the ledger's end is missing");
+    return check_twins(parser);
+}
+
+int ledger_book_parse(const char *text, size_t n, const char *path, struct ledger_book *book,
+                      struct dpmf_error *error) {
+    struct parser parser = {.path = path, .book = book, .error = error};
+    memset(book, 0, sizeof *book);
+    int code = take_lines(&parser, text, n);
+    if (code < 0) ledger_book_free(book);
+    if (code < 0 && n == 0)
+        error_hint(error, "restore it from a backup, or, if nothing was ever released, remove it");
+    free(parser.again.buffer.bytes);
+    return code;
+}

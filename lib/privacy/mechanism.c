@@ -1,0 +1,22 @@
+/*
+ * The table of mechanisms. Read by private_train.c and the audit.
+ */
+#include "privacy/mechanism.h"
+
+#include <string.h>
+
+static const struct mechanism *const mechanisms[] = {
+    &mechanism_residual,
+    &mechanism_biases,
+};
+
+const struct mechanism *mechanism_at(size_t i) {
+    return i < sizeof mechanisms / sizeof mechanisms[0] ? mechanisms[i] : NULL;
+}
+
+const struct mechanism *mechanism_find(const char *name) {
+    if (!name || strcmp(name, "auto") == 0) return &mechanism_residual;
+    for (size_t i = 0; mechanism_at(i); i++)
+        if (strcmp(name, mechanism_at(i)->name) == 0) return mechanism_at(i);
+    return NULL;
+}

@@ -1,0 +1,214 @@
+/*
+ * Sums of users' contributions with noise: the privacy of everything dpmf calls proven rests on this file.
+ *
+ * Claim. A release of noisy_sum_release with the whole number sigma and B = 2^NOISY_SUM_BITS is mu-GDP for adding or
+ * removing one user, mu = B / sigma; for a user of scale s it is (s mu)-GDP. Given earlier releases, that is: the public
+ * state that contributions are computed from may depend on them (adaptive composition).
+ *
+ * Proof.
+ * 1. Contributions do not see each other. `contribute` is a pure function of one user's packed ratings and of
+ *    public state, in doubles with a fixed order of operations; nothing is batched over users. What it writes,
+ *    however wrong, only passes through noisy_sum_quantise (quantise.c), whose output depends on nothing else. So two
+ *    sets of users that differ in one user give sums that differ by exactly that user's integers q.
+ * 2. |q| <= s B. noisy_sum_quantise ends only when the sum of q_i^2, computed without error in 128 bits, is at most
+ *    floor(s B)^2 (or with q = 0). Each coordinate receives one q_i: rows of a user's blocks are strictly
+ *    increasing, so no coordinate is met twice.
+ * 3. Sums are exact: int64, and |sum| + noise stays below 2^62, or the release is refused before it is begun. The
+ *    number of users decides that only from 2^37 of them on.
+ * 4. The published integer is q_sum + round(Z) = round(q_sum + Z), Z ~ N(0, sigma^2) sampled exactly and
+ *    independently for every coordinate: round(.) is a function of the output of the Gaussian mechanism of noise sigma
+ *    on a sum of sensitivity s B, which is (s B / sigma)-GDP (Dong, Roth and Su 2022, theorem 2.7), and
+ *    post-processing costs nothing. So is the division by B.
+ * 5. Every coordinate is published with noise, those that no one contributed to as well, and how many there are
+ *    is public (the shape).
+ * What is assumed: the bits of ChaCha20 under a key from the operating system are as good as random.
+ */
+#define _GNU_SOURCE
+#include "privacy/noisy_sum.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "random/exact_gaussian.h"
+
+static const double grid = (double)(1 << NOISY_SUM_BITS);
+static const uint64_t sum_limit = (uint64_t)1 << 62;
+
+/* ---- all users' sums -------------------------------------------------------------------------- */
+
+struct worker_space {
+    double *values;
+    int32_t *q;
+    int64_t *sums; /* this worker's, or those all share */
+};
+
+struct summing {
+    struct noisy_sum_context *context;
+    const struct noisy_sum_shape *shape;
+    noisy_sum_contribute *contribute;
+    void *self;
+    struct worker_space *spaces;
+    int n_workers;
+    size_t n_coordinates, room; /* of sums; of values */
+    bool shared;
+    _Atomic uint64_t next; /* range of coordinates, when the noise is added */
+    _Atomic uint64_t draws;
+    uint64_t sigma;
+};
+
+/* Integers commute: the sums are the same whoever adds what when. */
+static void add(int64_t *sums, const int32_t *q, size_t n, bool shared) {
+    if (!shared)
+        for (size_t i = 0; i < n; i++) sums[i] += q[i];
+    else
+        for (size_t i = 0; i < n; i++) __atomic_fetch_add(&sums[i], q[i], __ATOMIC_RELAXED);
+}
+
+static int add_user(void *self, int worker, const struct private_user *user,
+                    struct dpmf_error *error) {
+    struct summing *summing = self;
+    const struct noisy_sum_shape *shape = summing->shape;
+    struct worker_space *space = &summing->spaces[worker];
+    struct contribution contribution = {.values = space->values};
+    (void)error;
+    summing->contribute(summing->self, worker, user, &contribution);
+    size_t n_blocks = contribution.n_blocks, n = n_blocks * shape->width + shape->tail;
+    noisy_sum_quantise(space->values, n, user->scale, space->q);
+    const int32_t *q = space->q;
+    for (size_t b = 0; b < n_blocks; b++, q += shape->width)
+        add(space->sums + contribution.block[b] * shape->width, q, shape->width, summing->shared);
+    add(space->sums + shape->n_rows * shape->width, q, shape->tail, summing->shared);
+    return 0;
+}
+
+static int keep_on(void *self, struct dpmf_error *error) {
+    struct noisy_sum_context *context = self;
+    if (!context->run || !context->run->progress) return 0;
+    const struct dpmf_progress progress = {.phase = "private releases",
+                                           .unit = "releases",
+                                           .done = context->n_passes,
+                                           .total = context->total_passes};
+    if (pthread_mutex_trylock(&context->progress_lock) != 0) return 0;
+    int stop = context->run->progress(context->run->self, &progress);
+    pthread_mutex_unlock(&context->progress_lock);
+    return stop ? error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted") : 0;
+}
+
+static int make_spaces(struct summing *summing, struct dpmf_error *error) {
+    size_t sum_bytes = summing->n_coordinates * sizeof(int64_t);
+    size_t workers = (size_t)summing->n_workers;
+    summing->shared = sum_bytes > summing->context->memory / (workers + 1);
+    summing->spaces = memory_alloc_zero(workers, sizeof *summing->spaces);
+    if (!summing->spaces) return error_no_memory(error);
+    for (size_t w = 0; w < workers; w++) {
+        struct worker_space *space = &summing->spaces[w];
+        space->values = memory_alloc(summing->room, sizeof *space->values);
+        space->q = memory_alloc(summing->room, sizeof *space->q);
+        space->sums = w > 0 && summing->shared
+                          ? summing->spaces[0].sums
+                          : memory_alloc_zero(summing->n_coordinates, sizeof *space->sums);
+        if (!space->values || !space->q || !space->sums) return error_no_memory(error);
+    }
+    return 0;
+}
+
+static void free_spaces(struct summing *summing) {
+    for (int w = 0; summing->spaces && w < summing->n_workers; w++) {
+        struct worker_space *space = &summing->spaces[w];
+        free(space->values);
+        free(space->q);
+        if (w == 0 || !summing->shared) free(space->sums);
+    }
+    free(summing->spaces);
+}
+
+/* ---- noise ------------------------------------------------------------------------------------ */
+
+enum { RANGE = 4096 }; /* coordinates at once */
+
+/* Adds up the workers' sums and puts noise on them, range by range: each coordinate once. */
+static void add_noise(void *self, int worker) {
+    struct summing *summing = self;
+    const struct noisy_sum_context *context = summing->context;
+    uint32_t release = (uint32_t)context->statement->n_releases;
+    int64_t *sums = summing->spaces[0].sums;
+    (void)worker;
+    uint64_t first;
+    while ((first = atomic_fetch_add(&summing->next, RANGE)) < summing->n_coordinates) {
+        uint64_t end =
+            first + RANGE < summing->n_coordinates ? first + RANGE : summing->n_coordinates;
+        for (int w = 1; w < summing->n_workers && !summing->shared; w++)
+            for (uint64_t i = first; i < end; i++) sums[i] += summing->spaces[w].sums[i];
+        exact_gaussian_add(context->random, release, first, (size_t)(end - first), summing->sigma,
+                           sums + first);
+        atomic_fetch_add(&summing->draws, end - first);
+    }
+}
+
+/* ---- a release -------------------------------------------------------------------------------- */
+
+static int plan_release(struct summing *summing, double mu, struct dpmf_error *error) {
+    const struct noisy_sum_context *context = summing->context;
+    const struct noisy_sum_shape *shape = summing->shape;
+    size_t longest = private_ratings_longest(context->ratings), blocks;
+    size_t most_blocks = shape->blocks_max > 0 ? shape->blocks_max : longest;
+    double sigma = ceil(grid / mu * (1 + 0x1p-50));
+    if (context->statement->n_releases == STATEMENT_RELEASES_MAX)
+        return error_set(error, DPMF_ERR_BASE_BUG, "more releases than a statement can list");
+    if (!(mu > 0) || !(sigma >= 1) || !(sigma <= (double)EXACT_GAUSSIAN_SIGMA_MAX))
+        return error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                         "epsilon is too small or too large to be kept exactly");
+    summing->sigma = (uint64_t)sigma;
+    uint64_t users = private_ratings_users(context->ratings);
+    if (users >= (sum_limit - 64 * summing->sigma) >> NOISY_SUM_BITS)
+        return error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                         "there are too many users for exact sums");
+    if (__builtin_mul_overflow((size_t)shape->n_rows, shape->width, &summing->n_coordinates) ||
+        __builtin_add_overflow(summing->n_coordinates, shape->tail, &summing->n_coordinates) ||
+        __builtin_mul_overflow(most_blocks, shape->width, &blocks) ||
+        __builtin_add_overflow(blocks, shape->tail, &summing->room))
+        return error_no_memory(error);
+    return 0;
+}
+
+static void list_release(const struct summing *summing) {
+    struct statement *statement = summing->context->statement;
+    struct statement_release *release = &statement->releases[statement->n_releases++];
+    *release = (struct statement_release){.coordinates = summing->n_coordinates,
+                                          .sigma = summing->sigma,
+                                          .bits = NOISY_SUM_BITS,
+                                          .draws = atomic_load(&summing->draws)};
+    snprintf(release->name, sizeof release->name, "%s", summing->shape->name);
+}
+
+int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_shape *shape,
+                      double mu, noisy_sum_contribute *contribute, void *self, double *out,
+                      double *sigma, struct dpmf_error *error) {
+    struct summing summing = {.context = context,
+                              .shape = shape,
+                              .contribute = contribute,
+                              .self = self,
+                              .n_workers = thread_pool_size(context->pool)};
+    const struct private_visit visit = {add_user, &summing, keep_on, context};
+    int code = plan_release(&summing, mu, error);
+    if (code == 0) code = make_spaces(&summing, error);
+    if (code == 0) code = private_ratings_visit(context->ratings, context->pool, &visit, error);
+    if (code == 0) {
+        thread_pool_run(context->pool, add_noise, &summing);
+        if (context->observe)
+            context->observe(context->observe_self, shape, summing.sigma, summing.spaces[0].sums,
+                             contribute, self);
+        list_release(&summing);
+        context->n_passes++;
+        for (size_t i = 0; i < summing.n_coordinates; i++)
+            out[i] = (double)summing.spaces[0].sums[i] / grid;
+        *sigma = (double)summing.sigma / grid;
+    }
+    free_spaces(&summing);
+    return code;
+}

@@ -1,0 +1,67 @@
+/*
+ * The one way private ratings reach the outside: a sum over users of vectors of L2 norm at most 1, on a grid of
+ * integers, with exact Gaussian noise on every coordinate. Every number of a release that depends on ratings
+ * comes out of noisy_sum_release; the proof of what that costs is in noisy_sum.c and does not depend on what
+ * the mechanism computes.
+ */
+#ifndef DPMF_PRIVACY_NOISY_SUM_H
+#define DPMF_PRIVACY_NOISY_SUM_H
+
+#include <pthread.h>
+
+#include "base/threads.h"
+#include "privacy/private_ratings.h"
+#include "privacy/quantise.h"
+#include "privacy/statement.h"
+#include "random/secure_random.h"
+
+/* What one user puts in: n_blocks blocks of `width` numbers each, block i at the coordinates block[i] * width and after,
+ * and `tail` numbers at the coordinates n_rows * width and after. Blocks are strictly increasing. The mechanism
+ * fills in `values` (n_blocks * width, then tail) so that the norm is about 1 at most. */
+struct contribution {
+    size_t n_blocks;
+    const uint32_t *block;
+    double *values;
+};
+
+/* The shape of a release: public. */
+struct noisy_sum_shape {
+    const char *name; /* for the statement */
+    uint64_t n_rows;
+    size_t width, tail;
+    size_t blocks_max; /* of one user; 0: one for each of their ratings */
+};
+
+/* In any thread, `worker` as in private_ratings_visit: a pure function of the user and of public state, bit for bit. Room for
+ * blocks_max * width + tail numbers is in out->values. The user's scale is none of its business. */
+typedef void noisy_sum_contribute(void *self, int worker, const struct private_user *user,
+                                  struct contribution *out);
+
+/* For the audit alone: sees the noisy integers of a release as they are published, with the function and the public
+ * state that contributions were made from, while that state still stands. dpmf_train_private never sets it: what it is
+ * given is not in the units of a release, and whoever knows the ratings can take the noise out of it. */
+typedef void noisy_sum_observe(void *self, const struct noisy_sum_shape *shape, uint64_t sigma,
+                               const int64_t *noisy_sums, noisy_sum_contribute *contribute,
+                               void *contribute_self);
+
+/* What all releases of a run share. */
+struct noisy_sum_context {
+    const struct private_ratings *ratings;
+    const struct secure_random *random;
+    struct thread_pool *pool;
+    const struct dpmf_run *run;
+    uint64_t memory;             /* for sums, at most */
+    struct statement *statement; /* every release is listed here */
+    pthread_mutex_t progress_lock;
+    uint32_t n_passes, total_passes; /* for progress; total 0: not known yet */
+    noisy_sum_observe *observe;      /* NULL but in an audit */
+    void *observe_self;
+};
+
+/* Makes one release of at most mu. out[i] is the noisy sum of coordinate i, in units of the norm bound; *sigma is the standard
+ * deviation of its noise. Adds to the statement what was done. */
+int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_shape *shape,
+                      double mu, noisy_sum_contribute *contribute, void *self, double *out,
+                      double *sigma, struct dpmf_error *error);
+
+#endif

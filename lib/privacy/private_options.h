@@ -1,0 +1,17 @@
+/*
+ * The checks that every private run begins with.
+ */
+#ifndef DPMF_PRIVACY_PRIVATE_OPTIONS_H
+#define DPMF_PRIVACY_PRIVATE_OPTIONS_H
+
+#include "privacy/mechanism.h"
+
+/* Fills in the mechanism and the mu that epsilon and delta allow. @return 0, DPMF_ERR_USAGE_*, or
+ * DPMF_ERR_PRIVACY_REFUSED */
+int private_options_check(const struct dpmf_private_options *options,
+                          const struct mechanism **mechanism, double *mu, struct dpmf_error *error);
+
+/* A refusal with the way out. @return DPMF_ERR_PRIVACY_REFUSED */
+int private_options_refuse(struct dpmf_error *error, const char *message, const char *hint);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * Packs a store's ratings for the releases of private_ratings.h: items get their rows in the catalogue, users' ratings
+ * are sorted by them, and what may not count is left out. A block of the store becomes one packed block:
+ *
+ *     head (a user each: scale, ratings) | rows (u32, all users) | y (f32, all users)
+ *
+ * What is packed for a user depends on that user's ratings and on public things alone: not on the numbers that the
+ * store gave to items, which follow from everyone's ratings.
+ */
+#define _GNU_SOURCE
+#include "privacy/private_ratings.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/output_file.h"
+#include "privacy/accountant.h"
+#include "store/store.h"
+
+static const uint32_t no_row = UINT32_MAX;
+
+struct head {
+    double scale;
+    uint64_t n;
+};
+
+struct packed_block {
+    uint64_t offset; /* in the file */
+    size_t n_users, n_ratings, bytes;
+    unsigned char *data; /* NULL when it is in the file */
+};
+
+struct private_ratings {
+    struct packed_block *blocks;
+    size_t n_blocks, capacity;
+    size_t largest; /* bytes of a block */
+    size_t longest;
+    uint64_t n_users;
+    bool on_disk;
+    int file;
+};
+
+/* ---- packing ---------------------------------------------------------------------------------- */
+
+struct entry {
+    uint32_t row;
+    float y;
+};
+
+struct packing {
+    struct head *heads;
+    struct entry *entries;
+    size_t head_capacity, entry_capacity;
+    size_t n_users, n_ratings, longest;
+    struct private_ratings_report counts;
+};
+
+struct builder {
+    const struct private_ratings_options *options;
+    struct private_ratings *ratings;
+    struct private_ratings_report *report;
+    uint32_t *row_of_item;
+    double *wish_scale; /* by wish */
+    uint64_t file_bytes;
+};
+
+static int compare_entries(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static double scale_of(const struct builder *builder, const struct store_block *block, uint32_t u,
+                       struct packing *packing) {
+    const struct user_wishes *wishes = builder->options->wishes;
+    if (!wishes) return 1;
+    uint64_t from = block->id_start[u];
+    uint64_t wish = factor_ids_find(&wishes->ids, block->id_bytes + from,
+                                    (size_t)(block->id_start[u + 1] - from));
+    if (wish == UINT64_MAX) return 1;
+    packing->counts.users_with_a_wish++;
+    return builder->wish_scale[wish];
+}
+
+/* The user's ratings that count, sorted by row. Rows of one user are all different: items are, and the
+ * catalogue has each id once. */
+static size_t take_ratings(const struct builder *builder, const struct store_block *block,
+                           uint32_t u, struct packing *packing) {
+    const struct private_ratings_options *options = builder->options;
+    double middle = (options->range_min + options->range_max) / 2;
+    double unit = (options->range_max - options->range_min) / 4;
+    struct entry *first = packing->entries + packing->n_ratings;
+    size_t n = 0;
+    for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
+        uint32_t row = builder->row_of_item[block->item[r]];
+        double value = block->value[r];
+        bool in_range = value >= options->range_min && value <= options->range_max;
+        packing->counts.not_in_catalogue += row == no_row;
+        packing->counts.out_of_range += row != no_row && !in_range;
+        if (row == no_row || !in_range) continue;
+        first[n++] = (struct entry){row, (float)((value - middle) / unit)};
+    }
+    qsort(first, n, sizeof *first, compare_entries);
+    return n;
+}
+
+static int pack_users(void *self, int worker, const struct store_block *block, void *product,
+                      struct dpmf_error *error) {
+    const struct builder *builder = self;
+    struct packing *packing = product;
+    (void)worker;
+    packing->n_users = packing->n_ratings = packing->longest = 0;
+    packing->counts = (struct private_ratings_report){0};
+    if (!memory_reserve(&packing->heads, &packing->head_capacity, block->n_users,
+                        sizeof *packing->heads) ||
+        !memory_reserve(&packing->entries, &packing->entry_capacity, (size_t)block->n_ratings,
+                        sizeof *packing->entries))
+        return error_no_memory(error);
+    for (uint32_t u = 0; u < block->n_users; u++) {
+        double scale = scale_of(builder, block, u, packing);
+        size_t n = scale > 0 ? take_ratings(builder, block, u, packing) : 0;
+        if (n == 0) {
+            packing->counts.users_left_out++;
+            continue;
+        }
+        packing->heads[packing->n_users++] = (struct head){scale, n};
+        packing->n_ratings += n;
+        if (n > packing->longest) packing->longest = n;
+    }
+    return 0;
+}
+
+static unsigned char *flatten(const struct packing *packing, size_t *bytes) {
+    size_t heads = packing->n_users * sizeof(struct head), n = packing->n_ratings;
+    *bytes = heads + n * (sizeof(uint32_t) + sizeof(float));
+    unsigned char *data = memory_alloc(*bytes, 1);
+    if (!data) return NULL;
+    memcpy(data, packing->heads, heads);
+    uint32_t *row = (uint32_t *)(void *)(data + heads);
+    float *y = (float *)(void *)(row + n);
+    for (size_t i = 0; i < n; i++) {
+        row[i] = packing->entries[i].row;
+        y[i] = packing->entries[i].y;
+    }
+    return data;
+}
+
+static int keep_packed(void *self, void *product, struct dpmf_error *error) {
+    struct builder *builder = self;
+    struct private_ratings *ratings = builder->ratings;
+    const struct packing *packing = product;
+    struct private_ratings_report *report = builder->report;
+    report->not_in_catalogue += packing->counts.not_in_catalogue;
+    report->out_of_range += packing->counts.out_of_range;
+    report->users_left_out += packing->counts.users_left_out;
+    report->users_with_a_wish += packing->counts.users_with_a_wish;
+    report->users += packing->n_users;
+    report->ratings += packing->n_ratings;
+    if (packing->n_users == 0) return 0;
+
+    struct packed_block block = {.offset = builder->file_bytes,
+                                 .n_users = packing->n_users,
+                                 .n_ratings = packing->n_ratings};
+    if (!memory_reserve(&ratings->blocks, &ratings->capacity, ratings->n_blocks + 1,
+                        sizeof *ratings->blocks))
+        return error_no_memory(error);
+    block.data = flatten(packing, &block.bytes);
+    if (!block.data) return error_no_memory(error);
+    if (ratings->on_disk) {
+        int code = file_write_all(ratings->file, block.data, block.bytes, "packed ratings", error);
+        free(block.data);
+        block.data = NULL;
+        if (code < 0) return code;
+    }
+    builder->file_bytes += block.bytes;
+    if (block.bytes > ratings->largest) ratings->largest = block.bytes;
+    if (packing->longest > ratings->longest) ratings->longest = packing->longest;
+    ratings->n_users += packing->n_users;
+    ratings->blocks[ratings->n_blocks++] = block;
+    return 0;
+}
+
+/* ---- building --------------------------------------------------------------------------------- */
+
+static int number_items(struct builder *builder, const struct dpmf_store *store,
+                        struct dpmf_error *error) {
+    uint64_t n = store_n_items(store);
+    builder->row_of_item = memory_alloc((size_t)n, sizeof *builder->row_of_item);
+    if (!builder->row_of_item) return error_no_memory(error);
+    for (uint64_t i = 0; i < n; i++) {
+        struct store_item item = store_item_at(store, i);
+        uint64_t row = factor_ids_find(&builder->options->catalogue->ids, item.id, item.id_length);
+        builder->row_of_item[i] = row == UINT64_MAX ? no_row : (uint32_t)row;
+    }
+    return 0;
+}
+
+/* A user who wishes for epsilon_i contributes at most mu(epsilon_i) / mu(epsilon) of the norm that others may:
+ * each release is then that much less informative about them, and so is their composition. Rounded down. */
+static int scale_wishes(struct builder *builder, struct dpmf_error *error) {
+    const struct private_ratings_options *options = builder->options;
+    const struct user_wishes *wishes = options->wishes;
+    if (!wishes) return 0;
+    double whole = accountant_mu(options->epsilon, options->delta);
+    builder->wish_scale = memory_alloc((size_t)wishes->ids.n, sizeof *builder->wish_scale);
+    if (!builder->wish_scale) return error_no_memory(error);
+    for (uint64_t i = 0; i < wishes->ids.n; i++) {
+        double epsilon = wishes->epsilon[i], scale = 1;
+        if (epsilon < options->epsilon)
+            scale = nextafter(accountant_mu(epsilon, options->delta) / whole, 0);
+        /* (0, delta) would still allow a little: who asks for 0 wants to be left out. */
+        builder->wish_scale[i] = epsilon > 0 && scale > 0 ? fmin(scale, 1) : 0;
+    }
+    return 0;
+}
+
+static int pack_store(struct builder *builder, const struct dpmf_store *store,
+                      const struct dpmf_run *run, struct dpmf_error *error) {
+    size_t n = store_visit_products(store, run);
+    struct packing *packings = memory_alloc_zero(n, sizeof *packings);
+    void **pointers = memory_alloc(n, sizeof *pointers);
+    int code = packings && pointers ? 0 : error_no_memory(error);
+    for (size_t i = 0; code == 0 && i < n; i++) pointers[i] = &packings[i];
+    const struct store_visitor visitor = {
+        .phase = "packing",
+        .want = STORE_WANT_VALUE | (builder->options->wishes ? STORE_WANT_IDS : 0u),
+        .visit = pack_users,
+        .finish = keep_packed,
+        .self = builder,
+        .products = pointers,
+        .n_products = n,
+    };
+    if (code == 0) code = store_visit(store, &visitor, run, error);
+    for (size_t i = 0; packings && i < n; i++) {
+        free(packings[i].heads);
+        free(packings[i].entries);
+    }
+    free(packings);
+    free(pointers);
+    return code;
+}
+
+int private_ratings_build(const struct dpmf_store *store,
+                          const struct private_ratings_options *options, const struct dpmf_run *run,
+                          struct private_ratings **out, struct private_ratings_report *report,
+                          struct dpmf_error *error) {
+    *out = NULL;
+    *report = (struct private_ratings_report){0};
+    struct private_ratings *ratings = memory_alloc_zero(1, sizeof *ratings);
+    if (!ratings) return error_no_memory(error);
+    struct builder builder = {.options = options, .ratings = ratings, .report = report};
+    uint64_t bytes = store_n_ratings(store) * (sizeof(uint32_t) + sizeof(float)) +
+                     store_n_users(store) * sizeof(struct head);
+    ratings->file = -1;
+    ratings->longest = options->longest;
+    report->on_disk = ratings->on_disk = bytes > options->memory;
+    int code = number_items(&builder, store, error);
+    if (code == 0) code = scale_wishes(&builder, error);
+    if (code == 0 && ratings->on_disk)
+        code = output_file_nameless(store_path(store), &ratings->file, error);
+    if (code == 0) code = pack_store(&builder, store, run, error);
+    free(builder.row_of_item);
+    free(builder.wish_scale);
+    if (code < 0) {
+        private_ratings_free(ratings);
+        return code;
+    }
+    *out = ratings;
+    return 0;
+}
+
+void private_ratings_free(struct private_ratings *ratings) {
+    if (!ratings) return;
+    for (size_t i = 0; i < ratings->n_blocks; i++) free(ratings->blocks[i].data);
+    if (ratings->file >= 0) close(ratings->file);
+    free(ratings->blocks);
+    free(ratings);
+}
+
+uint64_t private_ratings_users(const struct private_ratings *ratings) { return ratings->n_users; }
+size_t private_ratings_longest(const struct private_ratings *ratings) { return ratings->longest; }
+
+/* ---- visiting --------------------------------------------------------------------------------- */
+
+struct visiting {
+    const struct private_ratings *ratings;
+    const struct private_visit *visit;
+    _Atomic size_t next;
+    _Atomic int code;
+    struct dpmf_error error; /* of the thread that set the code */
+};
+
+static void fail(struct visiting *visiting, int code, const struct dpmf_error *error) {
+    int none = 0;
+    if (atomic_compare_exchange_strong(&visiting->code, &none, code)) visiting->error = *error;
+}
+
+static int visit_block(struct visiting *visiting, const struct packed_block *block,
+                       const unsigned char *data, int worker, struct dpmf_error *error) {
+    const struct head *head = (const void *)data;
+    const uint32_t *row = (const void *)(head + block->n_users);
+    const float *y = (const void *)(row + block->n_ratings);
+    int code = 0;
+    for (size_t u = 0; u < block->n_users && code == 0; u++) {
+        const struct private_user user = {(size_t)head[u].n, row, y, head[u].scale};
+        code = visiting->visit->visit(visiting->visit->self, worker, &user, error);
+        row += user.n;
+        y += user.n;
+    }
+    return code;
+}
+
+static int load_and_visit(struct visiting *visiting, size_t b, unsigned char *buffer, int worker,
+                          struct dpmf_error *error) {
+    const struct packed_block *block = &visiting->ratings->blocks[b];
+    const unsigned char *data = block->data;
+    int code = 0;
+    if (!data) {
+        code = file_read_at(visiting->ratings->file, buffer, block->bytes, block->offset,
+                            "packed ratings", error);
+        data = buffer;
+    }
+    const struct private_visit *visit = visiting->visit;
+    if (code == 0 && visit->keep_on) code = visit->keep_on(visit->keep_on_self, error);
+    return code < 0 ? code : visit_block(visiting, block, data, worker, error);
+}
+
+static void visit_blocks(void *self, int worker) {
+    struct visiting *visiting = self;
+    struct dpmf_error error = {0};
+    unsigned char *buffer = NULL;
+    if (visiting->ratings->on_disk) {
+        buffer = memory_alloc(visiting->ratings->largest, 1);
+        if (!buffer) fail(visiting, error_no_memory(&error), &error);
+    }
+    while (atomic_load_explicit(&visiting->code, memory_order_relaxed) == 0) {
+        size_t b = atomic_fetch_add(&visiting->next, 1);
+        if (b >= visiting->ratings->n_blocks) break;
+        int code = load_and_visit(visiting, b, buffer, worker, &error);
+        if (code < 0) fail(visiting, code, &error);
+    }
+    free(buffer);
+}
+
+int private_ratings_visit(const struct private_ratings *ratings, struct thread_pool *pool,
+                          const struct private_visit *visit, struct dpmf_error *error) {
+    struct visiting visiting = {.ratings = ratings, .visit = visit};
+    thread_pool_run(pool, visit_blocks, &visiting);
+    int code = atomic_load(&visiting.code);
+    if (code < 0 && error) *error = visiting.error;
+    return code;
+}

@@ -1,0 +1,65 @@
+/*
+ * The ratings of a private run as each user has them: in the order of the catalogue, on the standard scale, with
+ * the user's share of the budget. What a user's contribution is computed from, and nothing else, so that it is
+ * a pure function of that user's own data and of public state.
+ *
+ * Ratings outside the catalogue or the declared range are left out one by one. Made once a run from the store,
+ * in memory or in a nameless file where memory does not allow it; every release is one pass over it.
+ */
+#ifndef DPMF_PRIVACY_PRIVATE_RATINGS_H
+#define DPMF_PRIVACY_PRIVATE_RATINGS_H
+
+#include "base/threads.h"
+#include "privacy/catalogue.h"
+
+struct private_user {
+    size_t n;            /* ratings, at least 1 */
+    const uint32_t *row; /* of the catalogue, strictly increasing */
+    const float *y;      /* (rating - middle of the range) / (a quarter of it): -2 .. 2 */
+    double scale;        /* 0 < scale <= 1: the norm bound of this user's contributions */
+};
+
+struct private_ratings_options {
+    double range_min, range_max;
+    const struct catalogue *catalogue;
+    const struct user_wishes *wishes; /* NULL: everyone has the whole epsilon */
+    double epsilon, delta;
+    size_t longest;  /* room is made for users of so many ratings even when none is there; 0: as needed */
+    uint64_t memory; /* bytes; more goes to a nameless file */
+    int threads;
+};
+
+/* For the curator's eyes alone: none of it may reach a release. */
+struct private_ratings_report {
+    uint64_t users, ratings;
+    uint64_t not_in_catalogue, out_of_range;
+    uint64_t users_left_out; /* who asked for epsilon 0, or have nothing left */
+    uint64_t users_with_a_wish;
+    bool on_disk;
+};
+
+struct private_ratings;
+
+int private_ratings_build(const struct dpmf_store *store,
+                          const struct private_ratings_options *options, const struct dpmf_run *run,
+                          struct private_ratings **ratings, struct private_ratings_report *report,
+                          struct dpmf_error *error);
+void private_ratings_free(struct private_ratings *ratings);
+
+uint64_t private_ratings_users(const struct private_ratings *ratings);
+size_t private_ratings_longest(
+    const struct private_ratings *ratings); /* ratings of one user: for buffers */
+
+/* Calls visit(self, worker, user) for every user, in any order, by all threads of the pool. A negative value of
+ * `visit` or of `keep_on` (asked now and then, may be NULL) ends it. */
+struct private_visit {
+    int (*visit)(void *self, int worker, const struct private_user *user, struct dpmf_error *error);
+    void *self;
+    int (*keep_on)(void *self, struct dpmf_error *error);
+    void *keep_on_self;
+};
+
+int private_ratings_visit(const struct private_ratings *ratings, struct thread_pool *pool,
+                          const struct private_visit *visit, struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * dpmf_train_private: from a store to a release one can sign. Checks that the promise can be kept, reserves the budget, runs the
+ * mechanism, checks the statement's arithmetic, publishes, and commits.
+ *
+ * What reaches the file: the public model, the catalogue, the declared range and the statement. What reaches no file:
+ * anything of the ratings' own, their numbers and sizes.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/release.h"
+#include "privacy/accountant.h"
+#include "privacy/ledger.h"
+#include "privacy/mechanism.h"
+#include "privacy/private_options.h"
+#include "random/random.h"
+#include "store/store.h"
+
+struct private_run {
+    struct dpmf_store *store;
+    const struct dpmf_private_options *options;
+    const struct dpmf_run *run;
+    struct dpmf_private_report *report;
+    const struct mechanism *mechanism;
+    double mu; /* allowed */
+    uint64_t memory;
+    int threads;
+    struct thread_pool *pool;
+    struct catalogue catalogue;
+    struct user_wishes wishes;
+    struct private_ratings *ratings;
+    struct secure_random random;
+    struct statement statement;
+    struct public_model model;
+    char *ledger;
+    char id[LEDGER_ID_TEXT];
+};
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+static int read_public(struct private_run *self, struct dpmf_error *error) {
+    const struct dpmf_private_options *options = self->options;
+    int code =
+        catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
+    if (code == 0 && options->item_features)
+        code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
+    if (code == 0 && options->user_privacy)
+        code = user_wishes_read(options->user_privacy, self->run, &self->wishes, error);
+    return code;
+}
+
+static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
+    const struct dpmf_private_options *options = self->options;
+    struct dpmf_private_report *report = self->report;
+    struct private_ratings_report counts;
+    const struct private_ratings_options packing = {
+        .range_min = options->range_min,
+        .range_max = options->range_max,
+        .catalogue = &self->catalogue,
+        .wishes = options->user_privacy ? &self->wishes : NULL,
+        .epsilon = options->epsilon,
+        .delta = options->delta,
+        .memory = self->memory / 2,
+        .threads = self->threads,
+    };
+    int code =
+        private_ratings_build(self->store, &packing, self->run, &self->ratings, &counts, error);
+    if (code < 0) return code;
+    report->users = counts.users;
+    report->ratings = counts.ratings;
+    report->not_in_catalogue = counts.not_in_catalogue;
+    report->out_of_range = counts.out_of_range;
+    report->users_left_out = counts.users_left_out;
+    report->users_with_a_wish = counts.users_with_a_wish;
+    report->ratings_on_disk = counts.on_disk;
+    report->catalogue_is_rated_set =
+        !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
+    return 0;
+}
+
+static int begin_statement(struct private_run *self, struct dpmf_error *error) {
+    const struct dpmf_private_options *options = self->options;
+    self->statement = (struct statement){
+        .mechanism = self->mechanism->name,
+        .epsilon = options->epsilon,
+        .delta = options->delta,
+        .range_min = options->range_min,
+        .range_max = options->range_max,
+        .items = self->catalogue.ids.n,
+        .declared_users = options->declared_users,
+        .has_features = options->item_features != NULL,
+        .is_personalised = options->user_privacy != NULL,
+        .catalogue_from_ratings = self->catalogue.from_ratings,
+        .is_research = options->research,
+        .is_insecure = options->has_insecure_seed,
+    };
+    int code = random_from_system(self->statement.id, sizeof self->statement.id, error);
+    if (code < 0) return code;
+    for (size_t i = 0; i < STATEMENT_ID_BYTES; i++)
+        snprintf(self->id + 2 * i, 3, "%02x", self->statement.id[i]);
+    if (!options->has_insecure_seed) return secure_random_init(&self->random, error);
+    secure_random_init_insecure(&self->random, options->insecure_seed);
+    return 0;
+}
+
+static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
+    struct noisy_sum_context sums = {
+        .ratings = self->ratings,
+        .random = &self->random,
+        .pool = self->pool,
+        .run = self->run,
+        .memory = self->memory / 4,
+        .statement = &self->statement,
+    };
+    const struct mechanism_input input = {&sums, &self->catalogue, self->mu};
+    if (pthread_mutex_init(&sums.progress_lock, NULL) != 0) return error_no_memory(error);
+    int code = public_model_init(&self->model, (size_t)self->catalogue.ids.n, error);
+    if (code == 0) code = self->mechanism->run(&input, &self->model, error);
+    pthread_mutex_destroy(&sums.progress_lock);
+    if (code < 0) return code;
+    /* The statement must hold before anything is published. */
+    code = statement_check(&self->statement, error);
+    if (code < 0)
+        error_set(error, code = DPMF_ERR_BASE_BUG,
+                  "the releases do not add up to what was promised");
+    return code;
+}
+
+/* ---- the release ------------------------------------------------------------------------------ */
+
+/* From the standard scale to that of the ratings, whose unit is a quarter of their range:
+ * r = middle + unit (b0 + c + a + u.v). */
+static int fill_release(const struct private_run *self, struct release *release,
+                        struct dpmf_error *error) {
+    const struct dpmf_private_options *options = self->options;
+    const struct public_model *model = &self->model;
+    struct factors *factors = &release->factors;
+    double unit = (options->range_max - options->range_min) / 4;
+    factors->k = (uint32_t)model->K;
+    factors->min = options->range_min;
+    factors->max = options->range_max;
+    factors->offset = (options->range_min + options->range_max) / 2 + unit * model->b0;
+    release->factor_penalty = model->s2 * unit * unit;
+    release->bias_penalty = model->s2 / model->var_a;
+    int code =
+        factor_matrix_init(&factors->items, model->n_items, model->K > 0 ? model->K : 1, 0, error);
+    if (code < 0) return code;
+    for (size_t j = 0; j < model->n_items; j++) {
+        factors->items.biases[j] = (float)(unit * model->c[j]);
+        for (size_t a = 0; a < model->K; a++)
+            factors->items.rows[j * factors->items.stride + a] =
+                (float)(unit * model->rows[j * model->stride + a]);
+    }
+    release->statement = statement_to_json(&self->statement);
+    return release->statement ? 0 : error_no_memory(error);
+}
+
+static int write_release(struct private_run *self, const char *output, struct dpmf_error *error) {
+    struct release release = {0};
+    int code = fill_release(self, &release, error);
+    if (code == 0) {
+        release.factors.item_ids = self->catalogue.ids;
+        code = release_write(output, &release, error);
+        release.factors.item_ids = (struct factor_ids){0};
+    }
+    release_free(&release);
+    return code;
+}
+
+/* ---- the ledger ------------------------------------------------------------------------------- */
+
+/* What is not going to be published spends nothing. */
+static bool is_accounted(const struct private_run *self) {
+    return !self->options->has_insecure_seed && !self->options->research;
+}
+
+static int reserve(struct private_run *self, struct dpmf_error *error) {
+    const struct dpmf_private_options *options = self->options;
+    struct ledger_entry entry = {.mu = self->mu,
+                                 .delta = options->delta,
+                                 .epsilon = options->epsilon,
+                                 .time = (int64_t)time(NULL)};
+    const char *population = options->population ? options->population : "default";
+    if (!is_accounted(self)) return 0;
+    if (strlen(population) > LEDGER_NAME_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the population's name is too long");
+    snprintf(entry.population, sizeof entry.population, "%s", population);
+    snprintf(entry.id, sizeof entry.id, "%s", self->id);
+    self->ledger = options->ledger ? strdup(options->ledger) : ledger_default_path();
+    if (!self->ledger)
+        return private_options_refuse(error, "there is no place for the ledger of private releases",
+                      "say where it is with --ledger FILE");
+    return ledger_reserve(self->ledger, &entry, options->ledger_budget, error);
+}
+
+/* Whether the file is this very release: writing can fail after it is in its place, when the directory is flushed. What cannot
+ * be looked at counts as published. */
+static bool is_published(const struct private_run *self, const char *output) {
+    enum { HEADER_READ = 1 << 20 }; /* the statement, with the id in it, is near the beginning */
+    FILE *file = fopen(output, "rb");
+    if (!file) return errno != ENOENT;
+    char *start = memory_alloc(HEADER_READ, 1);
+    size_t n = start ? fread(start, 1, HEADER_READ, file) : 0;
+    bool found = !start || ferror(file) || memmem(start, n, self->id, strlen(self->id)) != NULL;
+    free(start);
+    fclose(file);
+    return found;
+}
+
+/* What was reserved and not published is given back. When even that fails it stays reserved, which is safe. */
+static void give_back(const struct private_run *self, const char *output) {
+    if (self->ledger && !is_published(self, output)) ledger_return(self->ledger, self->id, NULL);
+}
+
+static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
+    int code = reserve(self, error);
+    if (code < 0) return code;
+    code = run_mechanism(self, error);
+    if (code == 0) code = write_release(self, output, error);
+    if (code < 0) {
+        give_back(self, output);
+        return code;
+    }
+    return self->ledger ? ledger_commit(self->ledger, self->id, error) : 0;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void fill_report(struct private_run *self, double started) {
+    struct dpmf_private_report *report = self->report;
+    report->mu = statement_mu(&self->statement);
+    report->epsilon = accountant_epsilon(report->mu, self->options->delta);
+    report->delta = self->options->delta;
+    report->factors = (uint32_t)self->model.K;
+    report->releases = (uint32_t)self->statement.n_releases;
+    report->mechanism = self->mechanism->name;
+    report->seconds = now() - started;
+    snprintf(report->release_id, sizeof report->release_id, "%s", self->id);
+}
+
+int dpmf_train_private(struct dpmf_store *store, const char *output,
+                       const struct dpmf_private_options *options, const struct dpmf_run *run,
+                       struct dpmf_private_report *report, struct dpmf_error *error) {
+    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_private_report unwanted;
+    struct private_run self = {.store = store,
+                               .options = options,
+                               .run = run ? run : &default_run,
+                               .report = report ? report : &unwanted};
+    double started = now();
+    memset(self.report, 0, sizeof *self.report);
+    self.memory = self.run->memory ? self.run->memory : memory_default_budget();
+    self.threads = threads_wanted(self.run);
+    int code = private_options_check(options, &self.mechanism, &self.mu, error);
+    if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
+    if (code == 0) code = read_public(&self, error);
+    if (code == 0) code = pack_ratings(&self, error);
+    if (code == 0) code = begin_statement(&self, error);
+    if (code == 0) code = publish(&self, output, error);
+    if (code == 0) fill_report(&self, started);
+    secure_random_wipe(&self.random);
+    public_model_free(&self.model);
+    private_ratings_free(self.ratings);
+    user_wishes_free(&self.wishes);
+    catalogue_free(&self.catalogue);
+    thread_pool_free(self.pool);
+    free(self.ledger);
+    return code;
+}

@@ -1,0 +1,84 @@
+/*
+ * Memory of the public state of a private run. Filled by bias_release.c and residual_server.c; what of it is
+ * published, residual.c says.
+ */
+#include "privacy/public_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { STRIDE_UNIT = 4 }; /* doubles: rows end at whole vectors */
+
+int public_model_init(struct public_model *model, size_t n_items, struct dpmf_error *error) {
+    *model = (struct public_model){.n_items = n_items, .s2 = 0.9, .var_a = 0.3};
+    model->c = memory_alloc_zero(n_items, sizeof *model->c);
+    model->weight = memory_alloc(n_items, sizeof *model->weight);
+    if (!model->c || !model->weight) return error_no_memory(error);
+    for (size_t j = 0; j < n_items; j++) model->weight[j] = 1;
+    return public_model_widen(model, 0, error);
+}
+
+int public_model_widen(struct public_model *model, size_t K, struct dpmf_error *error) {
+    size_t stride = (K + 1 + STRIDE_UNIT - 1) / STRIDE_UNIT * STRIDE_UNIT;
+    double *rows = memory_alloc_zero(model->n_items, stride * sizeof *rows);
+    if (!rows) return error_no_memory(error);
+    for (size_t j = 0; j < model->n_items; j++) rows[j * stride + K] = 1;
+    free(model->rows);
+    model->rows = rows;
+    model->K = K;
+    model->stride = stride;
+    return 0;
+}
+
+void public_model_free(struct public_model *model) {
+    free(model->c);
+    free(model->rows);
+    free(model->weight);
+    *model = (struct public_model){0};
+}
+
+int item_evidence_init(struct item_evidence *evidence, size_t n_items, struct dpmf_error *error) {
+    *evidence = (struct item_evidence){0};
+    evidence->N = memory_alloc_zero(n_items, sizeof(double));
+    evidence->A = memory_alloc_zero(n_items, 2 * sizeof(double));
+    evidence->sampling = memory_alloc_zero(n_items, sizeof(double));
+    evidence->Z = memory_alloc_zero(n_items, sizeof(double));
+    evidence->tau = memory_alloc_zero(1, sizeof(double));
+    bool whole = evidence->N && evidence->A && evidence->sampling && evidence->Z && evidence->tau;
+    return whole ? 0 : error_no_memory(error);
+}
+
+int item_evidence_widen(struct item_evidence *evidence, size_t n_items, size_t K,
+                        struct dpmf_error *error) {
+    size_t D = K + 1;
+    double *Z = memory_alloc_zero(n_items, D * sizeof *Z), *tau = memory_alloc_zero(D, sizeof *tau);
+    if (!Z || !tau) {
+        free(Z);
+        free(tau);
+        return error_no_memory(error);
+    }
+    for (size_t j = 0; j < n_items; j++) Z[j * D + K] = evidence->Z[j];
+    tau[K] = evidence->tau[0];
+    free(evidence->Z);
+    free(evidence->tau);
+    evidence->Z = Z;
+    evidence->tau = tau;
+    return 0;
+}
+
+void item_evidence_free(struct item_evidence *evidence) {
+    free(evidence->N);
+    free(evidence->A);
+    free(evidence->sampling);
+    free(evidence->Z);
+    free(evidence->tau);
+    free(evidence->regressors);
+    *evidence = (struct item_evidence){0};
+}
+
+double item_evidence_weight_unit(const struct item_evidence *evidence, double p) {
+    return p * p / evidence->users / (p / evidence->typical * evidence->total);
+}

@@ -1,0 +1,21 @@
+/*
+ * A round of `residual` at the curator's: from noisy sums to a better public model. Post-processing: reads nothing private.
+ */
+#ifndef DPMF_PRIVACY_RESIDUAL_SERVER_H
+#define DPMF_PRIVACY_RESIDUAL_SERVER_H
+
+#include "privacy/residual_user.h"
+#include "privacy/shrink.h"
+
+/* Vectors to start from: popularity and quality, which the first release gives for free, random mixtures of the public
+ * features, and chance. */
+int residual_server_start(const struct residual_rule *rule, const struct catalogue *catalogue,
+                          struct public_model *model, struct item_evidence *evidence,
+                          struct dpmf_error *error);
+
+/* `sums` are the noisy sums of a round (D numbers an item, then the moments), `sigma` their noise; they are overwritten. */
+int residual_server_step(const struct residual_rule *rule, bool is_first, double *sums,
+                         double sigma, struct thread_pool *pool, struct public_model *model,
+                         struct item_evidence *evidence, struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * What a user contributes to a round of `residual`: for each item rated the residual times their own vector, and moments of that
+ * vector, all within one unit of norm.
+ */
+#ifndef DPMF_PRIVACY_RESIDUAL_USER_H
+#define DPMF_PRIVACY_RESIDUAL_USER_H
+
+#include "privacy/noisy_sum.h"
+#include "privacy/user_solve.h"
+
+struct residual_round {
+    const struct public_model *model;
+    const struct residual_rule *rule;
+    bool is_first;     /* the vectors are no model yet, only a way to make u */
+    double *residuals; /* of worker w: residuals + w * longest */
+    size_t longest;
+};
+
+/* [u, a, 1] [u, a, 1]^T and the posterior covariance, symmetric matrices as vectors of the same norm, and the mean squared
+ * residual. */
+size_t residual_moments_n(size_t K);
+
+noisy_sum_contribute residual_user_contribute; /* `self` is a struct residual_round */
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * The arithmetic of a statement: what its releases cost together, every figure rounded up, and whether
+ * what it claims fits. Fed by a mechanism that lists its releases, or by a statement that was read; feeds
+ * statement_json.c, statement_text.c and the verification.
+ *
+ * What is claimed. The releases are Gaussian mechanisms of sensitivity 1 (the grid's norm bound) with
+ * noise of sigma / 2^bits, each chosen from public constants and earlier releases alone, so that together they
+ * are mu-GDP with mu^2 the sum of (2^bits / sigma)^2; noise that is rounded is post-processing. g ids of
+ * one person shift a sum by at most g, so they are g mu-GDP together.
+ */
+#include "privacy/statement.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "privacy/accountant.h"
+#include "privacy/bias_release.h"
+#include "privacy/residual_user.h"
+
+enum { DIGITS = 6 }; /* of a figure */
+
+/* Whole numbers up to here are the same in every reader of JSON. */
+static const uint64_t whole_max = UINT64_C(1) << 53;
+
+/* ---- mechanisms ------------------------------------------------------------------------------- */
+
+const char *statement_mechanism_find(const char *name) {
+    static const char *const names[] = {"residual", "biases", "dpals", "gram", "langevin"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) return names[i];
+    return NULL;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+
+/* The least number of six digits that is not below `value`. */
+static double round_up(double value) {
+    char text[48];
+    double rounded = value;
+    if (!(value > 0) || !isfinite(value)) return value;
+    int exponent = (int)floor(log10(value)) - (DIGITS - 1);
+    uint64_t digits = (uint64_t)floor(value * pow(10, -exponent));
+    if (digits > 0) digits--; /* whichever way the product was rounded */
+    do {
+        int n = snprintf(text, sizeof text, "%" PRIu64 "e%d", digits++, exponent);
+        if (number_parse_double(text, (size_t)n, &rounded) != NUMBER_OK) return INFINITY;
+    } while (rounded < value);
+    return rounded;
+}
+
+/* 2^bits / sigma, rounded up: the quotient is within half a unit of its last place. */
+static double release_mu(const struct statement_release *release) {
+    return nextafter(ldexp(1, (int)release->bits) / (double)release->sigma, INFINITY);
+}
+
+double statement_mu(const struct statement *statement) {
+    double mu[STATEMENT_RELEASES_MAX];
+    size_t n = statement->n_releases;
+    if (n > STATEMENT_RELEASES_MAX) return NAN;
+    for (size_t i = 0; i < n; i++) mu[i] = release_mu(&statement->releases[i]);
+    return accountant_compose(mu, n);
+}
+
+/* As the accountant gives them. */
+static void compute_figures(const struct statement *statement, struct statement_figures *figures) {
+    const double mu = statement_mu(statement), delta = statement->delta;
+    *figures = (struct statement_figures){.mu = mu};
+    figures->exact = accountant_epsilon(mu, delta);
+    figures->renyi = accountant_epsilon_renyi(mu, delta);
+    for (int i = 0; i < STATEMENT_GROUPS; i++)
+        figures->group[i] = accountant_epsilon(nextafter((i + 2) * mu, INFINITY), delta);
+    for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
+        figures->release[i] = release_mu(&statement->releases[i]);
+}
+
+void statement_figures_make(const struct statement *statement, struct statement_figures *figures) {
+    compute_figures(statement, figures);
+    figures->mu = round_up(figures->mu);
+    figures->exact = round_up(figures->exact);
+    figures->renyi = round_up(figures->renyi);
+    for (int i = 0; i < STATEMENT_GROUPS; i++) figures->group[i] = round_up(figures->group[i]);
+    for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
+        figures->release[i] = round_up(figures->release[i]);
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static int refuse(struct dpmf_error *error, const char *what) {
+    error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED, "the statement does not hold: %s", what);
+    error_hint(error, "do not rely on it; ask whoever published the release for a sound one");
+    return DPMF_ERR_PRIVACY_NOT_VERIFIED;
+}
+
+static int refuse_release(struct dpmf_error *error, const struct statement_release *release,
+                          const char *what) {
+    char text[160];
+    snprintf(text, sizeof text, "its release \"%.23s\" %s", release->name, what);
+    return refuse(error, text);
+}
+
+static bool is_name(const char *name, size_t size) {
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
+    size_t n = strnlen(name, size);
+    return n > 0 && n < size && strspn(name, allowed) == n;
+}
+
+static int check_release(const struct statement_release *release, struct dpmf_error *error) {
+    if (!is_name(release->name, sizeof release->name))
+        return refuse(error, "a release has no name");
+    if (release->bits > STATEMENT_BITS_MAX)
+        return refuse_release(error, release, "is on too fine a grid");
+    if (release->sigma < 1 || release->sigma > whole_max)
+        return refuse_release(error, release, "has no usable noise");
+    if (release->coordinates < 1 || release->coordinates > whole_max)
+        return refuse_release(error, release, "has no usable size");
+    if (release->draws != release->coordinates)
+        return refuse_release(error, release, "took another number of draws than it has numbers");
+    return 0;
+}
+
+static int check_claim(const struct statement *statement, struct dpmf_error *error) {
+    double mu = statement_mu(statement), delta = statement->delta;
+    char text[160];
+    if (!(statement->epsilon > 0) || !isfinite(statement->epsilon))
+        return refuse(error, "epsilon is not above 0");
+    if (!(delta > 0) || !(delta < 1)) return refuse(error, "delta is not between 0 and 1");
+    if (statement->declared_users > 0 && delta * (double)statement->declared_users >= 1)
+        return refuse(error, "delta is not below 1 / the declared number of users");
+    if (mu <= accountant_mu(statement->epsilon, delta)) return 0;
+    double epsilon = accountant_epsilon(mu, delta);
+    if (epsilon <= statement->epsilon) return 0;
+    char claimed[DPMF_DOUBLE_TEXT_MAX], made[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(statement->epsilon, claimed);
+    dpmf_format_double(round_up(epsilon), made);
+    snprintf(text, sizeof text, "it claims epsilon %s, but its releases cost %s", claimed, made);
+    return refuse(error, text);
+}
+
+int statement_check(const struct statement *statement, struct dpmf_error *error) {
+    if (!statement->mechanism || !statement_mechanism_find(statement->mechanism))
+        return refuse(error, "there is no such mechanism");
+    if (statement->n_releases < 1 || statement->n_releases > STATEMENT_RELEASES_MAX)
+        return refuse(error, "it lists no release, or too many");
+    if (!isfinite(statement->range_min) || !isfinite(statement->range_max) ||
+        !(statement->range_min < statement->range_max))
+        return refuse(error, "its range of ratings is none");
+    if (statement->items > whole_max || statement->declared_users > whole_max)
+        return refuse(error, "it counts more items or users than there can be");
+    for (size_t i = 0; i < statement->n_releases; i++) {
+        int code = check_release(&statement->releases[i], error);
+        if (code < 0) return code;
+    }
+    return check_claim(statement, error);
+}
+
+/* Not below what the releases give, but for the last bits of another machine's logarithms, and above it by
+ * no more than the rounding. */
+static bool fits(double read, double made) {
+    return isfinite(read) && read >= made * (1 - 1e-9) && read <= made * (1 + 1e-5);
+}
+
+int statement_figures_check(const struct statement *statement,
+                            const struct statement_figures *figures, struct dpmf_error *error) {
+    struct statement_figures made;
+    compute_figures(statement, &made);
+    for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
+        if (!fits(figures->release[i], made.release[i]))
+            return refuse_release(error, &statement->releases[i],
+                                  "has another mu than its noise gives");
+    if (!fits(figures->mu, made.mu)) return refuse(error, "mu is not that of its releases");
+    if (!fits(figures->exact, made.exact))
+        return refuse(error, "the exact epsilon does not fit mu");
+    if (!fits(figures->renyi, made.renyi))
+        return refuse(error, "the Renyi epsilon does not fit mu");
+    for (int i = 0; i < STATEMENT_GROUPS; i++)
+        if (!fits(figures->group[i], made.group[i]))
+            return refuse(error, "the epsilon of a group does not fit mu");
+    return 0;
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+/* First a release of a count and a sum for each item, and a few scalars. Then, for each round, a release of a
+ * vector and a bias for each item, and the users' moments; or, without factors, the first one again. */
+static int check_residual(const struct statement *statement, uint64_t n, uint32_t k,
+                          struct dpmf_error *error) {
+    /* n < 2^32 and k <= 4096: nothing overflows. */
+    const uint64_t first = n * BIAS_RELEASE_WIDTH + BIAS_RELEASE_TAIL;
+    const uint64_t other = k > 0 ? n * (k + UINT64_C(1)) + residual_moments_n(k) : first;
+    if (k > 0 && statement->n_releases < 2)
+        return refuse(error, "it has item vectors, but no release that they could come from");
+    for (size_t i = 0; i < statement->n_releases; i++)
+        if (statement->releases[i].coordinates != (i == 0 ? first : other))
+            return refuse_release(error, &statement->releases[i],
+                                  "is not of the size that its items and factors give");
+    return 0;
+}
+
+int statement_shape_check(const struct statement *statement, uint64_t items, uint32_t k,
+                          struct dpmf_error *error) {
+    uint64_t published = 0;
+    if (items >= UINT32_MAX || k > 4096) return refuse(error, "there are too many numbers");
+    if (statement->items != items)
+        return refuse(error, "it speaks of another number of items than the file holds");
+    for (size_t i = 0; i < statement->n_releases; i++)
+        published += statement->releases[i].coordinates;
+    if (published < items * (k + UINT64_C(1)))
+        return refuse(error, "the file holds more numbers than were published with noise");
+    if (strcmp(statement->mechanism, "biases") == 0 && k > 0)
+        return refuse(error, "its mechanism makes no item vectors");
+    if (strcmp(statement->mechanism, "residual") == 0 ||
+        strcmp(statement->mechanism, "biases") == 0)
+        return check_residual(statement, items, k, error);
+    return 0;
+}

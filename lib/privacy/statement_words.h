@@ -1,0 +1,18 @@
+/*
+ * What is the same in every statement of this format, and the JSON of one with given figures: shared by the
+ * writer and by the reader, which accepts nothing else.
+ */
+#ifndef DPMF_PRIVACY_STATEMENT_WORDS_H
+#define DPMF_PRIVACY_STATEMENT_WORDS_H
+
+#include "privacy/statement.h"
+
+enum { STATEMENT_FORMAT = 1, STATEMENT_ID_TEXT = 2 * STATEMENT_ID_BYTES + 1 };
+
+/* The statement with these figures, whatever they are. @return text, or NULL without memory */
+char *statement_json_make(const struct statement *statement,
+                          const struct statement_figures *figures);
+
+void statement_id_format(const struct statement *statement, char text[STATEMENT_ID_TEXT]);
+
+#endif

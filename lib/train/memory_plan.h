@@ -1,0 +1,35 @@
+/*
+ * How the memory of a run is divided: what it always takes, and what that leaves for tiles.
+ */
+#ifndef DPMF_TRAIN_MEMORY_PLAN_H
+#define DPMF_TRAIN_MEMORY_PLAN_H
+
+#include "kernels/kernels.h"
+#include "model/factors.h"
+#include "schedule/tiling.h"
+#include "train/sgd_epoch.h"
+
+struct memory_plan {
+    const struct dpmf_store *store, *valid; /* valid may be NULL */
+    const struct factor_ids *user_ids;      /* NULL: they are not kept */
+    const struct kernel_set *kernels;
+    uint32_t k;
+    enum sgd_order order;
+    int threads;
+    uint32_t prefetch; /* superblocks read ahead */
+    uint64_t memory;   /* of the run; 0: the default */
+    uint64_t missing;  /* bytes, found by memory_plan_divide, before there is anything to divide */
+};
+
+/* The slots of a stream: one for each lane, and those read ahead; at least one, without which a lane that is
+ * behind could hold up the others for good. */
+size_t memory_plan_slots(const struct memory_plan *plan);
+
+/* Fills in what tiling.h calls memory. @return 0, or DPMF_ERR_USAGE_MEMORY with how much would do */
+int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
+                       struct dpmf_error *error);
+
+/* Says that so many bytes more than plan->missing would do. @return DPMF_ERR_USAGE_MEMORY */
+int memory_plan_refuse(const struct memory_plan *plan, uint64_t bytes, struct dpmf_error *error);
+
+#endif

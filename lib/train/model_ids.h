@@ -1,0 +1,16 @@
+/*
+ * The ids of a model's rows, from the store it is trained on.
+ */
+#ifndef DPMF_TRAIN_MODEL_IDS_H
+#define DPMF_TRAIN_MODEL_IDS_H
+
+#include "model/factors.h"
+#include "schedule/tiling.h"
+
+/* Users are in the order of the store, items in that of the tiling. */
+int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
+                         struct dpmf_error *error);
+int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
+                         const struct tiling *tiling, struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Going on from a snapshot.
+ */
+#ifndef DPMF_TRAIN_RESUME_H
+#define DPMF_TRAIN_RESUME_H
+
+#include "model/checkpoint.h"
+#include "schedule/tiling.h"
+#include "train/best_epoch.h"
+#include "train/row_store.h"
+
+/* Opens a snapshot and compares it with the state of a run that is to begin: `k`, the ratings, the rates and
+ * the seed must be the same. */
+int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
+                const struct checkpoint_state *state, struct dpmf_error *error);
+
+/* Where the run goes on: a superblock of this tiling. With `exact` it must be cut as it was. */
+int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
+                      const char *order, size_t *superblock, struct dpmf_error *error);
+
+/* Reads rows and biases, after comparing the ids; the best epoch as well, where it is told and `best` is not
+ * NULL. */
+int resume_read(const struct checkpoint_file *file, struct factors *factors,
+                const struct row_store *users, struct best_epoch *best, struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * A run of dpmf_train, as train_prepare.c sets it up and train.c goes through with it.
+ */
+#ifndef DPMF_TRAIN_TRAIN_RUN_H
+#define DPMF_TRAIN_TRAIN_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/threads.h"
+#include "model/checkpoint.h"
+#include "train/best_epoch.h"
+#include "train/memory_plan.h"
+#include "train/sgd_epoch.h"
+#include "train/snapshot.h"
+#include "train/valid_set.h"
+
+struct train_run {
+    const struct dpmf_store *store;
+    struct dpmf_store *valid_store;
+    const struct dpmf_train_options *options;
+    const struct dpmf_run *run;
+    struct dpmf_train_report *report;
+    const struct kernel_set *kernels;
+    enum sgd_order order;
+    int threads;
+    struct memory_plan plan;
+    struct thread_pool *pool;
+    struct tiling *tiling;
+    struct factors factors; /* the rows of users may be elsewhere: ... */
+    struct row_store users; /* ... wherever they are, here */
+    struct superblock_stream *stream;
+    struct sgd_epoch *epoch;
+    struct valid_set *valid;
+    struct best_epoch best;
+    struct checkpoint_file resumed;
+    struct snapshot *snapshot;
+    struct checkpoint_state state;
+    size_t first;       /* superblock at which the epoch was begun: 0 but after a resume */
+    uint64_t n_updates; /* of this run */
+    double worst_rmse;
+    char *provenance;
+
+    pthread_mutex_t progress_lock;
+    _Atomic bool stopped;
+};
+
+/* Everything up to the first epoch, or up to where a snapshot left off. What is there is to be freed also
+ * after a failure. */
+int train_run_prepare(struct train_run *train, struct dpmf_error *error);
+void train_run_free(struct train_run *train);
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * dpmf ledger: what the releases of each population have spent, giving back what was never published, and
+ * budgets. The table of its commands, which are verbs in their own right, and what they do. Fed by the ledger.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "privacy_figures.h"
+#include "report.h"
+#include "text.h"
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+
+#define LEDGER_OPTION                                                                              \
+    {                                                                                              \
+        OPTION_LEDGER, 0, false, "ledger", NULL, {VALUE_FILE, "FILE", "team.ledger", NULL, NULL},  \
+            "the ledger (default: $XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger)"     \
+    }
+
+static const struct option show_options[] = {
+    {OPTION_POPULATION, 0, false, "population", NULL, {VALUE_TEXT, "NAME", "movies", NULL, NULL},
+     "only what this population has spent"},
+    LEDGER_OPTION,
+    {0},
+};
+
+static const struct option change_options[] = {LEDGER_OPTION, {0}};
+
+/* clang-format on */
+
+/* A run that was killed, for the examples: it left a reservation. */
+#define SOME_LEDGER                                                                                \
+    "printf '%s\\n' "                                                                              \
+    "'{\"dpmf\":\"ledger\",\"version\":1,\"generation\":1,\"check\":\"26d2a461c742d7d8\"}' "       \
+    "'{\"release\":\"0b9c4f3e7d1a48f2a6e55c8812d0f3aa\",\"population\":\"movies\","                \
+    "\"state\":\"reserved\",\"kind\":\"proven\",\"mu\":0.2,\"delta\":0.00001,\"epsilon\":0.8,"     \
+    "\"time\":1718000000,\"check\":\"43ba2f2be2cab83f\"}' "                                        \
+    "'{\"end\":1,\"check\":\"f5aa0a19b1cd57cc\"}' >team.ledger; chmod 600 team.ledger"
+
+const struct verb ledger_verbs[] = {
+    {
+        .name = "ledger show",
+        .summary = "list what each population has spent, release by release",
+        .synopsis = "[--population NAME] [--ledger FILE] [options]",
+        .paragraphs =
+            {
+                "Prints for each population what its releases have spent together: epsilon, "
+                "composed exactly and rounded up, at the smallest delta that any of them claims. "
+                "At a larger delta epsilon is smaller, so it holds at the others too. Below it "
+                "stand the releases in the order they were reserved.",
+                "A release is reserved before it is made and committed when it is published; both "
+                "count. Where a run died in between, the reservation stays until someone who "
+                "knows that nothing was published returns it; what is returned counts for "
+                "nothing. A release whose guarantee is conditional on convergence makes the total "
+                "so.",
+                "With --json it prints an object a line: for each population one with event "
+                "\"population\", population, epsilon, delta, mu, kind, budget (null: none), "
+                "committed, reserved and returned, and for each of its releases one with event "
+                "\"release\", population, release, state, kind, epsilon, delta, mu and time, in "
+                "seconds since 1970.",
+            },
+        .groups = {{"Options", show_options}},
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .exit_note = "1 when the ledger does not know the population; 3 when it is damaged.",
+        .examples =
+            {
+                {"What has been spent", "dpmf ledger show --ledger team.ledger", SOME_LEDGER},
+                {"What one population has spent, for a script",
+                 "dpmf ledger show --population movies --ledger team.ledger --json", SOME_LEDGER},
+            },
+        .run = command_ledger_show_run,
+    },
+    {
+        .name = "ledger return",
+        .summary = "give back what was reserved for a release that was never published",
+        .synopsis = "ID [--ledger FILE] [options]",
+        .paragraphs =
+            {
+                "Returns the reservation of the release with this id, as dpmf ledger show lists "
+                "it. Do so only when the run that reserved it has ended and its release was "
+                "neither published nor looked at by anyone. A release that is committed cannot be "
+                "returned: what is public stays spent.",
+            },
+        .groups = {{"Options", change_options}},
+        .operands = {{VALUE_TEXT, "ID", "0b9c4f3e7d1a48f2a6e55c8812d0f3aa", NULL, NULL}, 1, 1},
+        .exit_note = "3 when the ledger does not know the id; 6 when the release was published.",
+        .examples = {{"A run was killed before it published anything",
+                      "dpmf ledger return 0b9c4f3e7d1a48f2a6e55c8812d0f3aa --ledger team.ledger",
+                      SOME_LEDGER}},
+        .run = command_ledger_return_run,
+    },
+    {
+        .name = "ledger release",
+        .summary = "another name of dpmf ledger return",
+        .synopsis = "ID [--ledger FILE] [options]",
+        .paragraphs = {"Releases a reservation, as dpmf ledger return does."},
+        .groups = {{"Options", change_options}},
+        .operands = {{VALUE_TEXT, "ID", "0b9c4f3e7d1a48f2a6e55c8812d0f3aa", NULL, NULL}, 1, 1},
+        .examples = {{"A run was killed before it published anything",
+                      "dpmf ledger release 0b9c4f3e7d1a48f2a6e55c8812d0f3aa --ledger team.ledger",
+                      SOME_LEDGER}},
+        .run = command_ledger_return_run,
+    },
+    {
+        .name = "ledger budget",
+        .summary = "set how much a population may spend",
+        .synopsis = "NAME EPSILON|none [--ledger FILE] [options]",
+        .paragraphs =
+            {
+                "From now on a release is refused that would bring what the population NAME has "
+                "spent above EPSILON. It may be more than before, or less; with less than is "
+                "spent already, nothing more can be released. none removes the budget.",
+                "A population is named by whoever keeps the ledger: the people whose ratings "
+                "releases are made from. Ratings that have changed, or another set with many of "
+                "the same people in it, are the same population.",
+            },
+        .groups = {{"Options", change_options}},
+        .operands = {{VALUE_TEXT, "NAME and EPSILON", "movies", NULL, NULL}, 2, 2},
+        .examples = {{"All releases of movies together may cost 5", "dpmf ledger budget movies 5",
+                      NULL}},
+        .run = command_ledger_budget_run,
+    },
+    {0},
+};
+
+/* Reached only when options stand before the command. */
+int command_ledger_run(struct invocation *invocation) {
+    char hint[128];
+    snprintf(hint, sizeof hint, "for example: dpmf ledger %s --help", invocation->operands[0]);
+    return terminal_error_print(STATUS_USAGE, hint, "ledger needs its command before any option");
+}
+
+/* ---- show -------------------------------------------------------------------------------------- */
+
+struct show {
+    bool is_json;
+    uint64_t n_populations;
+    int status;
+};
+
+static const char *kind_name(bool is_conditional) {
+    return is_conditional ? "conditional" : "proven";
+}
+
+static const char *state_name(enum dpmf_ledger_state state) {
+    static const char *const names[] = {"reserved", "committed", "returned"};
+    return names[state];
+}
+
+static int population_json(const struct dpmf_ledger_population *population) {
+    bool is_spent = population->committed + population->reserved > 0;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "population");
+    dpmf_json_string(json, "population", population->name);
+    dpmf_json_double(json, "epsilon", population->epsilon);
+    if (is_spent)
+        dpmf_json_double(json, "delta", population->delta);
+    else
+        dpmf_json_null(json, "delta");
+    dpmf_json_double(json, "mu", population->mu);
+    dpmf_json_string(json, "kind", kind_name(population->is_conditional));
+    if (population->budget > 0)
+        dpmf_json_double(json, "budget", population->budget);
+    else
+        dpmf_json_null(json, "budget");
+    dpmf_json_uint(json, "committed", population->committed);
+    dpmf_json_uint(json, "reserved", population->reserved);
+    dpmf_json_uint(json, "returned", population->returned);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static int entry_json(const struct dpmf_ledger_population *population,
+                      const struct dpmf_ledger_entry *entry) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "release");
+    dpmf_json_string(json, "population", population->name);
+    dpmf_json_string(json, "release", entry->id);
+    dpmf_json_string(json, "state", state_name(entry->state));
+    dpmf_json_string(json, "kind", kind_name(entry->is_conditional));
+    dpmf_json_double(json, "epsilon", entry->epsilon);
+    dpmf_json_double(json, "delta", entry->delta);
+    dpmf_json_double(json, "mu", entry->mu);
+    dpmf_json_int(json, "time", entry->time);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void population_text(const struct dpmf_ledger_population *population, bool is_first) {
+    printf("%s%s: ", is_first ? "" : "\n", population->name);
+    if (population->committed + population->reserved == 0)
+        printf("nothing is spent");
+    else
+        printf("epsilon %s", figures_up(population->epsilon).text);
+    if (population->budget > 0) printf(" of %s", figures_exact(population->budget).text);
+    if (population->delta > 0) printf(" at delta %s", figures_exact(population->delta).text);
+    if (population->is_conditional) printf(", conditional on convergence");
+    if (population->budget > 0 && !(population->epsilon <= population->budget))
+        printf(", OVER BUDGET");
+    putchar('\n');
+}
+
+static void entry_text(const struct dpmf_ledger_entry *entry) {
+    printf("  %s  %s  %-9s  %-11s  epsilon %s at delta %s\n", entry->id,
+           text_time(entry->time).text, state_name(entry->state), kind_name(entry->is_conditional),
+           figures_up(entry->epsilon).text, figures_exact(entry->delta).text);
+}
+
+static int show_one(void *self, const struct dpmf_ledger_population *population,
+                    const struct dpmf_ledger_entry *entry) {
+    struct show *show = self;
+    if (entry == NULL) show->n_populations++;
+    if (show->is_json)
+        show->status = entry ? entry_json(population, entry) : population_json(population);
+    else if (entry != NULL)
+        entry_text(entry);
+    else
+        population_text(population, show->n_populations == 1);
+    return show->status;
+}
+
+/* Nobody has released anything with the ledger that is there by default: not an error, unlike a path that
+ * was given and leads nowhere. */
+static bool is_unused(const struct invocation *invocation, const struct dpmf_error *error) {
+    return error->code == DPMF_ERR_IO_MISSING && error->file[0] != '\0' &&
+           !command_has(invocation, OPTION_LEDGER) && !command_has(invocation, OPTION_POPULATION);
+}
+
+int command_ledger_show_run(struct invocation *invocation) {
+    const char *population = invocation->value[OPTION_POPULATION];
+    struct show show = {.is_json = command_has(invocation, OPTION_JSON)};
+    struct dpmf_error error = {0};
+    int rc =
+        dpmf_ledger_visit(invocation->value[OPTION_LEDGER], population, show_one, &show, &error);
+    if (rc < 0 && !is_unused(invocation, &error)) return report_error_print(invocation, &error);
+    if (show.status != STATUS_DONE) return show.status;
+    if (show.n_populations == 0 && population != NULL)
+        return terminal_error_print(STATUS_NO, "dpmf ledger show lists all of them",
+                                    "the ledger knows no population \"%.200s\"", population);
+    if (show.n_populations == 0)
+        terminal_note_print(&invocation->terminal, "nothing has been released yet");
+    return STATUS_DONE;
+}
+
+/* ---- changes ----------------------------------------------------------------------------------- */
+
+/* Ids are in small letters; those of someone who typed them need not be. */
+static void to_small(const char *text, char *small, size_t size) {
+    snprintf(small, size, "%s", text);
+    for (char *at = small; *at != '\0'; at++) *at = (char)tolower((unsigned char)*at);
+}
+
+static int done_json(const char *key, const char *value, bool has_budget, double budget) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "done");
+    dpmf_json_string(json, key, value);
+    if (has_budget && budget > 0) dpmf_json_double(json, "budget", budget);
+    if (has_budget && budget == 0) dpmf_json_null(json, "budget");
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+int command_ledger_return_run(struct invocation *invocation) {
+    char id[64];
+    struct dpmf_error error = {0};
+    to_small(invocation->operands[0], id, sizeof id);
+    int rc = dpmf_ledger_return(invocation->value[OPTION_LEDGER], id, &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    if (command_has(invocation, OPTION_JSON)) return done_json("returned", id, false, 0);
+    terminal_note_print(&invocation->terminal, "release %s no longer counts", id);
+    return STATUS_DONE;
+}
+
+static int read_budget(const char *text, double *budget) {
+    *budget = 0;
+    if (strcmp(text, "none") == 0) return STATUS_DONE;
+    if (dpmf_parse_double(text, budget) == 0 && *budget > 0) return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "for example: dpmf ledger budget movies 5",
+                                "EPSILON \"%.200s\" is not a number above 0, nor none", text);
+}
+
+static int note_budget(void *self, const struct dpmf_ledger_population *population,
+                       const struct dpmf_ledger_entry *entry) {
+    struct terminal *terminal = self;
+    const struct figure spent = figures_up(population->epsilon);
+    if (entry != NULL) return 0;
+    if (population->budget > 0)
+        terminal_note_print(terminal, "%s may spend epsilon %s, and has spent %s", population->name,
+                            figures_exact(population->budget).text, spent.text);
+    else
+        terminal_note_print(terminal, "%s has no budget, and has spent epsilon %s",
+                            population->name, spent.text);
+    return 0;
+}
+
+int command_ledger_budget_run(struct invocation *invocation) {
+    const char *path = invocation->value[OPTION_LEDGER], *name = invocation->operands[0];
+    struct dpmf_error error = {0};
+    double budget;
+    int status = read_budget(invocation->operands[1], &budget);
+    if (status != STATUS_DONE) return status;
+    int rc = dpmf_ledger_set_budget(path, name, budget, &error);
+    if (rc == 0) rc = dpmf_ledger_visit(path, name, note_budget, &invocation->terminal, &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    return command_has(invocation, OPTION_JSON) ? done_json("population", name, true, budget)
+                                                : STATUS_DONE;
+}

@@ -1,0 +1,184 @@
+/*
+ * dpmf privacy: the table of its commands, which are verbs in their own right, each with options,
+ * help and manual page. command.c finds them by the word after `privacy`; what they do is in the
+ * command_privacy_*.c files.
+ */
+#include "command.h"
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+
+#define DELTA_OPTION                                                                               \
+    {                                                                                              \
+        OPTION_DELTA, 0, false, "delta", NULL, {VALUE_NUMBER, "D", "1e-6", NULL, NULL},            \
+            "the chance that is left out of the promise (default 1e-5); it must be well below one "  \
+            "over the number of users"                                                             \
+    }
+
+static const struct option account_options[] = {
+    {OPTION_EPSILON, 0, false, "epsilon", NULL, {VALUE_NUMBER, "E", "1", NULL, NULL},
+     "tell what this epsilon allows"},
+    {OPTION_MU, 0, false, "mu", NULL, {VALUE_NUMBER, "M", "0.268", NULL, NULL},
+     "tell what a release with this mu costs"},
+    {OPTION_RELEASES, 0, false, "releases", NULL,
+     {VALUE_NUMBERS, "LIST", "0.1,0.2,0.3", NULL, NULL},
+     "tell what several releases cost together, given the mu of each"},
+    DELTA_OPTION,
+    {0},
+};
+
+static const struct option plan_options[] = {
+    {OPTION_USERS, 0, true, "users", NULL, {VALUE_COUNT, "N", "6040", NULL, NULL},
+     "how many users, about"},
+    {OPTION_ITEMS, 0, true, "items", NULL, {VALUE_COUNT, "N", "3883", NULL, NULL},
+     "how many items the public catalogue has"},
+    {OPTION_RATINGS_PER_USER, 0, true, "ratings-per-user", NULL,
+     {VALUE_NUMBER, "R", "150", NULL, NULL}, "how many ratings a user has in the mean, about"},
+    {OPTION_RATING_RANGE, 0, false, "rating-range", NULL, {VALUE_RANGE, "A:B", "1:5", NULL, NULL},
+     "the scale of the ratings (default 1:5)"},
+    {OPTION_EPSILON, 0, false, "epsilon", NULL, {VALUE_NUMBERS, "LIST", "0.5,1,2", NULL, NULL},
+     "forecast for each of these (default 0.5,1,2,5,10,20)"},
+    DELTA_OPTION,
+    {OPTION_ITEM_FEATURES, 0, false, "item-features", NULL, {.kind = VALUE_NONE},
+     "forecast for a release that uses public item features, such as genre and year"},
+    {0},
+};
+
+/* clang-format on */
+
+#define SOME_RELEASE                                                                               \
+    "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o all.dpr; "   \
+    "dpmf train -q all.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
+    "-o release.safetensors"
+
+const struct verb privacy_verbs[] = {
+    {
+        .name = "privacy account",
+        .summary = "convert between epsilon, delta and noise",
+        .synopsis = "(--epsilon E | --mu M | --releases LIST) [--delta D] [options]",
+        .paragraphs =
+            {
+                "A release is a sum over users to which no user adds more than 1, with Gaussian "
+                "noise of standard deviation 1/mu, the noise multiplier, on every number. mu is "
+                "its exact cost; the costs of several releases add by squares. Epsilon and delta "
+                "follow from mu by the exact formula for Gaussian noise, delta = Phi(mu/2 - "
+                "epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu), and mu from them.",
+                "Every figure is rounded against the release: an epsilon up; the mu that an "
+                "epsilon "
+                "allows down, and its noise multiplier up; the mu that is spent up, and its noise "
+                "multiplier down.",
+                "Someone with two ids, or a household of two, is protected as a group: the mu of "
+                "both together is twice that of one. The epsilon of groups of 2, 3 and 4 is "
+                "printed too, and as a cross-check epsilon by way of Renyi divergence (zCDP), "
+                "which is never smaller.",
+                "With --json it prints one object with mu, noise_multiplier, epsilon, delta, "
+                "epsilon_renyi and groups, a list of objects with ids and epsilon; an epsilon "
+                "that no number bounds is null.",
+            },
+        .groups = {{"Options", account_options}},
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .examples =
+            {
+                {"How much noise epsilon 1 takes", "dpmf privacy account --epsilon 1", NULL},
+                {"What three releases cost together",
+                 "dpmf privacy account --releases 0.1,0.2,0.3 --delta 1e-6", NULL},
+            },
+        .run = command_privacy_account_run,
+    },
+    {
+        .name = "privacy plan",
+        .summary = "forecast the noise and accuracy of a private release",
+        .synopsis = "--users N --items N --ratings-per-user R [--epsilon LIST] [options]",
+        .paragraphs =
+            {
+                "Tells what to expect of a private release before any data is touched: for each "
+                "epsilon the exact mu and noise multipliers, the number of factors and rounds that "
+                "the mechanism will likely choose, and a forecast of the test error. Give sizes "
+                "that are public, or assumed: a plan made from exact private sizes is itself "
+                "something to keep.",
+                "mu and the noise of the counts are exact, and that of the rounds for the number "
+                "of rounds told. The errors are a forecast from assumed variances: ratings spread "
+                "and items differ as they do in MovieLens 1M, to whose published errors the "
+                "assumptions were fitted (they agree to 0.01), and popularity falls as it does "
+                "there. On MovieLens 100K, which had no part in that, it is 0.02 to 0.03 too low. "
+                "Ratings of another kind have other errors; what the forecast tells is how "
+                "they change with epsilon, users and ratings, and whether factors will pay at all.",
+                "A biases release spends all of its budget on item biases; a residual release, the "
+                "default of dpmf train, spends a part on them and the rest on factors.",
+                "With --json it prints an object a line with epsilon, delta, mu, noise_multiplier, "
+                "counts_noise, first_round_noise, last_round_noise (null without rounds), factors, "
+                "rounds, published_numbers, rmse_biases, rmse_residual and rmse_is_forecast.",
+            },
+        .groups = {{"Options", plan_options}},
+        .operands = {{.kind = VALUE_NONE}, 0, 0},
+        .examples =
+            {
+                {"A set as large as MovieLens 1M",
+                 "dpmf privacy plan --users 6040 --items 3883 --ratings-per-user 150", NULL},
+                {"Whether half a million users get by with epsilon 0.1",
+                 "dpmf privacy plan --users 500000 --items 20000 --ratings-per-user 80 "
+                 "--epsilon 0.1,0.5 --delta 1e-7",
+                 NULL},
+            },
+        .run = command_privacy_plan_run,
+    },
+    {
+        .name = "privacy show",
+        .summary = "print the privacy statement of a release",
+        .synopsis = "RELEASE [--json]",
+        .paragraphs =
+            {
+                "Prints what a release promises to the people whose ratings it was made from: to "
+                "whom, in which numbers and what they mean, what is not promised, what is taken as "
+                "public, and for specialists each noisy sum that was published. A release that is "
+                "damaged, or whose figures do not follow from the sums it lists, is refused.",
+                "With --json it prints the statement itself, as it stands in the file: one object "
+                "with kind, unit, adjacency, mechanism, epsilon, delta, mu, accountant, releases, "
+                "group, range, items and the rest.",
+            },
+        .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note = "1 when the statement does not hold.",
+        .examples =
+            {
+                {"What a release promises", "dpmf privacy show release.safetensors", SOME_RELEASE},
+                {"Its epsilon, for a script",
+                 "dpmf privacy show release.safetensors --json | grep -o '\"epsilon\":[0-9.]*' | "
+                 "head -n 1",
+                 SOME_RELEASE},
+            },
+        .run = command_privacy_show_run,
+    },
+    {
+        .name = "privacy verify",
+        .summary = "check a release against its privacy statement",
+        .synopsis = "RELEASE [--json]",
+        .paragraphs =
+            {
+                "Recomputes from the file alone everything that follows from it: that it holds "
+                "what "
+                "a release holds and nothing else, that its digest fits, that its statement is in "
+                "the words of dpmf, that every number published had a draw of noise of its own, "
+                "that epsilon and every other figure follow from the sums listed, and that those "
+                "can have made the items and factors that are there. A release stamped NOT PRIVATE "
+                "does not pass.",
+                "It proves neither who made the file nor that noise was added: whoever makes a "
+                "false release with sound arithmetic passes. A detached signature of someone you "
+                "trust is for that.",
+                "With --json it prints one object with verified, holds, a list of what was found "
+                "to hold, and fault, the first thing that was not.",
+            },
+        .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note = "1 when something does not fit, and 3 when the file is no release at all.",
+        .examples = {{"Before relying on a release", "dpmf privacy verify release.safetensors",
+                      SOME_RELEASE}},
+        .run = command_privacy_verify_run,
+    },
+    {0},
+};
+
+/* Reached only when options stand before the command. */
+int command_privacy_run(struct invocation *invocation) {
+    char hint[128];
+    snprintf(hint, sizeof hint, "for example: dpmf privacy %s --help", invocation->operands[0]);
+    return terminal_error_print(STATUS_USAGE, hint, "privacy needs its command before any option");
+}

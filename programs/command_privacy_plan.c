@@ -1,0 +1,120 @@
+/*
+ * dpmf privacy plan: what noise and what accuracy to expect of a private release, from sizes alone.
+ * Fed by dpmf_privacy_plan; prints a table, or a JSON object for each epsilon.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "options.h"
+#include "privacy_figures.h"
+#include "report.h"
+#include "text.h"
+
+enum { EPSILONS_MAX = 64 };
+
+static int read_options(const struct invocation *invocation, struct dpmf_plan_options *options) {
+    *options = dpmf_plan_options_default();
+    options->users = options_count(invocation, OPTION_USERS);
+    options->items = options_count(invocation, OPTION_ITEMS);
+    options->ratings_per_user = options_number(invocation, OPTION_RATINGS_PER_USER);
+    options->has_features = command_has(invocation, OPTION_ITEM_FEATURES);
+    if (command_has(invocation, OPTION_RATING_RANGE)) {
+        double range[2];
+        options_range(invocation, OPTION_RATING_RANGE, range);
+        options->range_min = range[0];
+        options->range_max = range[1];
+    }
+    return figures_delta_read(invocation, &options->delta);
+}
+
+static int read_epsilons(const struct invocation *invocation, double epsilon[EPSILONS_MAX],
+                         size_t *n) {
+    static const double usual[] = {0.5, 1, 2, 5, 10, 20};
+    *n = sizeof usual / sizeof *usual;
+    for (size_t i = 0; i < *n; i++) epsilon[i] = usual[i];
+    if (!command_has(invocation, OPTION_EPSILON)) return STATUS_DONE;
+    *n = options_numbers(invocation, OPTION_EPSILON, epsilon, EPSILONS_MAX);
+    if (*n > EPSILONS_MAX)
+        return terminal_error_print(STATUS_USAGE, "run it several times, with a part of them each",
+                                    "--epsilon: more than %d numbers", EPSILONS_MAX);
+    int status = STATUS_DONE;
+    for (size_t i = 0; status == STATUS_DONE && i < *n; i++)
+        status = figures_epsilon_check(epsilon[i]);
+    return status;
+}
+
+static void print_head(const struct dpmf_plan_options *options) {
+    printf("%s, %s, %s ratings each on the scale %s to %s%s; delta %s\n\n",
+           text_count(options->users, "user").text, text_count(options->items, "item").text,
+           text_double(options->ratings_per_user).text, text_double(options->range_min).text,
+           text_double(options->range_max).text,
+           options->has_features ? ", public item features" : "", text_double(options->delta).text);
+    printf("%8s %9s %9s %19s %8s %7s %10s %10s\n", "", "", "noise of", "noise of the", "", "",
+           "RMSE of", "RMSE of");
+    printf("%8s %9s %9s %19s %8s %7s %10s %10s\n", "epsilon", "mu", "counts", "rounds", "factors",
+           "rounds", "biases", "residual");
+}
+
+static void print_row(double epsilon, const struct dpmf_plan *plan) {
+    char rounds[72] = "none";
+    if (plan->rounds > 0)
+        snprintf(rounds, sizeof rounds, "%s .. %s", figures_up(plan->first_noise).text,
+                 figures_up(plan->last_noise).text);
+    printf("%8s %9s %9s %19s %8u %7u %10.3f %10.3f\n", text_double(epsilon).text,
+           figures_down(plan->mu).text, figures_up(plan->counts_noise).text, rounds, plan->factors,
+           plan->rounds, plan->rmse_biases, plan->rmse_residual);
+}
+
+static void print_foot(const struct dpmf_plan_options *options) {
+    fputs("\nmu and the noise of the counts are exact, that of the rounds for so many rounds.\n"
+          "Factors, rounds and errors are a forecast from assumed variances, those of MovieLens\n"
+          "1M, and an assumed law of popularity: other ratings have other errors.\n",
+          stdout);
+    if (options->delta * (double)options->users >= 1)
+        fputs("This delta is not below one over the number of users: dpmf train refuses it.\n",
+              stdout);
+}
+
+static int print_json(const struct dpmf_plan_options *options, const struct dpmf_plan *plan) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_double(json, "epsilon", options->epsilon);
+    dpmf_json_double(json, "delta", options->delta);
+    dpmf_json_double(json, "mu", plan->mu);
+    dpmf_json_double(json, "noise_multiplier", nextafter(1 / plan->mu, INFINITY));
+    dpmf_json_double(json, "counts_noise", plan->counts_noise);
+    dpmf_json_double(json, "first_round_noise", plan->first_noise);
+    dpmf_json_double(json, "last_round_noise", plan->last_noise);
+    dpmf_json_uint(json, "factors", plan->factors);
+    dpmf_json_uint(json, "rounds", plan->rounds);
+    dpmf_json_uint(json, "published_numbers", plan->published_numbers);
+    dpmf_json_double(json, "rmse_biases", plan->rmse_biases);
+    dpmf_json_double(json, "rmse_residual", plan->rmse_residual);
+    dpmf_json_bool(json, "rmse_is_forecast", true);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+int command_privacy_plan_run(struct invocation *invocation) {
+    struct dpmf_plan_options options;
+    double epsilon[EPSILONS_MAX];
+    size_t n = 0;
+    bool is_json = command_has(invocation, OPTION_JSON);
+    int status = read_options(invocation, &options);
+    if (status == STATUS_DONE) status = read_epsilons(invocation, epsilon, &n);
+    for (size_t i = 0; status == STATUS_DONE && i < n; i++) {
+        struct dpmf_plan plan;
+        struct dpmf_error error = {0};
+        options.epsilon = epsilon[i];
+        if (dpmf_privacy_plan(&options, &plan, &error) != 0)
+            return report_error_print(invocation, &error);
+        if (is_json) {
+            status = print_json(&options, &plan);
+            continue;
+        }
+        if (i == 0) print_head(&options);
+        print_row(epsilon[i], &plan);
+    }
+    if (status == STATUS_DONE && !is_json) print_foot(&options);
+    return status;
+}

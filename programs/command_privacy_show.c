@@ -1,0 +1,74 @@
+/*
+ * dpmf privacy show and dpmf privacy verify: what a release promises, for people or as the JSON in the file, and
+ * whether the file bears it out. Fed by a release alone.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report.h"
+
+static const char no_proof[] =
+    "This shows neither who made the file nor that noise was added: only "
+    "that it is whole and adds up.";
+
+int command_privacy_show_run(struct invocation *invocation) {
+    struct dpmf_statement statement;
+    struct dpmf_error error = {0};
+    if (dpmf_release_statement(invocation->operands[0], &statement, &error) != 0)
+        return report_error_print(invocation, &error);
+    if (command_has(invocation, OPTION_JSON))
+        puts(statement.json);
+    else
+        fputs(statement.text, stdout);
+    dpmf_statement_free(&statement);
+    return report_stdout_check(STATUS_DONE);
+}
+
+static int print_json(const char *path, const struct dpmf_verification *found,
+                      const struct dpmf_error *error) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "file", path);
+    dpmf_json_bool(json, "verified", error->code == 0);
+    dpmf_json_begin_array(json, "holds");
+    for (size_t i = 0; i < found->n; i++) dpmf_json_string(json, NULL, found->check[i]);
+    dpmf_json_end_array(json);
+    if (error->code != 0) dpmf_json_string(json, "fault", error->message);
+    dpmf_json_bool(json, "catalogue_from_ratings", found->catalogue_from_ratings);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void print_page(const char *path, const struct dpmf_verification *found,
+                       const struct dpmf_error *error) {
+    terminal_text_print(stdout, path);
+    puts(error->code == 0 ? ": the release is what its statement says" : ": NOT VERIFIED");
+    putchar('\n');
+    for (size_t i = 0; i < found->n; i++) printf("  holds  %s\n", found->check[i]);
+    if (error->code != 0) {
+        printf("  FAILS  ");
+        terminal_text_print(stdout, error->message);
+        puts("\n\nWhat comes after that was not checked.");
+        return;
+    }
+    if (found->catalogue_from_ratings)
+        puts("  BUT    its list of items was taken from the ratings: that list is not covered");
+    printf("\n%s\n", no_proof);
+}
+
+int command_privacy_verify_run(struct invocation *invocation) {
+    const char *path = invocation->operands[0];
+    struct dpmf_verification found;
+    struct dpmf_error error = {0};
+    int rc = dpmf_release_verify(path, &found, &error);
+    if (rc != 0 && rc != DPMF_ERR_PRIVACY_NOT_VERIFIED)
+        return report_error_print(invocation, &error);
+    int status = STATUS_DONE;
+    if (command_has(invocation, OPTION_JSON))
+        status = print_json(path, &found, &error);
+    else
+        print_page(path, &found, &error);
+    if (status == STATUS_DONE) status = report_stdout_check(STATUS_DONE);
+    if (status != STATUS_DONE) return status;
+    return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+}

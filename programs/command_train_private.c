@@ -1,0 +1,227 @@
+/*
+ * dpmf train --epsilon: makes a private release from ratings. What it prints on the curator's terminal may tell of the ratings; what
+ * it writes to the file does not. Fed by any ratings input; its file feeds everything that takes a release.
+ */
+#include "command_train_private.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "options.h"
+#include "report.h"
+#include "text.h"
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+/* What asks the private data for a number again and again, or shows it: each answer would be a release. */
+static int refuse_metrics(const struct invocation *invocation) {
+    static const enum option_id asking[] = {OPTION_VALID, OPTION_PATIENCE};
+    for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
+        if (command_has(invocation, asking[i]))
+            return terminal_error_print(
+                STATUS_REFUSED,
+                "leave it out, or add --research, which marks the file not releasable",
+                "--%s measures private ratings, which no release pays for",
+                asking[i] == OPTION_VALID ? "valid" : "patience");
+    return STATUS_DONE;
+}
+
+/* These steer training without privacy; a mechanism's constants are public and fixed. */
+static int check_unused(const struct invocation *invocation) {
+    static const struct {
+        enum option_id id;
+        const char *name;
+    } unused[] = {
+        {OPTION_FACTORS, "factors"},
+        {OPTION_EPOCHS, "epochs"},
+        {OPTION_LEARNING_RATE, "learning-rate"},
+        {OPTION_DECAY, "decay"},
+        {OPTION_REG, "reg"},
+        {OPTION_SEED, "seed"},
+        {OPTION_HOGWILD, "hogwild"},
+        {OPTION_TIERS, "tiers"},
+        {OPTION_KERNELS, "kernels"},
+        {OPTION_SNAPSHOT, "snapshot"},
+        {OPTION_SNAPSHOT_EVERY, "snapshot-every"},
+        {OPTION_RESUME, "resume"},
+        {OPTION_PREFETCH, "prefetch"},
+        {OPTION_SOLVER, "solver"},
+    };
+    for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++)
+        if (command_has(invocation, unused[i].id))
+            return terminal_error_print(STATUS_USAGE, "leave it out",
+                                        "--%s has no meaning with --epsilon: a private mechanism "
+                                        "follows its public rule",
+                                        unused[i].name);
+    return STATUS_DONE;
+}
+
+int train_private_check_absent(const struct invocation *invocation) {
+    static const struct {
+        enum option_id id;
+        const char *name;
+    } private[] = {
+        {OPTION_DELTA, "delta"},
+        {OPTION_MECHANISM, "mechanism"},
+        {OPTION_CATALOGUE, "catalogue"},
+        {OPTION_CATALOGUE_FROM_RATINGS, "catalogue-from-ratings"},
+        {OPTION_ITEM_FEATURES, "item-features"},
+        {OPTION_USER_PRIVACY, "user-privacy"},
+        {OPTION_DECLARED_USERS, "declared-users"},
+        {OPTION_POPULATION, "population"},
+        {OPTION_LEDGER, "ledger"},
+        {OPTION_LEDGER_BUDGET, "ledger-budget"},
+        {OPTION_RESEARCH, "research"},
+        {OPTION_INSECURE_NOISE_SEED, "insecure-noise-seed"},
+    };
+    for (size_t i = 0; i < sizeof private / sizeof private[0]; i++)
+        if (command_has(invocation, private[i].id))
+            return terminal_error_print(STATUS_USAGE, "add --epsilon E, or leave it out",
+                                        "--%s is for private releases", private[i].name);
+    return STATUS_DONE;
+}
+
+static struct dpmf_private_options fill(const struct invocation *invocation) {
+    struct dpmf_private_options options = dpmf_private_options_default();
+    options.epsilon = options_number(invocation, OPTION_EPSILON);
+    if (command_has(invocation, OPTION_DELTA))
+        options.delta = options_number(invocation, OPTION_DELTA);
+    options.mechanism = invocation->value[OPTION_MECHANISM];
+    if (command_has(invocation, OPTION_RATING_RANGE)) {
+        double range[2];
+        options_range(invocation, OPTION_RATING_RANGE, range);
+        options.range_min = range[0];
+        options.range_max = range[1];
+    }
+    options.catalogue = invocation->value[OPTION_CATALOGUE];
+    options.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
+    options.item_features = invocation->value[OPTION_ITEM_FEATURES];
+    options.user_privacy = invocation->value[OPTION_USER_PRIVACY];
+    if (command_has(invocation, OPTION_DECLARED_USERS))
+        options.declared_users = options_count(invocation, OPTION_DECLARED_USERS);
+    options.population = invocation->value[OPTION_POPULATION];
+    options.ledger = invocation->value[OPTION_LEDGER];
+    if (command_has(invocation, OPTION_LEDGER_BUDGET))
+        options.ledger_budget = options_number(invocation, OPTION_LEDGER_BUDGET);
+    options.research = command_has(invocation, OPTION_RESEARCH);
+    options.has_insecure_seed = command_has(invocation, OPTION_INSECURE_NOISE_SEED);
+    if (options.has_insecure_seed)
+        options.insecure_seed = options_count(invocation, OPTION_INSECURE_NOISE_SEED);
+    return options;
+}
+
+/* ---- what the curator is told ------------------------------------------------------------------ */
+
+static void tell_left_out(struct terminal *terminal, const struct dpmf_private_report *report) {
+    if (report->not_in_catalogue > 0)
+        terminal_note_print(terminal, "left out: %s of items that are not in the catalogue",
+                            text_count(report->not_in_catalogue, "rating").text);
+    if (report->out_of_range > 0)
+        terminal_note_print(terminal, "left out: %s outside the declared range",
+                            text_count(report->out_of_range, "rating").text);
+    if (report->users_left_out > 0)
+        terminal_note_print(terminal, "left out: %s who asked for it or have no ratings left",
+                            text_count(report->users_left_out, "user").text);
+}
+
+static void tell_warnings(struct terminal *terminal, const struct dpmf_private_options *options,
+                          const struct dpmf_private_report *report) {
+    if (report->catalogue_is_rated_set)
+        terminal_warning_print(terminal,
+                               "the catalogue is exactly the set of rated items: if it was "
+                               "made from the ratings it is not public");
+    if (options->catalogue_from_ratings)
+        terminal_warning_print(terminal, "the release shows which items anyone has rated: the "
+                                         "catalogue was taken from the ratings");
+    if (options->has_insecure_seed)
+        terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
+    else if (options->research)
+        terminal_warning_print(terminal, "made with --research: not releasable");
+}
+
+static int print_json(const struct invocation *invocation,
+                      const struct dpmf_private_report *report) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "done");
+    dpmf_json_double(json, "seconds", report->seconds);
+    dpmf_json_string(json, "mechanism", report->mechanism);
+    dpmf_json_double(json, "epsilon", report->epsilon);
+    dpmf_json_double(json, "delta", report->delta);
+    dpmf_json_double(json, "mu", report->mu);
+    dpmf_json_uint(json, "releases", report->releases);
+    dpmf_json_uint(json, "factors", report->factors);
+    dpmf_json_string(json, "release_id", report->release_id);
+    dpmf_json_uint(json, "users", report->users);
+    dpmf_json_uint(json, "ratings", report->ratings);
+    dpmf_json_uint(json, "not_in_catalogue", report->not_in_catalogue);
+    dpmf_json_uint(json, "out_of_range", report->out_of_range);
+    dpmf_json_uint(json, "users_left_out", report->users_left_out);
+    dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+/* ---- research ---------------------------------------------------------------------------------- */
+
+/* The error on --valid, which --research allows: everyone's vector is fitted to their training ratings, as at home. */
+static int show_error(struct invocation *invocation, const struct dpmf_input_options *input,
+                      struct dpmf_store *history, struct dpmf_error *error) {
+    struct dpmf_evaluate_options options = {0};
+    struct dpmf_evaluation evaluation;
+    struct dpmf_store *valid = NULL;
+    struct dpmf_model *model = NULL;
+    int rc =
+        dpmf_store_open(invocation->value[OPTION_VALID], input, &invocation->run, &valid, error);
+    if (rc == 0) rc = dpmf_model_open(invocation->value[OPTION_OUTPUT], &model, error);
+    if (rc == 0)
+        rc = dpmf_model_evaluate(model, valid, history, &options, &invocation->run, &evaluation,
+                                 error);
+    if (rc == 0) {
+        terminal_progress_end(&invocation->terminal);
+        terminal_note_print(&invocation->terminal, "RMSE %.4f on %s", evaluation.rmse,
+                            invocation->value[OPTION_VALID]);
+    }
+    dpmf_model_close(model);
+    dpmf_store_close(valid);
+    return rc;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+int train_private_run(struct invocation *invocation) {
+    const struct dpmf_private_options options = fill(invocation);
+    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_private_report report;
+    struct dpmf_error error = {0};
+    struct dpmf_store *store = NULL;
+    struct terminal *terminal = &invocation->terminal;
+    int status = check_unused(invocation);
+    if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
+    if (status != STATUS_DONE) return status;
+
+    /* A record that cannot be used is dropped: were the run refused for it, one person would decide over everyone's
+     * release. The range is looked at later, for the same reason. */
+    input.skip_bad = true;
+    input.has_range = false;
+    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0)
+        rc = dpmf_train_private(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
+                                &report, &error);
+    if (rc == 0 && command_has(invocation, OPTION_VALID))
+        rc = show_error(invocation, &input, store, &error);
+    dpmf_store_close(store);
+    if (rc != 0) return report_error_print(invocation, &error);
+
+    terminal_progress_end(terminal);
+    tell_left_out(terminal, &report);
+    tell_warnings(terminal, &options, &report);
+    terminal_note_print(
+        terminal,
+        "%s with %u factors: epsilon %.6g at delta %g for every user, %u releases, in %s; the "
+        "release is %s",
+        report.mechanism, report.factors, report.epsilon, report.delta, report.releases,
+        text_seconds(report.seconds).text, invocation->value[OPTION_OUTPUT]);
+    terminal_phases_print(terminal);
+    return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
+}

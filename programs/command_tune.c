@@ -1,0 +1,311 @@
+/*
+ * dpmf tune: looks for the options of train that predict ratings held back best, tells of each trial
+ * as it ends, and prints the command to train with what it found; with -o it trains the model itself.
+ * Fed by ratings of any kind; feeds the user's next command line.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+#include "signals.h"
+#include "text.h"
+
+struct tuning {
+    struct invocation *invocation;
+    struct dpmf_run run; /* the invocation's, by way of here */
+    struct dpmf_tune_options options;
+    struct dpmf_tune_report report;
+    char *command; /* the one to train with */
+    bool has_head, failed;
+};
+
+/* ---- what the library tells on its way --------------------------------------------------------- */
+
+static int pass_progress(void *self, const struct dpmf_progress *progress) {
+    struct tuning *tuning = self;
+    return terminal_progress_show(&tuning->invocation->terminal, progress);
+}
+
+static void pass_warning(void *self, const char *message) {
+    struct tuning *tuning = self;
+    terminal_warning_print(&tuning->invocation->terminal, message);
+}
+
+/* ---- trials ------------------------------------------------------------------------------------ */
+
+static const char *end_name(enum dpmf_trial_end end) {
+    switch (end) {
+    case DPMF_TRIAL_DONE: return "done";
+    case DPMF_TRIAL_BEHIND: return "behind";
+    case DPMF_TRIAL_RISING: return "rising";
+    case DPMF_TRIAL_TIME: return "time";
+    case DPMF_TRIAL_DIVERGED: return "diverged";
+    }
+    return "";
+}
+
+static void fill_settings(struct dpmf_json *json, const struct dpmf_trial *trial) {
+    dpmf_json_uint(json, "factors", trial->factors);
+    dpmf_json_double(json, "learning_rate", trial->learning_rate);
+    dpmf_json_double(json, "regularization", trial->regularization);
+    dpmf_json_uint(json, "epochs", trial->epochs);
+    dpmf_json_double(json, "valid_rmse", trial->valid_rmse);
+}
+
+static int print_trial_json(const struct dpmf_trial *trial) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "trial");
+    dpmf_json_uint(json, "trial", trial->trial);
+    fill_settings(json, trial);
+    dpmf_json_string(json, "end", end_name(trial->end));
+    dpmf_json_uint(json, "epochs_run", trial->epochs_run);
+    dpmf_json_bool(json, "best", trial->is_best);
+    dpmf_json_double(json, "seconds", trial->seconds);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void print_trial(struct tuning *tuning, const struct dpmf_trial *trial) {
+    char error[24] = "-", note[64] = "";
+    if (!tuning->has_head)
+        printf("%5s %8s %14s %10s %7s %8s %8s\n", "trial", "factors", "learning-rate", "reg",
+               "epochs", "valid", "seconds");
+    tuning->has_head = true;
+    if (isfinite(trial->valid_rmse)) snprintf(error, sizeof error, "%.4f", trial->valid_rmse);
+    if (trial->is_best)
+        snprintf(note, sizeof note, "  best so far");
+    else if (trial->end == DPMF_TRIAL_DIVERGED)
+        snprintf(note, sizeof note, "  diverged");
+    else if (trial->end != DPMF_TRIAL_DONE)
+        snprintf(note, sizeof note, "  stopped after %u", trial->epochs_run);
+    printf("%5u %8u %14s %10s %7u %8s %8.1f%s\n", trial->trial, trial->factors,
+           text_double(trial->learning_rate).text, text_double(trial->regularization).text,
+           trial->epochs, error, trial->seconds, note);
+}
+
+static int show_trial(void *self, const struct dpmf_trial *trial) {
+    struct tuning *tuning = self;
+    terminal_progress_end(&tuning->invocation->terminal);
+    if (!command_has(tuning->invocation, OPTION_JSON))
+        print_trial(tuning, trial);
+    else if (print_trial_json(trial) != STATUS_DONE)
+        tuning->failed = true;
+    errno = 0;
+    if (fflush(stdout) != 0 && errno == EPIPE) signals_pipe_remember(); /* nobody watches */
+    return tuning->failed || ferror(stdout);
+}
+
+/* ---- the command to train with ------------------------------------------------------------------ */
+
+/* A word that a shell reads as this text. */
+static void write_word(FILE *out, const char *text) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    putc('\'', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*text, out);
+    }
+    putc('\'', out);
+}
+
+/* The options that shape a model or its ratings and that are not looked for. */
+static void write_passed_on(FILE *out, const struct invocation *invocation) {
+    static const struct {
+        enum option_id id;
+        const char *name;
+    } passed[] = {
+        {OPTION_DECAY, "decay"},       {OPTION_SEED, "seed"},
+        {OPTION_KERNELS, "kernels"},   {OPTION_MEMORY, "memory"},
+        {OPTION_THREADS, "threads"},   {OPTION_FORMAT, "format"},
+        {OPTION_COLUMNS, "columns"},   {OPTION_RESCALE, "rescale"},
+        {OPTION_ON_ERROR, "on-error"}, {OPTION_RATING_RANGE, "rating-range"},
+    };
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) {
+        if (!command_has(invocation, passed[i].id)) continue;
+        fprintf(out, " --%s ", passed[i].name);
+        write_word(out, invocation->value[passed[i].id]);
+    }
+}
+
+static char *make_command(const struct invocation *invocation, const struct dpmf_trial *best) {
+    const char *ratings = invocation->operands[0], *output = invocation->value[OPTION_OUTPUT];
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) return NULL;
+    fputs("dpmf train ", out);
+    if (ratings[0] == '-' && ratings[1] != '\0') fputs("./", out); /* no option */
+    write_word(out, ratings);
+    fprintf(out, " -k %u --learning-rate %s --reg %s --epochs %u", best->factors,
+            text_double(best->learning_rate).text, text_double(best->regularization).text,
+            best->epochs);
+    write_passed_on(out, invocation);
+    fputs(" -o ", out);
+    write_word(out, output != NULL ? output : "model.safetensors");
+    bool is_whole = ferror(out) == 0;
+    if (fclose(out) == 0 && is_whole) return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------ */
+
+static int print_end_json(const struct tuning *tuning, const struct dpmf_train_report *trained) {
+    const struct dpmf_tune_report *report = &tuning->report;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "event", "done");
+    dpmf_json_uint(json, "trials", report->trials);
+    dpmf_json_uint(json, "best_trial", report->best.trial);
+    fill_settings(json, &report->best);
+    dpmf_json_uint(json, "train_ratings", report->train_ratings);
+    dpmf_json_uint(json, "valid_ratings", report->valid_ratings);
+    dpmf_json_bool(json, "out_of_time", report->out_of_time);
+    dpmf_json_double(json, "seconds", report->seconds);
+    dpmf_json_string(json, "command", tuning->command);
+    if (trained != NULL) {
+        dpmf_json_double(json, "train_rmse", trained->train_rmse);
+        dpmf_json_double(json, "train_seconds", trained->seconds);
+        dpmf_json_string(json, "output", tuning->invocation->value[OPTION_OUTPUT]);
+    }
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static void print_best(struct tuning *tuning) {
+    const struct dpmf_tune_report *report = &tuning->report;
+    struct terminal *terminal = &tuning->invocation->terminal;
+    if (report->out_of_time)
+        terminal_note_print(terminal, "time ran out after %s",
+                            text_count(report->trials, "trial").text);
+    else if (report->all_tried)
+        terminal_note_print(terminal, "there is nothing more to try");
+    if (report->best.end == DPMF_TRIAL_TIME)
+        terminal_warning_print(terminal, "there was no time for one whole trial");
+    if (command_has(tuning->invocation, OPTION_JSON)) return;
+    printf("\ntrial %u was the best, with an error of %.4f on %s that it had not seen:\n%s\n",
+           report->best.trial, report->best.valid_rmse,
+           text_count(report->valid_ratings, "rating").text, tuning->command);
+    fflush(stdout);
+}
+
+/* With -o: the model of the best options, from all of the ratings. */
+static int train_best(struct tuning *tuning, struct dpmf_store *store,
+                      struct dpmf_train_report *trained) {
+    struct invocation *invocation = tuning->invocation;
+    struct dpmf_train_options options = tuning->options.train;
+    struct dpmf_error error = {0};
+    options.factors = tuning->report.best.factors;
+    options.learning_rate = tuning->report.best.learning_rate;
+    options.regularization = tuning->report.best.regularization;
+    options.epochs = tuning->report.best.epochs;
+    int rc = dpmf_train(store, NULL, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
+                        NULL, trained, &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    terminal_progress_end(&invocation->terminal);
+    terminal_note_print(&invocation->terminal, "trained on all ratings in %s; the model is %s",
+                        text_seconds(trained->seconds).text, invocation->value[OPTION_OUTPUT]);
+    return STATUS_DONE;
+}
+
+/* ---- the command -------------------------------------------------------------------------------- */
+
+static uint32_t count_of(const struct invocation *invocation, enum option_id id) {
+    uint64_t count = options_count(invocation, id);
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+static struct dpmf_tune_options fill(const struct invocation *invocation) {
+    struct dpmf_tune_options options = dpmf_tune_options_default();
+    struct dpmf_train_options *train = &options.train;
+    options.hold_factors = command_has(invocation, OPTION_FACTORS);
+    options.hold_epochs = command_has(invocation, OPTION_EPOCHS);
+    options.hold_learning_rate = command_has(invocation, OPTION_LEARNING_RATE);
+    options.hold_regularization = command_has(invocation, OPTION_REG);
+    if (options.hold_factors) train->factors = count_of(invocation, OPTION_FACTORS);
+    if (options.hold_epochs) train->epochs = count_of(invocation, OPTION_EPOCHS);
+    if (options.hold_learning_rate)
+        train->learning_rate = options_number(invocation, OPTION_LEARNING_RATE);
+    if (options.hold_regularization) train->regularization = options_number(invocation, OPTION_REG);
+    if (command_has(invocation, OPTION_DECAY))
+        train->decay = options_number(invocation, OPTION_DECAY);
+    if (command_has(invocation, OPTION_SEED)) train->seed = options_count(invocation, OPTION_SEED);
+    train->kernels = invocation->value[OPTION_KERNELS];
+    if (command_has(invocation, OPTION_TRIALS))
+        options.trials = count_of(invocation, OPTION_TRIALS);
+    if (command_has(invocation, OPTION_MINUTES))
+        options.seconds = 60 * options_number(invocation, OPTION_MINUTES);
+    if (command_has(invocation, OPTION_VALID_FRACTION))
+        options.valid_fraction = options_number(invocation, OPTION_VALID_FRACTION);
+    return options;
+}
+
+static int check_usage(const struct invocation *invocation) {
+    if (command_has(invocation, OPTION_VALID) && command_has(invocation, OPTION_VALID_FRACTION))
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--valid leaves nothing to hold back for --valid-fraction");
+    if (command_has(invocation, OPTION_MINUTES) &&
+        !(options_number(invocation, OPTION_MINUTES) > 0))
+        return terminal_error_print(STATUS_USAGE, "for example: --minutes 10",
+                                    "--minutes %s is no time", invocation->value[OPTION_MINUTES]);
+    return STATUS_DONE;
+}
+
+static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_store *valid) {
+    struct invocation *invocation = tuning->invocation;
+    struct dpmf_train_report trained = {0};
+    struct dpmf_error error = {0};
+    bool trains = command_has(invocation, OPTION_OUTPUT);
+    int rc = dpmf_tune(store, valid, &tuning->options, &tuning->run, show_trial, &tuning->report,
+                       &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    terminal_progress_end(&invocation->terminal);
+    if (signals_pending() != 0) return 128 + signals_pending();
+    if (ferror(stdout)) return report_stdout_check(STATUS_DONE);
+    if (tuning->failed) return STATUS_IO;
+    tuning->command = make_command(invocation, &tuning->report.best);
+    if (tuning->command == NULL)
+        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+    print_best(tuning);
+    int status = trains ? train_best(tuning, store, &trained) : STATUS_DONE;
+    terminal_phases_print(&invocation->terminal);
+    if (status == STATUS_DONE && command_has(invocation, OPTION_JSON))
+        status = print_end_json(tuning, trains ? &trained : NULL);
+    return status;
+}
+
+int command_tune_run(struct invocation *invocation) {
+    struct tuning tuning = {.invocation = invocation, .run = invocation->run};
+    struct dpmf_input_options input = options_input(invocation);
+    struct dpmf_error error = {0};
+    struct dpmf_store *store = NULL, *valid = NULL;
+    int status = check_usage(invocation);
+    if (status != STATUS_DONE) return status;
+    tuning.options = fill(invocation);
+    tuning.run.progress = pass_progress;
+    tuning.run.warn = pass_warning;
+    tuning.run.self = &tuning;
+    signals_pipe_ignore(); /* `dpmf tune | head` must still come to the cleaning up */
+    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    if (rc == 0 && command_has(invocation, OPTION_VALID))
+        rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
+                             &error);
+    status = rc == 0 ? tune(&tuning, store, valid) : report_error_print(invocation, &error);
+    free(tuning.command);
+    dpmf_store_close(store);
+    dpmf_store_close(valid);
+    return status;
+}

@@ -1,0 +1,64 @@
+/*
+ * Figures of privacy as people read them. What is printed is what somebody will quote, so the
+ * rounding of the last digit keeps the side that the accountant took. Fed by and feeding the
+ * command_privacy_*.c files.
+ */
+#include "privacy_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "options.h"
+
+enum { DIGITS = 5 };
+
+/* printf rounds to nearest; where that went the wrong way, the next number of so many digits is
+ * taken. */
+static struct figure round_to(double value, int direction) {
+    struct figure figure;
+    double nudged = value;
+    if (isinf(value)) {
+        snprintf(figure.text, sizeof figure.text, "unbounded");
+        return figure;
+    }
+    double unit = value > 0 ? pow(10, floor(log10(value)) - (DIGITS - 1)) : 0;
+    for (int tries = 0; tries < 3; tries++) {
+        snprintf(figure.text, sizeof figure.text, "%.*g", DIGITS, nudged);
+        if (direction * (strtod(figure.text, NULL) - value) >= 0) break;
+        nudged += direction * 0.75 * unit;
+    }
+    return figure;
+}
+
+struct figure figures_up(double value) {
+    return round_to(value, 1);
+}
+
+struct figure figures_down(double value) {
+    return round_to(value, -1);
+}
+
+struct figure figures_exact(double value) {
+    struct figure figure;
+    dpmf_format_double(value, figure.text);
+    return figure;
+}
+
+bool figures_mu_is_sound(double mu) { return mu >= 1e-9 && mu <= 1000; }
+
+int figures_epsilon_check(double epsilon) {
+    if (epsilon >= 1e-6 && epsilon <= 1000) return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "for example: --epsilon 1",
+                                "--epsilon %s is not from 0.000001 to 1000",
+                                figures_exact(epsilon).text);
+}
+
+int figures_delta_read(const struct invocation *invocation, double *delta) {
+    *delta =
+        command_has(invocation, OPTION_DELTA) ? options_number(invocation, OPTION_DELTA) : 1e-5;
+    if (*delta >= 1e-300 && *delta <= 0.5) return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "for example: --delta 1e-6",
+                                "--delta %s is not from 1e-300 to 0.5",
+                                invocation->value[OPTION_DELTA]);
+}

@@ -1,0 +1,2 @@
+dpmf help ledger
+diff <(dpmf help ledger) <(dpmf ledger --help)

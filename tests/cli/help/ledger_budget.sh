@@ -1,0 +1,2 @@
+dpmf help ledger budget
+diff <(dpmf help ledger budget) <(dpmf ledger budget --help)

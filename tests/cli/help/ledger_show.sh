@@ -1,0 +1,2 @@
+dpmf help ledger show
+diff <(dpmf help ledger show) <(dpmf ledger show --help)

@@ -1,0 +1,7 @@
+# What the commands need.
+dpmf ledger
+dpmf ledger shw
+dpmf ledger return
+dpmf ledger budget movies
+dpmf ledger show viewers
+dpmf ledger --json show

@@ -1,0 +1,4 @@
+# shellcheck source=/dev/null
+. "$CLI_TESTS/tiny_model.sh"
+tiny_model m.safetensors
+dpmf recommend m.safetensors --ratings mine.csv --history h.csv

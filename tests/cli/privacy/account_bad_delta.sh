@@ -1,0 +1,1 @@
+dpmf privacy account --epsilon 1 --delta 0.7

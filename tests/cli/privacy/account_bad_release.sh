@@ -1,0 +1,1 @@
+dpmf privacy account --releases 0.1,0

@@ -1,0 +1,2 @@
+dpmf privacy account --help
+diff <(dpmf privacy account --help) <(dpmf help privacy account)

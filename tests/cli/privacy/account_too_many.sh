@@ -1,0 +1,1 @@
+dpmf privacy account --releases "$(seq -s, 1 1025)"

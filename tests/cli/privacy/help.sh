@@ -1,0 +1,2 @@
+dpmf help privacy
+diff <(dpmf help privacy) <(dpmf privacy --help)

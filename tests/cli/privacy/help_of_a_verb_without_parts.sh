@@ -1,0 +1,1 @@
+dpmf help import csv

@@ -1,0 +1,1 @@
+cp "$CLI_TESTS/fixtures/biases.safetensors" . && dpmf describe biases.safetensors

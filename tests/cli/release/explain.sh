@@ -1,0 +1,3 @@
+printf 'dune,5\nbrazil,2\n' >mine.csv
+cp "$CLI_TESTS/fixtures/release.safetensors" .
+dpmf explain release.safetensors --ratings mine.csv --item solaris

@@ -1,0 +1,1 @@
+cp "$CLI_TESTS/fixtures/release.safetensors" . && dpmf privacy show release.safetensors

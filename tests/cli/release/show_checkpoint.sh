@@ -1,0 +1,3 @@
+. "$CLI_TESTS/tiny_model.sh"
+tiny_model m.safetensors
+dpmf privacy show m.safetensors

@@ -1,0 +1,1 @@
+cp "$CLI_TESTS/fixtures/research.safetensors" . && dpmf privacy verify research.safetensors

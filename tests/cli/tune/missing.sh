@@ -1,0 +1,1 @@
+dpmf tune nowhere.dpr

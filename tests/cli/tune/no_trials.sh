@@ -1,0 +1,2 @@
+dpmf synth -q --users 200 --items 60 --ratings 4000 -o ratings.dpr
+dpmf tune ratings.dpr --trials 0

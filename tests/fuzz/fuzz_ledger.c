@@ -1,0 +1,76 @@
+/*
+ * Property: the ledger's reader never reads out of bounds and always ends; a text that it accepts is, written
+ * again, the same text, and its sums can be taken. So that more than the checksums is tried, each input is
+ * also read with right ones put at the end of its lines.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privacy/ledger_book.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void add_up(const struct ledger_book *book) {
+    for (size_t i = 0; i < book->n_entries && i < 8; i++) {
+        struct ledger_total total;
+        if (ledger_entry_fault(&book->entries[i])) abort();
+        if (ledger_book_find(book, book->entries[i].id) != &book->entries[i]) abort();
+        if (ledger_book_total(book, book->entries[i].population, NULL, &total, NULL) != 0) abort();
+        if (!(total.epsilon >= 0)) abort();
+    }
+}
+
+static void check(const char *text, size_t n) {
+    struct ledger_book book;
+    struct dpmf_error error = {0};
+    char *again;
+    size_t m;
+    int code = ledger_book_parse(text, n, "ledger", &book, &error);
+    if (code != 0 && (code != DPMF_ERR_PRIVACY_LEDGER || error.hint[0] == '\0')) abort();
+    if (code != 0 && (book.n_entries != 0 || book.entries != NULL)) abort();
+    if (code == 0) {
+        if (ledger_book_format(&book, &again, &m, &error) != 0) abort();
+        if (m != n || memcmp(again, text, n) != 0) abort();
+        add_up(&book);
+        free(again);
+    }
+    ledger_book_free(&book);
+}
+
+/* Every line up to its last brace, sealed. */
+static size_t seal_lines(const char *text, size_t n, char *out) {
+    static const char mark[] = ",\"check\":\"";
+    size_t m = 0;
+    uint64_t seal = 0;
+    for (const char *at = text, *end = text + n; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((stop ? stop : end) - at);
+        size_t kept = length > 0 && at[length - 1] == '}' ? length - 1 : length;
+        const char *sealed = memmem(at, kept, mark, sizeof mark - 1);
+        if (sealed) kept = (size_t)(sealed - at);
+        seal = ledger_book_seal(at, kept, seal);
+        memcpy(out + m, at, kept);
+        m += kept;
+        m += (size_t)sprintf(out + m, "%s%016llx\"}\n", mark, (unsigned long long)seal);
+        at += length + 1;
+    }
+    return m;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size > 1 << 16) return 0;
+    char *exact = malloc(size > 0 ? size : 1); /* so that the sanitizer sees where it ends */
+    char *sealed = malloc(size + 32 * (size + 1));
+    if (exact == NULL || sealed == NULL) abort();
+    if (size > 0) memcpy(exact, data, size);
+    check(exact, size);
+    size_t n = seal_lines(exact, size, sealed);
+    char *whole = realloc(sealed, n > 0 ? n : 1);
+    if (whole == NULL) abort();
+    check(whole, n);
+    free(whole);
+    free(exact);
+    return 0;
+}

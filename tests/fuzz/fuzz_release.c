@@ -1,0 +1,127 @@
+/*
+ * Property: no bytes make the reader of releases crash, read out of bounds or take more memory than the file
+ * has data for; what it accepts is sound, and holds nothing but what a release holds. Fuzzers do not find
+ * digests, so the digest is mended first where the header allows it. The first byte of the input chooses
+ * whether the rest is the file itself, or two bytes of the header's length, the header, and the data.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "model/checkpoint.h"
+#include "model/release_parts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t stride_of(size_t k) { return (k + 15) / 16 * 16; }
+
+static void check_release(const struct safetensors *file, const struct release *release) {
+    const struct factors *factors = &release->factors;
+    const struct factor_ids *ids = &factors->item_ids;
+    if (safetensors_entry_at(file, RELEASE_TENSORS) != NULL) abort();
+    if (safetensors_metadata_at(file, RELEASE_METADATA) != NULL) abort();
+    if (factors->users.n != 0 || factors->items.n != ids->n || !release->statement) abort();
+    if (!isfinite(factors->offset) || !(factors->min < factors->max)) abort();
+    if (!(release->bias_penalty > 0) || !(release->factor_penalty >= 0)) abort();
+    for (uint64_t i = 0; i < ids->n; i++) {
+        size_t length = (size_t)(ids->start[i + 1] - ids->start[i]);
+        if (length == 0 || length > CHECKPOINT_ID_MAX) abort();
+        if (factor_ids_find(ids, ids->bytes + ids->start[i], length) != i) abort();
+        for (uint32_t j = 0; j < factors->k; j++)
+            if (!isfinite(factors->items.rows[i * factors->items.stride + j])) abort();
+        if (!isfinite(factors->items.biases[i])) abort();
+    }
+}
+
+static int file_of(const uint8_t *bytes, size_t n) {
+    int fd = memfd_create("release", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n) abort();
+    return fd;
+}
+
+static void try_file(const uint8_t *bytes, size_t n) {
+    struct safetensors *file;
+    struct release release;
+    if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) != 0) return;
+    if (release_read_from(file, stride_of, 1, &release, NULL) == 0) {
+        check_release(file, &release);
+        release_free(&release);
+    }
+    safetensors_close(file);
+}
+
+/* Puts the digest of what is there where it belongs, if all of it is there. */
+static void mend_digest(uint8_t *bytes, size_t n) {
+    static const char key[] = "\"dpmf.digest\":\"";
+    struct safetensors *file;
+    uint8_t *at = memmem(bytes, n, key, sizeof key - 1);
+    if (!at || (size_t)(bytes + n - at) < sizeof key - 1 + 16) return;
+    if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) != 0) return;
+    const struct safetensors_entry *entries[RELEASE_TENSORS];
+    const char *values[RELEASE_METADATA];
+    bool has_all = true;
+    for (size_t i = 0; i < RELEASE_METADATA; i++)
+        has_all &= (values[i] = safetensors_metadata(file, release_metadata_keys[i])) != NULL;
+    for (size_t i = 0; i < RELEASE_TENSORS; i++)
+        has_all &= (entries[i] = safetensors_entry_find(file, release_tensor_names[i])) != NULL;
+    has_all = has_all && entries[RELEASE_FACTORS]->n_dims == 2 &&
+              entries[RELEASE_BIASES]->n_dims == 1 && entries[RELEASE_ID_OFFSETS]->n_dims == 1 &&
+              entries[RELEASE_ID_OFFSETS]->type == TENSOR_I64 &&
+              entries[RELEASE_ID_BYTES]->type == TENSOR_U8 &&
+              entries[RELEASE_FACTORS]->type == TENSOR_F32 &&
+              entries[RELEASE_BIASES]->type == TENSOR_F32 &&
+              entries[RELEASE_ID_OFFSETS]->dims[0] >= 1 &&
+              entries[RELEASE_FACTORS]->dims[1] <= CHECKPOINT_K_MAX &&
+              entries[RELEASE_BIASES]->dims[0] == entries[RELEASE_FACTORS]->dims[0] &&
+              entries[RELEASE_ID_OFFSETS]->dims[0] - 1 == entries[RELEASE_FACTORS]->dims[0];
+    uint8_t *data[RELEASE_TENSORS] = {NULL};
+    for (size_t i = 0; i < RELEASE_TENSORS && has_all; i++) {
+        data[i] = malloc((size_t)entries[i]->bytes + 1);
+        if (!data[i]) abort();
+        if (safetensors_read(file, entries[i], 0, data[i], (size_t)entries[i]->bytes, NULL) != 0)
+            abort();
+    }
+    if (has_all) {
+        struct release release = {.statement = NULL};
+        char text[RELEASE_DIGEST_TEXT];
+        const uint64_t n_items = entries[RELEASE_FACTORS]->dims[0];
+        release.factors.k = (uint32_t)entries[RELEASE_FACTORS]->dims[1];
+        release.factors.items = (struct factor_matrix){.n = n_items,
+                                                       .stride = release.factors.k,
+                                                       .rows = (float *)data[RELEASE_FACTORS],
+                                                       .biases = (float *)data[RELEASE_BIASES]};
+        release.factors.item_ids =
+            (struct factor_ids){.n = n_items,
+                                .bytes = (char *)data[RELEASE_ID_BYTES],
+                                .start = (uint64_t *)data[RELEASE_ID_OFFSETS]};
+        if (release.factors.item_ids.start[n_items] == entries[RELEASE_ID_BYTES]->bytes &&
+            release_digest_make(&release, values, text, NULL) == 0)
+            memcpy(at + sizeof key - 1, text, 16);
+    }
+    for (size_t i = 0; i < RELEASE_TENSORS; i++) free(data[i]);
+    safetensors_close(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 3) return 0;
+    const bool is_built = data[0] & 1;
+    size_t n = is_built ? size - 3 + 8 : size - 1;
+    uint8_t *bytes = malloc(n + 1);
+    if (!bytes) abort();
+    if (is_built) {
+        bytes_put_u64(bytes, (uint64_t)data[1] | (uint64_t)data[2] << 8);
+        memcpy(bytes + 8, data + 3, size - 3);
+    } else {
+        memcpy(bytes, data + 1, n);
+    }
+    try_file(bytes, n);
+    mend_digest(bytes, n);
+    try_file(bytes, n);
+    free(bytes);
+    return 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * Property: no text makes the reader of statements crash; what it accepts is, byte by byte, what the writer
+ * makes of it, so nothing can be hidden in it; and what then passes the checks claims no less than its
+ * releases cost, and can be shown to people.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privacy/accountant.h"
+#include "privacy/statement_words.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_claim(const struct statement *statement) {
+    double mu2 = 0;
+    for (size_t i = 0; i < statement->n_releases; i++) {
+        const struct statement_release *release = &statement->releases[i];
+        double mu = ldexp(1, (int)release->bits) / (double)release->sigma;
+        if (release->draws != release->coordinates) abort();
+        mu2 += mu * mu;
+    }
+    double delta = accountant_delta(sqrt(mu2), statement->epsilon);
+    if (!(delta <= statement->delta * (1 + 1e-6))) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct statement statement;
+    static struct statement_figures figures;
+    const char *text = (const char *)data;
+    if (statement_from_json_figures(text, size, &statement, &figures, NULL) != 0) return 0;
+    char *again = statement_json_make(&statement, &figures);
+    if (!again || strlen(again) != size || memcmp(again, text, size) != 0) abort();
+    free(again);
+    if (statement_check(&statement, NULL) != 0) return 0;
+    check_claim(&statement);
+    statement_figures_check(&statement, &figures, NULL);
+    statement_shape_check(&statement, statement.items, 2, NULL);
+    char *page = statement_to_text(&statement);
+    if (!page) abort();
+    free(page);
+    return 0;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# The ledger under fire: fifty processes at once never spend more than the budget, a process killed at any moment
+# leaves at most a reservation and never a ledger that cannot be read, and a full disk leaves it as it was.
+# The last line is "N passed, N failed[, N skipped]".
+#
+#     tests/ledger/run.sh build/dpmf
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 70
+dpmf=$(realpath "$1")
+work=$(mktemp -d)
+mounted=""
+# shellcheck disable=SC2317
+clean_up() {
+    [[ -n $mounted ]] && umount "$mounted"
+    rm -rf "$work"
+}
+trap clean_up EXIT
+passed=0 failed=0 skipped=0
+
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $*"
+}
+verdict() { # verdict NAME: by the status of the command before
+    if [[ $? == 0 ]]; then passed=$((passed + 1)); else fail "$1"; fi
+}
+finish() {
+    local text="$passed passed, $failed failed"
+    ((skipped)) && text+=", $skipped skipped"
+    echo "$text"
+    ((failed == 0))
+    exit
+}
+
+# The command line cannot reserve without making a release: a small program with the library beside dpmf can.
+if ! "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude -Ilib tests/ledger/spend_ledger.c \
+    "$(dirname "$dpmf")/libdpmf.a" -lz -lzstd -lm -pthread -o "$work/spend_ledger"; then
+    fail "the program that spends does not compile"
+    finish
+fi
+cd "$work" || exit 70
+spend=$work/spend_ledger
+id() { printf '%032x' "$1"; }
+
+# population LEDGER NAME KEY: a number of the population's line in `ledger show --json`
+population() {
+    "$dpmf" ledger show --ledger "$1" --population "$2" --json |
+        sed -nE "s/^\{\"event\":\"population\".*\"$3\":([0-9.e+-]+).*/\1/p"
+}
+
+# ---- at once ----------------------------------------------------------------------------------------------
+
+# Releases of mu 0.1 at delta 1e-5 cost 0.9858 together when they are 7, and 1.0608 when they are 8.
+budget=1.02
+fits=7
+at_once() { # at_once LEDGER: fifty processes at one gate; each status goes to a file of its own
+    local ledger=$1 i pids=()
+    rm -f gate status.*
+    for ((i = 1; i <= 50; i++)); do
+        {
+            "$spend" "$ledger" reserve people "$(id "$i")" 0.1 "$budget" "$work/gate" 2>"error.$i"
+            echo $? >"status.$i"
+        } &
+        pids+=($!)
+    done
+    sleep 0.2
+    touch gate
+    wait "${pids[@]}"
+}
+
+rounds=3
+[[ -n ${DPMF_TEST_LONG:-} ]] && rounds=20
+for ((round = 1; round <= rounds; round++)); do
+    at_once "fresh/$round/ledger" # which is made by whoever comes first, with its directories
+    won=$(cat status.* | grep -c '^0$')
+    refused=$(cat status.* | grep -c '^6$')
+    [[ $won == "$fits" && $refused == $((50 - fits)) ]] || { sort status.* | uniq -c; cat error.*; false; }
+    verdict "50 at once: $won of $fits got through, $refused were refused"
+    [[ $(population "fresh/$round/ledger" people reserved) == "$fits" ]] &&
+        [[ $(stat -c %a "fresh/$round/ledger" "fresh/$round") == $'600\n700' ]] &&
+        [[ $(ls -A "fresh/$round") == $'ledger\nledger.lock' ]]
+    verdict "50 at once: the ledger has what was told, and is private"
+done
+
+# Those who got through commit or return at once, and others take the place of what was returned.
+mapfile -t winners < <(grep -l '^0$' status.* | sed 's/status\.//')
+ledger=fresh/$rounds/ledger
+pids=()
+for i in "${!winners[@]}"; do
+    if ((i < 4)); then
+        "$spend" "$ledger" commit "$(id "${winners[i]}")" &
+    else
+        "$dpmf" ledger return "$(id "${winners[i]}")" --ledger "$ledger" --quiet &
+    fi
+    pids+=($!)
+done
+wait "${pids[@]}"
+rm -f status.* gate
+pids=()
+for ((i = 101; i <= 130; i++)); do
+    {
+        "$spend" "$ledger" reserve people "$(id "$i")" 0.1 0 "$work/gate" 2>/dev/null
+        echo $? >"status.$i"
+    } &
+    pids+=($!)
+done
+touch gate
+wait "${pids[@]}"
+[[ $(cat status.* | grep -c '^0$') == 3 && $(population "$ledger" people committed) == 4 &&
+    $(population "$ledger" people reserved) == 3 && $(population "$ledger" people returned) == 3 ]]
+verdict "commits, returns and reservations at once"
+
+# ---- killed -----------------------------------------------------------------------------------------------
+
+# What a process said it had done before it was killed is in the ledger; of what is not said, at most the last.
+check_after_kill() { # check_after_kill LEDGER POPULATION SAID
+    local lines word number
+    lines=$("$dpmf" ledger show --ledger "$1" --population "$2" --json) || return 1
+    while read -r word number; do
+        grep -q "\"release\":\"$number\",\"state\":\"\(committed\|$word\)\"" <<<"$lines" || {
+            echo "$word $number is not in the ledger"
+            return 1
+        }
+    done <"$3"
+    # every release but the last was committed before the next was reserved
+    (($(grep -c '"state":"reserved"' <<<"$lines") <= 1))
+}
+
+kills=40
+[[ -n ${DPMF_TEST_LONG:-} ]] && kills=400
+lost=0 said=0
+for ((i = 1; i <= kills; i++)); do
+    # every fourth time another process works on the same ledger all the while
+    other=""
+    if ((i % 4 == 0)); then
+        "$spend" killed cycle other "b$((i))000000" 0.0001 >/dev/null &
+        other=$!
+    fi
+    "$spend" killed cycle "victim $i" "a$((i))000000" 0.0001 >said &
+    pid=$!
+    sleep "$(printf '0.%03d' $((10 + RANDOM % 90)))"
+    { kill -9 "$pid" $other; wait "$pid" $other; } 2>/dev/null
+    said=$((said + $(wc -l <said)))
+    [[ ! -s said ]] || check_after_kill killed "victim $i" said || lost=$((lost + 1))
+done
+((lost == 0 && said > kills))
+verdict "$kills processes killed after $said changes: $lost times something was lost"
+"$dpmf" ledger show --ledger killed >/dev/null && "$dpmf" ledger budget new 1 --ledger killed --quiet
+verdict "a ledger whose users were killed can be read and changed"
+
+# A reservation that a killed process left counts, until it is returned.
+"$spend" left reserve people "$(id 1)" 0.2 0.9 && ! "$spend" left reserve people "$(id 2)" 0.2 2>/dev/null &&
+    "$dpmf" ledger release "$(id 1)" --ledger left --quiet && "$spend" left reserve people "$(id 2)" 0.2
+verdict "a reservation that was left counts until it is returned"
+
+# A process that was stopped while it held the lock holds up the others; they go on when it is gone.
+"$spend" held reserve people "$(id 1)" 0.01
+flock held.lock sleep 0.5 &
+sleep 0.1
+begun=$(date +%s%N)
+"$spend" held reserve people "$(id 2)" 0.01 && (($(date +%s%N) - begun > 200000000))
+verdict "whoever comes second waits"
+wait
+
+# ---- disk full --------------------------------------------------------------------------------------------
+
+mkdir small
+if mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
+    mounted=$work/small
+    "$spend" small/ledger reserve people "$(id 1)" 0.01 && cp small/ledger before
+    head -c 1M /dev/zero >small/filler 2>/dev/null
+    "$spend" small/ledger reserve people "$(id 2)" 0.01 2>error
+    [[ $? == 4 ]] && grep -q IO_NO_SPACE error && cmp -s small/ledger before
+    verdict "a reservation on a full disk is refused and changes nothing"
+    "$spend" small/ledger commit "$(id 1)" 2>error
+    [[ $? == 4 ]] && cmp -s small/ledger before &&
+        [[ $(ls -A small) == $'filler\nledger\nledger.lock' ]]
+    verdict "a commit on a full disk leaves the reservation"
+    rm small/filler
+    "$spend" small/ledger commit "$(id 1)" && [[ $(population small/ledger people committed) == 1 ]]
+    verdict "with room again it is committed"
+else
+    skipped=$((skipped + 3))
+    echo "skipped: the disk-full tests need the right to mount a small disk"
+fi
+
+finish

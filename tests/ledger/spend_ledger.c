@@ -1,0 +1,76 @@
+/*
+ * A hand on the ledger for the shell: reserves, commits and returns, as the code that makes releases does. Compiled
+ * and used by run.sh beside it; the command line has no way to reserve without making a release.
+ *
+ *     spend_ledger LEDGER reserve POPULATION ID MU [BUDGET [GATE]]   when the file GATE is there
+ *     spend_ledger LEDGER commit ID
+ *     spend_ledger LEDGER cycle POPULATION FIRST MU                  until it is killed: reserves an id, says so
+ *                                                                    on standard output, commits it, says so
+ *
+ * Ends with the exit status that goes with the error.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "privacy/ledger.h"
+
+static int report(int code, const struct dpmf_error *error) {
+    if (code == 0) return 0;
+    char text[3 * DPMF_ERROR_TEXT_MAX];
+    dpmf_error_format(error, text, sizeof text);
+    fprintf(stderr, "%s: %s\n", dpmf_error_name(code), text);
+    return dpmf_error_exit_status(code);
+}
+
+static void wait_for(const char *gate) {
+    const struct timespec pause = {.tv_nsec = 1000000};
+    while (access(gate, F_OK) != 0) nanosleep(&pause, NULL);
+}
+
+static struct ledger_entry entry_of(const char *population, const char *id, const char *mu) {
+    struct ledger_entry entry = {.mu = strtod(mu, NULL), .delta = 1e-5, .epsilon = 1};
+    snprintf(entry.population, sizeof entry.population, "%s", population);
+    snprintf(entry.id, sizeof entry.id, "%s", id);
+    return entry;
+}
+
+/* One write, so that a line is there or is not. */
+static void say(const char *what, const char *id) {
+    char line[64];
+    int n = snprintf(line, sizeof line, "%s %s\n", what, id);
+    if (write(STDOUT_FILENO, line, (size_t)n) != n) exit(4);
+}
+
+static int cycle(const char *path, const char *population, unsigned long first, const char *mu) {
+    struct dpmf_error error = {0};
+    for (unsigned long i = first;; i++) {
+        char id[LEDGER_ID_TEXT];
+        snprintf(id, sizeof id, "%032lx", i);
+        struct ledger_entry entry = entry_of(population, id, mu);
+        int code = ledger_reserve(path, &entry, 0, &error);
+        if (code != 0) return report(code, &error);
+        say("reserved", id);
+        code = ledger_commit(path, id, &error);
+        if (code != 0) return report(code, &error);
+        say("committed", id);
+    }
+}
+
+int main(int argc, char **argv) {
+    struct dpmf_error error = {0};
+    if (argc >= 6 && strcmp(argv[2], "reserve") == 0) {
+        struct ledger_entry entry = entry_of(argv[3], argv[4], argv[5]);
+        if (argc > 7) wait_for(argv[7]);
+        double budget = argc > 6 ? strtod(argv[6], NULL) : 0;
+        return report(ledger_reserve(argv[1], &entry, budget, &error), &error);
+    }
+    if (argc == 4 && strcmp(argv[2], "commit") == 0)
+        return report(ledger_commit(argv[1], argv[3], &error), &error);
+    if (argc == 6 && strcmp(argv[2], "cycle") == 0)
+        return cycle(argv[1], argv[3], strtoul(argv[4], NULL, 16), argv[5]);
+    fprintf(stderr, "usage: spend_ledger LEDGER reserve|commit|cycle ...\n");
+    return 2;
+}

@@ -1,0 +1,725 @@
+/*
+ * The ledger: what is reserved counts, what is over budget is refused, what is public stays spent; the file is
+ * private and whole; and whatever is not exactly as it was written, or not where it was, is refused rather
+ * than believed. Processes at once, and killed ones, are in tests/ledger/run.sh.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "privacy/accountant.h"
+#include "privacy/ledger.h"
+#include "privacy/ledger_book.h"
+#include "temp_dir.h"
+
+static struct temp_dir dir;
+static char path[TEMP_PATH_MAX], lock_path[TEMP_PATH_MAX];
+static struct dpmf_error error;
+
+static int set_up(void **state) {
+    (void)state;
+    temp_dir_make(&dir);
+    temp_dir_file(&dir, "ledger", path);
+    temp_dir_file(&dir, "ledger.lock", lock_path);
+    memset(&error, 0, sizeof error);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    temp_dir_remove(&dir);
+    return 0;
+}
+
+static struct ledger_entry entry_of(const char *population, unsigned id, double mu) {
+    struct ledger_entry entry = {.mu = mu, .delta = 1e-5, .epsilon = 1, .time = 1700000000};
+    snprintf(entry.population, sizeof entry.population, "%s", population);
+    snprintf(entry.id, sizeof entry.id, "%032x", id);
+    return entry;
+}
+
+static int reserve(const char *population, unsigned id, double mu, double budget) {
+    struct ledger_entry entry = entry_of(population, id, mu);
+    return ledger_reserve(path, &entry, budget, &error);
+}
+
+static const char *id_of(unsigned id) {
+    static char text[LEDGER_ID_TEXT];
+    snprintf(text, sizeof text, "%032x", id);
+    return text;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+struct seen {
+    size_t n;
+    struct ledger_entry entries[64];
+};
+
+static int see(void *self, const struct ledger_entry *entry) {
+    struct seen *seen = self;
+    assert_true(seen->n < 64);
+    seen->entries[seen->n++] = *entry;
+    return 0;
+}
+
+static struct seen look(void) {
+    struct seen seen = {0};
+    assert_int_equal(ledger_visit(path, see, &seen, &error), 0);
+    return seen;
+}
+
+struct sum {
+    const char *wanted;
+    int populations, entries;
+    struct dpmf_ledger_population found;
+};
+
+static int add_up(void *self, const struct dpmf_ledger_population *population,
+                  const struct dpmf_ledger_entry *entry) {
+    struct sum *sum = self;
+    if (entry == NULL) sum->populations++;
+    if (entry != NULL) sum->entries++;
+    if (strcmp(population->name, sum->wanted) == 0) sum->found = *population;
+    return 0;
+}
+
+static struct sum sum_of(const char *population) {
+    struct sum sum = {.wanted = population};
+    assert_int_equal(dpmf_ledger_visit(path, NULL, add_up, &sum, &error), 0);
+    return sum;
+}
+
+/* ---- reserve, commit, return ------------------------------------------------------------------ */
+
+static void test_life_of_a_release(void **state) {
+    (void)state;
+    assert_int_equal(reserve("movies", 1, 0.2, 0), 0);
+    struct seen seen = look();
+    assert_int_equal(seen.n, 1);
+    assert_string_equal(seen.entries[0].population, "movies");
+    assert_string_equal(seen.entries[0].id, id_of(1));
+    assert_int_equal(seen.entries[0].state, LEDGER_RESERVED);
+    assert_true(seen.entries[0].mu == 0.2 && seen.entries[0].delta == 1e-5);
+    assert_true(seen.entries[0].time == 1700000000);
+
+    assert_int_equal(ledger_commit(path, id_of(1), &error), 0);
+    assert_int_equal(ledger_commit(path, id_of(1), &error), 0);
+    assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
+    assert_int_equal(ledger_return(path, id_of(1), &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
+}
+
+static void test_returned_counts_for_nothing(void **state) {
+    (void)state;
+    double budget = accountant_epsilon(0.2, 1e-5);
+    assert_int_equal(reserve("movies", 1, 0.2, budget), 0);
+    assert_int_equal(reserve("movies", 2, 0.01, 0), DPMF_ERR_PRIVACY_BUDGET);
+    assert_non_null(strstr(error.hint, "never published (1)"));
+    assert_int_equal(ledger_return(path, id_of(1), &error), 0);
+    assert_int_equal(ledger_return(path, id_of(1), &error), 0);
+    assert_int_equal(reserve("movies", 1, 0.2, 0), DPMF_ERR_PRIVACY_REFUSED); /* the id is taken */
+    assert_int_equal(reserve("movies", 2, 0.2, 0), 0);
+    struct sum sum = sum_of("movies");
+    assert_int_equal(sum.found.reserved, 1);
+    assert_int_equal(sum.found.returned, 1);
+}
+
+/* Returned by mistake, then published: it is spent, whatever the budget says, and nothing more fits. */
+static void test_committed_after_return(void **state) {
+    (void)state;
+    double budget = accountant_epsilon(0.2, 1e-5);
+    assert_int_equal(reserve("movies", 1, 0.2, budget), 0);
+    assert_int_equal(ledger_return(path, id_of(1), &error), 0);
+    assert_int_equal(reserve("movies", 2, 0.2, 0), 0);
+    assert_int_equal(ledger_commit(path, id_of(1), &error), 0);
+    struct sum sum = sum_of("movies");
+    assert_true(sum.found.epsilon > sum.found.budget);
+    assert_int_equal(reserve("movies", 3, 1e-6, 0), DPMF_ERR_PRIVACY_BUDGET);
+}
+
+static void test_unknown_ids(void **state) {
+    (void)state;
+    assert_int_equal(ledger_commit(path, id_of(9), &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(ledger_return(path, id_of(9), &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(temp_dir_count(&dir), 0); /* not even a lock */
+    assert_int_equal(reserve("movies", 1, 0.2, 0), 0);
+    assert_int_equal(ledger_commit(path, id_of(9), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_return(path, "", &error), DPMF_ERR_PRIVACY_LEDGER);
+}
+
+/* ---- budgets ---------------------------------------------------------------------------------- */
+
+static void test_budget_is_exact(void **state) {
+    (void)state;
+    double mu[8], budget;
+    for (int i = 0; i < 8; i++) mu[i] = 0.1;
+    budget = accountant_epsilon(accountant_compose(mu, 7), 1e-5);
+    for (unsigned i = 1; i <= 7; i++) assert_int_equal(reserve("a", i, 0.1, budget), 0);
+    assert_int_equal(reserve("a", 8, 0.1, budget), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve("a", 9, 1e-3, budget), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve("b", 10, 0.1, 0), 0); /* other people */
+    assert_true(sum_of("a").found.epsilon == budget);
+    assert_int_equal(look().n, 8);
+}
+
+/* What a statement says of one release is what the ledger says of it. */
+static void test_one_release_costs_what_it_claims(void **state) {
+    (void)state;
+    double mu = accountant_mu(1, 1e-5);
+    assert_int_equal(reserve("a", 1, mu, accountant_epsilon(mu, 1e-5)), 0);
+    assert_true(sum_of("a").found.mu == mu);
+}
+
+static void test_budget_given(void **state) {
+    (void)state;
+    assert_int_equal(reserve("a", 1, 0.1, 5), 0);
+    assert_true(sum_of("a").found.budget == 5);
+    assert_int_equal(reserve("a", 2, 0.1, 6), DPMF_ERR_PRIVACY_BUDGET); /* not in passing */
+    assert_int_equal(reserve("a", 2, 0.1, 4), 0);
+    assert_true(sum_of("a").found.budget == 4);
+    assert_int_equal(reserve("a", 3, 3, 2), DPMF_ERR_PRIVACY_BUDGET);
+    assert_true(sum_of("a").found.budget == 4); /* a refusal changes nothing */
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", 6, &error), 0);
+    assert_int_equal(reserve("a", 4, 0.1, 6), 0);
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", 0, &error), 0);
+    assert_true(sum_of("a").found.budget == 0);
+    assert_int_equal(reserve("a", 5, 100, 0), 0);
+}
+
+static void test_budget_before_any_release(void **state) {
+    (void)state;
+    assert_int_equal(dpmf_ledger_set_budget(path, "none", 0, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_set_budget(path, "new", 1, &error), 0);
+    struct sum sum = sum_of("new");
+    assert_int_equal(sum.populations, 1);
+    assert_int_equal(sum.entries, 0);
+    assert_true(sum.found.epsilon == 0 && sum.found.budget == 1);
+    assert_int_equal(reserve("new", 1, 1, 0), DPMF_ERR_PRIVACY_BUDGET);
+    static const double bad[] = {-1, NAN, INFINITY, 1e10};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(dpmf_ledger_set_budget(path, "new", bad[i], &error), DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(reserve("new", 2, 0.1, bad[i]), DPMF_ERR_USAGE_VALUE);
+    }
+}
+
+static void test_smallest_delta(void **state) {
+    (void)state;
+    struct ledger_entry entry = entry_of("a", 1, 0.2);
+    entry.delta = 1e-4;
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    entry = entry_of("a", 2, 0.2);
+    entry.delta = 1e-7;
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    double mu[] = {0.2, 0.2};
+    struct sum sum = sum_of("a");
+    assert_true(sum.found.delta == 1e-7);
+    assert_true(sum.found.epsilon == accountant_epsilon(accountant_compose(mu, 2), 1e-7));
+    /* A later one at a larger delta is held to the smallest too. */
+    entry = entry_of("a", 3, 0.2);
+    entry.delta = 0.5;
+    assert_int_equal(ledger_reserve(path, &entry, sum.found.epsilon, &error),
+                     DPMF_ERR_PRIVACY_BUDGET);
+    /* What was returned does not hold anyone to its delta. */
+    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_true(sum_of("a").found.delta == 1e-4);
+}
+
+static void test_conditional(void **state) {
+    (void)state;
+    struct ledger_entry entry = entry_of("a", 1, 0.2);
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_false(sum_of("a").found.is_conditional);
+    entry = entry_of("a", 2, 0.2);
+    entry.is_conditional = true;
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_true(sum_of("a").found.is_conditional);
+    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_false(sum_of("a").found.is_conditional);
+}
+
+/* ---- what is refused -------------------------------------------------------------------------- */
+
+static void check_name(const char *name, int code) {
+    struct ledger_entry entry = entry_of(name, 1, 0.1);
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), code);
+    unlink(path);
+    unlink(lock_path);
+}
+
+static void test_names(void **state) {
+    (void)state;
+    static const char *const bad[] = {"",         " a",       "a ",          "a\nb",
+                                      "a\tb",     "\x7f",     "\xff",        "a\xc3",
+                                      "\xc2\x85", "\x1b[31m", "\xe2\x80\xa8"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        check_name(bad[i], DPMF_ERR_USAGE_VALUE);
+    static const char *const good[] = {
+        "a", "a b", "Zuschauer \xc3\xbc", "\"quoted\" \\ back", "{}", "\xf0\x9f\x8e\xac"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) check_name(good[i], 0);
+    struct ledger_entry entry = entry_of("a", 1, 0.1);
+    memset(entry.population, 'x', sizeof entry.population); /* without an end */
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    entry.population[LEDGER_NAME_MAX] = '\0';
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_string_equal(look().entries[0].population, entry.population);
+}
+
+static void test_names_come_back(void **state) {
+    (void)state;
+    assert_int_equal(reserve("\"quoted\" \\ \xc3\xbc", 1, 0.1, 3), 0);
+    assert_string_equal(look().entries[0].population, "\"quoted\" \\ \xc3\xbc");
+    assert_true(sum_of("\"quoted\" \\ \xc3\xbc").found.budget == 3);
+}
+
+static void test_values(void **state) {
+    (void)state;
+    static const struct {
+        double mu, delta, epsilon;
+    } bad[] = {{0, 1e-5, 1},    {-1, 1e-5, 1},   {NAN, 1e-5, 1},   {INFINITY, 1e-5, 1},
+               {1e10, 1e-5, 1}, {0.1, 0, 1},     {0.1, 1, 1},      {0.1, NAN, 1},
+               {0.1, -1e-5, 1}, {0.1, 1e-5, -1}, {0.1, 1e-5, NAN}, {0.1, 1e-5, INFINITY}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct ledger_entry entry = entry_of("a", 1, bad[i].mu);
+        entry.delta = bad[i].delta;
+        entry.epsilon = bad[i].epsilon;
+        assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    }
+    struct ledger_entry entry = entry_of("a", 1, 0.1);
+    memset(entry.id, 'f', sizeof entry.id);
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    snprintf(entry.id, sizeof entry.id, "%032X", 0xABCu);
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(temp_dir_count(&dir), 0);
+    assert_int_equal(reserve("a", 1, 1e9, 0),
+                     0); /* huge, but a number: recorded, and fits no budget */
+    assert_int_equal(reserve("a", 2, 0.1, 1e9), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve("tiny", 3, 5e-324, 1), 0);
+}
+
+static void test_clock(void **state) {
+    (void)state;
+    static const int64_t times[] = {1700000000, 1600000000, -5, INT64_MAX, INT64_MIN, 0};
+    for (unsigned i = 0; i < 6; i++) {
+        struct ledger_entry entry = entry_of("a", i + 1, 0.1);
+        entry.time = times[i];
+        assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    }
+    struct seen seen = look();
+    assert_int_equal(seen.n, 6);
+    for (unsigned i = 0; i < 6; i++) assert_string_equal(seen.entries[i].id, id_of(i + 1));
+    assert_true(seen.entries[1].time == 1600000000 && seen.entries[2].time == 0);
+    assert_true(seen.entries[5].time > 1700000000);
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static mode_t mode_of(const char *file) {
+    struct stat status;
+    assert_int_equal(stat(file, &status), 0);
+    return status.st_mode & 07777;
+}
+
+static void test_modes_and_directories(void **state) {
+    (void)state;
+    char above[TEMP_PATH_MAX], below[TEMP_PATH_MAX], file[TEMP_PATH_MAX], lock[TEMP_PATH_MAX];
+    temp_dir_file(&dir, "state", above);
+    temp_dir_file(&dir, "state/dpmf", below);
+    temp_dir_file(&dir, "state/dpmf/ledger", file);
+    temp_dir_file(&dir, "state/dpmf/ledger.lock", lock);
+    struct ledger_entry entry = entry_of("a", 1, 0.1);
+    mode_t old = umask(0);
+    assert_int_equal(ledger_reserve(file, &entry, 0, &error), 0);
+    umask(old);
+    assert_int_equal(mode_of(above), 0700);
+    assert_int_equal(mode_of(below), 0700);
+    assert_int_equal(mode_of(file), 0600);
+    assert_int_equal(mode_of(lock), 0600);
+    unlink(file), unlink(lock), rmdir(below), rmdir(above);
+}
+
+static void test_default_path(void **state) {
+    (void)state;
+    char *home = getenv("HOME"), *kept = home ? strdup(home) : NULL;
+    setenv("HOME", "/h", 1);
+    setenv("XDG_STATE_HOME", "/x", 1);
+    char *found = ledger_default_path();
+    assert_string_equal(found, "/x/dpmf/ledger");
+    free(found);
+    setenv("XDG_STATE_HOME", "relative", 1);
+    found = ledger_default_path();
+    assert_string_equal(found, "/h/.local/state/dpmf/ledger");
+    free(found);
+    unsetenv("XDG_STATE_HOME");
+    unsetenv("HOME");
+    assert_null(ledger_default_path());
+    assert_int_equal(dpmf_ledger_return(NULL, id_of(1), &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_set_budget(NULL, "a", 1, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_visit(NULL, NULL, add_up, NULL, &error), DPMF_ERR_IO_MISSING);
+    if (kept) setenv("HOME", kept, 1);
+    free(kept);
+}
+
+static void test_permissions(void **state) {
+    (void)state;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    struct seen seen = {0};
+    static const mode_t bad[] = {0620, 0602, 0666};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(chmod(path, bad[i]), 0);
+        assert_int_equal(reserve("a", 2, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+        assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    }
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+    assert_int_equal(mode_of(path), 0600); /* private again */
+    assert_int_equal(chmod(dir.path, 0777), 0);
+    assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(chmod(dir.path, 01777), 0);
+    assert_int_equal(reserve("a", 3, 0.1, 0), 0);
+}
+
+static void test_links(void **state) {
+    (void)state;
+    char link[TEMP_PATH_MAX];
+    temp_dir_file(&dir, "link", link);
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    assert_int_equal(symlink(path, link), 0);
+    struct ledger_entry entry = entry_of("a", 2, 0.1);
+    assert_int_equal(ledger_reserve(link, &entry, 0, &error), 0);
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode)); /* the ledger was replaced where it is */
+    assert_int_equal(look().n, 2);
+    assert_int_equal(temp_dir_count(&dir), 3); /* one ledger, one lock, one link */
+
+    unlink(link);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(ledger_reserve(link, &entry, 0, &error), DPMF_ERR_PRIVACY_LEDGER);
+    unlink(link);
+    assert_int_equal(linkat(AT_FDCWD, path, AT_FDCWD, link, 0), 0);
+    assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    unlink(link);
+    assert_int_equal(reserve("a", 3, 0.1, 0), 0);
+}
+
+static void test_not_a_file(void **state) {
+    (void)state;
+    struct ledger_entry entry = entry_of("a", 1, 0.1);
+    struct seen seen = {0};
+    assert_int_equal(ledger_reserve("", &entry, 0, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(ledger_reserve("/", &entry, 0, &error), DPMF_ERR_IO_DIRECTORY);
+    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(reserve("a", 1, 0.1, 0), DPMF_ERR_IO_DIRECTORY);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(reserve("a", 1, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+}
+
+/* Someone else's file of the lock's name is left alone. */
+static void test_foreign_lock(void **state) {
+    (void)state;
+    temp_dir_write(lock_path, "[package]\n", 10);
+    assert_int_equal(reserve("a", 1, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    size_t n;
+    char *text = temp_dir_read(lock_path, &n);
+    assert_string_equal(text, "[package]\n");
+    free(text);
+    unlink(lock_path);
+    assert_int_equal(symlink("elsewhere", lock_path), 0);
+    assert_true(reserve("a", 1, 0.1, 0) < 0);
+    unlink(lock_path);
+    temp_dir_write(lock_path, "", 0);
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------- */
+
+static void test_lost_and_old_ledgers(void **state) {
+    (void)state;
+    size_t n;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    char *old = temp_dir_read(path, &n);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+
+    temp_dir_write(path, old, n); /* from a backup */
+    chmod(path, 0600);
+    struct seen seen = {0};
+    assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.message, "old copy"));
+    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    unlink(path);
+    assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.message, "gone"));
+    assert_int_equal(ledger_commit(path, id_of(1), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+
+    temp_dir_write(path, old, n); /* what the hint says */
+    chmod(path, 0600);
+    unlink(lock_path);
+    assert_int_equal(reserve("a", 3, 0.1, 0), 0);
+    assert_int_equal(look().n, 2);
+    free(old);
+}
+
+/* Killed after the ledger was replaced and before that was noted. */
+static void test_newer_than_its_mark(void **state) {
+    (void)state;
+    size_t n;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    char *mark = temp_dir_read(lock_path, &n);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+    temp_dir_write(lock_path, mark, n);
+    free(mark);
+    assert_int_equal(reserve("a", 3, 0.1, 0), 0);
+    assert_int_equal(look().n, 3);
+}
+
+/* ---- damage ----------------------------------------------------------------------------------- */
+
+static char *some_ledger(size_t *n) {
+    assert_int_equal(reserve("a", 1, 0.1, 5), 0);
+    assert_int_equal(reserve("b \"x\"", 2, 0.25, 0), 0);
+    assert_int_equal(reserve("a", 3, 0.3, 0), 0);
+    assert_int_equal(ledger_commit(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_return(path, id_of(3), &error), 0);
+    return temp_dir_read(path, n);
+}
+
+static int parse(const char *text, size_t n) {
+    struct ledger_book book;
+    int code = ledger_book_parse(text, n, "ledger", &book, &error);
+    ledger_book_free(&book);
+    return code;
+}
+
+static void test_every_byte_matters(void **state) {
+    (void)state;
+    size_t n;
+    char *text = some_ledger(&n);
+    assert_int_equal(parse(text, n), 0);
+    for (size_t i = 0; i < n; i++) {
+        char kept = text[i];
+        for (int bit = 0; bit < 8; bit++) {
+            text[i] = (char)(kept ^ (1 << bit));
+            assert_int_equal(parse(text, n), DPMF_ERR_PRIVACY_LEDGER);
+            assert_true(error.hint[0] != '\0');
+        }
+        text[i] = kept;
+    }
+    for (size_t i = 0; i < n; i++) assert_int_equal(parse(text, i), DPMF_ERR_PRIVACY_LEDGER);
+    free(text);
+}
+
+/* Whole lines left out, doubled or exchanged: their own checksums are right. */
+static void test_every_line_matters(void **state) {
+    (void)state;
+    size_t n, starts[16], lines = 0;
+    char *text = some_ledger(&n), *other = malloc(2 * n);
+    assert_non_null(other);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || text[i - 1] == '\n') starts[lines++] = i;
+    starts[lines] = n;
+    assert_int_equal(lines, 6);
+    for (size_t i = 0; i < lines; i++) {
+        size_t from = starts[i], to = starts[i + 1];
+        memcpy(other, text, from);
+        memcpy(other + from, text + to, n - to);
+        assert_int_equal(parse(other, n - (to - from)), DPMF_ERR_PRIVACY_LEDGER);
+        memcpy(other, text, to);
+        memcpy(other + to, text + from, n - from);
+        assert_int_equal(parse(other, n + (to - from)), DPMF_ERR_PRIVACY_LEDGER);
+        if (i + 1 == lines) continue;
+        size_t next = starts[i + 2] - to;
+        memcpy(other, text, n);
+        memcpy(other + from, text + to, next);
+        memcpy(other + from + next, text + from, to - from);
+        assert_int_equal(parse(other, n), DPMF_ERR_PRIVACY_LEDGER);
+    }
+    free(other);
+    free(text);
+}
+
+static void test_torn_file(void **state) {
+    (void)state;
+    size_t n;
+    char *text = some_ledger(&n);
+    temp_dir_write(path, text, n - 30);
+    chmod(path, 0600);
+    assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.message, "cut off"));
+    assert_true(error.line == 6);
+    temp_dir_write(path, "", 0);
+    assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    temp_dir_write(path, "user,item,rating\n1,2,3\n", 23);
+    assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.message, "not a ledger"));
+    free(text);
+}
+
+static size_t seal_line(char *out, const char *line, uint64_t *seal) {
+    size_t n = strlen(line) - 1;
+    *seal = ledger_book_seal(line, n, *seal);
+    return (size_t)sprintf(out, "%.*s,\"check\":\"%016llx\"}\n", (int)n, line,
+                           (unsigned long long)*seal);
+}
+
+/* Lines with good checksums and no sense. */
+static int parse_lines(const char *const *lines) {
+    char text[4096];
+    size_t n = 0;
+    uint64_t seal = 0;
+    for (; *lines; lines++) n += seal_line(text + n, *lines, &seal);
+    return parse(text, n);
+}
+
+#define HEAD "{\"dpmf\":\"ledger\",\"version\":1,\"generation\":1}"
+#define RELEASE(id, rest)                                                                          \
+    "{\"release\":\"0000000000000000000000000000000" id "\",\"population\":\"a\",\"state\":\""     \
+    "reserved\",\"kind\":\"proven\"," rest "}"
+#define FIGURES "\"mu\":0.1,\"delta\":0.00001,\"epsilon\":1,\"time\":5"
+
+static void test_sealed_nonsense(void **state) {
+    (void)state;
+    static const char *const good[] = {HEAD, RELEASE("1", FIGURES), "{\"end\":1}", NULL};
+    assert_int_equal(parse_lines(good), 0);
+    static const char *const bad[][5] = {
+        {HEAD, RELEASE("1", FIGURES), RELEASE("1", FIGURES), "{\"end\":2}", NULL}, /* twice */
+        {HEAD, RELEASE("1", FIGURES), "{\"end\":2}", NULL},
+        {HEAD, RELEASE("1", FIGURES), NULL},
+        {HEAD, "{\"budget\":\"a\",\"epsilon\":1}", "{\"budget\":\"a\",\"epsilon\":2}",
+         "{\"end\":2}", NULL},
+        {HEAD, RELEASE("1", FIGURES), "{\"budget\":\"a\",\"epsilon\":1}", "{\"end\":2}", NULL},
+        {HEAD, "{\"budget\":\"a\\n\",\"epsilon\":1}", "{\"end\":1}", NULL},
+        {HEAD, "{\"budget\":\"a\",\"epsilon\":-1}", "{\"end\":1}", NULL},
+        {HEAD, "{\"budget\":\"a\",\"epsilon\":1,\"more\":1}", "{\"end\":1}", NULL},
+        {HEAD, RELEASE("1", "\"mu\":-0.1,\"delta\":0.00001,\"epsilon\":1,\"time\":5"),
+         "{\"end\":1}", NULL},
+        {HEAD, RELEASE("1", "\"mu\":0.10,\"delta\":0.00001,\"epsilon\":1,\"time\":5"),
+         "{\"end\":1}", NULL},
+        {HEAD, RELEASE("1", "\"mu\":1e999,\"delta\":0.00001,\"epsilon\":1,\"time\":5"),
+         "{\"end\":1}", NULL},
+        {HEAD, RELEASE("1", "\"mu\":0.1,\"mu\":0.2,\"delta\":0.00001,\"epsilon\":1,\"time\":5"),
+         "{\"end\":1}", NULL},
+        {HEAD, RELEASE("1", "\"mu\":0.1,\"delta\":0.00001,\"epsilon\":1"), "{\"end\":1}", NULL},
+        {"{\"dpmf\":\"ledger\",\"version\":1,\"generation\":0}", "{\"end\":0}", NULL},
+        {"{\"dpmf\":\"ledger\",\"version\":1}", "{\"end\":0}", NULL},
+        {"{\"dpmf\":\"model\",\"version\":1,\"generation\":1}", "{\"end\":0}", NULL},
+        {HEAD, "{\"end\":0}", "{\"end\":0}", NULL},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(parse_lines(bad[i]), DPMF_ERR_PRIVACY_LEDGER);
+    static const char *const newer[] = {"{\"dpmf\":\"ledger\",\"version\":2,\"generation\":1}",
+                                        "{\"end\":0}", NULL};
+    assert_int_equal(parse_lines(newer), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.message, "newer"));
+}
+
+/* What would become too large to be read is not written. */
+static void test_too_large(void **state) {
+    (void)state;
+    struct ledger_book book = {.generation = 1};
+    char *text;
+    size_t n;
+    memset(&error, 0, sizeof error);
+    for (unsigned i = 0; i < 50000; i++) {
+        struct ledger_entry entry = entry_of("a", i, 0.1);
+        assert_int_equal(ledger_book_add(&book, &entry, &error), 0);
+    }
+    assert_int_equal(ledger_book_format(&book, &text, &n, &error), DPMF_ERR_PRIVACY_LEDGER);
+    book.n_entries = 30000;
+    assert_int_equal(ledger_book_format(&book, &text, &n, &error), 0);
+    assert_int_equal(parse(text, n), 0);
+    free(text);
+    ledger_book_free(&book);
+}
+
+/* ---- visits ----------------------------------------------------------------------------------- */
+
+static int stop_at_once(void *self, const struct dpmf_ledger_population *population,
+                        const struct dpmf_ledger_entry *entry) {
+    (void)self, (void)population;
+    return entry != NULL ? 7 : 0;
+}
+
+static void test_visit(void **state) {
+    (void)state;
+    size_t n;
+    free(some_ledger(&n));
+    struct sum sum = {.wanted = "b \"x\""};
+    assert_int_equal(dpmf_ledger_visit(path, "b \"x\"", add_up, &sum, &error), 0);
+    assert_int_equal(sum.populations, 1);
+    assert_int_equal(sum.entries, 1);
+    assert_int_equal(sum.found.committed, 1);
+    sum = (struct sum){.wanted = "a"};
+    assert_int_equal(dpmf_ledger_visit(path, NULL, add_up, &sum, &error), 0);
+    assert_int_equal(sum.populations, 2);
+    assert_int_equal(sum.entries, 3);
+    sum = (struct sum){.wanted = "c"};
+    assert_int_equal(dpmf_ledger_visit(path, "c", add_up, &sum, &error), 0);
+    assert_int_equal(sum.populations, 0);
+    assert_int_equal(dpmf_ledger_visit(path, NULL, stop_at_once, NULL, &error), 7);
+}
+
+/* Errors are returned to callers that want no words. */
+static void test_without_words(void **state) {
+    (void)state;
+    struct ledger_entry entry = entry_of("a", 1, 5);
+    assert_int_equal(ledger_reserve(path, &entry, 1, NULL), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, &entry, 0, NULL), 0);
+    assert_int_equal(ledger_reserve(path, &entry, 0, NULL), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_PRIVACY_LEDGER);
+    temp_dir_write(path, "{", 1);
+    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_PRIVACY_LEDGER);
+    unlink(path);
+    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_PRIVACY_LEDGER);
+    unlink(lock_path);
+    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_IO_MISSING);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_life_of_a_release),
+        TEST(test_returned_counts_for_nothing),
+        TEST(test_committed_after_return),
+        TEST(test_unknown_ids),
+        TEST(test_budget_is_exact),
+        TEST(test_one_release_costs_what_it_claims),
+        TEST(test_budget_given),
+        TEST(test_budget_before_any_release),
+        TEST(test_smallest_delta),
+        TEST(test_conditional),
+        TEST(test_names),
+        TEST(test_names_come_back),
+        TEST(test_values),
+        TEST(test_clock),
+        TEST(test_modes_and_directories),
+        TEST(test_default_path),
+        TEST(test_permissions),
+        TEST(test_links),
+        TEST(test_not_a_file),
+        TEST(test_foreign_lock),
+        TEST(test_lost_and_old_ledgers),
+        TEST(test_newer_than_its_mark),
+        TEST(test_every_byte_matters),
+        TEST(test_every_line_matters),
+        TEST(test_torn_file),
+        TEST(test_sealed_nonsense),
+        TEST(test_too_large),
+        TEST(test_visit),
+        TEST(test_without_words),
+    };
+    return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}

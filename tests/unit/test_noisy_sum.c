@@ -1,0 +1,387 @@
+/*
+ * The promise that everything private rests on, tested on the integers: whatever a user's ratings are, their contribution
+ * stays within the norm bound; and what one user contributes depends on nobody else: others may be removed,
+ * permuted, cut into other blocks or numbered otherwise. With the same (predictable) noise two releases
+ * differ by exactly the integers of the users they differ in.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "privacy/bias_release.h"
+#include "privacy/noisy_sum.h"
+#include "privacy/residual_user.h"
+#include "random/random.h"
+#include "store_triples.h"
+#include "temp_dir.h"
+
+enum { N_ITEMS = 60, N_USERS = 300 };
+
+static const double grid = (double)(1 << NOISY_SUM_BITS);
+
+/* Exact: squares are below 2^49 and there are fewer than 2^14 of them. */
+static uint64_t squares(const int32_t *q, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (uint64_t)((int64_t)q[i] * q[i]);
+    return sum;
+}
+
+/* ---- quantising ------------------------------------------------------------------------------- */
+
+static void check_quantised(const double *values, size_t n, double scale) {
+    int32_t q[512];
+    uint64_t limit = (uint64_t)(scale * grid);
+    noisy_sum_quantise(values, n, scale, q);
+    assert_true(squares(q, n) <= limit * limit);
+}
+
+static void test_bound_always_holds(void **state) {
+    (void)state;
+    double values[512];
+    for (uint64_t trial = 0; trial < 20000; trial++) {
+        struct random_stream random;
+        random_stream_init(&random, 7, 1, trial);
+        size_t n = 1 + (size_t)random_below(&random, 512);
+        double norm = 0, scale = trial % 3 ? 1 : random_uniform_open(&random);
+        for (size_t i = 0; i < n; i++) {
+            values[i] = random_gaussian(&random) * (trial % 7 == 0 ? 1e-5 : 1);
+            norm += values[i] * values[i];
+        }
+        /* Norms of exactly 1 up to rounding are the hard ones; some are far too large. */
+        double target = trial % 5 == 0 ? exp(20 * random_uniform(&random)) : 1;
+        for (size_t i = 0; i < n; i++) values[i] *= target / sqrt(norm);
+        check_quantised(values, n, scale);
+    }
+}
+
+static void test_equal_values_round_up_together(void **state) {
+    (void)state;
+    double values[512];
+    int32_t q[512];
+    for (size_t n = 1; n <= 512; n++) {
+        for (size_t i = 0; i < n; i++) values[i] = 1 / sqrt((double)n);
+        check_quantised(values, n, 1);
+        noisy_sum_quantise(values, n, 1, q); /* and nearly all of the bound is used */
+        assert_true((double)squares(q, n) > 0.99999 * grid * grid);
+    }
+}
+
+static void test_nonsense_becomes_nothing(void **state) {
+    (void)state;
+    const double values[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.1, -0.0};
+    int32_t q[7];
+    noisy_sum_quantise(values, 7, 1, q);
+    assert_int_equal(q[0], 0);
+    assert_true(squares(q, 7) <= (uint64_t)1 << 48);
+    const double nans[] = {NAN, NAN};
+    noisy_sum_quantise(nans, 2, 1, q);
+    assert_true(q[0] == 0 && q[1] == 0);
+    const double small[] = {0.5, -0.5};
+    noisy_sum_quantise(small, 2, 1e-9, q); /* a scale below the grid leaves nothing */
+    assert_true(q[0] == 0 && q[1] == 0);
+    noisy_sum_quantise(small, 2, 1, q);
+    assert_true(q[0] == 1 << 23 && q[1] == -(1 << 23));
+}
+
+/* ---- users of every kind ---------------------------------------------------------------------- */
+
+struct made_user {
+    uint32_t row[N_ITEMS];
+    float y[N_ITEMS];
+    struct private_user user;
+};
+
+static void make_user(struct made_user *made, uint64_t number) {
+    static const float extremes[] = {-2, 2, 0, -1e-30f, 1.9999999f};
+    struct random_stream random;
+    random_stream_init(&random, 11, 2, number);
+    size_t n = 0, kind = (size_t)(number % 6);
+    double density = kind == 0 ? 1 : random_uniform(&random);
+    for (uint32_t j = 0; j < N_ITEMS; j++) {
+        if (kind == 1 ? n == 1 : random_uniform(&random) >= density) continue;
+        made->row[n] = j;
+        made->y[n++] = kind == 2   ? extremes[random_below(&random, 5)]
+                       : kind == 3 ? 2
+                                   : (float)(4 * random_uniform(&random) - 2);
+    }
+    if (n == 0) {
+        made->row[0] = 3;
+        made->y[0] = -2;
+        n = 1;
+    }
+    made->user = (struct private_user){n, made->row, made->y, 1};
+}
+
+static void random_model(struct public_model *model, size_t K, uint64_t number) {
+    struct random_stream random;
+    random_stream_init(&random, 13, 3, number);
+    assert_int_equal(public_model_init(model, N_ITEMS, NULL), 0);
+    assert_int_equal(public_model_widen(model, K, NULL), 0);
+    double size = exp(6 * random_uniform(&random) - 5); /* sane ones and wild ones */
+    model->b0 = 2 * random_uniform(&random) - 1;
+    model->s2 = 0.05 + random_uniform(&random);
+    model->var_a = 0.03 + random_uniform(&random);
+    for (size_t j = 0; j < N_ITEMS; j++) {
+        model->c[j] = random_gaussian(&random);
+        model->weight[j] = 0.5 + random_uniform(&random);
+        for (size_t a = 0; a < K; a++)
+            model->rows[j * model->stride + a] = size * random_gaussian(&random);
+    }
+}
+
+static double norm_of(const double *values, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += values[i] * values[i];
+    return sqrt(sum);
+}
+
+static void test_every_user_is_bounded(void **state) {
+    (void)state;
+    enum { ROOM = N_ITEMS * (RULE_FACTORS_MAX + 1) + 600 };
+    static double values[ROOM], residuals[N_ITEMS];
+    static int32_t q[ROOM];
+    static struct made_user made;
+    struct residual_rule rule = residual_rule_make(1, false);
+    for (uint64_t number = 0; number < 4000; number++) {
+        struct public_model model;
+        size_t K = 1 + (size_t)(number % RULE_FACTORS_MAX);
+        make_user(&made, number);
+        random_model(&model, K, number);
+        residual_rule_finish(&rule, K);
+        struct contribution first = {.values = values}, second = {.values = values};
+        bias_release_contribute(&rule, 0, &made.user, &first);
+        size_t n = first.n_blocks * BIAS_RELEASE_WIDTH + BIAS_RELEASE_TAIL;
+        assert_int_equal(first.n_blocks, made.user.n);
+        assert_true(norm_of(values, n) <= 1 + 1e-12);
+        noisy_sum_quantise(values, n, 1, q);
+        assert_true(squares(q, n) <= (uint64_t)1 << 48);
+
+        struct residual_round round = {&model, &rule, number % 2 == 0, residuals, N_ITEMS};
+        residual_user_contribute(&round, 0, &made.user, &second);
+        n = second.n_blocks * (K + 1) + residual_moments_n(K);
+        assert_true(n <= ROOM && norm_of(values, n) <= 1 + 1e-12);
+        noisy_sum_quantise(values, n, 1, q);
+        assert_true(squares(q, n) <= (uint64_t)1 << 48);
+        public_model_free(&model);
+    }
+}
+
+/* ---- users do not see each other -------------------------------------------------------------- */
+
+struct world {
+    struct temp_dir dir;
+    struct catalogue catalogue;
+    struct public_model model;
+    struct residual_rule rule;
+};
+
+static int make_world(void **state) {
+    struct world *world = calloc(1, sizeof *world);
+    char path[TEMP_PATH_MAX], text[N_ITEMS * 8];
+    size_t n = 0;
+    temp_dir_make(&world->dir);
+    for (int j = 0; j < N_ITEMS; j++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "i%d\n", (j * 17) % N_ITEMS);
+    temp_dir_file(&world->dir, "items", path);
+    temp_dir_write(path, text, n);
+    assert_int_equal(catalogue_read(path, NULL, &world->catalogue, NULL), 0);
+    random_model(&world->model, 5, 99);
+    world->rule = residual_rule_make(1, false);
+    residual_rule_finish(&world->rule, 5);
+    *state = world;
+    return 0;
+}
+
+static int end_world(void **state) {
+    struct world *world = *state;
+    temp_dir_remove(&world->dir);
+    catalogue_free(&world->catalogue);
+    public_model_free(&world->model);
+    free(world);
+    return 0;
+}
+
+/* The ratings of users `order[0 .. n)`; what a user rates depends on their number alone. */
+static void add_users(struct triples *triples, const int *order, int n) {
+    for (int i = 0; i < n; i++) {
+        struct random_stream random;
+        random_stream_init(&random, 17, 4, (uint64_t)order[i]);
+        double density = random_uniform(&random);
+        for (int j = 0; j < N_ITEMS; j++) {
+            char user[16], item[16];
+            if (random_uniform(&random) > density && j != order[i] % N_ITEMS) continue;
+            snprintf(user, sizeof user, "u%d", order[i]);
+            snprintf(item, sizeof item, "i%02d", j);
+            if (j < 10) snprintf(item, sizeof item, "i%d", j);
+            triples_add(triples, triple_make(user, item, 1 + (double)random_below(&random, 5), 0));
+        }
+    }
+}
+
+static int compare_item_of_user(const void *a, const void *b) {
+    const struct triple *x = a, *y = b;
+    if (strcmp(x->user, y->user) != 0) return 0;
+    return memcmp(x->item, y->item, TRIPLE_ID_MAX);
+}
+
+/* Users in the order given; their items in the order of ids, as the writer wants them. */
+static struct private_ratings *pack(const struct world *world, const int *order, int n,
+                                    bool backwards, uint64_t memory) {
+    struct triples triples = {0};
+    struct dpmf_store *store;
+    struct private_ratings *ratings;
+    struct private_ratings_report report;
+    char path[TEMP_PATH_MAX];
+    add_users(&triples, order, n);
+    for (size_t i = 0, end; i < triples.n; i = end) {
+        for (end = i; end < triples.n && strcmp(triples.at[end].user, triples.at[i].user) == 0;)
+            end++;
+        qsort(triples.at + i, end - i, sizeof *triples.at, compare_item_of_user);
+    }
+    temp_dir_file(&world->dir, "x.dpr", path);
+    triples_write(&triples, false, backwards, path);
+    const struct private_ratings_options options = {.range_min = 1,
+                                                    .range_max = 5,
+                                                    .catalogue = &world->catalogue,
+                                                    .epsilon = 1,
+                                                    .delta = 1e-5,
+                                                    .memory = memory,
+                                                    .threads = 2};
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    assert_int_equal(private_ratings_build(store, &options, NULL, &ratings, &report, NULL), 0);
+    assert_int_equal(report.users, n);
+    assert_int_equal(report.ratings, triples.n);
+    assert_int_equal(report.on_disk, memory == 0);
+    dpmf_store_close(store);
+    free(triples.at);
+    return ratings;
+}
+
+enum { WIDTH = 6, COORDINATES = N_ITEMS * WIDTH + 64 };
+
+static size_t release(const struct world *world, const struct private_ratings *ratings, int threads,
+                      uint64_t memory, double *out) {
+    struct statement statement = {0};
+    struct secure_random random;
+    struct noisy_sum_context context = {
+        .ratings = ratings, .random = &random, .memory = memory, .statement = &statement};
+    double *residuals = calloc((size_t)threads * N_ITEMS, sizeof *residuals), sigma;
+    struct residual_round round = {&world->model, &world->rule, false, residuals, N_ITEMS};
+    const struct noisy_sum_shape shape = {"round 1", N_ITEMS, WIDTH, residual_moments_n(5), 0};
+    size_t n = N_ITEMS * WIDTH + shape.tail;
+    assert_true(n <= COORDINATES);
+    secure_random_init_insecure(&random, 5);
+    pthread_mutex_init(&context.progress_lock, NULL);
+    assert_int_equal(thread_pool_init(&context.pool, threads, NULL), 0);
+    assert_int_equal(noisy_sum_release(&context, &shape, 0.5, residual_user_contribute, &round, out,
+                                       &sigma, NULL),
+                     0);
+    assert_int_equal(statement.n_releases, 1);
+    assert_int_equal(statement.releases[0].coordinates, n);
+    assert_int_equal(statement.releases[0].draws, n);
+    assert_true(grid / (double)statement.releases[0].sigma <= 0.5);
+    assert_true(sigma >= 2 && sigma < 2.000001);
+    thread_pool_free(context.pool);
+    pthread_mutex_destroy(&context.progress_lock);
+    free(residuals);
+    return n;
+}
+
+static void test_others_do_not_matter(void **state) {
+    const struct world *world = *state;
+    static double all[COORDINATES], other[COORDINATES];
+    int order[N_USERS], shuffled[N_USERS];
+    for (int i = 0; i < N_USERS; i++) order[i] = i;
+    for (int i = 0; i < N_USERS; i++) shuffled[i] = (i * 77 + 5) % N_USERS;
+    struct private_ratings *ratings = pack(world, order, N_USERS, false, 1 << 30);
+    size_t n = release(world, ratings, 1, 1 << 30, all);
+    release(world, ratings, 3, 1 << 30, other); /* threads */
+    assert_memory_equal(all, other, n * sizeof *all);
+    release(world, ratings, 3, 0, other); /* one array of sums for all of them */
+    assert_memory_equal(all, other, n * sizeof *all);
+    private_ratings_free(ratings);
+
+    ratings = pack(world, shuffled, N_USERS, true, 0); /* order, item numbers, on disk */
+    release(world, ratings, 2, 1 << 30, other);
+    assert_memory_equal(all, other, n * sizeof *all);
+    private_ratings_free(ratings);
+}
+
+static void test_one_user_is_one_contribution(void **state) {
+    const struct world *world = *state;
+    static double all[COORDINATES], without[COORDINATES], alone[COORDINATES], nobody[COORDINATES];
+    int order[N_USERS], rest[N_USERS];
+    for (int i = 0; i < N_USERS; i++) order[i] = i;
+    struct private_ratings *ratings = pack(world, order, N_USERS, false, 1 << 30);
+    size_t n = release(world, ratings, 2, 1 << 30, all);
+    private_ratings_free(ratings);
+    ratings = pack(world, order, 2, false, 1 << 30);
+    release(world, ratings, 2, 1 << 30, nobody); /* users 0 and 1: noise plus them ... */
+    private_ratings_free(ratings);
+    for (int removed = 2; removed < N_USERS; removed += 43) {
+        const int three[] = {0, 1, removed};
+        for (int i = 0, k = 0; i < N_USERS; i++)
+            if (i != removed) rest[k++] = i;
+        ratings = pack(world, rest, N_USERS - 1, removed % 2 == 0, 1 << 30);
+        release(world, ratings, 2, 1 << 30, without);
+        private_ratings_free(ratings);
+        ratings = pack(world, three, 3, false, 1 << 30);
+        release(world, ratings, 1, 1 << 30, alone); /* ... and this one with only them */
+        private_ratings_free(ratings);
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            double among_many = (all[i] - without[i]) * grid,
+                   among_few = (alone[i] - nobody[i]) * grid;
+            assert_true(among_many == among_few); /* the same integers */
+            sum += among_many * among_many;
+        }
+        assert_true(sum > 0 && sum <= grid * grid);
+    }
+}
+
+/* ---- refusals --------------------------------------------------------------------------------- */
+
+static void test_refusals(void **state) {
+    const struct world *world = *state;
+    const int order[] = {0, 1, 2};
+    struct private_ratings *ratings = pack(world, order, 3, false, 1 << 30);
+    static struct statement statement;
+    struct secure_random random;
+    static double out[COORDINATES];
+    double sigma;
+    struct residual_rule rule = world->rule;
+    struct noisy_sum_context context = {
+        .ratings = ratings, .random = &random, .memory = 1 << 20, .statement = &statement};
+    const struct noisy_sum_shape shape = {"x", N_ITEMS, BIAS_RELEASE_WIDTH, BIAS_RELEASE_TAIL, 0};
+    secure_random_init_insecure(&random, 5);
+    assert_int_equal(thread_pool_init(&context.pool, 1, NULL), 0);
+    const double bad[] = {0, -1, NAN, 1e-12};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(noisy_sum_release(&context, &shape, bad[i], bias_release_contribute, &rule,
+                                           out, &sigma, NULL),
+                         DPMF_ERR_PRIVACY_REFUSED);
+    statement.n_releases = STATEMENT_RELEASES_MAX;
+    assert_int_equal(
+        noisy_sum_release(&context, &shape, 1, bias_release_contribute, &rule, out, &sigma, NULL),
+        DPMF_ERR_BASE_BUG);
+    thread_pool_free(context.pool);
+    private_ratings_free(ratings);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bound_always_holds),
+        cmocka_unit_test(test_equal_values_round_up_together),
+        cmocka_unit_test(test_nonsense_becomes_nothing),
+        cmocka_unit_test(test_every_user_is_bounded),
+        cmocka_unit_test(test_others_do_not_matter),
+        cmocka_unit_test(test_one_user_is_one_contribution),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}

@@ -1,0 +1,388 @@
+/*
+ * Statements: JSON comes back as it was and as nothing else, every figure is at least the true one, and
+ * arithmetic that does not fit is noticed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "release_make.h"
+#include "temp_dir.h"
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static void check_round_trip(const struct statement *statement) {
+    struct statement read;
+    struct statement_figures figures, made;
+    char *json = statement_to_json(statement);
+    assert_non_null(json);
+    assert_int_equal(statement_from_json_figures(json, strlen(json), &read, &figures, NULL), 0);
+    assert_string_equal(read.version, dpmf_version());
+    memset(read.version, 0, sizeof read.version);
+    assert_memory_equal(read.id, statement->id, sizeof read.id);
+    assert_int_equal(read.n_releases, statement->n_releases);
+    for (size_t i = 0; i < read.n_releases; i++) {
+        const struct statement_release *a = &read.releases[i], *b = &statement->releases[i];
+        assert_string_equal(a->name, b->name);
+        assert_true(a->coordinates == b->coordinates && a->sigma == b->sigma &&
+                    a->bits == b->bits && a->draws == b->draws);
+    }
+    assert_true(read.epsilon == statement->epsilon && read.delta == statement->delta);
+    assert_true(read.range_min == statement->range_min && read.range_max == statement->range_max);
+    assert_true(read.items == statement->items && read.declared_users == statement->declared_users);
+    assert_true(read.has_features == statement->has_features &&
+                read.is_personalised == statement->is_personalised &&
+                read.catalogue_from_ratings == statement->catalogue_from_ratings &&
+                read.is_research == statement->is_research &&
+                read.is_insecure == statement->is_insecure);
+    statement_figures_make(statement, &made);
+    assert_memory_equal(&figures, &made, sizeof made);
+    assert_int_equal(statement_figures_check(&read, &figures, NULL), 0);
+    free(json);
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    for (int flags = 0; flags < 32; flags++) {
+        struct statement statement = statement_make(1, 3883, 8, 14);
+        statement.has_features = flags & 1;
+        statement.is_personalised = flags & 2;
+        statement.catalogue_from_ratings = flags & 4;
+        statement.is_research = flags & 8;
+        statement.is_insecure = flags & 16;
+        statement.declared_users = flags & 1 ? 6000 : 0;
+        check_round_trip(&statement);
+    }
+    struct statement many = statement_make(10, 20, 2, STATEMENT_RELEASES_MAX - 1);
+    assert_int_equal(many.n_releases, STATEMENT_RELEASES_MAX);
+    many.range_min = -10;
+    check_round_trip(&many);
+}
+
+/* Any change of the text is either refused or another statement, never the same one. */
+static void test_any_byte_changed(void **state) {
+    (void)state;
+    static const char replacements[] = "\0 0\"}x\\,\t";
+    struct statement statement = statement_make(1, 4, 2, 1), read;
+    struct statement_figures figures;
+    char *json = statement_to_json(&statement);
+    size_t n = strlen(json), n_read = 0;
+    for (size_t i = 0; i < n; i++) {
+        char kept = json[i];
+        for (size_t j = 0; j < sizeof replacements - 1; j++) {
+            json[i] = replacements[j];
+            if (json[i] == kept) continue;
+            if (statement_from_json_figures(json, n, &read, &figures, NULL) != 0) continue;
+            n_read++;
+            char *again = statement_to_json(&read);
+            /* Only a digit of a number, or a letter of a name or of the version, can have changed. */
+            assert_true(memcmp(read.releases, statement.releases, sizeof read.releases) != 0 ||
+                        strcmp(again, json) != 0 || strcmp(read.version, dpmf_version()) != 0 ||
+                        read.items != statement.items || read.epsilon != statement.epsilon ||
+                        memcmp(read.id, statement.id, sizeof read.id) != 0 || read.range_min != 1 ||
+                        read.range_max != 5 || read.delta != 1e-5);
+            free(again);
+        }
+        json[i] = kept;
+    }
+    assert_true(n_read > 0);
+    for (size_t length = 0; length < n; length++)
+        assert_int_equal(statement_from_json(json, length, &read, NULL), DPMF_ERR_MODEL_CORRUPT);
+    free(json);
+}
+
+static char *replaced(const char *text, const char *from, const char *to) {
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    char *out = malloc(strlen(text) + strlen(to) + 1);
+    assert_non_null(out);
+    sprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return out;
+}
+
+static void test_other_words(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"{\"format\":1", "{\"format\":2"},
+        {"{\"format\":1", "{ \"format\":1"},
+        {"{\"format\":1", "{\"format\":1,\"note\":\"ann rated dune\""},
+        {"{\"format\":1", "{\"epsilon\":0.5,\"format\":1"},
+        {"\"kind\":\"proven\"", "\"kind\":\"sure\""},
+        {"\"kind\":\"proven\"", "\"kind\":\"conditional\""},
+        {"\"unit\":\"one user", "\"unit\":\"one rating of a user"},
+        {"\"mechanism\":\"residual\"", "\"mechanism\":\"posterior\""},
+        {"\"epsilon\":1,", "\"epsilon\":1.0,"},
+        {"\"epsilon\":1,", "\"epsilon\":1e0,"},
+        {"\"epsilon\":1,", "\"epsilon\":\"1\","},
+        {"\"epsilon\":1,", "\"epsilon\":null,"},
+        {"\"delta\":", "\"epsilon\":1,\"delta\":"},
+        {"\"release_id\":\"00", "\"release_id\":\"0G"},
+        {"\"release_id\":\"00", "\"release_id\":\"0"},
+        {"\"name\":\"round 1\"", "\"name\":\"r\\u006fund 1\""},
+        {"\"name\":\"round 1\"", "\"name\":\"a name that is longer than can be\""},
+        {"\"name\":\"round 1\"", "\"name\":\"a\\u0000b\""},
+        {"\"bits\":24", "\"bits\":25"},
+        {"\"bits\":24", "\"bits\":024"},
+        {"\"sigma\":", "\"sigma\":-"},
+        {"\"draws\":", "\"x\":1,\"draws\":"},
+        {"\"research\":false", "\"research\":0"},
+        {"\"items\":4", "\"items\":18446744073709551616"},
+        {"\"declared_users\":null", "\"declared_users\":0"},
+        {"the range of ratings", "the range of rating"},
+        {"\"group\":[{\"ids\":2", "\"group\":[{\"ids\":3"},
+        {"\"version\":\"", "\"version\":\"Ann likes dune "},
+        {"ChaCha20, keyed", "ChaCha21, keyed"},
+    };
+    struct statement statement = statement_make(1, 4, 2, 1), read;
+    char *json = statement_to_json(&statement);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dpmf_error error = {0};
+        char *other = replaced(json, cases[i][0], cases[i][1]);
+        int code = statement_from_json(other, strlen(other), &read, &error);
+        if (code != DPMF_ERR_MODEL_CORRUPT) fail_msg("%s: %d", cases[i][1], code);
+        assert_true(error.code == code && error.hint[0]);
+        free(other);
+    }
+    free(json);
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------------- */
+
+static void test_figures_are_not_below(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.1, 0.5, 1, 2, 5, 10, 20};
+    for (size_t i = 0; i < sizeof epsilons / sizeof epsilons[0]; i++) {
+        struct statement statement = statement_make(epsilons[i], 1000, 10, 16);
+        struct statement_figures figures;
+        double mu2 = 0, mu;
+        statement_figures_make(&statement, &figures);
+        for (size_t j = 0; j < statement.n_releases; j++) {
+            double own = 16777216.0 / (double)statement.releases[j].sigma;
+            assert_true(figures.release[j] >= own && figures.release[j] < own * (1 + 1.1e-5));
+            mu2 += own * own;
+        }
+        mu = sqrt(mu2);
+        assert_true(figures.mu >= mu && figures.mu < mu * (1 + 1.1e-5));
+        assert_true(accountant_delta(mu, figures.exact) <= 1e-5 * (1 + 1e-9));
+        assert_true(figures.renyi >= figures.exact);
+        for (int g = 0; g < STATEMENT_GROUPS; g++)
+            assert_true(accountant_delta((g + 2) * mu, figures.group[g]) <= 1e-5 * (1 + 1e-9));
+        assert_true(figures.exact <= epsilons[i] * (1 + 1e-5));
+        assert_int_equal(statement_check(&statement, NULL), 0);
+    }
+    /* privacy of a group of two, known figures */
+    struct statement one = statement_make(1, 10, 0, 0);
+    struct statement_figures figures;
+    statement_figures_make(&one, &figures);
+    assert_true(figures.group[0] > 2.1 && figures.group[0] < 2.2);
+}
+
+enum broken {
+    NO_MECHANISM,
+    OTHER_MECHANISM,
+    NO_RELEASES,
+    NO_RANGE,
+    NAN_RANGE,
+    EPSILON_ZERO,
+    EPSILON_NAN,
+    EPSILON_SMALL,
+    DELTA_ZERO,
+    DELTA_ONE,
+    MANY_USERS,
+    LESS_NOISE,
+    NO_NOISE,
+    FINER_GRID,
+    FEWER_DRAWS,
+    MORE_DRAWS,
+    NO_COORDINATES,
+    NO_NAME,
+    BAD_NAME,
+    TOO_MANY_ITEMS,
+    BROKEN_COUNT,
+};
+
+static void break_statement(struct statement *s, enum broken how) {
+    struct statement_release *release = &s->releases[1];
+    switch (how) {
+    case NO_MECHANISM: s->mechanism = NULL; break;
+    case OTHER_MECHANISM: s->mechanism = "posterior"; break;
+    case NO_RELEASES: s->n_releases = 0; break;
+    case NO_RANGE: s->range_max = s->range_min; break;
+    case NAN_RANGE: s->range_min = NAN; break;
+    case EPSILON_ZERO: s->epsilon = 0; break;
+    case EPSILON_NAN: s->epsilon = NAN; break;
+    case EPSILON_SMALL: s->epsilon = 0.999; break;
+    case DELTA_ZERO: s->delta = 0; break;
+    case DELTA_ONE: s->delta = 1; break;
+    case MANY_USERS: s->declared_users = 100000; break;
+    case LESS_NOISE: release->sigma -= release->sigma / 1000; break;
+    case NO_NOISE: release->sigma = 0; break;
+    case FINER_GRID: release->bits = 25; break;
+    case FEWER_DRAWS: release->draws--; break;
+    case MORE_DRAWS: release->draws++; break;
+    case NO_COORDINATES: release->coordinates = release->draws = 0; break;
+    case NO_NAME: release->name[0] = '\0'; break;
+    case BAD_NAME: snprintf(release->name, sizeof release->name, "ann@example"); break;
+    case TOO_MANY_ITEMS: s->items = UINT64_MAX; break;
+    case BROKEN_COUNT: break;
+    }
+}
+
+static void test_broken_statements(void **state) {
+    (void)state;
+    for (enum broken how = 0; how < BROKEN_COUNT; how++) {
+        struct statement statement = statement_make(1, 100, 5, 10);
+        struct dpmf_error error = {0};
+        assert_int_equal(statement_check(&statement, &error), 0);
+        break_statement(&statement, how);
+        int code = statement_check(&statement, &error);
+        if (code != DPMF_ERR_PRIVACY_NOT_VERIFIED) fail_msg("case %d: %d", (int)how, code);
+        assert_true(error.code == code && error.hint[0]);
+    }
+}
+
+static void test_wrong_figures(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 100, 5, 10);
+    struct statement_figures figures;
+    double *const places[] = {&figures.mu,       &figures.exact,    &figures.renyi,
+                              &figures.group[0], &figures.group[2], &figures.release[10]};
+    static const double factors[] = {0, 0.9999, 1.0001, -1, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        for (size_t j = 0; j < sizeof factors / sizeof factors[0]; j++) {
+            statement_figures_make(&statement, &figures);
+            assert_int_equal(statement_figures_check(&statement, &figures, NULL), 0);
+            *places[i] *= factors[j];
+            assert_int_equal(statement_figures_check(&statement, &figures, NULL),
+                             DPMF_ERR_PRIVACY_NOT_VERIFIED);
+        }
+    }
+}
+
+static void test_shapes(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 100, 5, 10);
+    assert_int_equal(statement_shape_check(&statement, 100, 5, NULL), 0);
+    assert_true(statement_shape_check(&statement, 101, 5, NULL) < 0);
+    assert_true(statement_shape_check(&statement, 100, 4, NULL) < 0);
+    assert_true(statement_shape_check(&statement, 100, 6, NULL) < 0);
+    assert_true(statement_shape_check(&statement, UINT64_MAX, 5, NULL) < 0);
+    assert_true(statement_shape_check(&statement, 100, UINT32_MAX, NULL) < 0);
+    statement.releases[3].coordinates += 100;
+    assert_true(statement_shape_check(&statement, 100, 5, NULL) < 0);
+    statement.n_releases = 1;
+    assert_true(statement_shape_check(&statement, 100, 5, NULL) < 0);
+
+    struct statement biases = statement_make(1, 100, 0, 0);
+    assert_int_equal(statement_shape_check(&biases, 100, 0, NULL), 0);
+    assert_true(statement_shape_check(&biases, 100, 1, NULL) < 0);
+    biases.mechanism = "gram"; /* its shape is not decided by the items and factors */
+    biases.releases[0].coordinates = 5050;
+    assert_int_equal(statement_shape_check(&biases, 100, 20, NULL), 0);
+    biases.releases[0].coordinates = 2000;
+    assert_true(statement_shape_check(&biases, 100, 20, NULL) < 0);
+}
+
+/* ---- text ------------------------------------------------------------------------------------- */
+
+static char *text_of(struct statement statement) {
+    char *text = statement_to_text(&statement);
+    assert_non_null(text);
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        if (n > 80) fail_msg("a line of %zu columns: %.*s", n, (int)n, line);
+        assert_true(n == 0 || line[n - 1] != ' ');
+        line += n + 1;
+    }
+    return text;
+}
+
+static void expect(const char *text, const char *phrase, bool is_there) {
+    if ((strstr(text, phrase) != NULL) != is_there)
+        fail_msg("\"%s\" is %s in\n%s", phrase, is_there ? "not" : "", text);
+}
+
+static void test_text(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 3883, 8, 14);
+    char *text = text_of(statement);
+    expect(text, "epsilon = 1      delta = 0.00001", true);
+    expect(text, "NOT PRIVATE", false);
+    expect(text, "NOT COVERED", false);
+    expect(text, "WEAK", false);
+    expect(text, "3,883", true);
+    expect(text, "2.72 times", true);
+    expect(text, "one chance in 100,000", true);
+    expect(text, "2 ids   epsilon = 2.16", true);
+    free(text);
+
+    statement.is_insecure = true;
+    text = text_of(statement);
+    expect(text, "NOT PRIVATE. THE NOISE WAS MADE FROM A SEED", true);
+    expect(text, "\nWhat is promised", false);
+    expect(text, "This release is", false);
+    expect(text, "It is proven", false);
+    free(text);
+
+    statement.is_insecure = false;
+    statement.is_research = true;
+    text = text_of(statement);
+    expect(text, "NOT PRIVATE. FIGURES OF THE PRIVATE RATINGS WERE SHOWN", true);
+    expect(text, "\nWhat is promised", false);
+    expect(text, "This release is", false);
+    expect(text, "It is proven", false);
+    free(text);
+
+    statement.is_research = false;
+    statement.catalogue_from_ratings = statement.is_personalised = statement.has_features = true;
+    statement.declared_users = 6000;
+    text = text_of(statement);
+    expect(text, "NOT COVERED: THE LIST OF ITEMS.", true);
+    expect(text, "Which items there are", false);
+    expect(text, "asked for a smaller epsilon", true);
+    expect(text, "about 6,000 users", true);
+    free(text);
+
+    text = text_of(statement_make(20, 3883, 8, 14));
+    expect(text, "THIS IS A WEAK PROMISE", true);
+    free(text);
+    text = text_of(statement_make(100, 3883, 0, 0));
+    expect(text, "there is no bound", true);
+    free(text);
+}
+
+/* The example of the documents is what the program prints. DPMF_WRITE_EXAMPLES=1 writes it anew. */
+static void test_example(void **state) {
+    static const char path[] = "docs/privacy/example-statement.txt";
+    (void)state;
+    struct statement statement = statement_make(1, 3883, 6, 11);
+    statement.declared_users = 6000;
+    statement.has_features = true;
+    snprintf(statement.version, sizeof statement.version, "0.1.0");
+    char *text = text_of(statement);
+    if (getenv("DPMF_WRITE_EXAMPLES")) temp_dir_write(path, text, strlen(text));
+    size_t n;
+    char *kept = temp_dir_read(path, &n);
+    assert_string_equal(text, kept);
+    free(kept);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_any_byte_changed),
+        cmocka_unit_test(test_other_words),
+        cmocka_unit_test(test_figures_are_not_below),
+        cmocka_unit_test(test_broken_statements),
+        cmocka_unit_test(test_wrong_figures),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_example),
+    };
+    return cmocka_run_group_tests_name("statement", tests, NULL, NULL);
+}
