@@ -806,6 +806,57 @@ DPMF_API int dpmf_release_verify(const char *path, struct dpmf_verification *ver
                                  struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * The audit: an attempt to catch a private mechanism telling more than it claims
+ * ---------------------------------------------------------------------------------------------- */
+
+struct dpmf_audit_options {
+    struct dpmf_private_options privacy; /* the promise; of it epsilon, delta, the mechanism, range, catalogue
+                                            and item features are looked at */
+    uint64_t runs;                       /* with the canary, and as many without, about */
+    uint64_t users;                      /* of the store that take part, at most */
+    double confidence;                   /* of the bound: 0.5 .. 0.9999 */
+    double minutes;                      /* no run is begun after so long; 0: no limit */
+};
+
+DPMF_API struct dpmf_audit_options dpmf_audit_options_default(void);
+
+/* What a mechanism can be accused of: bits. */
+enum dpmf_audit_finding {
+    DPMF_AUDIT_LOSS = 1,       /* canaries were told from nothing better than the promise allows */
+    DPMF_AUDIT_NORM = 2,       /* someone contributes more than the norm bound */
+    DPMF_AUDIT_NOISE = 4,      /* a release has less noise than is listed */
+    DPMF_AUDIT_DRAWS = 8,      /* what was drawn or released is not what is listed */
+    DPMF_AUDIT_STATEMENT = 16, /* the statement does not add up */
+    DPMF_AUDIT_CATALOGUE = 32, /* the list of items follows from the ratings */
+};
+
+enum { DPMF_AUDIT_FINDINGS_MAX = 6, DPMF_AUDIT_TEXT_MAX = 200 };
+
+struct dpmf_audit_report {
+    unsigned findings; /* of enum dpmf_audit_finding; 0: nothing was found */
+    size_t n;
+    char finding[DPMF_AUDIT_FINDINGS_MAX][DPMF_AUDIT_TEXT_MAX]; /* a sentence each */
+
+    const char *mechanism;
+    double mu, epsilon, delta;  /* claimed */
+    double mu_low, epsilon_low; /* shown, with the confidence asked for */
+    double confidence;
+    uint64_t runs_in, runs_out, guessed_right;
+    uint64_t users, users_of_store, items;
+
+    uint64_t contributions;      /* whose norm was checked */
+    uint64_t draws, releases;    /* taken, and made, over all runs */
+    double noise_numbers, noise; /* how many were measured; their deviation in units of what is listed */
+    double seconds;
+};
+
+/* Runs the mechanism again and again on users of the store, with and without a canary: nothing is published or kept.
+ * @return 0 when it could not be accused; DPMF_ERR_PRIVACY_ACCUSED with the findings; or another code */
+DPMF_API int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *options,
+                        const struct dpmf_run *run, struct dpmf_audit_report *report,
+                        struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * Small tables: pairs to predict, lists of items, catalogues, one's own ratings
  * ---------------------------------------------------------------------------------------------- */
 

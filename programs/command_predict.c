@@ -102,7 +102,6 @@ static void print_unknown(struct terminal *terminal, uint64_t n, const char *wha
 static int predict_all(struct invocation *invocation, struct predicting *predicting) {
     struct terminal *terminal = &invocation->terminal;
     struct dpmf_error error = {0};
-    if (!predicting->is_json) puts("user,item,prediction");
     int rc =
         dpmf_pairs_read(invocation->operands[1], &invocation->run, take_pair, predicting, &error);
     if (rc != 0) return report_error_print(invocation, &error);

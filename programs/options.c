@@ -352,6 +352,11 @@ static bool is_file_kind(enum value_kind kind) {
     return kind == VALUE_FILE || kind == VALUE_OUTPUT;
 }
 
+/* A run that goes on may go on with its snapshots as well: the old one is replaced by a whole one or not. */
+static bool takes_over(enum option_id output, enum option_id input) {
+    return output == OPTION_SNAPSHOT && input == OPTION_RESUME;
+}
+
 /* One output against everything else that is read or written. */
 static int check_output(const struct invocation *invocation, const struct option *output) {
     const char *path = invocation->value[output->id];
@@ -368,7 +373,7 @@ static int check_output(const struct invocation *invocation, const struct option
     for (size_t i = 0; (group = verb_group(invocation->verb, i)) != NULL; i++)
         for (const struct option *other = group->options; other->name != NULL; other++)
             if (other->id != output->id && is_file_kind(other->value.kind) &&
-                command_has(invocation, other->id) &&
+                !takes_over(output->id, other->id) && command_has(invocation, other->id) &&
                 options_same_file(path, invocation->value[other->id]))
                 return terminal_error_print(STATUS_USAGE, "give each a file of its own",
                                             "--%s and --%s name the same file", output->name,

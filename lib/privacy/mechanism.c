@@ -8,6 +8,9 @@
 static const struct mechanism *const mechanisms[] = {
     &mechanism_residual,
     &mechanism_biases,
+    &mechanism_dpals,
+    &mechanism_gram,
+    &mechanism_langevin,
 };
 
 const struct mechanism *mechanism_at(size_t i) {

@@ -28,5 +28,6 @@ const struct mechanism *mechanism_find(const char *name);
 const struct mechanism *mechanism_at(size_t i); /* NULL past the last */
 
 extern const struct mechanism mechanism_residual, mechanism_biases;
+extern const struct mechanism mechanism_dpals, mechanism_gram, mechanism_langevin;
 
 #endif

@@ -26,7 +26,7 @@ enum {
     CHUNK_BYTES_A_RATING = 15,
     PACKED_BYTES_A_RATING = 5,
     BUILD_BYTES_A_RATING = 54,
-    BUILD_BYTES_A_PACKED_RATING = 44,
+    BUILD_BYTES_A_PACKED_RATING = 48,
     DECODE_BYTES_A_RATING = 12,
     SUPERBLOCK_BYTES = 160,                   /* whatever is kept for each ... */
     TILE_BYTES = sizeof(struct tile) + 8 + 1, /* ... and for each of its tiles */

@@ -15,10 +15,10 @@
 #define MEBIBYTE ((uint64_t)1 << 20)
 
 enum {
-    PROGRAM_BYTES = 4 << 20, /* the program itself, and what the allocator keeps for later */
-    OUTPUT_BYTES = 1 << 20,  /* for writing the model, and snapshots */
+    PROGRAM_BYTES = 7 << 19, /* the program itself, and what the allocator keeps for later */
+    OUTPUT_BYTES = 1 << 19,  /* for writing the model, and snapshots */
     STACK_BYTES = 1 << 16,   /* of a thread, as far as it is used */
-    PIECE_BYTES = 1 << 18,   /* of rows, for snapshots or validation */
+    PIECE_BYTES = 1 << 17,   /* of rows, for snapshots or validation */
     ITEM_TABLES = 28, /* bytes an item: its row, its group, and its place while they are made */
 };
 

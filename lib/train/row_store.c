@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/output_file.h"
 
-enum { PIECE_BYTES = 1 << 18 };
+enum { PIECE_BYTES = 1 << 17 };
 
 static const char what[] = "vectors";
 

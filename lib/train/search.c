@@ -152,7 +152,7 @@ static void pick_start(const struct search *search, struct point *point) {
 }
 
 static void pick_around_start(struct search *search, struct point *point) {
-    struct point start;
+    struct point start = {.value = 0};
     pick_start(search, &start);
     pick_even(search, point);
     for (size_t i = 0; i < search->n_axes; i++)

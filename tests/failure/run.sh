@@ -70,29 +70,62 @@ rm -f a.dpr b.dpr out.dpr
 
 # ---- killed while it learns -------------------------------------------------------------------------------
 
-# A snapshot is whole whenever it is looked at, and a resumed run ends with the model of one that was never
-# interrupted, bit for bit.
-learn=("$dpmf" train million.dpr -k 16 --epochs 30 --deterministic --quiet)
-"${learn[@]}" -o whole.safetensors
-verdict "training to the end"
-for ((i = 0; i < runs; i++)); do
+# A snapshot is whole whenever it is looked at, wherever in an epoch it was cut, and a resumed run ends with the
+# model of one that was never interrupted, bit for bit: in memory, and streamed.
+"$dpmf" synth --users 3000 --items 800 --ratings 300000 -o ratings.dpr --quiet
+learn=("$dpmf" train ratings.dpr -k 16 --epochs 120 --deterministic --quiet)
+for memory in 1GiB 12MiB; do
+    "${learn[@]}" --memory "$memory" -o "whole.$memory.safetensors"
+    verdict "training to the end with --memory $memory"
+done
+cut=0
+for ((i = 0; i < 20; i++)); do
+    memory=1GiB
+    ((i % 2)) && memory=12MiB
     rm -f snapshot.safetensors
-    "${learn[@]}" --snapshot snapshot.safetensors -o out.safetensors &
+    before=$(ls -A)
+    "${learn[@]}" --memory "$memory" --snapshot snapshot.safetensors --snapshot-every 3blocks \
+        -o out.safetensors &
     pid=$!
-    sleep "$(printf '0.%03d' $((200 + RANDOM % 700)))"
+    sleep "$(printf '0.%03d' $((50 + RANDOM % 400)))"
     kill -9 "$pid" 2>/dev/null
     wait "$pid" 2>/dev/null
     resume=()
     if [[ -e snapshot.safetensors ]]; then
         "$dpmf" describe snapshot.safetensors >/dev/null
         verdict "the snapshot of a killed run can be read"
-        resume=(--resume snapshot.safetensors)
+        grep -aq 'superblocks_done\\":\\"[1-9]' snapshot.safetensors && cut=$((cut + 1))
+        resume=(--resume snapshot.safetensors --snapshot snapshot.safetensors)
     fi
     rm -f out.safetensors
-    "${learn[@]}" "${resume[@]}" -o out.safetensors && cmp out.safetensors whole.safetensors
+    "${learn[@]}" --memory "$memory" "${resume[@]}" -o out.safetensors &&
+        cmp out.safetensors "whole.$memory.safetensors"
     verdict "a killed run, resumed, ends with the same model"
+    rm -f out.safetensors snapshot.safetensors
+    [[ $(ls -A) == "$before" ]]
+    verdict "a killed run leaves nothing behind"
 done
-rm -f ./*.safetensors
+echo "of 20 killed runs, $cut left a snapshot from the middle of an epoch"
+
+# A signal ends the run at the next whole block, with a snapshot of it.
+for case in INT:130 TERM:143; do
+    signal=${case%:*}
+    python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" train ratings.dpr -k 16 --epochs 100000 --memory 12MiB \
+        --deterministic --quiet --snapshot snapshot.safetensors --snapshot-every 1h \
+        -o out.safetensors 2>stderr &
+    pid=$!
+    sleep 0.7
+    kill -"$signal" "$pid"
+    wait "$pid"
+    status=$?
+    [[ $status == "${case#*:}" && ! -e out.safetensors ]] &&
+        "$dpmf" describe snapshot.safetensors >/dev/null
+    verdict "SIG$signal (got $status) leaves a snapshot where there was none"
+    rm -f snapshot.safetensors
+done
+rm -f ./*.safetensors ratings.dpr
 
 # ---- interrupted ------------------------------------------------------------------------------------------
 

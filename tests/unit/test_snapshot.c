@@ -16,7 +16,7 @@
 #include "store/store.h"
 #include "temp_dir.h"
 
-enum { EPOCHS = 4 };
+enum { EPOCHS = 3 };
 
 static struct temp_dir directory;
 static char train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX], whole_file[TEMP_PATH_MAX],
@@ -101,7 +101,7 @@ static struct memory_range streamed_range(bool deterministic, bool validate) {
     struct memory_range range = {0, 0};
     options.deterministic = deterministic;
     options.epochs = 1;
-    for (uint64_t memory = 4 << 20; memory < 64 << 20; memory += 1 << 18) {
+    for (uint64_t memory = 4 << 20; memory < 64 << 20; memory += 1 << 16) {
         struct dpmf_train_report report;
         struct dpmf_error error;
         int code = train(&options, 2, memory, validate, other_file, NULL, &report, &error);
@@ -127,9 +127,9 @@ static int make_stores(void **state) {
     temp_dir_file(&directory, "snapshot.safetensors", snapshot_file);
     temp_dir_file(&directory, "copy.safetensors", copy_file);
     struct dpmf_synth_options synth = dpmf_synth_options_default();
-    synth.users = 3000;
-    synth.items = 500;
-    synth.ratings = 150000;
+    synth.users = 1200;
+    synth.items = 200;
+    synth.ratings = 24000;
     synth.rank = 4;
     struct dpmf_split_options split = dpmf_split_options_default();
     struct dpmf_store *store;

@@ -1,1 +1,2 @@
 dpmf help tune
+diff <(dpmf help tune) <(dpmf tune --help)

@@ -1,0 +1,442 @@
+/*
+ * What every mechanism must keep: users' contributions within the norm bound on the integers,
+ * whatever their ratings; releases that cost no more than the budget; the same model from any
+ * number of threads; a model that is better than biases where there is something to learn and
+ * little noise; and no crash where there is hardly any data, or none.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/lanczos.h"
+#include "privacy/dpals.h"
+#include "privacy/gram.h"
+#include "privacy/langevin.h"
+#include "privacy/mechanism.h"
+#include "random/random.h"
+#include "store_triples.h"
+#include "temp_dir.h"
+
+/* ---- users of every kind
+ * ---------------------------------------------------------------------- */
+
+enum { N_ITEMS = 60, MANY = GRAM_RATINGS_MAX + 300 };
+
+/* Exact: squares are below 2^49, and the bound keeps their sum far from 2^64. */
+static uint64_t squares(const int32_t *q, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (uint64_t)((int64_t)q[i] * q[i]);
+    return sum;
+}
+
+static void check_bounded(const double *values, size_t n) {
+    int32_t *q = malloc((n + 1) * sizeof *q);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += values[i] * values[i];
+    assert_true(sqrt(sum) <= 1 + 1e-12);
+    noisy_sum_quantise(values, n, 1, q);
+    assert_true(squares(q, n) <= (uint64_t)1 << 48);
+    free(q);
+}
+
+struct made_user {
+    uint32_t row[MANY];
+    float y[MANY];
+    struct private_user user;
+};
+
+/* One rating, all items, extremes, all the same, chance. */
+static void make_user(struct made_user *made, uint64_t number, uint32_t n_items) {
+    static const float extremes[] = {-2, 2, 0, -1e-30f, 1.9999999f};
+    struct random_stream random;
+    random_stream_init(&random, 11, 2, number);
+    size_t n = 0, kind = (size_t)(number % 6);
+    double density = kind == 0 ? 1 : random_uniform(&random);
+    for (uint32_t j = 0; j < n_items; j++) {
+        if (kind == 1 ? n == 1 : random_uniform(&random) >= density) continue;
+        made->row[n] = j;
+        made->y[n++] = kind == 2   ? extremes[random_below(&random, 5)]
+                       : kind == 3 ? 2
+                                   : (float)(4 * random_uniform(&random) - 2);
+    }
+    if (n == 0) made->row[n] = 0, made->y[n++] = -2;
+    made->user = (struct private_user){n, made->row, made->y, 1};
+}
+
+static void random_model(struct public_model *model, size_t n_items, size_t K, uint64_t number) {
+    struct random_stream random;
+    random_stream_init(&random, 13, 3, number);
+    assert_int_equal(public_model_init(model, n_items, NULL), 0);
+    assert_int_equal(public_model_widen(model, K, NULL), 0);
+    double size = exp(6 * random_uniform(&random) - 5); /* sane ones and wild ones */
+    model->b0 = 2 * random_uniform(&random) - 1;
+    model->s2 = 0.05 + random_uniform(&random);
+    model->var_a = 0.03 + random_uniform(&random);
+    for (size_t j = 0; j < n_items; j++) {
+        model->c[j] = random_gaussian(&random);
+        model->weight[j] = 0.5 + random_uniform(&random);
+        for (size_t a = 0; a < K; a++)
+            model->rows[j * model->stride + a] = size * random_gaussian(&random);
+    }
+}
+
+static void test_rounds_are_bounded(void **state) {
+    (void)state;
+    enum { ROOM = N_ITEMS * (21 * 22 / 2 + 21) + 600 };
+    static double values[ROOM], residuals[N_ITEMS];
+    static struct made_user made;
+    for (uint64_t number = 0; number < 2000; number++) {
+        struct public_model model;
+        size_t K = 1 + (size_t)(number % RULE_FACTORS_MAX);
+        make_user(&made, number, N_ITEMS);
+        random_model(&model, N_ITEMS, K, number);
+        struct contribution out = {.values = values};
+
+        struct dpals_round round = {&model, number % 2 == 0, 0.1, 0.1, 3, residuals, N_ITEMS};
+        dpals_contribute(&round, 0, &made.user, &out);
+        size_t n = made.user.n * dpals_width(K) + dpals_tail(K);
+        assert_true(n <= ROOM && out.n_blocks == made.user.n && out.block == made.row);
+        check_bounded(values, n);
+
+        struct langevin_step step = {&model, 3, 0.1, residuals, N_ITEMS};
+        langevin_contribute(&step, 0, &made.user, &out);
+        assert_true(out.n_blocks == made.user.n && out.block == made.row);
+        check_bounded(values, made.user.n * (K + 1) + LANGEVIN_TAIL);
+
+        struct gram_calibration calibration = {&model, 3, residuals, N_ITEMS};
+        gram_contribute_moments(&calibration, 0, &made.user, &out);
+        assert_int_equal(out.n_blocks, 0);
+        check_bounded(values, user_moments_n(K));
+        public_model_free(&model);
+    }
+}
+
+/* Every other item is in the matrix; ranks run against the rows. */
+static void check_pairs(uint64_t number, uint32_t n_items, uint32_t in_matrix) {
+    static struct made_user made;
+    static struct gram_space space;
+    static uint32_t position[MANY], rank[MANY];
+    struct public_model model;
+    struct gram_items items = {in_matrix, position, rank};
+    double *values = malloc((gram_pairs(GRAM_RATINGS_MAX) + GRAM_TAIL) * sizeof *values);
+    uint32_t skip = n_items - in_matrix, next = 0;
+    for (uint32_t j = 0; j < n_items; j++) {
+        position[j] = j < skip * 2 && j % 2 ? UINT32_MAX : next++;
+        rank[j] = n_items - j;
+    }
+    assert_int_equal(next, in_matrix);
+    make_user(&made, number, n_items);
+    random_model(&model, n_items, 0, number);
+    space.pairs = malloc(gram_pairs(GRAM_RATINGS_MAX) * sizeof *space.pairs);
+    space.residuals = malloc(n_items * sizeof *space.residuals);
+    struct gram_user user = {&model, &items, 10, &space};
+    struct contribution out = {.values = values};
+    gram_contribute(&user, 0, &made.user, &out);
+    assert_true(out.n_blocks <= gram_pairs(GRAM_RATINGS_MAX));
+    if (number % 6 == 0 && in_matrix >= GRAM_RATINGS_MAX) /* as many as allowed, not one less */
+        assert_int_equal(out.n_blocks, gram_pairs(GRAM_RATINGS_MAX));
+    for (size_t i = 0; i < out.n_blocks; i++)
+        assert_true(out.block[i] < gram_pairs(in_matrix) &&
+                    (i == 0 || out.block[i] > out.block[i - 1]));
+    check_bounded(values, out.n_blocks + GRAM_TAIL);
+    free(space.pairs);
+    free(space.residuals);
+    free(values);
+    public_model_free(&model);
+}
+
+static void test_pairs_are_bounded(void **state) {
+    (void)state;
+    for (uint64_t number = 0; number < 2000; number++)
+        check_pairs(number, N_ITEMS, N_ITEMS - (uint32_t)(number % 20));
+    check_pairs(0, MANY, MANY);       /* everything, more than may be contributed */
+    check_pairs(6, MANY, MANY - 100); /* the same, some of it not in the matrix */
+    check_pairs(3, MANY, MANY);
+}
+
+static void test_pairs_have_coordinates_of_their_own(void **state) {
+    (void)state;
+    for (size_t n = 2; n < 30; n++) {
+        uint32_t next = 0;
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = j + 1; k < n; k++) assert_int_equal(gram_pair(n, j, k), next++);
+        assert_int_equal(next, gram_pairs(n));
+    }
+}
+
+/* ---- eigenvectors
+ * ----------------------------------------------------------------------------- */
+
+static void test_lanczos_finds_the_largest(void **state) {
+    (void)state;
+    enum { N = 200, WANTED = 3 };
+    static double A[N * N], start[N], values[WANTED], vectors[WANTED * N], e[WANTED][N];
+    struct thread_pool *pool;
+    for (size_t k = 0; k < WANTED; k++) /* three waves, orthogonal */
+        for (size_t i = 0; i < N; i++)
+            e[k][i] = sqrt(2.0 / N) * cos((double)(k + 1) * acos(-1) * ((double)i + 0.5) / N);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            A[i * N + j] = i == j ? 1 : 0;
+            for (size_t k = 0; k < WANTED; k++)
+                A[i * N + j] += (double)(9 - 2 * k) * e[k][i] * e[k][j];
+        }
+    for (int threads = 1; threads <= 3; threads++) {
+        struct random_stream random;
+        random_stream_init(&random, 3, 3, 3);
+        for (size_t i = 0; i < N; i++) start[i] = random_gaussian(&random);
+        assert_int_equal(thread_pool_init(&pool, threads, NULL), 0);
+        assert_int_equal(lanczos_top(A, N, WANTED, start, pool, values, vectors, NULL), 0);
+        thread_pool_free(pool);
+        for (size_t k = 0; k < WANTED; k++) {
+            double along = 0;
+            for (size_t i = 0; i < N; i++) along += e[k][i] * vectors[k * N + i];
+            assert_true(fabs(values[k] - (double)(10 - 2 * k)) < 1e-9);
+            assert_true(fabs(fabs(along) - 1) < 1e-9);
+        }
+    }
+}
+
+static void test_lanczos_on_little(void **state) {
+    (void)state;
+    double one[] = {-3}, zeros[4] = {0}, start[] = {1, 2}, values[3], vectors[6];
+    struct thread_pool *pool;
+    assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
+    assert_int_equal(lanczos_top(one, 1, 3, start, pool, values, vectors, NULL), 0);
+    assert_true(values[0] == -3 && values[1] == 0 && fabs(vectors[0]) == 1);
+    start[0] = 1;
+    assert_int_equal(lanczos_top(zeros, 2, 3, start, pool, values, vectors, NULL), 0);
+    assert_true(values[0] == 0 && values[2] == 0);
+    thread_pool_free(pool);
+}
+
+/* ---- whole runs
+ * ------------------------------------------------------------------------------- */
+
+enum { USERS = 600, ITEMS = 48, TASTES = 2 };
+
+struct world {
+    struct temp_dir dir;
+    struct catalogue catalogue;
+    struct private_ratings *ratings;
+    size_t n_items;
+};
+
+/* What user i thinks of item j, on the scale 1 .. 5. */
+static double taste(int i, int j) {
+    double sum = 3;
+    for (int k = 0; k < TASTES; k++) {
+        struct random_stream user, item;
+        random_stream_init(&user, 21, (uint32_t)k, (uint64_t)i);
+        random_stream_init(&item, 22, (uint32_t)k, (uint64_t)j);
+        sum += 0.7 * random_gaussian(&user) * random_gaussian(&item);
+    }
+    return fmin(fmax(sum, 1), 5);
+}
+
+static bool is_rated(int i, int j) { return (i * 7 + j * 13 + i * j) % 3 != 0; }
+
+static void write_catalogue(struct world *world, int n_items) {
+    char path[TEMP_PATH_MAX], text[16 * ITEMS];
+    size_t n = 0;
+    for (int j = 0; j < n_items; j++) n += (size_t)snprintf(text + n, 16, "i%02d\n", j);
+    temp_dir_file(&world->dir, "items", path);
+    temp_dir_write(path, text, n);
+    assert_int_equal(catalogue_read(path, NULL, &world->catalogue, NULL), 0);
+    world->n_items = (size_t)n_items;
+}
+
+/* `out_of_range`: ratings that do not count, so that nobody is left. */
+static void write_ratings(struct world *world, int n_users, int n_items, bool out_of_range) {
+    struct triples triples = {0};
+    struct dpmf_store *store;
+    struct private_ratings_report report;
+    char path[TEMP_PATH_MAX], user[16], item[16];
+    for (int i = 0; i < n_users; i++)
+        for (int j = 0; j < n_items; j++) {
+            if (!is_rated(i, j) && n_items > 2) continue;
+            snprintf(user, sizeof user, "u%03d", i);
+            snprintf(item, sizeof item, "i%02d", j);
+            triples_add(&triples, triple_make(user, item, out_of_range ? 9 : taste(i, j), 0));
+        }
+    triples_sort(&triples);
+    temp_dir_file(&world->dir, "x.dpr", path);
+    triples_write(&triples, false, false, path);
+    free(triples.at);
+    const struct private_ratings_options options = {.range_min = 1,
+                                                    .range_max = 5,
+                                                    .catalogue = &world->catalogue,
+                                                    .epsilon = 1,
+                                                    .delta = 1e-5,
+                                                    .memory = 1 << 30,
+                                                    .threads = 2};
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    assert_int_equal(private_ratings_build(store, &options, NULL, &world->ratings, &report, NULL),
+                     0);
+    assert_int_equal(report.users, out_of_range ? 0 : n_users);
+    dpmf_store_close(store);
+}
+
+static void make_world(struct world *world, int n_users, int n_items, bool out_of_range) {
+    *world = (struct world){0};
+    temp_dir_make(&world->dir);
+    write_catalogue(world, n_items);
+    write_ratings(world, n_users, n_items, out_of_range);
+}
+
+static void end_world(struct world *world) {
+    temp_dir_remove(&world->dir);
+    catalogue_free(&world->catalogue);
+    private_ratings_free(world->ratings);
+}
+
+/* Runs a mechanism and checks what it says it spent. */
+static void run(const struct world *world, const struct mechanism *mechanism, double mu,
+                int threads, struct public_model *model) {
+    static struct statement statement;
+    struct secure_random random;
+    struct noisy_sum_context context = {
+        .ratings = world->ratings, .random = &random, .memory = 1 << 28, .statement = &statement};
+    memset(&statement, 0, sizeof statement);
+    secure_random_init_insecure(&random, 5);
+    pthread_mutex_init(&context.progress_lock, NULL);
+    assert_int_equal(thread_pool_init(&context.pool, threads, NULL), 0);
+    assert_int_equal(public_model_init(model, world->n_items, NULL), 0);
+    const struct mechanism_input input = {&context, &world->catalogue, mu};
+    assert_int_equal(mechanism->run(&input, model, NULL), 0);
+    assert_true(statement_mu(&statement) <= mu && statement_mu(&statement) > 0.999 * mu);
+    assert_int_equal(context.n_passes, statement.n_releases);
+    for (size_t i = 0; i < statement.n_releases; i++)
+        assert_true(statement.releases[i].draws == statement.releases[i].coordinates);
+    thread_pool_free(context.pool);
+    pthread_mutex_destroy(&context.progress_lock);
+}
+
+static void check_finite(const struct public_model *model) {
+    assert_true(isfinite(model->b0) && model->s2 > 0 && model->var_a > 0);
+    for (size_t j = 0; j < model->n_items; j++) {
+        assert_true(isfinite(model->c[j]));
+        for (size_t a = 0; a < model->K; a++)
+            assert_true(isfinite(model->rows[j * model->stride + a]));
+    }
+}
+
+static void test_threads_leave_no_trace(void **state) {
+    (void)state;
+    struct world world;
+    make_world(&world, USERS, ITEMS, false);
+    for (size_t i = 0; mechanism_at(i); i++) {
+        struct public_model one, three;
+        run(&world, mechanism_at(i), 1, 1, &one);
+        run(&world, mechanism_at(i), 1, 3, &three);
+        assert_int_equal(one.K, three.K);
+        assert_memory_equal(one.c, three.c, one.n_items * sizeof *one.c);
+        assert_memory_equal(one.rows, three.rows, one.n_items * one.stride * sizeof *one.rows);
+        assert_true(one.b0 == three.b0 && one.s2 == three.s2 && one.var_a == three.var_a);
+        public_model_free(&one);
+        public_model_free(&three);
+    }
+    end_world(&world);
+}
+
+/* Error of predictions for what was not rated, each user's vector from what they rated. */
+static double held_out_error(const struct public_model *model) {
+    double sum = 0, n = 0;
+    for (int i = 0; i < USERS; i++) {
+        uint32_t row[ITEMS];
+        float y[ITEMS];
+        struct user_solution solution;
+        struct private_user user = {0, row, y, 1};
+        for (int j = 0; j < ITEMS; j++) {
+            if (!is_rated(i, j)) continue;
+            row[user.n] = (uint32_t)j;
+            y[user.n++] = (float)(taste(i, j) - 3);
+        }
+        assert_true(user_solve(model, &user, &solution));
+        for (size_t j = 0; j < ITEMS; j++) {
+            if (is_rated(i, (int)j)) continue;
+            double e = taste(i, (int)j) - 3 - model->b0 - model->c[j];
+            for (size_t a = 0; a <= model->K; a++)
+                e -= solution.x[a] * model->rows[j * model->stride + a];
+            sum += e * e;
+            n += 1;
+        }
+    }
+    return sqrt(sum / n);
+}
+
+static void test_something_is_learned(void **state) {
+    (void)state;
+    struct world world;
+    struct public_model model;
+    make_world(&world, USERS, ITEMS, false);
+    run(&world, mechanism_find("biases"), 20, 2, &model);
+    const double biases = held_out_error(&model);
+    assert_int_equal(model.K, 0);
+    public_model_free(&model);
+    for (size_t i = 0; mechanism_at(i); i++) {
+        if (mechanism_at(i) == &mechanism_biases) continue;
+        run(&world, mechanism_at(i), 20, 2, &model);
+        check_finite(&model);
+        assert_true(model.K > 0);
+        double error = held_out_error(&model);
+        if (error >= 0.7 * biases)
+            fail_msg("%s: %g, biases: %g", mechanism_at(i)->name, error, biases);
+        public_model_free(&model);
+    }
+    end_world(&world);
+}
+
+static void test_little_data(void **state) {
+    (void)state;
+    static const struct {
+        int users, items;
+        bool none;
+    } sizes[] = {{1, 1, false},  {1, 2, false},  {1, 5, false},  {3, 1, false}, {20, 2, false},
+                 {20, 5, false}, {1, 48, false}, {9, 17, false}, {5, 48, true}, {2, 1, true}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        struct world world;
+        make_world(&world, sizes[s].users, sizes[s].items, sizes[s].none);
+        for (size_t i = 0; mechanism_at(i); i++)
+            for (double mu = 0.01; mu < 1000; mu *= 30) {
+                struct public_model model;
+                run(&world, mechanism_at(i), mu, 2, &model);
+                check_finite(&model);
+                public_model_free(&model);
+            }
+        end_world(&world);
+    }
+}
+
+static void test_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"residual", "biases", "dpals", "gram", "langevin"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_non_null(mechanism_find(names[i]));
+        assert_string_equal(mechanism_find(names[i])->name, names[i]);
+        assert_non_null(statement_mechanism_find(names[i]));
+    }
+    assert_null(mechanism_find("posterior"));
+    assert_ptr_equal(mechanism_find("auto"), &mechanism_residual);
+    assert_ptr_equal(mechanism_find(NULL), &mechanism_residual);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounds_are_bounded),
+        cmocka_unit_test(test_pairs_are_bounded),
+        cmocka_unit_test(test_pairs_have_coordinates_of_their_own),
+        cmocka_unit_test(test_lanczos_finds_the_largest),
+        cmocka_unit_test(test_lanczos_on_little),
+        cmocka_unit_test(test_threads_leave_no_trace),
+        cmocka_unit_test(test_something_is_learned),
+        cmocka_unit_test(test_little_data),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
