@@ -146,6 +146,8 @@ enum option_id {
     OPTION_LEDGER_BUDGET,
     OPTION_RESEARCH,
     OPTION_INSECURE_NOISE_SEED,
+    OPTION_RUNS,
+    OPTION_CONFIDENCE,
     OPTION_COUNT,
 };
 
@@ -251,6 +253,7 @@ int command_split_run(struct invocation *invocation);
 int command_describe_run(struct invocation *invocation);
 int command_export_run(struct invocation *invocation);
 int command_train_run(struct invocation *invocation);
+int command_audit_run(struct invocation *invocation);
 int command_tune_run(struct invocation *invocation);
 int command_evaluate_run(struct invocation *invocation);
 int command_recommend_run(struct invocation *invocation);

@@ -290,6 +290,33 @@ static const struct option describe_options[] = {
             "u.item; what is not UTF-8 is taken for ISO-8859-1"                                    \
     }
 
+static const struct option audit_options[] = {
+    {OPTION_EPSILON, 0, true, "epsilon", NULL, {VALUE_NUMBER, "E", "1", NULL, NULL},
+     "the epsilon that is claimed"},
+    {OPTION_DELTA, 0, false, "delta", NULL, {VALUE_NUMBER, "D", "1e-5", NULL, NULL},
+     "the delta that is claimed (default 1e-5)"},
+    {OPTION_CATALOGUE, 0, false, "catalogue", "catalog",
+     {VALUE_FILE, "FILE", "items.csv", NULL, NULL}, "the items that exist, as for dpmf train"},
+    {OPTION_CATALOGUE_FROM_RATINGS, 0, false, "catalogue-from-ratings", NULL, {.kind = VALUE_NONE},
+     "take the items of the ratings, as dpmf train does when told so: it is caught"},
+    {OPTION_ITEM_FEATURES, 0, false, "item-features", NULL,
+     {VALUE_FILE, "FILE", "features.csv", NULL, NULL}, "what is publicly known about items"},
+    {OPTION_MECHANISM, 0, false, "mechanism", NULL,
+     {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
+     "which mechanism to audit (default auto)"},
+    {OPTION_RUNS, 0, false, "runs", NULL, {VALUE_COUNT, "N", "700", NULL, NULL},
+     "about so many runs with a canary and as many without (default 700, enough to notice halved "
+     "noise at epsilon 1)"},
+    {OPTION_MINUTES, 0, false, "minutes", NULL, {VALUE_NUMBER, "M", "10", NULL, NULL},
+     "begin no run after this time, and judge by those there are (default: no limit)"},
+    {OPTION_CONFIDENCE, 0, false, "confidence", NULL, {VALUE_NUMBER, "P", "0.999", NULL, NULL},
+     "of the bound: an honest mechanism is accused with probability 1 - P at most (default "
+     "0.999)"},
+    {OPTION_USERS, 0, false, "users", NULL, {VALUE_COUNT, "N", "1000", NULL, NULL},
+     "audit with at most so many users of RATINGS (default 1000)"},
+    {0},
+};
+
 static const struct option private_options[] = {
     {OPTION_EPSILON, 0, false, "epsilon", NULL, {VALUE_NUMBER, "E", "1", NULL, NULL},
      "make a release that is (E, delta)-differentially private for every user"},
@@ -817,6 +844,46 @@ const struct verb verbs[] = {
         .examples = {{"How much noise epsilon 1 takes", "dpmf privacy account --epsilon 1", NULL}},
         .run = command_privacy_run,
         .parts = privacy_verbs,
+    },
+    {
+        .name = "audit",
+        .summary = "try to catch a private mechanism telling more than it claims",
+        .synopsis = "RATINGS --epsilon E --rating-range A:B --catalogue FILE [options]",
+        .paragraphs =
+            {
+                "Runs a private mechanism some 1,400 times on users of RATINGS, with noise from the "
+                "operating system as in any release; a coin decides each time whether one more "
+                "user, a canary made to be noticed, takes part. An auditor who knows everything "
+                "but the coin and the noise guesses from what would be published. How often and "
+                "how surely it is right gives a lower bound on what the mechanism tells, which "
+                "holds with --confidence whatever the mechanism does. The mechanism is accused "
+                "when that bound is above what --epsilon allows.",
+                "It also checks directly what such an auditor can see: that nobody contributes "
+                "more than the norm bound, canaries of several kinds among them; that every number "
+                "has the noise that is listed, and never the same noise twice; that draws taken "
+                "and releases made are those that the statement lists; and that the list of items "
+                "does not change when the canary rates something that nobody else did.",
+                "A promise of privacy holds for every population, so a sample of users will do: "
+                "at most --users are taken. Nothing is published, and nothing is spent in the "
+                "ledger. What it prints is about RATINGS, and for the curator alone.",
+                "Not to be accused proves nothing: an audit can find a fault, not rule it out. "
+                "docs/privacy/audit.md says what it can find.",
+                "With --json it prints one object with accused, findings, mu_claimed, "
+                "epsilon_claimed, delta, mu_low, epsilon_low, confidence, runs_in, runs_out, "
+                "guessed_right, users, items, contributions, draws, releases, noise and seconds.",
+            },
+        .groups = {{"Options", audit_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
+        .exit_note = "1 when the mechanism is accused, 6 when what it would make is refused.",
+        .examples =
+            {
+                {"A quick look at the mechanism for biases",
+                 "dpmf audit ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv "
+                 "--mechanism biases --runs 20 --users 100",
+                 "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv "
+                 "-o ratings.dpr"},
+            },
+        .run = command_audit_run,
     },
     {
         .name = "ledger",

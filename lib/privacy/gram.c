@@ -20,9 +20,10 @@
  *
  * Public rule. First release .35 of mu^2, the matrix .55, the moments .05 twice. P: the items with
  * the highest noisy counts, as many as let a factor of the rule's variance stand out of the noise
- * three times, at most 4,000 and what memory allows; om_j = (N_j / mean)^.5. At most 20 factors and
- * one for 8 items of the matrix; no matrix for fewer than 16 items. The budget is a fixed total on
- * every path: where no eigenvalue is above the edge, the first release is made again with the rest.
+ * three times, at most 4,000 and what memory allows; om_j = (N_j / mean)^.5. At most 20 factors,
+ * one for 8 items of the matrix, and no more than the numbers published could fill; no matrix for
+ * fewer than 16 items. The budget is a fixed total on every path: where no eigenvalue is above the
+ * edge, the first release is made again with the rest.
  */
 #define _GNU_SOURCE
 #include "privacy/gram.h"

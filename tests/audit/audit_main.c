@@ -46,9 +46,10 @@ static void print_findings(const struct dpmf_audit_report *report) {
         if (report->findings >> i & 1) printf(" %s", names[i]);
     printf("\n");
     for (size_t i = 0; i < report->n; i++) printf("  %s\n", report->finding[i]);
-    printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %.1f s\n", report->mu,
+    printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %llu releases; %.1f s\n", report->mu,
            report->mu_low, (unsigned long long)(report->runs_in + report->runs_out),
-           (unsigned long long)report->guessed_right, report->seconds);
+           (unsigned long long)report->guessed_right, (unsigned long long)report->releases,
+           report->seconds);
 }
 
 static int audit(const char *folder, const char *mechanism, unsigned long runs) {
