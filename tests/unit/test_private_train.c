@@ -1,0 +1,261 @@
+/*
+ * Releases made through the library's interface: what is refused, what the ledger gets to know, what a wish for more
+ * protection changes, and that the file holds what the statement says.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "privacy/accountant.h"
+#include "privacy/ledger.h"
+#include "privacy/private_ratings.h"
+#include "store/store.h"
+#include "temp_dir.h"
+
+struct world {
+    struct temp_dir dir;
+    char ratings[TEMP_PATH_MAX], items[TEMP_PATH_MAX], ledger[TEMP_PATH_MAX], output[TEMP_PATH_MAX],
+        wishes[TEMP_PATH_MAX];
+    struct dpmf_store *store;
+};
+
+static int make_world(void **state) {
+    struct world *world = calloc(1, sizeof *world);
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    if (!world) return -1;
+    temp_dir_make(&world->dir);
+    temp_dir_file(&world->dir, "x.dpr", world->ratings);
+    temp_dir_file(&world->dir, "items.csv", world->items);
+    temp_dir_file(&world->dir, "ledger", world->ledger);
+    temp_dir_file(&world->dir, "out.safetensors", world->output);
+    temp_dir_file(&world->dir, "wishes.csv", world->wishes);
+    synth.users = 400;
+    synth.items = 50;
+    synth.ratings = 8000;
+    synth.catalogue = world->items;
+    assert_int_equal(dpmf_synth(world->ratings, &synth, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_store_open(world->ratings, NULL, NULL, &world->store, NULL), 0);
+    *state = world;
+    return 0;
+}
+
+static int end_world(void **state) {
+    struct world *world = *state;
+    dpmf_store_close(world->store);
+    temp_dir_remove(&world->dir);
+    free(world);
+    return 0;
+}
+
+static struct dpmf_private_options good_options(const struct world *world) {
+    struct dpmf_private_options options = dpmf_private_options_default();
+    options.epsilon = 1;
+    options.range_min = 1;
+    options.range_max = 5;
+    options.catalogue = world->items;
+    options.ledger = world->ledger;
+    return options;
+}
+
+static int count_entry(void *self, const struct ledger_entry *entry) {
+    int *counts = self;
+    counts[entry->state]++;
+    return 0;
+}
+
+/* Entries by state. */
+static void count_ledger(const struct world *world, int counts[4]) {
+    memset(counts, 0, 4 * sizeof *counts);
+    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+}
+
+static void test_a_release(void **state) {
+    const struct world *world = *state;
+    struct dpmf_private_options options = good_options(world);
+    struct dpmf_private_report report;
+    int before[4] = {0}, after[4];
+    if (access(world->ledger, F_OK) == 0) count_ledger(world, before);
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
+                     0);
+    count_ledger(world, after);
+    assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED] + 1);
+    assert_int_equal(after[LEDGER_RESERVED], before[LEDGER_RESERVED]);
+    assert_true(report.mu <= accountant_mu(1, 1e-5));
+    assert_true(report.mu > 0.999 * accountant_mu(1, 1e-5));
+    assert_true(report.epsilon <= 1 + 1e-9);
+    assert_int_equal(report.users, store_n_users(world->store));
+
+    struct dpmf_model *model;
+    struct dpmf_model_info info;
+    assert_int_equal(dpmf_model_open(world->output, &model, NULL), 0);
+    dpmf_model_info(model, &info);
+    assert_string_equal(info.kind, "release");
+    assert_int_equal(info.users, 0);
+    assert_int_equal(info.items, 50);
+    assert_int_equal(info.factors, report.factors);
+    dpmf_model_close(model);
+}
+
+static void test_refusals(void **state) {
+    const struct world *world = *state;
+    struct dpmf_error error;
+    struct dpmf_private_options options = good_options(world);
+    options.catalogue = NULL;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, &error),
+                     DPMF_ERR_PRIVACY_REFUSED);
+    assert_non_null(strstr(error.hint, "--catalogue"));
+    options = good_options(world);
+    options.range_max = NAN;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_PRIVACY_REFUSED);
+    options = good_options(world);
+    options.declared_users = 100000;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_PRIVACY_REFUSED);
+    const double bad_epsilons[] = {0, -1, NAN, INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        options = good_options(world);
+        options.epsilon = bad_epsilons[i];
+        assert_int_equal(
+            dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+            DPMF_ERR_USAGE_VALUE);
+    }
+    const double bad_deltas[] = {0, 1, -1e-5, NAN};
+    for (size_t i = 0; i < 4; i++) {
+        options = good_options(world);
+        options.delta = bad_deltas[i];
+        assert_int_equal(
+            dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+            DPMF_ERR_USAGE_VALUE);
+    }
+    options = good_options(world);
+    options.range_min = 5;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_USAGE_VALUE);
+    options = good_options(world);
+    options.range_min = -1e308;
+    options.range_max = 1e308;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_USAGE_VALUE);
+    options = good_options(world);
+    options.catalogue_from_ratings = true;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_USAGE_CONFLICT);
+    options = good_options(world);
+    options.mechanism = "magic";
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_USAGE_VALUE);
+}
+
+/* What could not be published is given back; what is over the budget is not even begun. */
+static void test_budget(void **state) {
+    const struct world *world = *state;
+    struct dpmf_private_options options = good_options(world);
+    int before[4], after[4];
+    options.population = "others";
+    options.ledger_budget = 1.2;
+    assert_int_equal(dpmf_train_private(world->store, "/no/such/place", &options, NULL, NULL, NULL),
+                     DPMF_ERR_IO_MISSING);
+    count_ledger(world, before);
+    assert_int_equal(before[LEDGER_RESERVED], 0);
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     0);
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+                     DPMF_ERR_PRIVACY_BUDGET);
+    count_ledger(world, after);
+    assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED] + 1);
+    assert_int_equal(after[LEDGER_RESERVED], 0);
+}
+
+/* ---- wishes ----------------------------------------------------------------------------------- */
+
+struct scales {
+    size_t n_whole, n_less;
+    double less;
+};
+
+static int note_scale(void *self, int worker, const struct private_user *user,
+                      struct dpmf_error *error) {
+    struct scales *scales = self;
+    (void)worker, (void)error;
+    if (user->scale == 1) {
+        scales->n_whole++;
+    } else {
+        scales->n_less++;
+        scales->less = user->scale;
+    }
+    for (size_t i = 1; i < user->n; i++) assert_true(user->row[i] > user->row[i - 1]);
+    for (size_t i = 0; i < user->n; i++) assert_true(fabsf(user->y[i]) <= 2);
+    return 0;
+}
+
+static void test_wishes(void **state) {
+    struct world *world = *state;
+    static const char text[] = "user,epsilon\n1,0.25\n2,0\n3,7\nnobody,0.1\n";
+    struct catalogue catalogue;
+    struct user_wishes wishes;
+    struct private_ratings *ratings;
+    struct private_ratings_report report;
+    struct scales scales = {0};
+    struct thread_pool *pool;
+    temp_dir_write(world->wishes, text, sizeof text - 1);
+    assert_int_equal(catalogue_read(world->items, NULL, &catalogue, NULL), 0);
+    assert_int_equal(user_wishes_read(world->wishes, NULL, &wishes, NULL), 0);
+    const struct private_ratings_options options = {.range_min = 1,
+                                                    .range_max = 5,
+                                                    .catalogue = &catalogue,
+                                                    .wishes = &wishes,
+                                                    .epsilon = 1,
+                                                    .delta = 1e-5,
+                                                    .memory = 1 << 24,
+                                                    .threads = 1};
+    assert_int_equal(private_ratings_build(world->store, &options, NULL, &ratings, &report, NULL),
+                     0);
+    assert_int_equal(report.users_with_a_wish, 3);
+    assert_int_equal(report.users_left_out, 1);
+    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+    const struct private_visit visit = {note_scale, &scales, NULL, NULL};
+    assert_int_equal(private_ratings_visit(ratings, pool, &visit, NULL), 0);
+    assert_int_equal(scales.n_less, 1);
+    assert_int_equal(scales.n_whole, store_n_users(world->store) - 2);
+    /* mu adds up to at most what the wish allows */
+    assert_true(scales.less * accountant_mu(1, 1e-5) <= accountant_mu(0.25, 1e-5));
+    assert_true(scales.less * accountant_mu(1, 1e-5) > 0.9999 * accountant_mu(0.25, 1e-5));
+    thread_pool_free(pool);
+    private_ratings_free(ratings);
+    user_wishes_free(&wishes);
+    catalogue_free(&catalogue);
+}
+
+static int stop_at_once(void *self, const struct dpmf_progress *progress) {
+    (void)self;
+    return strcmp(progress->phase, "private releases") == 0;
+}
+
+static void test_interrupted(void **state) {
+    const struct world *world = *state;
+    struct dpmf_private_options options = good_options(world);
+    struct dpmf_run run = dpmf_run_default();
+    int after[4];
+    run.progress = stop_at_once;
+    unlink(world->output);
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, &run, NULL, NULL),
+                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_not_equal(access(world->output, F_OK), 0);
+    count_ledger(world, after);
+    assert_int_equal(after[LEDGER_RESERVED], 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_release),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_budget),      cmocka_unit_test(test_wishes),
+        cmocka_unit_test(test_interrupted),
+    };
+    return cmocka_run_group_tests(tests, make_world, end_world);
+}
