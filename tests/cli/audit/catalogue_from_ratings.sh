@@ -1,0 +1,3 @@
+# A list of items that is made from the ratings tells who rated what nobody else did.
+dpmf synth -q --users 60 --items 40 --ratings 900 --catalogue-out items.csv -o ratings.dpr
+dpmf audit ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue-from-ratings

@@ -1,0 +1,2 @@
+dpmf synth -q --users 60 --items 40 --ratings 900 --catalogue-out items.csv -o ratings.dpr
+dpmf audit ratings.dpr --epsilon 1 --rating-range 1:5
