@@ -435,9 +435,10 @@ DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
 
 struct dpmf_private_options {
     double epsilon, delta;
-    const char *mechanism;       /* NULL or "auto": the default; see dpmf_mechanism_name */
-    double range_min, range_max; /* of ratings, declared; both NaN: not declared, which is refused */
-    const char *catalogue;       /* a file of the items that exist */
+    const char *mechanism; /* NULL or "auto": the default; see dpmf_mechanism_name */
+    double range_min,
+        range_max;         /* of ratings, declared; both NaN: not declared, which is refused */
+    const char *catalogue; /* a file of the items that exist */
     bool catalogue_from_ratings; /* instead: says which items anyone rated, and is recorded */
     const char *item_features;   /* NULL, or a file of what is publicly known about items */
     const char *user_privacy;    /* NULL, or a file of (user, epsilon) wishes */
@@ -457,7 +458,8 @@ struct dpmf_private_report {
     double epsilon, delta, mu; /* of what was done, rounded against us */
     uint32_t factors, releases;
     double seconds;
-    bool catalogue_is_rated_set; /* every item is rated and none is missing: made from the ratings? */
+    bool
+        catalogue_is_rated_set; /* every item is rated and none is missing: made from the ratings? */
     bool ratings_on_disk;
     char release_id[40];
     const char *mechanism;
@@ -707,8 +709,8 @@ struct dpmf_plan_options {
 DPMF_API struct dpmf_plan_options dpmf_plan_options_default(void);
 
 struct dpmf_plan {
-    double mu;                      /* exact, as are the noise multipliers: sigma over the norm bound */
-    double counts_noise;            /* of the first release, counts and biases */
+    double mu;           /* exact, as are the noise multipliers: sigma over the norm bound */
+    double counts_noise; /* of the first release, counts and biases */
     double first_noise, last_noise; /* of the first and the last round; NaN when there is none */
     uint32_t factors, rounds;       /* as the mechanism will likely choose them; 0: biases alone */
     uint64_t published_numbers;     /* over all releases */
@@ -810,12 +812,13 @@ DPMF_API int dpmf_release_verify(const char *path, struct dpmf_verification *ver
  * ---------------------------------------------------------------------------------------------- */
 
 struct dpmf_audit_options {
-    struct dpmf_private_options privacy; /* the promise; of it epsilon, delta, the mechanism, range, catalogue
+    struct dpmf_private_options
+        privacy;       /* the promise; of it epsilon, delta, the mechanism, range, catalogue
                                             and item features are looked at */
-    uint64_t runs;                       /* with the canary, and as many without, about */
-    uint64_t users;                      /* of the store that take part, at most */
-    double confidence;                   /* of the bound: 0.5 .. 0.9999 */
-    double minutes;                      /* no run is begun after so long; 0: no limit */
+    uint64_t runs;     /* with the canary, and as many without, about */
+    uint64_t users;    /* of the store that take part, at most */
+    double confidence; /* of the bound: 0.5 .. 0.9999 */
+    double minutes;    /* no run is begun after so long; 0: no limit */
 };
 
 DPMF_API struct dpmf_audit_options dpmf_audit_options_default(void);
@@ -844,9 +847,10 @@ struct dpmf_audit_report {
     uint64_t runs_in, runs_out, guessed_right;
     uint64_t users, users_of_store, items;
 
-    uint64_t contributions;      /* whose norm was checked */
-    uint64_t draws, releases;    /* taken, and made, over all runs */
-    double noise_numbers, noise; /* how many were measured; their deviation in units of what is listed */
+    uint64_t contributions;   /* whose norm was checked */
+    uint64_t draws, releases; /* taken, and made, over all runs */
+    double noise_numbers,
+        noise; /* how many were measured; their deviation in units of what is listed */
     double seconds;
 };
 

@@ -551,7 +551,8 @@ const struct verb verbs[] = {
                 "that fits the caches first.",
                 "What is larger than --memory is streamed: the ratings in their new order and the "
                 "users' vectors are in temporary files beside the input, read ahead and written "
-                "back block of users by block while others are worked on. The item vectors, the ids and "
+                "back block of users by block while others are worked on. The item vectors, the "
+                "ids and "
                 "the validation set must fit; 16MiB do for small numbers of factors. With "
                 "--deterministic such a run gives the same model for any number of threads, but "
                 "--memory and --prefetch decide how large the blocks are, and so the last bits.",
@@ -560,7 +561,8 @@ const struct verb verbs[] = {
                 "With --epsilon it makes a release instead: item vectors that are proven to say "
                 "little about any one user, and a statement of exactly what was proven. It needs "
                 "--rating-range and --catalogue, because both are private if they come from the "
-                "ratings. Records that cannot be used are dropped one by one, so that no one person "
+                "ratings. Records that cannot be used are dropped one by one, so that no one "
+                "person "
                 "decides whether there is a release. Each release is entered in a ledger.",
             },
         .groups = {{"Options", train_options},
@@ -851,7 +853,8 @@ const struct verb verbs[] = {
         .synopsis = "RATINGS --epsilon E --rating-range A:B --catalogue FILE [options]",
         .paragraphs =
             {
-                "Runs a private mechanism some 1,400 times on users of RATINGS, with noise from the "
+                "Runs a private mechanism some 1,400 times on users of RATINGS, with noise from "
+                "the "
                 "operating system as in any release; a coin decides each time whether one more "
                 "user, a canary made to be noticed, takes part. An auditor who knows everything "
                 "but the coin and the noise guesses from what would be published. How often and "

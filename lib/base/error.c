@@ -97,7 +97,8 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_TRAIN_MISMATCH, EXIT_INPUT, "the snapshot belongs to another run"),
 
     ENTRY(DPMF_ERR_PRIVACY_REFUSED, EXIT_REFUSED, "this would not keep the promise of privacy"),
-    ENTRY(DPMF_ERR_PRIVACY_BUDGET, EXIT_REFUSED, "the population's privacy budget does not allow it"),
+    ENTRY(DPMF_ERR_PRIVACY_BUDGET, EXIT_REFUSED,
+          "the population's privacy budget does not allow it"),
     ENTRY(DPMF_ERR_PRIVACY_NOT_VERIFIED, EXIT_NO, "the release is not what its statement says"),
     ENTRY(DPMF_ERR_PRIVACY_LEDGER, EXIT_INPUT, "the ledger is damaged"),
     ENTRY(DPMF_ERR_PRIVACY_ACCUSED, EXIT_NO, "the audit found more leakage than is claimed"),

@@ -23,7 +23,7 @@
 struct release {
     struct factors factors; /* the items alone; users.n is 0; min and max are the declared range */
     double factor_penalty, bias_penalty; /* above 0; the first may be 0 when k is */
-    char *statement; /* JSON text */
+    char *statement;                     /* JSON text */
 };
 
 /* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the umask; appears whole or not at all. */

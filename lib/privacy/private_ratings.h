@@ -24,7 +24,8 @@ struct private_ratings_options {
     const struct catalogue *catalogue;
     const struct user_wishes *wishes; /* NULL: everyone has the whole epsilon */
     double epsilon, delta;
-    size_t longest;  /* room is made for users of so many ratings even when none is there; 0: as needed */
+    size_t
+        longest; /* room is made for users of so many ratings even when none is there; 0: as needed */
     uint64_t memory; /* bytes; more goes to a nameless file */
     int threads;
 };

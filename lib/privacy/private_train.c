@@ -47,8 +47,7 @@ struct private_run {
 
 static int read_public(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
-    int code =
-        catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
+    int code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
     if (code == 0 && options->item_features)
         code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
     if (code == 0 && options->user_privacy)
@@ -196,7 +195,7 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
     self->ledger = options->ledger ? strdup(options->ledger) : ledger_default_path();
     if (!self->ledger)
         return private_options_refuse(error, "there is no place for the ledger of private releases",
-                      "say where it is with --ledger FILE");
+                                      "say where it is with --ledger FILE");
     return ledger_reserve(self->ledger, &entry, options->ledger_budget, error);
 }
 

@@ -22,7 +22,7 @@ struct item_evidence {
     double *N; /* noisy weighted counts, floored */
     double total, typical,
         users;        /* their sum; the noisy sum of w sqrt(m); the noisy number of users */
-    double count_snr;    /* mean square of the counts over that of their noise, less 1 */
+    double count_snr; /* mean square of the counts over that of their noise, less 1 */
     double *Z;        /* running measurement of [v, c], n x D */
     double *A;        /* its precision against privacy noise: of v and of c, n x 2 */
     double *sampling; /* its sampling variance: the users are the same in every round */

@@ -46,8 +46,8 @@ static void print_findings(const struct dpmf_audit_report *report) {
         if (report->findings >> i & 1) printf(" %s", names[i]);
     printf("\n");
     for (size_t i = 0; i < report->n; i++) printf("  %s\n", report->finding[i]);
-    printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %llu releases; %.1f s\n", report->mu,
-           report->mu_low, (unsigned long long)(report->runs_in + report->runs_out),
+    printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %llu releases; %.1f s\n",
+           report->mu, report->mu_low, (unsigned long long)(report->runs_in + report->runs_out),
            (unsigned long long)report->guessed_right, (unsigned long long)report->releases,
            report->seconds);
 }
