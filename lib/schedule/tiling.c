@@ -295,7 +295,7 @@ static int build_what_fits(struct tiling *tiling, const struct tiling_options *o
     bool too_large = false;
     uint64_t users =
         options->superblock_users ? options->superblock_users : users_by_caches(tiling, options);
-    if (users > tiling->n_users) users = tiling->n_users;
+    users = at_least(users < tiling->n_users ? users : tiling->n_users, 1);
     uint64_t chunks = CHUNK_BYTES_A_RATING * tiling->n_ratings;
     uint64_t job = job_need(tiling, store, ratings_need(tiling, users));
     if (chunks <= options->memory_whole && chunks + job <= options->memory_build) {

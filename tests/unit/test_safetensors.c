@@ -188,6 +188,47 @@ static void test_bad_path(void **state) {
     assert_string_equal(error.file, dir->path);
 }
 
+/* Pieces in any order make the file that is written at once, but for the room of the header. */
+static void test_draft(void **state) {
+    const struct temp_dir *dir = *state;
+    static const char *const longest[] = {"dpmf.kind", "release, and then some"};
+    static const char *const outgrown[] = {"dpmf.kind",
+                                           "much more than there was to be said at the beginning"};
+    char path[TEMP_PATH_MAX];
+    size_t n;
+    struct safetensors_draft *draft;
+    struct dpmf_error error;
+    temp_dir_file(dir, "draft.safetensors", path);
+    assert_int_equal(safetensors_draft_open(&draft, path, OUTPUT_PRIVATE, tensors, N_TENSORS,
+                                            longest, 1, &error),
+                     0);
+    assert_int_equal(safetensors_draft_put(draft, 3, 0, offsets, sizeof offsets, &error), 0);
+    assert_int_equal(safetensors_draft_put(draft, 1, 8, factors + 2, 16, &error), 0);
+    assert_int_equal(safetensors_draft_put(draft, 0, 0, ids, 5, &error), 0);
+    assert_int_equal(safetensors_draft_put(draft, 1, 0, factors, 8, &error), 0);
+    assert_int_equal(safetensors_draft_put(draft, 2, 0, biases, sizeof biases, &error), 0);
+    assert_int_equal(safetensors_draft_put(draft, 2, 8, biases, sizeof biases, &error),
+                     DPMF_ERR_BASE_BUG); /* past its end */
+    assert_int_equal(safetensors_draft_put(draft, N_TENSORS, 0, ids, 1, &error), DPMF_ERR_BASE_BUG);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(safetensors_draft_commit(draft, metadata, 1, &error), 0);
+    char *bytes = temp_dir_read(path, &n);
+    const char *data = bytes + 8 + bytes_get_u64((const uint8_t *)bytes);
+    assert_memory_equal(data, ids, 5);
+    assert_memory_equal(data + 5, factors, sizeof factors);
+    assert_memory_equal(data + 5 + sizeof factors, biases, sizeof biases);
+    assert_memory_equal(data + 5 + sizeof factors + sizeof biases, offsets, sizeof offsets);
+    assert_int_equal(bytes + n - data, 5 + sizeof factors + sizeof biases + sizeof offsets);
+    free(bytes);
+
+    unlink(path);
+    assert_int_equal(
+        safetensors_draft_open(&draft, path, OUTPUT_PRIVATE, tensors, N_TENSORS, longest, 1, NULL),
+        0);
+    assert_int_equal(safetensors_draft_commit(draft, outgrown, 1, &error), DPMF_ERR_BASE_BUG);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -196,6 +237,7 @@ int main(void) {
         TEST(test_bad_tensors_are_refused),
         TEST(test_bad_metadata_is_refused),
         TEST(test_bad_path),
+        TEST(test_draft),
     };
     return cmocka_run_group_tests_name("safetensors", tests, NULL, NULL);
 }
