@@ -466,7 +466,8 @@ struct dpmf_private_report {
 
     /* Private numbers. */
     uint64_t users, ratings;
-    uint64_t not_in_catalogue, out_of_range, users_left_out, users_with_a_wish;
+    uint64_t not_in_catalogue, out_of_range, users_left_out;
+    uint64_t wishes, users_with_a_wish; /* in the file; of users that there are */
 };
 
 /* Makes a release from `store` and writes it to `output`. */

@@ -18,6 +18,10 @@
 
 enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
 
+static const char train_release[] =
+    "train train.dpr --epsilon 2 --rating-range 1:5 --catalogue titles.csv --ledger ledger -o "
+    "release.safetensors";
+
 static const char *const steps[] = {
     "synth --users 2000 --items 400 --ratings 60000 --catalogue-out titles.csv -o ratings.dpr",
     "describe ratings.dpr",
@@ -26,8 +30,7 @@ static const char *const steps[] = {
     "train train.dpr --valid test.dpr -k 32 -o model.safetensors",
     "evaluate model.safetensors test.dpr --ranking --history train.dpr",
     "recommend model.safetensors --user 7 --history train.dpr --catalogue titles.csv -n 5",
-    "train train.dpr --epsilon 2 --rating-range 1:5 --catalogue titles.csv --ledger ledger -o "
-    "release.safetensors",
+    train_release,
     "privacy verify release.safetensors",
     "evaluate release.safetensors test.dpr --history train.dpr",
     "recommend release.safetensors --ratings mine.csv --catalogue titles.csv -n 5",

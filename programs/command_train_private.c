@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "options.h"
 #include "report.h"
@@ -46,6 +47,7 @@ static int check_unused(const struct invocation *invocation) {
         {OPTION_RESUME, "resume"},
         {OPTION_PREFETCH, "prefetch"},
         {OPTION_SOLVER, "solver"},
+        {OPTION_ON_ERROR, "on-error"},
     };
     for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++)
         if (command_has(invocation, unused[i].id))
@@ -79,6 +81,52 @@ int train_private_check_absent(const struct invocation *invocation) {
             return terminal_error_print(STATUS_USAGE, "add --epsilon E, or leave it out",
                                         "--%s is for private releases", private[i].name);
     return STATUS_DONE;
+}
+
+/* What the first row of a table is. */
+struct first_row {
+    bool is_there, names_columns;
+};
+
+static int look_at_first(void *self, const struct dpmf_table_record *record,
+                         struct dpmf_error *error) {
+    static const char *const wanted[] = {"user", "item", "rating"};
+    struct first_row *first = self;
+    size_t found = 0;
+    (void)error;
+    for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++)
+        for (size_t i = 0; i < record->n; i++) {
+            const char *role =
+                dpmf_table_column_role(record->field[i].text, record->field[i].length);
+            if (role != NULL && strcmp(role, wanted[w]) == 0) {
+                found++;
+                break;
+            }
+        }
+    *first = (struct first_row){true, found == sizeof wanted / sizeof wanted[0]};
+    return 1; /* that was enough */
+}
+
+/* How a text is cut into records must not follow from a record: one person's would decide how everyone's are read. So a header names
+ * the columns, or the curator the format. */
+static int check_form(const struct invocation *invocation) {
+    const char *format = invocation->value[OPTION_FORMAT], *path = invocation->operands[0];
+    bool guessed = format == NULL || strcmp(format, "auto") == 0 || strcmp(format, "csv") == 0 ||
+                   strcmp(format, "tsv") == 0;
+    struct first_row first = {0};
+    if (!guessed) return STATUS_DONE;
+    if (strcmp(path, "-") != 0) {
+        dpmf_table_read_whole(path, NULL, look_at_first, &first, NULL);
+        /* What is no text at all is a store, or will be told when it is opened. */
+        if (!first.is_there || first.names_columns) return STATUS_DONE;
+    }
+    return terminal_error_print(
+        STATUS_REFUSED,
+        "add a header such as user,item,rating, or say --format (movielens, u.data, "
+        "jsonl, ...), or import it first",
+        "%s: without a header the first record decides how all others are read, "
+        "and it is one person's",
+        path);
 }
 
 static struct dpmf_private_options fill(const struct invocation *invocation) {
@@ -122,6 +170,10 @@ static void tell_left_out(struct terminal *terminal, const struct dpmf_private_r
     if (report->users_left_out > 0)
         terminal_note_print(terminal, "left out: %s who asked for it or have no ratings left",
                             text_count(report->users_left_out, "user").text);
+    if (report->wishes > report->users_with_a_wish)
+        terminal_note_print(terminal,
+                            "%s of the wishes of --user-privacy are of nobody in the ratings",
+                            text_number(report->wishes - report->users_with_a_wish).text);
 }
 
 static void tell_warnings(struct terminal *terminal, const struct dpmf_private_options *options,
@@ -137,6 +189,25 @@ static void tell_warnings(struct terminal *terminal, const struct dpmf_private_o
         terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
         terminal_warning_print(terminal, "made with --research: not releasable");
+}
+
+/* No more than what is proven: of a file that is no release, nothing. */
+static void tell_result(struct invocation *invocation, const struct dpmf_private_options *options,
+                        const struct dpmf_private_report *report) {
+    struct terminal *terminal = &invocation->terminal;
+    char promise[120];
+    if (options->has_insecure_seed)
+        snprintf(promise, sizeof promise, "NOT PRIVATE");
+    else if (options->research)
+        snprintf(promise, sizeof promise, "not releasable");
+    else
+        snprintf(promise, sizeof promise, "epsilon %.6g at delta %g for every user%s",
+                 report->epsilon, report->delta,
+                 options->catalogue_from_ratings ? ", but for the list of items" : "");
+    terminal_note_print(terminal, "%s: %s; %s and %s, in %s, written to %s", report->mechanism,
+                        promise, text_count(report->factors, "factor").text,
+                        text_count(report->releases, "release").text,
+                        text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }
 
 static int print_json(const struct invocation *invocation,
@@ -198,6 +269,7 @@ int train_private_run(struct invocation *invocation) {
     struct terminal *terminal = &invocation->terminal;
     int status = check_unused(invocation);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
+    if (status == STATUS_DONE) status = check_form(invocation);
     if (status != STATUS_DONE) return status;
 
     /* A record that cannot be used is dropped: were the run refused for it, one person would decide over everyone's
@@ -216,12 +288,7 @@ int train_private_run(struct invocation *invocation) {
     terminal_progress_end(terminal);
     tell_left_out(terminal, &report);
     tell_warnings(terminal, &options, &report);
-    terminal_note_print(
-        terminal,
-        "%s with %u factors: epsilon %.6g at delta %g for every user, %u releases, in %s; the "
-        "release is %s",
-        report.mechanism, report.factors, report.epsilon, report.delta, report.releases,
-        text_seconds(report.seconds).text, invocation->value[OPTION_OUTPUT]);
+    tell_result(invocation, &options, &report);
     terminal_phases_print(terminal);
     return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
 }

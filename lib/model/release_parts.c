@@ -1,8 +1,7 @@
 /*
- * The whitelist of a release, and the digest over all of it. The digest chains XXH3 through the parts in
- * one fixed order, so that it does not depend on the order in the file; it notices damage, and is no
- * signature: whoever changes a release on purpose can compute it anew. Feeds release_write.c and
- * release_read.c.
+ * The whitelist of a release, its header, and the digest over all of it. The digest chains XXH3 through
+ * the parts in one fixed order; it notices damage, and is no signature: whoever changes a release on
+ * purpose can compute it anew. Feeds release_write.c and release_read.c.
  */
 #include "model/release_parts.h"
 
@@ -50,6 +49,26 @@ void release_tensors_list(const struct release *release, struct tensor tensors[R
     tensors[RELEASE_BIASES] = list_of(RELEASE_BIASES, TENSOR_F32, items->n, items->biases);
     tensors[RELEASE_ID_BYTES] =
         list_of(RELEASE_ID_BYTES, TENSOR_U8, ids->start[ids->n], ids->bytes);
+}
+
+/* ---- the header ------------------------------------------------------------------------------- */
+
+void release_metadata_list(const char *const values[RELEASE_METADATA],
+                           const char *metadata[2 * RELEASE_METADATA]) {
+    for (size_t i = 0; i < RELEASE_METADATA; i++) {
+        metadata[2 * i] = release_metadata_keys[i];
+        metadata[2 * i + 1] = values[i];
+    }
+}
+
+int release_header_make(const struct release *release, const char *const values[RELEASE_METADATA],
+                        uint8_t **header, size_t *n, struct dpmf_error *error) {
+    struct tensor tensors[RELEASE_TENSORS];
+    const char *metadata[2 * RELEASE_METADATA];
+    release_tensors_list(release, tensors);
+    release_metadata_list(values, metadata);
+    return safetensors_header_make(tensors, RELEASE_TENSORS, metadata, RELEASE_METADATA, header, n,
+                                   error);
 }
 
 /* ---- the digest ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * What the writer and the reader of releases share: the list of what a release holds, and its digest.
+ * What the writer and the reader of releases share: the list of what a release holds, its header and its digest.
  */
 #ifndef DPMF_MODEL_RELEASE_PARTS_H
 #define DPMF_MODEL_RELEASE_PARTS_H
@@ -26,6 +26,14 @@ void release_tensors_list(const struct release *release, struct tensor tensors[R
 int release_digest_make(const struct release *release,
                         const char *const values[RELEASE_METADATA - 1],
                         char text[RELEASE_DIGEST_TEXT], struct dpmf_error *error);
+
+/* What the file begins with, for free(). */
+int release_header_make(const struct release *release, const char *const values[RELEASE_METADATA],
+                        uint8_t **header, size_t *n, struct dpmf_error *error);
+
+/* The metadata as safetensors_write takes it: each key with its value. */
+void release_metadata_list(const char *const values[RELEASE_METADATA],
+                           const char *metadata[2 * RELEASE_METADATA]);
 
 /* Digits, letters, dots, dashes and plus signs, a few of them: no room for a message. */
 bool release_version_is_sound(const char *version);

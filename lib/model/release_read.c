@@ -1,7 +1,8 @@
 /*
  * Reads a release back, believing nothing: it must hold exactly what a release holds and no tensor or
- * text more, every part must be sound, and the digest must fit. What the statement says is for
- * lib/privacy to judge. Feeds lib/recommend and the verification.
+ * text more, every part must be sound, the digest must fit, and the header must be spelt as it is
+ * written. What the statement says is for lib/privacy to judge. Feeds lib/recommend and the
+ * verification.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,23 @@ static int check_kind(const struct tensor_source *source) {
     return refuse_kind(source, "use the version of dpmf that wrote it");
 }
 
-static int refuse_more(const struct tensor_source *source, const char *what, const char *name) {
-    error_set(source->error, DPMF_ERR_MODEL_CORRUPT,
-              "it holds something that is not part of a release: %s \"%.60s\"", what, name);
+static int end_refusal(const struct tensor_source *source) {
     error_hint(source->error,
                "do not publish it: what does not belong there could be about people");
     error_place(source->error, safetensors_path(source->file), 0, 0);
     return DPMF_ERR_MODEL_CORRUPT;
+}
+
+static int refuse_more(const struct tensor_source *source, const char *what, const char *name) {
+    error_set(source->error, DPMF_ERR_MODEL_CORRUPT,
+              "it holds something that is not part of a release: %s \"%.60s\"", what, name);
+    return end_refusal(source);
+}
+
+static int refuse_spelling(const struct tensor_source *source) {
+    error_set(source->error, DPMF_ERR_MODEL_CORRUPT,
+              "its header is spelt or ordered in another way than that of a release");
+    return end_refusal(source);
 }
 
 static bool is_listed(const char *name, const char *const *names, size_t n) {
@@ -125,16 +136,42 @@ static int copy_statement(const struct tensor_source *source, struct release *re
     return 0;
 }
 
-static int check_digest(const struct tensor_source *source, const struct release *release) {
-    const char *values[RELEASE_METADATA];
+static int check_digest(const struct tensor_source *source, const struct release *release,
+                        const char *const values[RELEASE_METADATA]) {
     char digest[RELEASE_DIGEST_TEXT];
-    for (size_t i = 0; i < RELEASE_METADATA; i++)
-        values[i] = safetensors_metadata(source->file, release_metadata_keys[i]);
     int code = release_digest_make(release, values, digest, source->error);
     if (code < 0) return code;
     return strcmp(values[RELEASE_METADATA - 1], digest) == 0
                ? 0
                : tensor_damage_tell(source, "its digest", "does not fit what it holds");
+}
+
+/* Blanks, escapes and the order of things would not change what the header says, and could so say
+ * something else: it must be, byte by byte, what is written for such a release. */
+static int check_header(const struct tensor_source *source, const struct release *release,
+                        const char *const values[RELEASE_METADATA]) {
+    uint8_t *expected = NULL, *found = NULL;
+    size_t n_expected = 0, n_found = (size_t)safetensors_header_bytes(source->file);
+    int code = release_header_make(release, values, &expected, &n_expected, source->error);
+    if (code < 0) return code;
+    if (n_found == n_expected) {
+        found = memory_alloc(n_found, 1);
+        code = found ? safetensors_header_read(source->file, found, source->error)
+                     : error_no_memory(source->error);
+    }
+    if (code == 0 && (!found || memcmp(found, expected, n_found) != 0))
+        code = refuse_spelling(source);
+    free(expected);
+    free(found);
+    return code;
+}
+
+static int check_whole(const struct tensor_source *source, const struct release *release) {
+    const char *values[RELEASE_METADATA];
+    for (size_t i = 0; i < RELEASE_METADATA; i++)
+        values[i] = safetensors_metadata(source->file, release_metadata_keys[i]);
+    int code = check_digest(source, release, values);
+    return code < 0 ? code : check_header(source, release, values);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -150,7 +187,7 @@ int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t
     if (code == 0 && release->factors.k > 0 && !(release->factor_penalty > 0))
         code = tensor_damage_tell(&source, "dpmf.factor_penalty", "is not above 0");
     if (code == 0) code = copy_statement(&source, release);
-    if (code == 0) code = check_digest(&source, release);
+    if (code == 0) code = check_whole(&source, release);
     if (code < 0) release_free(release);
     return code;
 }

@@ -52,10 +52,7 @@ int release_write(const char *path, const struct release *release, struct dpmf_e
     struct tensor tensors[RELEASE_TENSORS];
     const char *metadata[2 * RELEASE_METADATA];
     release_tensors_list(release, tensors);
-    for (size_t i = 0; i < RELEASE_METADATA; i++) {
-        metadata[2 * i] = release_metadata_keys[i];
-        metadata[2 * i + 1] = values[i];
-    }
+    release_metadata_list(values, metadata);
     return safetensors_write(path, OUTPUT_PUBLIC, tensors, RELEASE_TENSORS, metadata,
                              RELEASE_METADATA, error);
 }

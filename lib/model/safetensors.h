@@ -23,6 +23,12 @@ int safetensors_write(const char *path, enum output_mode mode, const struct tens
                       size_t n_tensors, const char *const *metadata, size_t n_metadata,
                       struct dpmf_error *error);
 
+/* What such a file begins with: the length of its header, and the header. Tensors may be without data; what was
+ * made is for free(). */
+int safetensors_header_make(const struct tensor *tensors, size_t n_tensors,
+                            const char *const *metadata, size_t n_metadata, uint8_t **header,
+                            size_t *n, struct dpmf_error *error);
+
 /* A file whose tensors are written in pieces, in any order and by any thread, and whose header comes last.
  * Tensors are told without data; `metadata` must be as long as it can become: the header's place is kept by
  * it, and filled up with spaces. */

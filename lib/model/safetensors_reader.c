@@ -381,6 +381,17 @@ const struct safetensors_entry *safetensors_entry_at(const struct safetensors *f
     return i < file->n_entries ? &file->entries[i] : NULL;
 }
 
+uint64_t safetensors_header_bytes(const struct safetensors *file) {
+    return LENGTH_BYTES + file->header_bytes;
+}
+
+/* From the file once more: of the header in memory, what was text is no longer as it was written. */
+int safetensors_header_read(const struct safetensors *file, uint8_t *bytes,
+                            struct dpmf_error *error) {
+    return file_read_at(file->fd, bytes, (size_t)safetensors_header_bytes(file), 0, file->path,
+                        error);
+}
+
 int safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                      uint64_t offset, void *bytes, size_t n, struct dpmf_error *error) {
     if (offset > entry->bytes || n > entry->bytes - offset)

@@ -48,6 +48,11 @@ const char *safetensors_metadata(const struct safetensors *file, const char *key
 /* @return the i-th key of the metadata in the order of the file, or NULL past the last */
 const char *safetensors_metadata_at(const struct safetensors *file, size_t i);
 
+/* Bytes from the start of the file to the first tensor, and these bytes as they are in the file. */
+uint64_t safetensors_header_bytes(const struct safetensors *file);
+int safetensors_header_read(const struct safetensors *file, uint8_t *bytes,
+                            struct dpmf_error *error);
+
 /* Reads n bytes of a tensor, from `offset` on; they must lie within it. */
 int safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                      uint64_t offset, void *bytes, size_t n, struct dpmf_error *error);

@@ -16,6 +16,7 @@
 
 enum {
     ALIGNMENT = 8,
+    LENGTH_BYTES = 8,               /* in front of the header */
     HEADER_MAX = 100 * 1000 * 1000, /* readers elsewhere refuse a longer one */
 };
 
@@ -126,15 +127,40 @@ static const char *header_text(struct dpmf_json **json, const struct tensor *ten
 
 static size_t header_room(size_t n) { return n + (ALIGNMENT - n % ALIGNMENT) % ALIGNMENT; }
 
-static int write_header(struct output_file *file, const char *text, size_t n,
-                        struct dpmf_error *error) {
-    static const char spaces[ALIGNMENT] = "       ";
-    uint8_t length[8];
-    if (n > HEADER_MAX) return error_set(error, DPMF_ERR_BASE_BUG, "a header of %zu bytes", n);
-    bytes_put_u64(length, header_room(n));
-    int code = output_file_write(file, length, sizeof length, error);
-    if (code == 0) code = output_file_write(file, text, n, error);
-    if (code == 0) code = output_file_write(file, spaces, header_room(n) - n, error);
+/* The header as a file begins with it, LENGTH_BYTES + room bytes: the length, the text, and spaces. Or NULL. */
+static uint8_t *frame_header(const char *text, size_t n, size_t room) {
+    uint8_t *bytes = memory_alloc(LENGTH_BYTES + room, 1);
+    if (!bytes) return NULL;
+    bytes_put_u64(bytes, room);
+    memcpy(bytes + LENGTH_BYTES, text, n);
+    memset(bytes + LENGTH_BYTES + n, ' ', room - n);
+    return bytes;
+}
+
+static int make_header(const struct tensor *tensors, size_t n_tensors, const char *const *metadata,
+                       size_t n_metadata, uint8_t **header, size_t *n, struct dpmf_error *error) {
+    struct dpmf_json *json = NULL;
+    size_t n_text = 0;
+    int code = 0;
+    *header = NULL;
+    const char *text = header_text(&json, tensors, n_tensors, metadata, n_metadata, &n_text);
+    if (text && n_text <= HEADER_MAX) *header = frame_header(text, n_text, header_room(n_text));
+    if (text && n_text > HEADER_MAX)
+        code = error_set(error, DPMF_ERR_BASE_BUG, "a header of %zu bytes", n_text);
+    else if (!*header)
+        code = error_no_memory(error);
+    *n = LENGTH_BYTES + header_room(n_text);
+    dpmf_json_free(json);
+    return code;
+}
+
+int safetensors_header_make(const struct tensor *tensors, size_t n_tensors,
+                            const char *const *metadata, size_t n_metadata, uint8_t **header,
+                            size_t *n, struct dpmf_error *error) {
+    *header = NULL;
+    int code = check_tensors(tensors, n_tensors, false, error);
+    if (code == 0) code = check_metadata(metadata, n_metadata, error);
+    if (code == 0) code = make_header(tensors, n_tensors, metadata, n_metadata, header, n, error);
     return code;
 }
 
@@ -163,30 +189,25 @@ static int write_tensors(struct output_file *file, const struct tensor *tensors,
 int safetensors_write(const char *path, enum output_mode mode, const struct tensor *tensors,
                       size_t n_tensors, const char *const *metadata, size_t n_metadata,
                       struct dpmf_error *error) {
-    struct dpmf_json *json = NULL;
     struct output_file *file = NULL;
-    size_t n_header;
+    uint8_t *header;
+    size_t n_header = 0;
 
     int code = check_tensors(tensors, n_tensors, true, error);
     if (code == 0) code = check_metadata(metadata, n_metadata, error);
     if (code < 0) return code;
-
-    const char *header = header_text(&json, tensors, n_tensors, metadata, n_metadata, &n_header);
-    if (!header) {
-        code = error_no_memory(error);
-        goto out;
-    }
+    code = make_header(tensors, n_tensors, metadata, n_metadata, &header, &n_header, error);
+    if (code < 0) return code;
 
     code = output_file_open(&file, path, mode, error);
-    if (code == 0) code = write_header(file, header, n_header, error);
+    if (code == 0) code = output_file_write(file, header, n_header, error);
     if (code == 0) code = write_tensors(file, tensors, n_tensors, error);
     if (code == 0) {
         code = output_file_commit(file, error);
         file = NULL;
     }
-out:
     output_file_abandon(file);
-    dpmf_json_free(json);
+    free(header);
     return code;
 }
 
@@ -221,7 +242,7 @@ static int place_tensors(struct safetensors_draft *draft, const struct tensor *t
     draft->room = header_room(n_header);
     if (draft->room > HEADER_MAX)
         return error_set(error, DPMF_ERR_BASE_BUG, "a header of %zu bytes", draft->room);
-    draft->begin[0] = 8 + draft->room;
+    draft->begin[0] = LENGTH_BYTES + draft->room;
     for (size_t i = 0; i < n; i++) {
         uint64_t bytes = 0;
         tensor_bytes(&tensors[i], &bytes);
@@ -260,18 +281,15 @@ int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t of
     return output_file_write_at(draft->file, bytes, n, draft->begin[i] + offset, error);
 }
 
-/* The header with its length in front, filled up to the room that was kept for it. */
+/* Into the room that was kept for it, however short it has become. */
 static int put_header(struct safetensors_draft *draft, const char *text, size_t n,
                       struct dpmf_error *error) {
     if (!text) return error_no_memory(error);
     if (n > draft->room)
         return error_set(error, DPMF_ERR_BASE_BUG, "the header has outgrown its place");
-    uint8_t *bytes = memory_alloc(8 + draft->room, 1);
+    uint8_t *bytes = frame_header(text, n, draft->room);
     if (!bytes) return error_no_memory(error);
-    bytes_put_u64(bytes, draft->room);
-    memcpy(bytes + 8, text, n);
-    memset(bytes + 8 + n, ' ', draft->room - n);
-    int code = output_file_write_at(draft->file, bytes, 8 + draft->room, 0, error);
+    int code = output_file_write_at(draft->file, bytes, LENGTH_BYTES + draft->room, 0, error);
     free(bytes);
     return code;
 }

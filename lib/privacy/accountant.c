@@ -191,14 +191,14 @@ double accountant_epsilon_renyi(double mu, double delta) {
     double exact = accountant_epsilon(mu, delta), best_l = 0, best = INFINITY;
     if (isnan(exact) || isinf(exact) || delta >= 1 || mu == 0) return exact;
     double rho = 0.5 * mu * mu * (1 + 4 * u), log_delta = log(delta);
-    for (double l = -60; l <= 80; l += 0.25) {
-        double bound = renyi_bound(rho, log_delta, exp(l));
+    for (int i = -60 * 4; i <= 80 * 4; i++) {
+        double l = 0.25 * i, bound = renyi_bound(rho, log_delta, exp(l));
         if (bound < best) best = bound, best_l = l;
     }
-    for (double step = 0.125; step > 1e-9; step /= 2)
+    for (int bits = 3; bits < 30; bits++) /* steps from 1/8 down to some 1e-9 */
         for (int side = -1; side <= 1; side += 2) {
-            double bound = renyi_bound(rho, log_delta, exp(best_l + side * step));
-            if (bound < best) best = bound, best_l += side * step;
+            double l = best_l + ldexp(side, -bits), bound = renyi_bound(rho, log_delta, exp(l));
+            if (bound < best) best = bound, best_l = l;
         }
     return fmax(best, exact); /* where the bound is below 0, and where rounding alone parts them */
 }

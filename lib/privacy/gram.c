@@ -201,7 +201,8 @@ static int take_matrix(struct gram_run *run, struct dpmf_error *error) {
 static size_t factors_allowed(const struct gram_run *run) {
     const size_t n = run->model->n_items, P = run->items.n;
     const size_t published = n * BIAS_RELEASE_WIDTH + gram_pairs(P);
-    return first_step_factors((double)(published / n - 1), RULE_FACTORS_MAX, P);
+    const size_t covered = published / n - 1; /* a whole number an item, its bias taken off */
+    return first_step_factors((double)covered, RULE_FACTORS_MAX, P);
 }
 
 /* Those above the edge, set back to where they are without noise. */

@@ -247,7 +247,7 @@ static int spend(struct ledger_book *book, const struct ledger_entry *entry, dou
     int code = settle_budget(book, entry->population, given, error);
     if (code == 0) code = ledger_book_total(book, entry->population, NULL, &before, error);
     if (code == 0) code = ledger_book_total(book, entry->population, entry, &after, error);
-    if (code < 0) return code;
+    if (code != 0) return code;
     double budget = ledger_book_budget(book, entry->population);
     /* Not "greater than": a total that is no number is refused as well. */
     if (budget > 0 && !(after.epsilon <= budget))
@@ -376,10 +376,12 @@ static const char *place_of(const char *path, char **made, struct dpmf_error *er
     *code = 0;
     if (path) return path;
     *made = ledger_default_path();
-    if (*made) return *made;
-    *code = error_set(error, DPMF_ERR_IO_MISSING, "there is no home directory to find a ledger in");
-    error_hint(error, "name the ledger: --ledger FILE");
-    return NULL;
+    if (!*made) {
+        *code =
+            error_set(error, DPMF_ERR_IO_MISSING, "there is no home directory to find a ledger in");
+        error_hint(error, "name the ledger: --ledger FILE");
+    }
+    return *made;
 }
 
 struct visit {

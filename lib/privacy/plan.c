@@ -26,6 +26,7 @@
 #include "base/memory.h"
 #include "privacy/accountant.h"
 #include "privacy/choose_factors.h"
+#include "privacy/free_columns.h"
 #include "privacy/residual_rule.h"
 
 /* Items beyond these are lumped together: the law is smooth, and everything is a mean over it. */
@@ -180,8 +181,8 @@ static void fill_noise(const struct residual_rule *rule, struct dpmf_plan *plan)
 /* Two numbers an item and five, then as many as residual_user.c sends; without factors the first
  * again. */
 static uint64_t count_published(const struct residual_rule *rule, uint64_t items) {
-    const uint64_t K = rule->factors, first = 2 * items + 5;
-    const uint64_t moments = (K + 2) * (K + 3) / 2 + (K + 1) * (K + 2) / 2 + 1;
+    const uint64_t K = rule->factors, first = 2 * items + 5, W = K + rule->free_columns;
+    const uint64_t moments = (W + 2) * (W + 3) / 2 + (W + 1) * (W + 2) / 2 + 1;
     return K == 0 ? 2 * first : first + rule->rounds * (items * (K + 1) + moments);
 }
 
@@ -206,6 +207,8 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
     };
     expect_counts(options, &rule, exact, exact + n, &input);
     residual_rule_finish(&rule, choose_factors_best(&input));
+    /* How many features there are is not known here: as many as count. */
+    rule.free_columns = free_columns_n(options->has_features ? RULE_FREE_MAX : 0);
     input.counts = exact;
 
     const double unit = (options->range_max - options->range_min) / 4; /* of the scale -2 .. 2 */

@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "privacy/accountant.h"
 
+/* Vectors are kept in single precision, and squares of ratings are computed. */
+static const double largest_rating = 1e18;
+
 struct dpmf_private_options dpmf_private_options_default(void) {
     return (struct dpmf_private_options){.delta = 1e-5, .range_min = NAN, .range_max = NAN};
 }
@@ -40,9 +43,11 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
             "a private release needs the range of ratings to be declared: the smallest and "
             "the largest one given are private",
             "give it with --rating-range, e.g. --rating-range 1:5");
-    if (!(options->range_min < options->range_max) ||
-        !isfinite(options->range_max - options->range_min))
+    if (!(options->range_min < options->range_max))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the range of ratings must not be empty");
+    if (!(fabs(options->range_min) <= largest_rating && fabs(options->range_max) <= largest_rating))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "ratings must be within %g and %g",
+                         -largest_rating, largest_rating);
     if (options->declared_users > 0 && options->delta >= 1 / (double)options->declared_users) {
         int code =
             error_set(error, DPMF_ERR_PRIVACY_REFUSED,

@@ -71,7 +71,8 @@ struct builder {
 
 static int compare_entries(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
-    return (x->row > y->row) - (x->row < y->row);
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return (x->y > y->y) - (x->y < y->y);
 }
 
 static double scale_of(const struct builder *builder, const struct store_block *block, uint32_t u,
@@ -86,8 +87,16 @@ static double scale_of(const struct builder *builder, const struct store_block *
     return builder->wish_scale[wish];
 }
 
-/* The user's ratings that count, sorted by row. Rows of one user are all different: items are, and the
- * catalogue has each id once. */
+/* Of several ratings of one row the first stays. There are none in a store that dpmf wrote; but the bound on a user's norm rests
+ * on it, so it is not left to the file. */
+static size_t keep_one_each(struct entry *entries, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || entries[i].row != entries[kept - 1].row) entries[kept++] = entries[i];
+    return kept;
+}
+
+/* The user's ratings that count, sorted by row, at most one a row. */
 static size_t take_ratings(const struct builder *builder, const struct store_block *block,
                            uint32_t u, struct packing *packing) {
     const struct private_ratings_options *options = builder->options;
@@ -105,7 +114,7 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
         first[n++] = (struct entry){row, (float)((value - middle) / unit)};
     }
     qsort(first, n, sizeof *first, compare_entries);
-    return n;
+    return keep_one_each(first, n);
 }
 
 static int pack_users(void *self, int worker, const struct store_block *block, void *product,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -78,6 +79,7 @@ static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
     report->out_of_range = counts.out_of_range;
     report->users_left_out = counts.users_left_out;
     report->users_with_a_wish = counts.users_with_a_wish;
+    report->wishes = self->wishes.ids.n;
     report->ratings_on_disk = counts.on_disk;
     report->catalogue_is_rated_set =
         !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
@@ -218,8 +220,18 @@ static void give_back(const struct private_run *self, const char *output) {
     if (self->ledger && !is_published(self, output)) ledger_return(self->ledger, self->id, NULL);
 }
 
+/* A release is a file: a pipe would take it, and no one could look whether it did. */
+static int check_output(const char *output, struct dpmf_error *error) {
+    struct stat status;
+    if (stat(output, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE, "a release can only be written to a file");
+    error_place(error, output, 0, 0);
+    return code;
+}
+
 static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
-    int code = reserve(self, error);
+    int code = check_output(output, error);
+    if (code == 0) code = reserve(self, error);
     if (code < 0) return code;
     code = run_mechanism(self, error);
     if (code == 0) code = write_release(self, output, error);

@@ -12,12 +12,13 @@
  * Row j of `rows` is v_j, then a 1 (the column of a), then zeros up to the stride. */
 struct public_model {
     size_t n_items, K, stride;
+    size_t n_free; /* the last of the K columns: public, not measured (free_columns.c) */
     double b0, s2, var_a;
     double *c, *rows;
     double *weight; /* of an item in contributions: omega_j */
 };
 
-/* The curator's notes: noisy, and so public. D = K + 1: the vector and the bias. */
+/* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector, and the bias. */
 struct item_evidence {
     double *N; /* noisy weighted counts, floored */
     double total, typical,
@@ -37,7 +38,7 @@ int public_model_widen(struct public_model *model, size_t K, struct dpmf_error *
 void public_model_free(struct public_model *model);
 
 int item_evidence_init(struct item_evidence *evidence, size_t n_items, struct dpmf_error *error);
-/* Room for K factors: Z's bias column and tau's last stay what they were. */
+/* Room for K factors that are measured: Z's bias column and tau's last stay what they were. */
 int item_evidence_widen(struct item_evidence *evidence, size_t n_items, size_t K,
                         struct dpmf_error *error);
 void item_evidence_free(struct item_evidence *evidence);

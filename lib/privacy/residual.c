@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "privacy/bias_release.h"
 #include "privacy/choose_factors.h"
+#include "privacy/free_columns.h"
 #include "privacy/mechanism.h"
 #include "privacy/residual_server.h"
 
@@ -41,11 +42,10 @@ static int take_biases(struct run *run, double mu, struct dpmf_error *error) {
 static int run_round(struct run *run, size_t t, double mu, double *sums, double *residuals,
                      struct dpmf_error *error) {
     struct noisy_sum_context *context = run->input->sums;
-    size_t K = run->model->K;
     char name[32];
     snprintf(name, sizeof name, "round %zu", t + 1);
-    const struct noisy_sum_shape shape = {name, run->model->n_items, K + 1, residual_moments_n(K),
-                                          0};
+    const struct noisy_sum_shape shape = {name, run->model->n_items, run->rule.factors + 1,
+                                          residual_moments_n(run->model->K), 0};
     struct residual_round round = {.model = run->model,
                                    .rule = &run->rule,
                                    .is_first = t == 0,
@@ -62,9 +62,10 @@ static int run_round(struct run *run, size_t t, double mu, double *sums, double 
 static int run_rounds(struct run *run, struct dpmf_error *error) {
     struct noisy_sum_context *context = run->input->sums;
     const struct residual_rule *rule = &run->rule;
-    size_t K = rule->factors, n_sums, workers = (size_t)thread_pool_size(context->pool);
-    if (__builtin_mul_overflow(run->model->n_items, K + 1, &n_sums)) return error_no_memory(error);
-    n_sums += residual_moments_n(K);
+    size_t n_sums, workers = (size_t)thread_pool_size(context->pool);
+    if (__builtin_mul_overflow(run->model->n_items, rule->factors + 1, &n_sums))
+        return error_no_memory(error);
+    n_sums += residual_moments_n(rule->factors + rule->free_columns);
     double *sums = memory_alloc(n_sums, sizeof *sums), whole = 0;
     double *residuals =
         memory_alloc(private_ratings_longest(context->ratings), workers * sizeof *residuals);
@@ -112,6 +113,7 @@ static int run_all(const struct mechanism_input *input, struct public_model *mod
     if (code == 0) code = take_biases(&run, sqrt(first) * run.rule.mu, error);
     if (code == 0 && with_factors) {
         residual_rule_finish(&run.rule, choose(&run));
+        run.rule.free_columns = free_columns_n(input->catalogue->n_features);
         input->sums->total_passes = 1 + (uint32_t)(run.rule.rounds > 0 ? run.rule.rounds : 1);
         code = run.rule.factors > 0 ? run_rounds(&run, error)
                                     : take_biases(&run, sqrt(1 - first) * run.rule.mu, error);

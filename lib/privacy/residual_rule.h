@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RULE_FACTORS_MAX = 20, RULE_ROUNDS_MAX = 20 };
+/* Learned columns of item vectors, free ones, both. */
+enum { RULE_FACTORS_MAX = 20, RULE_FREE_MAX = 20, RULE_WIDTH_MAX = 40, RULE_ROUNDS_MAX = 20 };
 
 struct residual_rule {
     double mu;          /* the whole budget */
@@ -31,9 +32,11 @@ struct residual_rule {
     double gain, over; /* over-relaxation of the step, and of the scale */
     double ridge;      /* of the regression on public features, in units of the prior precision */
     double first_variance; /* of the starting vectors */
+    double free_variance;  /* of free columns at the start */
     double spectrum,
         spectrum_decay; /* assumed variance of factor k: spectrum * k^-decay, for the choice of K */
-    size_t factors, rounds; /* K and T; K = 0: biases only */
+    size_t factors, rounds; /* learned columns and T; none: biases only */
+    size_t free_columns;    /* besides; 0 but in `residual` */
 };
 
 static inline struct residual_rule residual_rule_make(double mu, bool has_features) {
@@ -52,6 +55,7 @@ static inline struct residual_rule residual_rule_make(double mu, bool has_featur
         .over = 2,
         .ridge = 3,
         .first_variance = 0.015,
+        .free_variance = 0.008,
         .spectrum = has_features ? 0.16 : 0.08,
         .spectrum_decay = 1.2,
     };

@@ -8,12 +8,13 @@
 #include "privacy/shrink.h"
 
 /* Vectors to start from: popularity and quality, which the first release gives for free, random mixtures of the public
- * features, and chance. */
+ * features, and chance; and the free columns, if the rule wants any. */
 int residual_server_start(const struct residual_rule *rule, const struct catalogue *catalogue,
                           struct public_model *model, struct item_evidence *evidence,
                           struct dpmf_error *error);
 
-/* `sums` are the noisy sums of a round (D numbers an item, then the moments), `sigma` their noise; they are overwritten. */
+/* `sums` are the noisy sums of a round (a number for each learned column of an item and one for its
+ * bias, then the moments), `sigma` their noise; they are overwritten. */
 int residual_server_step(const struct residual_rule *rule, bool is_first, double *sums,
                          double sigma, struct thread_pool *pool, struct public_model *model,
                          struct item_evidence *evidence, struct dpmf_error *error);

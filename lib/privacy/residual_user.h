@@ -1,6 +1,6 @@
 /*
- * What a user contributes to a round of `residual`: for each item rated the residual times their own vector, and moments of that
- * vector, all within one unit of norm.
+ * What a user contributes to a round of `residual`: for each item rated the residual times their own vector, as far as it
+ * belongs to learned columns, and moments of the whole vector, all within one unit of norm.
  */
 #ifndef DPMF_PRIVACY_RESIDUAL_USER_H
 #define DPMF_PRIVACY_RESIDUAL_USER_H
@@ -10,9 +10,9 @@
 
 struct residual_round {
     const struct public_model *model;
-    const struct residual_rule *rule;
-    bool is_first;     /* the vectors are no model yet, only a way to make u */
-    double *residuals; /* of worker w: residuals + w * longest */
+    const struct residual_rule *rule; /* factors + free_columns = K of the model */
+    bool is_first;                    /* the vectors are no model yet, only a way to make u */
+    double *residuals;                /* of worker w: residuals + w * longest */
     size_t longest;
 };
 

@@ -109,7 +109,7 @@ static void shrink_columns(void *self, int worker) {
     struct shrinking *shrinking = self;
     struct public_model *model = shrinking->model;
     struct item_evidence *evidence = shrinking->evidence;
-    size_t q = evidence->n_regressors, K = model->K, k;
+    size_t q = evidence->n_regressors, K = model->K - model->n_free, k;
     (void)worker;
     struct column column = {.evidence = evidence,
                             .n_items = model->n_items,
@@ -146,7 +146,8 @@ static int shrink_range(struct public_model *model, struct item_evidence *eviden
 
 int shrink_biases(struct public_model *model, struct item_evidence *evidence, double ridge,
                   struct thread_pool *pool, struct dpmf_error *error) {
-    return shrink_range(model, evidence, ridge, model->K, model->K + 1, pool, error);
+    size_t K = model->K - model->n_free;
+    return shrink_range(model, evidence, ridge, K, K + 1, pool, error);
 }
 
 /* ---- principal axes --------------------------------------------------------------------------- */
@@ -166,7 +167,7 @@ void shrink_map_rows(double *rows, size_t n, size_t stride, size_t K, const doub
 /* The axes of the vectors, weighted by counts, and the variance along each. */
 static void find_axes(const struct public_model *model, const double *N, double *axes,
                       double *variance) {
-    size_t K = model->K;
+    size_t K = model->K - model->n_free;
     double X[RULE_FACTORS_MAX * RULE_FACTORS_MAX] = {0}, total = 0;
     for (size_t j = 0; j < model->n_items; j++) {
         const double *v = model->rows + j * model->stride;
@@ -180,7 +181,7 @@ static void find_axes(const struct public_model *model, const double *N, double 
 
 int shrink_all(struct public_model *model, struct item_evidence *evidence, double ridge,
                struct thread_pool *pool, struct dpmf_error *error) {
-    size_t K = model->K;
+    size_t K = model->K - model->n_free;
     double axes[RULE_FACTORS_MAX * RULE_FACTORS_MAX], variance[RULE_FACTORS_MAX];
     int code = shrink_range(model, evidence, ridge, 0, K, pool, error);
     if (code < 0) return code;

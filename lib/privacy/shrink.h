@@ -17,7 +17,7 @@ int shrink_regressors_make(struct item_evidence *evidence, const struct catalogu
 int shrink_biases(struct public_model *model, struct item_evidence *evidence, double ridge,
                   struct thread_pool *pool, struct dpmf_error *error);
 
-/* The same for all columns. Vectors are first turned to their principal axes, so that each axis has a prior variance
+/* The same for all columns that are measured. Vectors are first turned to their principal axes, so that each axis has a prior variance
  * of its own; evidence->Z is turned with them. */
 int shrink_all(struct public_model *model, struct item_evidence *evidence, double ridge,
                struct thread_pool *pool, struct dpmf_error *error);

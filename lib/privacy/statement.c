@@ -185,15 +185,26 @@ int statement_figures_check(const struct statement *statement,
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-/* First a release of a count and a sum for each item, and a few scalars. Then, for each round, a release of a
- * vector and a bias for each item, and the users' moments; or, without factors, the first one again. */
+/* The numbers of a round in which `learned` of k columns were measured, each item's and its bias, and the moments of
+ * users over all columns. n < 2^32 and k <= 4096: nothing overflows. */
+static uint64_t round_size(uint64_t n, uint32_t k, uint32_t learned) {
+    return n * (learned + UINT64_C(1)) + residual_moments_n(k);
+}
+
+/* First a release of a count and a sum for each item, and a few scalars. Then, for each round, one of the measured columns; the
+ * other columns are made from what is public. Without factors, the first one again. */
 static int check_residual(const struct statement *statement, uint64_t n, uint32_t k,
                           struct dpmf_error *error) {
-    /* n < 2^32 and k <= 4096: nothing overflows. */
     const uint64_t first = n * BIAS_RELEASE_WIDTH + BIAS_RELEASE_TAIL;
-    const uint64_t other = k > 0 ? n * (k + UINT64_C(1)) + residual_moments_n(k) : first;
+    uint64_t other = first;
     if (k > 0 && statement->n_releases < 2)
         return refuse(error, "it has item vectors, but no release that they could come from");
+    for (uint32_t learned = 1; learned <= k && learned <= RULE_FACTORS_MAX; learned++)
+        if (round_size(n, k, learned) == statement->releases[1].coordinates)
+            other = round_size(n, k, learned);
+    if (k > 0 && other == first)
+        return refuse_release(error, &statement->releases[1],
+                              "is not of a size that its items and factors can give");
     for (size_t i = 0; i < statement->n_releases; i++)
         if (statement->releases[i].coordinates != (i == 0 ? first : other))
             return refuse_release(error, &statement->releases[i],

@@ -26,7 +26,7 @@ static double clamp(double x, double least, double most) { return fmin(fmax(x, l
 void user_moments_read(const double *sums, double sigma, struct public_model *model,
                        struct moments_read *out) {
     const size_t K = model->K, D = K + 1, E = K + 2;
-    double M[USER_MOMENTS_MAX];
+    double M[USER_MOMENTS_MAX] = {0};
     symmetric_unpack(sums, E, M);
     const double p = fmax(M[D * E + D], 3 * sigma);
     memset(out, 0, sizeof *out);

@@ -8,7 +8,7 @@
 #include "privacy/private_ratings.h"
 #include "privacy/public_model.h"
 
-enum { USER_SOLVE_WIDTH = RULE_FACTORS_MAX + 4 }; /* [u, a], and zeros up to the stride */
+enum { USER_SOLVE_WIDTH = RULE_WIDTH_MAX + 4 }; /* [u, a], and zeros up to the stride */
 
 struct user_solution {
     double x[USER_SOLVE_WIDTH];                             /* [u, a]: the posterior mean */

@@ -152,7 +152,8 @@ static void test_every_user_is_bounded(void **state) {
         size_t K = 1 + (size_t)(number % RULE_FACTORS_MAX);
         make_user(&made, number);
         random_model(&model, K, number);
-        residual_rule_finish(&rule, K);
+        rule.free_columns = number % 3 * K / 3;
+        residual_rule_finish(&rule, K - rule.free_columns);
         struct contribution first = {.values = values}, second = {.values = values};
         bias_release_contribute(&rule, 0, &made.user, &first);
         size_t n = first.n_blocks * BIAS_RELEASE_WIDTH + BIAS_RELEASE_TAIL;
@@ -163,7 +164,7 @@ static void test_every_user_is_bounded(void **state) {
 
         struct residual_round round = {&model, &rule, number % 2 == 0, residuals, N_ITEMS};
         residual_user_contribute(&round, 0, &made.user, &second);
-        n = second.n_blocks * (K + 1) + residual_moments_n(K);
+        n = second.n_blocks * (rule.factors + 1) + residual_moments_n(K);
         assert_true(n <= ROOM && norm_of(values, n) <= 1 + 1e-12);
         noisy_sum_quantise(values, n, 1, q);
         assert_true(squares(q, n) <= (uint64_t)1 << 48);

@@ -1,3 +1,4 @@
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_history train.csv
 printf "ann,solaris\neve,alien\n" >pairs.csv

@@ -8,7 +8,7 @@ data=$((size - 8 - header))
 text="${text%\}},\"user_factors\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[$data,$((data + 3))]}}"
 length=${#text}
 {
-    for ((i = 0; i < 8; i++)); do printf "\\x$(printf %02x $((length >> 8 * i & 255)))"; done
+    for ((i = 0; i < 8; i++)); do printf %b "\\x$(printf %02x $((length >> 8 * i & 255)))"; done
     printf "%s" "$text"
     tail -c "$data" "$release"
     printf "ann"

@@ -1,0 +1,3 @@
+printf "item\na\nb\n" >items
+printf "u;a;4\nv,b,3\n" >r.csv
+dpmf train r.csv --epsilon 1 --rating-range 1:5 --catalogue items --ledger l -o x.safetensors
