@@ -34,6 +34,10 @@ static int find_similar(struct invocation *invocation, const struct dpmf_model *
     struct dpmf_model_info info;
     struct dpmf_error error = {0};
     dpmf_model_info(model, &info);
+    if (info.factors == 0)
+        return terminal_error_print(STATUS_NO, "give a model with factors",
+                                    "%s: there are no vectors to compare: it holds biases alone",
+                                    invocation->operands[0]);
     size_t room = n < info.items ? n : (size_t)info.items;
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
     if (items == NULL)

@@ -94,8 +94,7 @@ static const char *mechanism_choices(size_t i, const char **description) {
 static const struct option shared_options[] = {
     OPTIONS_BEFORE_THREADS,
     {OPTION_THREADS, 'j', false, "threads", NULL, {VALUE_COUNT, "N", "2", NULL, NULL},
-     "use at most N threads (default: every core this process may use); results do not depend on "
-     "it"},
+     "use at most N threads (default: every core this process may use)"},
     OPTIONS_AFTER_THREADS,
 };
 

@@ -104,6 +104,25 @@ static int check_solver(const struct invocation *invocation) {
                                 invocation->value[OPTION_SOLVER]);
 }
 
+/* A decay below 0 is the library's word for the schedule of its own, not a growing step. */
+static int check_decay(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_DECAY) || options_number(invocation, OPTION_DECAY) >= 0)
+        return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "leave it out for the default schedule",
+                                "--decay %s is below 0", invocation->value[OPTION_DECAY]);
+}
+
+/* What says how to do a thing that was not asked for is a slip. */
+static int check_companions(const struct invocation *invocation) {
+    if (command_has(invocation, OPTION_SNAPSHOT_EVERY) && !command_has(invocation, OPTION_SNAPSHOT))
+        return terminal_error_print(STATUS_USAGE, "for example: --snapshot run.safetensors",
+                                    "--snapshot-every needs --snapshot, the file to write");
+    if (command_has(invocation, OPTION_PATIENCE) && !command_has(invocation, OPTION_VALID))
+        return terminal_error_print(STATUS_USAGE, "for example: --valid valid.dpr",
+                                    "--patience needs --valid, the ratings to measure on");
+    return STATUS_DONE;
+}
+
 int command_train_run(struct invocation *invocation) {
     const struct dpmf_train_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
@@ -111,9 +130,15 @@ int command_train_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
 
-    if (command_has(invocation, OPTION_EPSILON)) return train_private_run(invocation);
+    if (command_has(invocation, OPTION_EPSILON)) {
+        /* Without --research all of these are refused, for better reasons. */
+        int slip = command_has(invocation, OPTION_RESEARCH) ? check_companions(invocation) : 0;
+        return slip != STATUS_DONE ? slip : train_private_run(invocation);
+    }
     int status = train_private_check_absent(invocation);
     if (status == STATUS_DONE) status = check_solver(invocation);
+    if (status == STATUS_DONE) status = check_decay(invocation);
+    if (status == STATUS_DONE) status = check_companions(invocation);
     if (status != STATUS_DONE) return status;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))

@@ -260,6 +260,9 @@ static int check_usage(const struct invocation *invocation) {
         !(options_number(invocation, OPTION_MINUTES) > 0))
         return terminal_error_print(STATUS_USAGE, "for example: --minutes 10",
                                     "--minutes %s is no time", invocation->value[OPTION_MINUTES]);
+    if (command_has(invocation, OPTION_DECAY) && options_number(invocation, OPTION_DECAY) < 0)
+        return terminal_error_print(STATUS_USAGE, "leave it out for the default schedule",
+                                    "--decay %s is below 0", invocation->value[OPTION_DECAY]);
     return STATUS_DONE;
 }
 

@@ -177,16 +177,42 @@ static int add_rating(void *self, const struct dpmf_table_row *row, struct dpmf_
     return 0;
 }
 
+/* The ratings that stay do so in their order, so that the result is that of a table without the others. */
+static int keep_last(const struct dpmf_model *model, struct own_ratings *own) {
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    uint8_t *seen = calloc((size_t)(info.items / 8 + 1), 1);
+    if (seen == NULL) return no_memory();
+    size_t first = own->n;
+    for (size_t i = own->n; i-- > 0;) {
+        uint64_t item = own->ratings[i].item;
+        uint8_t bit = (uint8_t)(1u << item % 8);
+        if ((seen[item / 8] & bit) == 0) own->ratings[--first] = own->ratings[i];
+        seen[item / 8] |= bit;
+    }
+    free(seen);
+    own->replaced = first;
+    own->n -= first;
+    if (first > 0) memmove(own->ratings, own->ratings + first, own->n * sizeof *own->ratings);
+    return STATUS_DONE;
+}
+
 int model_use_own(struct invocation *invocation, const struct dpmf_model *model,
                   struct own_ratings *own) {
     struct reading reading = {model, own};
     struct dpmf_error error = {0};
     int rc = dpmf_table_read(invocation->value[OPTION_MINE], "item,rating", &invocation->run,
                              add_rating, &reading, &error);
-    return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+    return rc != 0 ? report_error_print(invocation, &error) : keep_last(model, own);
 }
 
 void own_ratings_note(struct invocation *invocation, const struct own_ratings *own) {
+    char text[120];
+    if (own->replaced > 0) {
+        snprintf(text, sizeof text, "ratings of an item that was rated again: %s; the last won",
+                 text_number(own->replaced).text);
+        terminal_warning_print(&invocation->terminal, text);
+    }
     if (own->unknown > 0)
         terminal_note_print(&invocation->terminal,
                             "%s of items that the model does not know: left out",

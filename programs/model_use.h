@@ -40,17 +40,19 @@ int model_use_list(struct invocation *invocation, const struct dpmf_model *model
                    uint8_t **bitmap);
 
 /* Someone's own ratings, from the table of items and ratings that --ratings
- * names. The caller frees `ratings`. @return an exit status */
+ * names; of an item that is rated twice the last rating is kept, as in a store.
+ * The caller frees `ratings`. @return an exit status */
 struct own_ratings {
     struct dpmf_own_rating *ratings;
     size_t n, capacity;
-    uint64_t unknown; /* ratings of items that the model does not know */
+    uint64_t unknown;  /* ratings of items that the model does not know */
+    uint64_t replaced; /* ratings of an item that is rated again further down */
 };
 
 int model_use_own(struct invocation *invocation, const struct dpmf_model *model,
                   struct own_ratings *own);
 
-/* Notes how many of someone's ratings were of unknown items, if any. */
+/* Says how many of someone's ratings were left out, of unknown items or replaced, if any. */
 void own_ratings_note(struct invocation *invocation, const struct own_ratings *own);
 
 /* Titles by item, from --catalogue; without it there are none. */

@@ -7,12 +7,14 @@
 #define _GNU_SOURCE
 #include "base/output_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -174,7 +176,35 @@ static int create_temporary(struct output_file *file, enum output_mode mode) {
 #endif
     int failure = file->fd >= 0 ? 0 : take_name(file, create_named, bits);
     if (failure == 0 && mode == OUTPUT_PRIVATE && fchmod(file->fd, bits) != 0) failure = errno;
+    if (failure == 0) (void)flock(file->fd, LOCK_EX | LOCK_NB); /* for sweep, where it can be had */
     return failure;
+}
+
+/* ---- what a killed process left ----------------------------------------------------------------- */
+
+static bool is_temporary_of(const char *name, const struct output_file *file) {
+    size_t kept = strnlen(file->name, NAME_KEPT_MAX), n = strlen(name);
+    const char end[] = ".tmp";
+    return n == 1 + kept + 1 + 16 + strlen(end) && name[0] == '.' &&
+           memcmp(name + 1, file->name, kept) == 0 && name[1 + kept] == '.' &&
+           strcmp(name + n - strlen(end), end) == 0;
+}
+
+/* A process that is killed between giving a file its temporary name and the final one leaves it there. Who writes the same
+ * file next takes it away: the lock on it tells that its owner is gone. Nothing depends on this. */
+static void sweep(const struct output_file *file) {
+    int fd = openat(file->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!names && fd >= 0) close(fd);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        if (!is_temporary_of(entry->d_name, file)) continue;
+        int left =
+            openat(file->directory, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (left < 0) continue;
+        if (flock(left, LOCK_EX | LOCK_NB) == 0) unlinkat(file->directory, entry->d_name, 0);
+        close(left);
+    }
+    if (names) closedir(names);
 }
 
 /* Only a regular file may stand where the new one goes: renaming over a device or a pipe would put a
@@ -239,6 +269,7 @@ int output_file_open(struct output_file **out, const char *path, enum output_mod
         goto out;
     }
     file->directory = open_directory(directory);
+    if (file->directory >= 0) sweep(file);
     int failure = file->directory < 0 ? errno : create_temporary(file, mode);
     if (failure != 0) {
         code = error_system(error, failure, "create", path);

@@ -33,6 +33,13 @@ struct factors {
     struct factor_ids user_ids, item_ids;
 };
 
+/* A quarter of the ratings' range: what step sizes, penalties and first values are measured in, so that they mean the same on
+ * every scale. 1 on a scale of 1 to 5, and where all ratings are equal. */
+static inline double factors_unit(double min, double max) {
+    double unit = max / 4 - min / 4;
+    return unit > 0 ? unit : 1;
+}
+
 /* Zero-initialised memory for a matrix. */
 int factor_matrix_init(struct factor_matrix *matrix, uint64_t n, size_t stride, uint64_t spare,
                        struct dpmf_error *error);

@@ -119,6 +119,35 @@ static char *directory_of(const char *path) {
     return directory;
 }
 
+static bool is_one_inode(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Files that are not there yet are one when they have one name in one directory. */
+static bool is_one_file(const char *a, const char *b) {
+    if (strcmp(a, b) == 0 || is_one_inode(a, b)) return true;
+    if (strcmp(name_of(a), name_of(b)) != 0) return false;
+    char *directory_a = directory_of(a), *directory_b = directory_of(b);
+    bool is_one = directory_a && directory_b && is_one_inode(directory_a, directory_b);
+    free(directory_a);
+    free(directory_b);
+    return is_one;
+}
+
+bool ledger_lock_claims(const char *ledger, const char *path) {
+    struct ledger_lock lock;
+    if (ledger_lock_find(ledger, &lock, NULL) < 0) return false;
+    bool is_claimed = is_one_file(lock.path, path) || is_one_file(lock.lock_path, path);
+    ledger_lock_drop(&lock);
+    return is_claimed;
+}
+
 /* A directory that is lost with the power takes the ledger with it. */
 static void flush_directory_of(const char *path) {
     char *directory = directory_of(path);

@@ -19,6 +19,7 @@
 #include "model/release.h"
 #include "privacy/accountant.h"
 #include "privacy/ledger.h"
+#include "privacy/ledger_lock.h"
 #include "privacy/mechanism.h"
 #include "privacy/private_options.h"
 #include "random/random.h"
@@ -220,9 +221,25 @@ static void give_back(const struct private_run *self, const char *output) {
     if (self->ledger && !is_published(self, output)) ledger_return(self->ledger, self->id, NULL);
 }
 
+/* A release over the ledger, or over the file that its lock is on, would make it forget what was spent. */
+static int check_ledger(const struct private_run *self, const char *output,
+                        struct dpmf_error *error) {
+    char *path = self->options->ledger ? strdup(self->options->ledger) : ledger_default_path();
+    bool is_claimed = path && ledger_lock_claims(path, output);
+    free(path);
+    if (!is_claimed) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "the release would overwrite the ledger or its lock");
+    error_hint(error, "give the release a file of its own: the lock is the ledger's name with .lock");
+    error_place(error, output, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 /* A release is a file: a pipe would take it, and no one could look whether it did. */
-static int check_output(const char *output, struct dpmf_error *error) {
+static int check_output(const struct private_run *self, const char *output,
+                        struct dpmf_error *error) {
     struct stat status;
+    int conflict = check_ledger(self, output, error);
+    if (conflict < 0) return conflict;
     if (stat(output, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "a release can only be written to a file");
     error_place(error, output, 0, 0);
@@ -230,7 +247,7 @@ static int check_output(const char *output, struct dpmf_error *error) {
 }
 
 static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
-    int code = check_output(output, error);
+    int code = check_output(self, output, error);
     if (code == 0) code = reserve(self, error);
     if (code < 0) return code;
     code = run_mechanism(self, error);

@@ -57,7 +57,10 @@ static void set_penalties(struct ridge *ridge) {
     const double reg = model->state.regularization;
     ridge->bias_column = 1;
     if (model->kind == MODEL_CHECKPOINT) {
-        ridge->penalty = (reg > smallest_penalty ? reg : smallest_penalty) * (double)ridge->n;
+        double unit = factors_unit(model->factors.min, model->factors.max);
+        ridge->penalty =
+            (reg > smallest_penalty ? reg : smallest_penalty) * unit * (double)ridge->n;
+        ridge->bias_column = sqrt(unit);
     } else if (model->factors.k == 0) {
         ridge->penalty = model->bias_penalty;
     } else {

@@ -4,8 +4,8 @@
  *
  *     w = (X^T X + c I)^-1 X^T y,      bias = s w_0,      vector = the rest of w.
  *
- * Of a checkpoint, c = regularization * number of ratings and s = 1, which is what training drives the
- * user's row towards. A release names two penalties: c is the vector's, and s^2 that over the bias's, which
+ * Of a checkpoint, c = regularization * unit * number of ratings and s^2 = unit (factors_unit), which is what training
+ * drives the user's row towards. A release names two penalties: c is the vector's, and s^2 that over the bias's, which
  * is the same as penalising the bias by its own. With fewer ratings than columns the same comes
  * from the smaller system w = X^T (X X^T + c I)^-1 y. All of it in double and in one order. Shared by
  * fold_in.c, which wants w, and explain.c, which wants each rating's part in x^T w.

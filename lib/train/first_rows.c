@@ -26,9 +26,9 @@ int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, u
     return row_store_open(rows, beside, n, stride, error);
 }
 
-static void fill(float *rows, size_t stride, uint64_t first, uint64_t n, uint32_t k, uint64_t seed,
-                 enum first_rows_side side) {
-    double scale = sqrt(RATES_FIRST_PRODUCT / sqrt((double)k));
+static void fill(float *rows, size_t stride, uint64_t first, uint64_t n, uint32_t k, double unit,
+                 uint64_t seed, enum first_rows_side side) {
+    double scale = sqrt(unit * RATES_FIRST_PRODUCT / sqrt((double)k));
     for (uint64_t i = 0; i < n; i++) {
         struct random_stream random;
         random_stream_init(&random, seed, (uint32_t)side, first + i);
@@ -38,15 +38,15 @@ static void fill(float *rows, size_t stride, uint64_t first, uint64_t n, uint32_
     }
 }
 
-void first_rows_fill(struct factor_matrix *matrix, uint32_t k, uint64_t seed,
+void first_rows_fill(struct factor_matrix *matrix, uint32_t k, double unit, uint64_t seed,
                      enum first_rows_side side) {
-    fill(matrix->rows, matrix->stride, 0, matrix->n, k, seed, side);
+    fill(matrix->rows, matrix->stride, 0, matrix->n, k, unit, seed, side);
 }
 
-int first_rows_fill_store(const struct row_store *rows, uint32_t k, uint64_t seed,
+int first_rows_fill_store(const struct row_store *rows, uint32_t k, double unit, uint64_t seed,
                           enum first_rows_side side, struct dpmf_error *error) {
     if (rows->rows) {
-        fill(rows->rows, rows->stride, 0, rows->n, k, seed, side);
+        fill(rows->rows, rows->stride, 0, rows->n, k, unit, seed, side);
         return 0;
     }
     uint64_t piece = row_store_piece(rows->stride);
@@ -55,7 +55,7 @@ int first_rows_fill_store(const struct row_store *rows, uint32_t k, uint64_t see
     int code = 0;
     for (uint64_t first = 0; first < rows->n && code == 0; first += piece) {
         uint64_t n = rows->n - first < piece ? rows->n - first : piece;
-        fill(buffer, rows->stride, first, n, k, seed, side);
+        fill(buffer, rows->stride, first, n, k, unit, seed, side);
         code = row_store_put(rows, first, n, buffer, error);
     }
     free(buffer);

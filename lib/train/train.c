@@ -163,20 +163,21 @@ static int visit_ratings(struct train_run *train, const struct sgd_rates *rates,
 
 static int run_epoch(struct train_run *train, double started, struct dpmf_epoch *epoch,
                      struct dpmf_error *error) {
-    const struct sgd_rates rates = rates_of_epoch(train->options, train->state.epoch);
+    const struct sgd_rates rates = rates_of_epoch(train->options, train->unit, train->state.epoch);
+    const double rate = (double)rates.rate * train->unit; /* as the options have it */
     *epoch = (struct dpmf_epoch){.epoch = train->state.epoch + 1};
     int code = visit_ratings(train, &rates, epoch, error);
-    if (code == DPMF_ERR_TRAIN_DIVERGED) return diverged(error, epoch->epoch, (double)rates.rate);
+    if (code == DPMF_ERR_TRAIN_DIVERGED) return diverged(error, epoch->epoch, rate);
     if (code < 0) return code;
     epoch->train_rmse = train_rmse(train);
     if (!isfinite(epoch->train_rmse) || epoch->train_rmse > train->worst_rmse)
-        return diverged(error, epoch->epoch, (double)rates.rate);
+        return diverged(error, epoch->epoch, rate);
     train->state.epoch++;
     train->state.superblocks_done = train->state.ratings_done = train->first = 0;
     train->state.squared_error = 0;
     code = validate(train, &epoch->valid_rmse, error);
     if (code == 0) code = snapshot_epoch(train, error);
-    if (code == DPMF_ERR_TRAIN_DIVERGED) return diverged(error, epoch->epoch, (double)rates.rate);
+    if (code == DPMF_ERR_TRAIN_DIVERGED) return diverged(error, epoch->epoch, rate);
     epoch->seconds = now() - started;
     return code;
 }

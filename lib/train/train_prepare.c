@@ -210,7 +210,8 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     factors->min = info.min;
     factors->max = info.max;
     factors->offset = tiling_mean_rating(train->tiling);
-    train->worst_rmse = WORST_RMSE * (info.max - info.min + 1e-12);
+    train->unit = factors_unit(info.min, info.max);
+    train->worst_rmse = WORST_RMSE * 4 * train->unit;
     size_t stride = train->kernels->stride(factors->k);
     int code = model_ids_fill_items(&factors->item_ids, train->store, train->tiling, error);
     if (code == 0) code = make_valid_set(train, error);
@@ -225,9 +226,10 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     if (train->options->resume)
         return resume_read(&train->resumed, factors, &train->users,
                            train->valid ? &train->best : NULL, error);
-    first_rows_fill(&factors->items, factors->k, train->options->seed, FIRST_ROWS_ITEMS);
-    return first_rows_fill_store(&train->users, factors->k, train->options->seed, FIRST_ROWS_USERS,
-                                 error);
+    first_rows_fill(&factors->items, factors->k, train->unit, train->options->seed,
+                    FIRST_ROWS_ITEMS);
+    return first_rows_fill_store(&train->users, factors->k, train->unit, train->options->seed,
+                                 FIRST_ROWS_USERS, error);
 }
 
 /* The state goes on where the snapshot's was; how the ratings are cut is this run's affair. */

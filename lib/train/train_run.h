@@ -38,6 +38,7 @@ struct train_run {
     struct checkpoint_state state;
     size_t first;       /* superblock at which the epoch was begun: 0 but after a resume */
     uint64_t n_updates; /* of this run */
+    double unit;        /* of the ratings: factors_unit */
     double worst_rmse;
     char *provenance;
 

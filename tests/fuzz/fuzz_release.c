@@ -1,8 +1,9 @@
 /*
  * Property: no bytes make the reader of releases crash, read out of bounds or take more memory than the file
- * has data for; what it accepts is sound, and holds nothing but what a release holds. Fuzzers do not find
- * digests, so the digest is mended first where the header allows it. The first byte of the input chooses
- * whether the rest is the file itself, or two bytes of the header's length, the header, and the data.
+ * has data for; what it accepts is sound, and holds nothing but what a release holds, said in the one way in
+ * which it is written. Fuzzers do not find digests, so the digest is mended first where the header allows
+ * it. The first byte of the input chooses whether the rest is the file itself, or two bytes of the header's
+ * length, the header, and the data.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -38,6 +39,27 @@ static void check_release(const struct safetensors *file, const struct release *
     }
 }
 
+/* No room for a message beside what the header says: no white space but fewer than 8 spaces at its end, and
+ * no character escaped that need not be. */
+static void check_header(const uint8_t *bytes) {
+    const char *text = (const char *)bytes + 8;
+    size_t n = (size_t)bytes_get_u64(bytes), end = n;
+    bool is_string = false;
+    while (text[end - 1] == ' ') end--;
+    if (n % 8 != 0 || n - end >= 8) abort();
+    for (size_t i = 0; i < end; i++) {
+        if (text[i] == '"') is_string = !is_string;
+        if (!is_string && memchr(" \t\r\n", text[i], 4)) abort();
+        if (text[i] == '\\') {
+            i++;
+            if (!memchr("\"\\bfnrtu", text[i], 8)) abort();
+            if (text[i] == 'u' && memcmp(text + i, "u000", 4) != 0 &&
+                memcmp(text + i, "u001", 4) != 0)
+                abort();
+        }
+    }
+}
+
 static int file_of(const uint8_t *bytes, size_t n) {
     int fd = memfd_create("release", MFD_CLOEXEC);
     if (fd < 0 || write(fd, bytes, n) != (ssize_t)n) abort();
@@ -50,6 +72,7 @@ static void try_file(const uint8_t *bytes, size_t n) {
     if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) != 0) return;
     if (release_read_from(file, stride_of, 1, &release, NULL) == 0) {
         check_release(file, &release);
+        check_header(bytes);
         release_free(&release);
     }
     safetensors_close(file);

@@ -113,10 +113,10 @@ static void learn_in_random_order(struct factors *m, struct rating *ratings, siz
                                   const struct dpmf_train_options *options) {
     struct random_stream random;
     random_stream_init(&random, options->seed, SHUFFLE, 0);
-    first_rows_fill(&m->users, m->k, options->seed, FIRST_ROWS_USERS);
-    first_rows_fill(&m->items, m->k, options->seed, FIRST_ROWS_ITEMS);
+    first_rows_fill(&m->users, m->k, 1, options->seed, FIRST_ROWS_USERS);
+    first_rows_fill(&m->items, m->k, 1, options->seed, FIRST_ROWS_ITEMS);
     for (uint32_t done = 0; done < options->epochs; done++) {
-        const struct sgd_rates rates = rates_of_epoch(options, done);
+        const struct sgd_rates rates = rates_of_epoch(options, 1, done);
         shuffle(ratings, n, &random);
         for (size_t i = 0; i < n; i++) step(m, &ratings[i], &rates);
     }

@@ -18,6 +18,7 @@
 #include "privacy/accountant.h"
 #include "privacy/ledger.h"
 #include "privacy/ledger_book.h"
+#include "privacy/ledger_lock.h"
 #include "temp_dir.h"
 
 static struct temp_dir dir;
@@ -411,6 +412,27 @@ static void test_links(void **state) {
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
 }
 
+/* Its own files are no place for anything else, however they are spelt and whether they are there or not. */
+static void test_claims(void **state) {
+    char link[TEMP_PATH_MAX], longer[TEMP_PATH_MAX], other[TEMP_PATH_MAX];
+    (void)state;
+    temp_dir_file(&dir, "link", link);
+    temp_dir_file(&dir, ".//ledger.lock", longer);
+    temp_dir_file(&dir, "link.lock", other);
+    for (int there = 0; there < 2; there++) {
+        assert_true(ledger_lock_claims(path, path));
+        assert_true(ledger_lock_claims(path, lock_path));
+        assert_true(ledger_lock_claims(path, longer));
+        assert_false(ledger_lock_claims(path, other));
+        if (!there) assert_int_equal(reserve("p", 1, 0.1, 0), 0);
+    }
+    assert_int_equal(symlink("ledger", link), 0);
+    assert_true(ledger_lock_claims(link, lock_path));
+    assert_true(ledger_lock_claims(path, link));
+    assert_false(ledger_lock_claims(link, other));
+    assert_false(ledger_lock_claims("", other));
+}
+
 static void test_not_a_file(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 0.1);
@@ -709,6 +731,7 @@ int main(void) {
         TEST(test_default_path),
         TEST(test_permissions),
         TEST(test_links),
+        TEST(test_claims),
         TEST(test_not_a_file),
         TEST(test_foreign_lock),
         TEST(test_lost_and_old_ledgers),

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -93,6 +94,26 @@ static unsigned mode_of(const char *path) {
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     return (unsigned)status.st_mode & 07777;
+}
+
+/* What a process left that was killed between two names is taken away by the next; what is someone's at work, or only looks
+ * like it, stays. */
+static void test_takes_away_what_was_left(void **state) {
+    static const char *const names[] = {".x.0123456789abcdef.tmp", ".x.fedcba9876543210.tmp",
+                                        ".y.0123456789abcdef.tmp", ".x.0123.tmp"};
+    char path[TEMP_PATH_MAX], left[4][TEMP_PATH_MAX];
+    temp_dir_file(*state, "x", path);
+    for (size_t i = 0; i < 4; i++) {
+        temp_dir_file(*state, names[i], left[i]);
+        temp_dir_write(left[i], "z", 1);
+    }
+    int owner = open(left[1], O_RDONLY);
+    assert_true(owner >= 0 && flock(owner, LOCK_EX) == 0);
+    write_text(path, "whole");
+    check_text(path, "whole");
+    assert_int_not_equal(access(left[0], F_OK), 0);
+    for (size_t i = 1; i < 4; i++) assert_int_equal(access(left[i], F_OK), 0);
+    close(owner);
 }
 
 static void test_modes(void **state) {
@@ -361,6 +382,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_appears_at_commit),
         TEST(test_replaces_at_once),
+        TEST(test_takes_away_what_was_left),
         TEST(test_modes),
         TEST(test_large_and_small_pieces),
         TEST(test_relative_path_and_working_directory),

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "checkpoint_make.h"
+#include "model/release_parts.h"
 #include "release_make.h"
 #include "temp_dir.h"
 
@@ -302,6 +303,91 @@ static void test_wrong_metadata(void **state) {
     }
 }
 
+/* ---- the same said in another way ------------------------------------------------------------- */
+
+/* The release with the first `from` of its header become `to`, filled up with spaces to a multiple of
+ * `unit`. The digest does not see how the header is spelt, so it still fits. */
+static void expect_spelling_refused(const char *bytes, size_t n, const char *from, const char *to,
+                                    size_t unit) {
+    size_t header = (size_t)bytes_get_u64((const uint8_t *)bytes), n_to = strlen(to);
+    struct dpmf_error error;
+    while (bytes[8 + header - 1] == ' ') header--;
+    const char *at = memmem(bytes + 8, header, from, strlen(from));
+    assert_non_null(at);
+    const char *data = bytes + 8 + bytes_get_u64((const uint8_t *)bytes);
+    const size_t before = (size_t)(at - bytes), n_data = n - (size_t)(data - bytes);
+    const size_t length = header - strlen(from) + n_to, room = (length + unit - 1) / unit * unit;
+    char *changed = malloc(8 + room + n_data);
+    assert_non_null(changed);
+    memset(changed, ' ', 8 + room);
+    bytes_put_u64((uint8_t *)changed, room);
+    memcpy(changed + 8, bytes + 8, before - 8);
+    memcpy(changed + before, to, n_to);
+    memcpy(changed + before + n_to, at + strlen(from), 8 + header - before - strlen(from));
+    memcpy(changed + 8 + room, data, n_data);
+    assert_int_equal(try_read(changed, 8 + room + n_data), DPMF_ERR_MODEL_CORRUPT);
+    assert_int_equal(try_verify(changed, 8 + room + n_data, &error), DPMF_ERR_PRIVACY_NOT_VERIFIED);
+    if (!strstr(error.message, "spelt or ordered"))
+        fail_msg("%s for %s: %s", to, from, error.message);
+    free(changed);
+}
+
+static void test_other_spelling(void **state) {
+    static const char *const cases[][2] = {
+        {":", ": "},
+        {"{", "{\t \t\t "},
+        {",", "\n,"},
+        {"]}}", "]}\r}"},
+        {"release\"", "\\u0072elease\""},
+        {"\"dpmf.kind", "\"dpmf\\u002ekind"},
+        {"\\\"", "\\u0022"},
+        {"__metadata__", "\\u005f_metadata__"},
+        {"dtype", "dt\\u0079pe"},
+        {"\"dtype\":\"I64\",\"shape\":[5]", "\"shape\":[5],\"dtype\":\"I64\""},
+        {"\"dpmf.kind\":\"release\",\"dpmf.format\":\"1\"",
+         "\"dpmf.format\":\"1\",\"dpmf.kind\":\"release\""},
+    };
+    size_t n;
+    char *bytes = small_release(*state, 2, &n);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_spelling_refused(bytes, n, cases[i][0], cases[i][1], 8);
+    expect_spelling_refused(bytes, n, ":", ":", 4096); /* more spaces at the end than are needed */
+    expect_spelling_refused(bytes, n, "]}}", "]}}\t", 8);
+    free(bytes);
+}
+
+/* The tensors in another order, in the header and in the data, and all of it sound. */
+static void test_other_order(void **state) {
+    char path[TEMP_PATH_MAX], digest[RELEASE_DIGEST_TEXT];
+    struct release release;
+    struct dpmf_error error = {0};
+    struct statement statement = statement_make(1, 4, 2, 2);
+    const char *values[RELEASE_METADATA], *metadata[2 * RELEASE_METADATA];
+    struct tensor tensors[RELEASE_TENSORS];
+    struct parts parts = some_parts();
+    release_make(&release, 2, statement_to_json(&statement));
+    for (size_t i = 0; i < RELEASE_METADATA; i++) values[i] = parts.metadata[2 * i + 1];
+    values[RELEASE_METADATA - 1] = digest;
+    assert_int_equal(release_digest_make(&release, values, digest, NULL), 0);
+    release_tensors_list(&release, tensors);
+    release_metadata_list(values, metadata);
+    temp_dir_file(*state, "r.safetensors", path);
+    for (int turned = 0; turned < 2; turned++) {
+        struct release read;
+        assert_int_equal(safetensors_write(path, OUTPUT_PUBLIC, tensors, RELEASE_TENSORS, metadata,
+                                           RELEASE_METADATA, NULL),
+                         0);
+        int code = release_read(path, release_make_stride, 1, &read, &error);
+        assert_int_equal(code, turned ? DPMF_ERR_MODEL_CORRUPT : 0);
+        if (code == 0) release_free(&read);
+        struct tensor first = tensors[0];
+        tensors[0] = tensors[2];
+        tensors[2] = first;
+    }
+    assert_non_null(strstr(error.message, "spelt or ordered"));
+    release_free(&release);
+}
+
 static void test_hostile_sizes(void **state) {
     struct parts parts = some_parts();
     /* No columns cost no bytes: a file could claim any number of such rows. */
@@ -576,6 +662,8 @@ int main(void) {
         TEST(test_more_than_a_release),
         TEST(test_less_than_a_release),
         TEST(test_wrong_metadata),
+        TEST(test_other_spelling),
+        TEST(test_other_order),
         TEST(test_hostile_sizes),
         TEST(test_other_kinds),
         TEST(test_verification),

@@ -1,0 +1,1 @@
+cp "$CLI_TESTS/fixtures/biases.safetensors" . && dpmf similar biases.safetensors --item dune
