@@ -9,7 +9,7 @@
  * Tensors: item_factors (n x k F32; k may be 0), item_biases (F32), item_id_bytes (U8), item_id_offsets (I64, n + 1).
  * Metadata: dpmf.kind = release, dpmf.format, dpmf.version, dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty,
  * dpmf.bias_penalty, dpmf.statement (JSON) and dpmf.digest (of everything else, to notice damage). A file with
- * anything more is no release: whatever is not on this list could be about a person. docs/formats/release.md
+ * anything more, or whose header is spelt in another way, is no release: it could be about a person. docs/formats/release.md
  * is the specification.
  */
 #ifndef DPMF_MODEL_RELEASE_H

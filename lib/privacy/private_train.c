@@ -229,7 +229,8 @@ static int check_ledger(const struct private_run *self, const char *output,
     free(path);
     if (!is_claimed) return 0;
     error_set(error, DPMF_ERR_USAGE_CONFLICT, "the release would overwrite the ledger or its lock");
-    error_hint(error, "give the release a file of its own: the lock is the ledger's name with .lock");
+    error_hint(error,
+               "give the release a file of its own: the lock is the ledger's name with .lock");
     error_place(error, output, 0, 0);
     return DPMF_ERR_USAGE_CONFLICT;
 }
