@@ -19,7 +19,7 @@
 enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
 
 static const char train_release[] =
-    "train train.dpr --epsilon 2 --rating-range 1:5 --catalogue titles.csv --ledger ledger -o "
+    "train train.dpr --epsilon 5 --rating-range 1:5 --catalogue titles.csv --ledger ledger -o "
     "release.safetensors";
 
 static const char *const steps[] = {

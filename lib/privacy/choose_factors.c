@@ -50,9 +50,18 @@ double choose_factors_gain(const struct choose_factors_input *input, size_t fact
     return gain;
 }
 
+/* Users times the ratings of a typical one times mu. On made-up sets of 200 to 53,000 users with 12 to 60 ratings each, factors lost
+ * to biases at 25,000 and below more often than not, and won from 40,000 on: a forecast cannot be trusted with less. */
+static const double least_evidence = 30000;
+
+static double evidence_of(const struct choose_factors_input *input) {
+    double root = input->total / input->root_total;
+    return input->users * root * root * input->mu;
+}
+
 size_t choose_factors_best(const struct choose_factors_input *input) {
     size_t best = 0;
-    if (input->snr < 1) return 0;
+    if (input->snr < 1 || evidence_of(input) < least_evidence) return 0;
     double top = choose_factors_gain(input, 0);
     for (size_t K = 2; K <= CHOOSE_FACTORS_MAX && K <= input->n_items / 8; K++) {
         double gain = choose_factors_gain(input, K);

@@ -129,21 +129,25 @@ static const char *name_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Files that are not there yet are one when they have one name in one directory. */
-static bool is_one_file(const char *a, const char *b) {
-    if (strcmp(a, b) == 0 || is_one_inode(a, b)) return true;
-    if (strcmp(name_of(a), name_of(b)) != 0) return false;
+/* Files that are not there yet are one when they have one name in one directory. @return 1, 0, or -1 without memory */
+static int is_one_file(const char *a, const char *b) {
+    if (strcmp(a, b) == 0 || is_one_inode(a, b)) return 1;
+    if (strcmp(name_of(a), name_of(b)) != 0) return 0;
     char *directory_a = directory_of(a), *directory_b = directory_of(b);
-    bool is_one = directory_a && directory_b && is_one_inode(directory_a, directory_b);
+    int is_one = directory_a && directory_b ? is_one_inode(directory_a, directory_b) : -1;
     free(directory_a);
     free(directory_b);
     return is_one;
 }
 
-bool ledger_lock_claims(const char *ledger, const char *path) {
+int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error) {
     struct ledger_lock lock;
-    if (ledger_lock_find(ledger, &lock, NULL) < 0) return false;
-    bool is_claimed = is_one_file(lock.path, path) || is_one_file(lock.lock_path, path);
+    int code = ledger_lock_find(ledger, &lock, error);
+    if (code == DPMF_ERR_BASE_NO_MEMORY) return code;
+    if (code < 0) return 0; /* there is no such place: using the ledger will tell */
+    int is_claimed = is_one_file(lock.path, path);
+    if (is_claimed == 0) is_claimed = is_one_file(lock.lock_path, path);
+    if (is_claimed < 0) is_claimed = error_no_memory(error);
     ledger_lock_drop(&lock);
     return is_claimed;
 }

@@ -23,8 +23,8 @@ int ledger_lock_find(const char *path, struct ledger_lock *lock, struct dpmf_err
 int ledger_lock_take(struct ledger_lock *lock, bool make_directory, struct dpmf_error *error);
 
 /* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot be
- * found claims nothing: who locks it is told why. */
-bool ledger_lock_claims(const char *ledger, const char *path);
+ * found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
+int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);
 
 /* Remembers that the ledger has been written. A failure only means that less will be noticed. */
 void ledger_lock_mark(struct ledger_lock *lock, uint64_t generation);

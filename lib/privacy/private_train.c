@@ -41,7 +41,8 @@ struct private_run {
     struct secure_random random;
     struct statement statement;
     struct public_model model;
-    char *ledger;
+    char *ledger; /* its path */
+    bool is_reserved;
     char id[LEDGER_ID_TEXT];
 };
 
@@ -178,6 +179,16 @@ static int write_release(struct private_run *self, const char *output, struct dp
 
 /* ---- the ledger ------------------------------------------------------------------------------- */
 
+static bool is_absolute(const char *path) { return path && path[0] == '/'; }
+
+/* Where it is: without a home and without being told there is no place for it, which a run that is accounted for refuses. */
+static int find_ledger(struct private_run *self, struct dpmf_error *error) {
+    const char *given = self->options->ledger;
+    bool has_place = given || is_absolute(getenv("HOME")) || is_absolute(getenv("XDG_STATE_HOME"));
+    self->ledger = given ? strdup(given) : ledger_default_path();
+    return self->ledger || !has_place ? 0 : error_no_memory(error);
+}
+
 /* What is not going to be published spends nothing. */
 static bool is_accounted(const struct private_run *self) {
     return !self->options->has_insecure_seed && !self->options->research;
@@ -195,11 +206,12 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the population's name is too long");
     snprintf(entry.population, sizeof entry.population, "%s", population);
     snprintf(entry.id, sizeof entry.id, "%s", self->id);
-    self->ledger = options->ledger ? strdup(options->ledger) : ledger_default_path();
     if (!self->ledger)
         return private_options_refuse(error, "there is no place for the ledger of private releases",
                                       "say where it is with --ledger FILE");
-    return ledger_reserve(self->ledger, &entry, options->ledger_budget, error);
+    int code = ledger_reserve(self->ledger, &entry, options->ledger_budget, error);
+    self->is_reserved = code == 0;
+    return code;
 }
 
 /* Whether the file is this very release: writing can fail after it is in its place, when the directory is flushed. What cannot
@@ -218,16 +230,15 @@ static bool is_published(const struct private_run *self, const char *output) {
 
 /* What was reserved and not published is given back. When even that fails it stays reserved, which is safe. */
 static void give_back(const struct private_run *self, const char *output) {
-    if (self->ledger && !is_published(self, output)) ledger_return(self->ledger, self->id, NULL);
+    if (self->is_reserved && !is_published(self, output))
+        ledger_return(self->ledger, self->id, NULL);
 }
 
 /* A release over the ledger, or over the file that its lock is on, would make it forget what was spent. */
 static int check_ledger(const struct private_run *self, const char *output,
                         struct dpmf_error *error) {
-    char *path = self->options->ledger ? strdup(self->options->ledger) : ledger_default_path();
-    bool is_claimed = path && ledger_lock_claims(path, output);
-    free(path);
-    if (!is_claimed) return 0;
+    int is_claimed = self->ledger ? ledger_lock_claims(self->ledger, output, error) : 0;
+    if (is_claimed <= 0) return is_claimed;
     error_set(error, DPMF_ERR_USAGE_CONFLICT, "the release would overwrite the ledger or its lock");
     error_hint(error,
                "give the release a file of its own: the lock is the ledger's name with .lock");
@@ -248,7 +259,8 @@ static int check_output(const struct private_run *self, const char *output,
 }
 
 static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
-    int code = check_output(self, output, error);
+    int code = find_ledger(self, error);
+    if (code == 0) code = check_output(self, output, error);
     if (code == 0) code = reserve(self, error);
     if (code < 0) return code;
     code = run_mechanism(self, error);
@@ -257,7 +269,7 @@ static int publish(struct private_run *self, const char *output, struct dpmf_err
         give_back(self, output);
         return code;
     }
-    return self->ledger ? ledger_commit(self->ledger, self->id, error) : 0;
+    return self->is_reserved ? ledger_commit(self->ledger, self->id, error) : 0;
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */

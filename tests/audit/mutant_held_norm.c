@@ -9,7 +9,7 @@ noisy_sum_contribute __real_residual_user_contribute, __wrap_residual_user_contr
 void __wrap_residual_user_contribute(void *self, int worker, const struct private_user *user,
                                      struct contribution *out) {
     const struct residual_round *round = self;
-    const size_t K = round->model->K, n = user->n * (K + 1) + residual_moments_n(K);
+    const size_t n = user->n * (round->rule->factors + 1) + residual_moments_n(round->model->K);
     __real_residual_user_contribute(self, worker, user, out);
     for (size_t i = 0; i < n; i++) out->values[i] *= 4;
 }

@@ -420,17 +420,17 @@ static void test_claims(void **state) {
     temp_dir_file(&dir, ".//ledger.lock", longer);
     temp_dir_file(&dir, "link.lock", other);
     for (int there = 0; there < 2; there++) {
-        assert_true(ledger_lock_claims(path, path));
-        assert_true(ledger_lock_claims(path, lock_path));
-        assert_true(ledger_lock_claims(path, longer));
-        assert_false(ledger_lock_claims(path, other));
+        assert_int_equal(ledger_lock_claims(path, path, NULL), 1);
+        assert_int_equal(ledger_lock_claims(path, lock_path, NULL), 1);
+        assert_int_equal(ledger_lock_claims(path, longer, NULL), 1);
+        assert_int_equal(ledger_lock_claims(path, other, NULL), 0);
         if (!there) assert_int_equal(reserve("p", 1, 0.1, 0), 0);
     }
     assert_int_equal(symlink("ledger", link), 0);
-    assert_true(ledger_lock_claims(link, lock_path));
-    assert_true(ledger_lock_claims(path, link));
-    assert_false(ledger_lock_claims(link, other));
-    assert_false(ledger_lock_claims("", other));
+    assert_int_equal(ledger_lock_claims(link, lock_path, NULL), 1);
+    assert_int_equal(ledger_lock_claims(path, link, NULL), 1);
+    assert_int_equal(ledger_lock_claims(link, other, NULL), 0);
+    assert_int_equal(ledger_lock_claims("", other, NULL), 0);
 }
 
 static void test_not_a_file(void **state) {

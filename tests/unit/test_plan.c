@@ -58,6 +58,7 @@ static void test_choice_is_the_prototypes(void **state) {
         {8, 0.16, {0.145119429289831, 0.33948296247561, 0.406885533682105}, 13},
     };
     static const size_t factors[3] = {0, 2, 20};
+    int n_chosen = 0;
     (void)state;
     for (size_t i = 0; i < LENGTH(expected); i++) {
         double counts[ITEMS];
@@ -66,8 +67,13 @@ static void test_choice_is_the_prototypes(void **state) {
         for (size_t k = 0; k < LENGTH(factors); k++)
             assert_true(fabs(choose_factors_gain(&input, factors[k]) / expected[i].gain[k] - 1) <
                         1e-12);
-        assert_int_equal(choose_factors_best(&input), expected[i].best);
+        /* Where there is too little evidence the prototype's choice is not trusted. */
+        double ratings = pow(input.total / input.root_total, 2);
+        bool is_enough = input.users * ratings * input.mu >= 30000;
+        assert_int_equal(choose_factors_best(&input), is_enough ? expected[i].best : 0);
+        n_chosen += is_enough;
     }
+    assert_true(n_chosen >= 4);
 }
 
 static void test_choice_has_bounds(void **state) {
