@@ -91,7 +91,7 @@ static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
         .kernels = bench->kernels,
         .k = bench->options->factors,
         .threads = threads,
-        .lanes = sgd_lanes(SGD_FREE, threads),
+        .lanes = sgd_shares(SGD_FREE, threads),
         .missing = &missing,
     };
     int code = memory_plan_divide(&bench->plan, &options, error);

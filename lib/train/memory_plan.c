@@ -23,7 +23,7 @@ enum {
 };
 
 size_t memory_plan_slots(const struct memory_plan *plan) {
-    return (size_t)sgd_lanes(plan->order, plan->threads) + (plan->prefetch ? plan->prefetch : 1);
+    return (size_t)sgd_at_once(plan->order, plan->threads) + (plan->prefetch ? plan->prefetch : 1);
 }
 
 static uint64_t budget(const struct memory_plan *plan) {
@@ -68,9 +68,9 @@ static uint64_t model_bytes(const struct memory_plan *plan, uint64_t row) {
 }
 
 /* In the deterministic order superblocks must not depend on the number of threads, or on whether there are
- * snapshots: all lanes are counted, and snapshots always. */
+ * snapshots: all that may be at once are counted, and snapshots always. */
 static uint64_t thread_bytes(const struct memory_plan *plan) {
-    uint64_t n = (uint64_t)sgd_lanes(plan->order, plan->threads);
+    uint64_t n = (uint64_t)sgd_at_once(plan->order, plan->threads);
     return n * (sgd_epoch_thread_bytes() + STACK_BYTES + PIECE_BYTES) + OUTPUT_BYTES;
 }
 

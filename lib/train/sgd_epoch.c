@@ -4,11 +4,10 @@
  * (but for Hogwild, which asks for it). Fed by lib/schedule and the superblock stream, runs lib/kernels, feeds
  * train.c.
  *
- * The deterministic order. Superblocks go in sets of LANES. In step t of a set, lane p works on group
- * (p * G / LANES + t) mod G. Tiles are handed out in the order (set, step, lane), and each waits until its
- * superblock has done the step before and its group the visit before. What a row sees is therefore the same
- * sequence of tiles whoever runs them; and since the tile handed out first never waits for one handed out
- * later, one thread is enough to make progress.
+ * The deterministic order. Every superblock visits the groups from the first to the last, and every group is
+ * visited by the superblocks from the first to the last: threads follow each other through the groups. What a row
+ * sees is therefore the same sequence of tiles whoever runs them, that of one thread. Superblocks are handed out in
+ * their order, so the earliest that is at work never waits.
  */
 #define _GNU_SOURCE
 #include "train/sgd_epoch.h"
@@ -23,8 +22,10 @@
 #include "base/memory.h"
 
 enum {
-    DETERMINISTIC_LANES = 8,
-    PATIENCE = 64,       /* looks before a waiting thread lets others run */
+    IN_ORDER_THREADS = 8, /* at most: what is planned must not depend on how many there are ... */
+    IN_ORDER_SHARES =
+        4,         /* ... and superblocks of a quarter serve few of them well, and eight still */
+    PATIENCE = 64, /* looks before a waiting thread lets others run */
     UNPACK_CHUNKS = 512, /* unpacked at once, to be read from a cache near by */
 };
 
@@ -43,9 +44,8 @@ struct sgd_epoch {
     kernel_sgd_tile *kernel;
     size_t n_superblocks, n_groups;
     struct kernel_chunk **unpacked; /* by worker, for chunks that are streamed; or NULL */
-    struct superblock_view lanes[DETERMINISTIC_LANES];
-    struct turn *group_turn; /* visits done (deterministic), or 1 while taken (free) */
-    struct turn *lane_turn;  /* steps done */
+    struct turn
+        *group_turn; /* the superblock whose turn it is (deterministic), or 1 while taken (free) */
     double *squared_error;   /* by tile, so that their sum has one order */
     pthread_mutex_t handing; /* over superblocks, in the free order */
 
@@ -54,15 +54,18 @@ struct sgd_epoch {
     size_t first;
     struct sgd_rates rates;
     struct sgd_watch watch;
-    _Atomic uint64_t next; /* superblock or tile to hand out */
-    struct turn sets_open; /* sets of lanes whose tiles may be worked on */
-    _Atomic bool stopped;  /* nothing more is begun */
+    size_t next;          /* superblock to hand out */
+    _Atomic bool stopped; /* nothing more is begun */
     _Atomic int code;
     struct dpmf_error error; /* of the thread that set the code */
 };
 
-int sgd_lanes(enum sgd_order order, int threads) {
-    return order == SGD_DETERMINISTIC ? DETERMINISTIC_LANES : threads;
+int sgd_at_once(enum sgd_order order, int threads) {
+    return order == SGD_DETERMINISTIC ? IN_ORDER_THREADS : threads;
+}
+
+int sgd_shares(enum sgd_order order, int threads) {
+    return order == SGD_DETERMINISTIC ? IN_ORDER_SHARES : threads;
 }
 
 size_t sgd_epoch_thread_bytes(void) {
@@ -150,7 +153,7 @@ static bool goes_on(struct sgd_epoch *epoch) {
     return false;
 }
 
-/* Whether a superblock, or a set of them, may be begun; if so, it is told. One call at a time. */
+/* Whether a superblock may be begun; if so, it is told. One call at a time. */
 static bool may_begin(struct sgd_epoch *epoch, size_t superblock) {
     if (!goes_on(epoch) || atomic_load_explicit(&epoch->stopped, memory_order_relaxed))
         return false;
@@ -186,8 +189,8 @@ static void leave_group(struct sgd_epoch *epoch, size_t group) {
 }
 
 /* Each worker starts with another group, and passes by those that are taken. */
-static void visit_superblock(struct sgd_epoch *epoch, const struct superblock_view *view,
-                             int worker, uint8_t *done) {
+static void visit_freely(struct sgd_epoch *epoch, const struct superblock_view *view, int worker,
+                         uint8_t *done) {
     size_t n = epoch->n_groups, left = n, idle = 0;
     size_t group = (size_t)worker * n / (size_t)thread_pool_size(epoch->pool);
     memset(done, 0, n);
@@ -204,17 +207,40 @@ static void visit_superblock(struct sgd_epoch *epoch, const struct superblock_vi
     }
 }
 
+/* ---- deterministic order ---------------------------------------------------------------------- */
+
+static bool await_turn(struct sgd_epoch *epoch, size_t group, size_t superblock) {
+    const _Atomic uint64_t *turn = &epoch->group_turn[group].n;
+    for (int looks = 0; atomic_load_explicit(turn, memory_order_acquire) != superblock; looks++) {
+        if (has_failed(epoch)) return false;
+        if (looks > PATIENCE) sched_yield();
+    }
+    return true;
+}
+
+static void visit_in_order(struct sgd_epoch *epoch, const struct superblock_view *view,
+                           int worker) {
+    for (size_t group = 0; group < epoch->n_groups; group++) {
+        if (!await_turn(epoch, group, view->superblock) || !goes_on(epoch)) return;
+        visit_tile(epoch, view, group, worker);
+        atomic_store_explicit(&epoch->group_turn[group].n, view->superblock + 1,
+                              memory_order_release);
+    }
+}
+
+/* ---- the workers ------------------------------------------------------------------------------ */
+
 /* Superblocks are handed out one by one, so that each is told of before the next is begun. */
 static bool next_superblock(struct sgd_epoch *epoch, size_t *superblock) {
     pthread_mutex_lock(&epoch->handing);
-    *superblock = (size_t)atomic_load_explicit(&epoch->next, memory_order_relaxed);
+    *superblock = epoch->next;
     bool found = *superblock < epoch->n_superblocks && may_begin(epoch, *superblock);
-    if (found) atomic_fetch_add_explicit(&epoch->next, 1, memory_order_relaxed);
+    if (found) epoch->next++;
     pthread_mutex_unlock(&epoch->handing);
     return found;
 }
 
-static void run_freely(struct sgd_epoch *epoch, int worker) {
+static void visit_superblocks(struct sgd_epoch *epoch, int worker) {
     size_t superblock;
     struct superblock_view view;
     uint8_t *done = memory_alloc(epoch->n_groups, 1);
@@ -224,94 +250,13 @@ static void run_freely(struct sgd_epoch *epoch, int worker) {
         return;
     }
     while (next_superblock(epoch, &superblock) && take_superblock(epoch, superblock, &view)) {
-        visit_superblock(epoch, &view, worker, done);
+        if (epoch->order == SGD_DETERMINISTIC)
+            visit_in_order(epoch, &view, worker);
+        else
+            visit_freely(epoch, &view, worker, done);
         superblock_stream_give_back(epoch->stream, &view);
     }
     free(done);
-}
-
-/* ---- deterministic order ---------------------------------------------------------------------- */
-
-static size_t lane_start(const struct sgd_epoch *epoch, size_t lane) {
-    return lane * epoch->n_groups / DETERMINISTIC_LANES;
-}
-
-static size_t step_of(const struct sgd_epoch *epoch, size_t lane, size_t group) {
-    return (group + epoch->n_groups - lane_start(epoch, lane)) % epoch->n_groups;
-}
-
-/* How many of the set's lanes visit the group before this one does. */
-static size_t visits_before(const struct sgd_epoch *epoch, size_t lane, size_t group,
-                            size_t n_lanes) {
-    size_t step = step_of(epoch, lane, group), n = 0;
-    for (size_t other = 0; other < n_lanes; other++) {
-        size_t other_step = step_of(epoch, other, group);
-        n += other_step < step || (other_step == step && other < lane);
-    }
-    return n;
-}
-
-static bool await(struct sgd_epoch *epoch, struct turn *turn, uint64_t n) {
-    for (int looks = 0; atomic_load_explicit(&turn->n, memory_order_acquire) != n; looks++) {
-        if (has_failed(epoch)) return false;
-        if (looks > PATIENCE) sched_yield();
-    }
-    return true;
-}
-
-/* Waits until `n` sets are open. @return false when no more will be */
-static bool await_sets(struct sgd_epoch *epoch, uint64_t n) {
-    for (int looks = 0;; looks++) {
-        uint64_t open = atomic_load_explicit(&epoch->sets_open.n, memory_order_acquire);
-        if (open == UINT64_MAX || has_failed(epoch)) return false;
-        if (open >= n) return true;
-        if (looks > PATIENCE) sched_yield();
-    }
-}
-
-/* The first tile of a set opens it, or finds that nothing more is to be begun; the others wait for that. */
-static bool open_set(struct sgd_epoch *epoch, size_t set, bool first_tile) {
-    if (!first_tile) return await_sets(epoch, (uint64_t)set + 1);
-    if (!await_sets(epoch, set)) return false;
-    bool opens = may_begin(epoch, set * DETERMINISTIC_LANES);
-    atomic_store_explicit(&epoch->sets_open.n, opens ? (uint64_t)set + 1 : UINT64_MAX,
-                          memory_order_release);
-    return opens;
-}
-
-/* One tile, when it is its turn. @return false when the epoch has failed */
-static bool visit_in_turn(struct sgd_epoch *epoch, size_t set, size_t step, size_t lane,
-                          int worker) {
-    size_t n_groups = epoch->n_groups;
-    size_t first = set * DETERMINISTIC_LANES, superblock = first + lane;
-    size_t n_lanes = epoch->n_superblocks - first;
-    if (n_lanes > DETERMINISTIC_LANES) n_lanes = DETERMINISTIC_LANES;
-    size_t group = (lane_start(epoch, lane) + step) % n_groups;
-    uint64_t group_visit = first + visits_before(epoch, lane, group, n_lanes);
-    struct superblock_view *view = &epoch->lanes[lane];
-
-    if (!await(epoch, &epoch->lane_turn[lane], set * n_groups + step)) return false;
-    if (step == 0 && !take_superblock(epoch, superblock, view)) return false;
-    if (!await(epoch, &epoch->group_turn[group], group_visit)) return false;
-    visit_tile(epoch, view, group, worker);
-    if (step + 1 == n_groups) superblock_stream_give_back(epoch->stream, view);
-    atomic_store_explicit(&epoch->group_turn[group].n, group_visit + 1, memory_order_release);
-    atomic_store_explicit(&epoch->lane_turn[lane].n, set * n_groups + step + 1,
-                          memory_order_release);
-    return true;
-}
-
-static void run_in_order(struct sgd_epoch *epoch, int worker) {
-    size_t per_set = DETERMINISTIC_LANES * epoch->n_groups;
-    size_t n_sets = (epoch->n_superblocks + DETERMINISTIC_LANES - 1) / DETERMINISTIC_LANES;
-    for (;;) {
-        uint64_t tile = atomic_fetch_add(&epoch->next, 1);
-        size_t set = (size_t)(tile / per_set), rest = (size_t)(tile % per_set);
-        if (set >= n_sets || !open_set(epoch, set, rest == 0) || !goes_on(epoch)) return;
-        size_t step = rest / DETERMINISTIC_LANES, lane = rest % DETERMINISTIC_LANES;
-        if (set * DETERMINISTIC_LANES + lane >= epoch->n_superblocks) continue;
-        if (!visit_in_turn(epoch, set, step, lane, worker)) return;
-    }
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
@@ -350,12 +295,10 @@ int sgd_epoch_init(struct sgd_epoch **out, const struct tiling *tiling,
     epoch->n_superblocks = tiling_n_superblocks(tiling);
     epoch->n_groups = tiling_n_groups(tiling);
     epoch->group_turn = aligned_alloc(64, epoch->n_groups * sizeof(struct turn));
-    epoch->lane_turn = aligned_alloc(64, DETERMINISTIC_LANES * sizeof(struct turn));
     epoch->squared_error =
         memory_alloc_zero(epoch->n_superblocks, epoch->n_groups * sizeof(double));
     int code = 0;
-    if (!epoch->group_turn || !epoch->lane_turn || !epoch->squared_error)
-        code = error_no_memory(error);
+    if (!epoch->group_turn || !epoch->squared_error) code = error_no_memory(error);
     if (code == 0) code = make_buffers(epoch, error);
     if (code < 0) {
         sgd_epoch_free(epoch);
@@ -371,7 +314,6 @@ void sgd_epoch_free(struct sgd_epoch *epoch) {
         free(epoch->unpacked[i]);
     free(epoch->unpacked);
     free(epoch->group_turn);
-    free(epoch->lane_turn);
     free(epoch->squared_error);
     pthread_mutex_destroy(&epoch->handing);
     free(epoch);
@@ -380,24 +322,14 @@ void sgd_epoch_free(struct sgd_epoch *epoch) {
 static void run_worker(void *self, int worker) {
     struct sgd_epoch *epoch = self;
     unsigned state = epoch->kernels->flush_denormals();
-    if (epoch->order == SGD_DETERMINISTIC)
-        run_in_order(epoch, worker);
-    else
-        run_freely(epoch, worker);
+    visit_superblocks(epoch, worker);
     epoch->kernels->restore_denormals(state);
 }
 
-/* In the deterministic order, turns are counted from the beginning of the epoch, wherever it is begun. */
 static void set_turns(struct sgd_epoch *epoch) {
-    bool in_order = epoch->order == SGD_DETERMINISTIC;
-    size_t set = epoch->first / DETERMINISTIC_LANES;
-    uint64_t lane_steps = (uint64_t)set * epoch->n_groups;
-    atomic_store(&epoch->next, in_order ? lane_steps * DETERMINISTIC_LANES : epoch->first);
-    atomic_store(&epoch->sets_open.n, set);
-    for (size_t g = 0; g < epoch->n_groups; g++)
-        atomic_store(&epoch->group_turn[g].n, in_order ? epoch->first : 0);
-    for (size_t p = 0; p < DETERMINISTIC_LANES; p++)
-        atomic_store(&epoch->lane_turn[p].n, lane_steps);
+    uint64_t turn = epoch->order == SGD_DETERMINISTIC ? epoch->first : 0;
+    epoch->next = epoch->first;
+    for (size_t g = 0; g < epoch->n_groups; g++) atomic_store(&epoch->group_turn[g].n, turn);
     atomic_store(&epoch->stopped, false);
     atomic_store(&epoch->code, 0);
 }

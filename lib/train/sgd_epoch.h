@@ -15,8 +15,10 @@ enum sgd_order {
     SGD_HOGWILD,       /* no locks: the paper's, for comparison */
 };
 
-/* Superblocks that are worked on at once. A fixed number where results must not depend on threads. */
-int sgd_lanes(enum sgd_order order, int threads);
+/* How many superblocks are worked on at once, at most, and how many of them are to share L3. Fixed numbers where
+ * results must not depend on threads. */
+int sgd_at_once(enum sgd_order order, int threads);
+int sgd_shares(enum sgd_order order, int threads);
 
 /* Bytes that each thread needs for itself, where tiles are streamed. */
 size_t sgd_epoch_thread_bytes(void);
@@ -45,8 +47,7 @@ struct sgd_watch {
     bool (*should_stop)(void *self);
     bool whole;
 
-    /* Before the superblock is begun (in the deterministic order: it and those of its round), when all
-     * before it are begun and none after it. One call at a time. */
+    /* Before the superblock is begun, when all before it are begun and none after it. One call at a time. */
     int (*before_superblock)(void *self, uint32_t epoch, size_t superblock,
                              struct dpmf_error *error);
 
@@ -60,8 +61,7 @@ struct sgd_watch {
                         struct dpmf_error *error);
 };
 
-/* Runs epoch number `number`, from superblock `first` on (in the deterministic order a whole number of
- * sgd_lanes). *done is how many superblocks of it are done in the end, whatever the result: but after a failure
+/* Runs epoch number `number`, from superblock `first` on. *done is how many superblocks of it are done in the end, whatever the result: but after a failure
  * or when it was stopped at once, nothing is known of those after them. */
 int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
                   const struct sgd_rates *rates, const struct sgd_watch *watch, size_t *done,

@@ -161,7 +161,7 @@ static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
         .kernels = train->kernels,
         .k = train->options->factors,
         .threads = train->threads,
-        .lanes = sgd_lanes(train->order, train->threads),
+        .lanes = sgd_shares(train->order, train->threads),
         .superblock_users = train->options->resume ? train->resumed.state.superblock_users : 0,
         .missing = &missing,
     };
@@ -271,8 +271,8 @@ int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
     int code = check_options(train, error);
     if (code < 0) return code;
     train->threads = threads_wanted(train->run);
-    int lanes = sgd_lanes(train->order, train->threads);
-    if (train->threads > lanes) train->threads = lanes; /* more would have nothing to do */
+    int most = sgd_at_once(train->order, train->threads);
+    if (train->threads > most) train->threads = most; /* more would have nothing to do */
     begin_state(train);
     if (train->options->resume)
         code = resume_open(&train->resumed, train->options->resume, train->options->factors,
