@@ -10,7 +10,7 @@ BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long bench lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser bench lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -19,10 +19,11 @@ build:      ## (the default) build/dpmf and the library
 	    { cat build/configure.log; exit 1; }
 	@$(call BUILD,build)
 
-demo:       ## a first look: makes ratings, describes them, splits them, exports them
+demo:       ## a first look: from made-up ratings to a private release and its page, in build/demo
 	@$(INSTALL_PACKAGES) build
 	@$(MAKE) build
-	@build/dpmf demo
+	@rm -rf build/demo
+	@build/dpmf demo --web build/demo
 
 test:       ## everything that must hold, in a few minutes; ends with "N passed, N failed"
 	@$(INSTALL_PACKAGES) build test
@@ -31,6 +32,11 @@ test:       ## everything that must hold, in a few minutes; ends with "N passed,
 test-long:  ## the same and more: sanitizers on all of it, FUZZ_SECONDS=60 a fuzzer, valgrind
 	@$(INSTALL_PACKAGES) build test long
 	@scripts/run_tests.sh --long
+
+test-browser:  ## the page in a real browser: Debian's Chromium, driven by Selenium
+	@$(INSTALL_PACKAGES) build browser
+	@$(MAKE) build
+	@/usr/bin/python3 tests/browser/test_page.py build/dpmf
 
 bench:      ## the benchmarks of docs/performance.md
 	@$(INSTALL_PACKAGES) build bench
@@ -42,7 +48,7 @@ lint:       ## the include law, static analysis and the layout of the code
 
 format:     ## put every C file into the layout of .clang-format
 	@$(INSTALL_PACKAGES) lint
-	@find include lib programs tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	@find include lib programs web tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 asan:       ## build/asan: everything with the address and undefined-behaviour sanitizers
 	@$(INSTALL_PACKAGES) --check build test
@@ -61,4 +67,4 @@ clean:      ## remove build/
 	@rm -rf build
 
 help:       ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

@@ -1,9 +1,10 @@
 /*
  * dpmf: a private recommender engine.
  *
- * The public interface, and the only header that programs/, python/ and web/ may include. It is
- * ordered as the data flows: errors, the run (threads, memory, progress), ratings in, the store,
- * what one does with a store, and a few text helpers that the command line shares.
+ * The public interface, and with dpmf_client.h, which it includes and which has errors and the use of a
+ * model, the only header that programs/, python/ and web/ may include. It is ordered as the data flows: the
+ * run (threads, memory, progress), ratings in, the store, what one does with a store, and a few text
+ * helpers that the command line shares.
  *
  * Conventions. A function that can fail returns 0 or a negative enum dpmf_code and describes the
  * failure in its last argument, which may be NULL. Outputs are the last arguments before the error.
@@ -14,116 +15,11 @@
 #ifndef DPMF_H
 #define DPMF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "dpmf_client.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#if defined(__GNUC__)
-#define DPMF_API __attribute__((visibility("default")))
-#define DPMF_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define DPMF_API
-#define DPMF_PRINTF(text, first)
-#endif
-
-/* ------------------------------------------------------------------------------------------------
- * Errors
- * ---------------------------------------------------------------------------------------------- */
-
-/* Grouped by hundreds; each has a sentence (dpmf_error_sentence) and an exit status. */
-enum dpmf_code {
-    DPMF_OK = 0,
-
-    DPMF_ERR_BASE_NO_MEMORY = -101,
-    DPMF_ERR_BASE_CANCELLED = -102,
-    DPMF_ERR_BASE_THREAD = -103,
-    DPMF_ERR_BASE_BUG = -104,
-    DPMF_ERR_BASE_RANDOM = -105,
-    DPMF_ERR_BASE_NOT_DEFINITE = -106,
-
-    DPMF_ERR_USAGE_VALUE = -201,
-    DPMF_ERR_USAGE_CONFLICT = -202,
-    DPMF_ERR_USAGE_MEMORY = -203,
-
-    DPMF_ERR_IO_MISSING = -301,
-    DPMF_ERR_IO_PERMISSION = -302,
-    DPMF_ERR_IO_DIRECTORY = -303,
-    DPMF_ERR_IO_READ = -304,
-    DPMF_ERR_IO_WRITE = -305,
-    DPMF_ERR_IO_NO_SPACE = -306,
-
-    DPMF_ERR_INPUT_UNKNOWN_FORMAT = -401,
-    DPMF_ERR_INPUT_EMPTY = -402,
-    DPMF_ERR_INPUT_HEADER = -403,
-    DPMF_ERR_INPUT_COLUMNS = -404,
-    DPMF_ERR_INPUT_QUOTE = -405,
-    DPMF_ERR_INPUT_NUMBER = -406,
-    DPMF_ERR_INPUT_NOT_FINITE = -407,
-    DPMF_ERR_INPUT_OUT_OF_RANGE = -408,
-    DPMF_ERR_INPUT_ID = -409,
-    DPMF_ERR_INPUT_ID_TOO_LONG = -410,
-    DPMF_ERR_INPUT_LINE_TOO_LONG = -411,
-    DPMF_ERR_INPUT_COUNT = -412,
-    DPMF_ERR_INPUT_TIME = -413,
-    DPMF_ERR_INPUT_JSON = -414,
-    DPMF_ERR_INPUT_COMPRESSED = -415,
-    DPMF_ERR_INPUT_TOO_MANY = -416,
-
-    DPMF_ERR_STORE_NOT_A_STORE = -501,
-    DPMF_ERR_STORE_VERSION = -502,
-    DPMF_ERR_STORE_TRUNCATED = -503,
-    DPMF_ERR_STORE_CORRUPT = -504,
-
-    DPMF_ERR_RATINGS_NO_TIMES = -601,
-    DPMF_ERR_RATINGS_NONE_LEFT = -602,
-    DPMF_ERR_RATINGS_SHAPE = -603,
-
-    DPMF_ERR_MODEL_NOT_A_MODEL = -701,
-    DPMF_ERR_MODEL_CORRUPT = -702,
-    DPMF_ERR_MODEL_KIND = -703,
-    DPMF_ERR_MODEL_UNKNOWN_ID = -704,
-
-    DPMF_ERR_TRAIN_DIVERGED = -801,
-    DPMF_ERR_TRAIN_MISMATCH = -802,
-
-    DPMF_ERR_PRIVACY_REFUSED = -901,
-    DPMF_ERR_PRIVACY_BUDGET = -902,
-    DPMF_ERR_PRIVACY_NOT_VERIFIED = -903,
-    DPMF_ERR_PRIVACY_LEDGER = -904,
-    DPMF_ERR_PRIVACY_ACCUSED = -905,
-};
-
-enum { DPMF_ERROR_TEXT_MAX = 512 };
-
-/* What went wrong, where, and the one line that would mend it. Plain data: copy it freely. */
-struct dpmf_error {
-    int code;                          /* enum dpmf_code; 0 while nothing has gone wrong */
-    int64_t line;                      /* 1-based place in `file`; 0 when there is none */
-    int64_t column;                    /* 1-based, in bytes */
-    char file[DPMF_ERROR_TEXT_MAX];    /* the input or output it is about; "" when there is none */
-    char message[DPMF_ERROR_TEXT_MAX]; /* what happened, without file and line */
-    char hint[DPMF_ERROR_TEXT_MAX];    /* what to do about it; may be "" */
-};
-
-/* @return the sentence that stands for a code, never NULL */
-DPMF_API const char *dpmf_error_sentence(int code);
-
-/* @return the code's name, e.g. "DPMF_ERR_IO_MISSING", or NULL when there is no such code */
-DPMF_API const char *dpmf_error_name(int code);
-
-/* @return the exit status a command should end with: 0 done, 2 usage, 3 bad input, 4 I/O, 70 bug */
-DPMF_API int dpmf_error_exit_status(int code);
-
-/* Writes "file:line:column: message" (as much of it as is known), always ended by NUL.
- * @return the length of the whole text, as snprintf does */
-DPMF_API int dpmf_error_format(const struct dpmf_error *error, char *text, size_t size);
-
-/* @return the library's version, e.g. "0.1.0" */
-DPMF_API const char *dpmf_version(void);
 
 /* ------------------------------------------------------------------------------------------------
  * A run: how much of the machine it may use, and how it tells what it is doing
@@ -209,6 +105,29 @@ DPMF_API int dpmf_store_open(const char *path, const struct dpmf_input_options *
                              const struct dpmf_run *run, struct dpmf_store **store,
                              struct dpmf_error *error);
 DPMF_API void dpmf_store_close(struct dpmf_store *store);
+
+/* Ratings that a program has in memory already, n of each. Users and items are numbers from 0, below n_users
+ * and n_items; their ids are texts that lie one after the other, the i-th from id_offsets[i] to
+ * id_offsets[i + 1] of id_bytes, or, with id_offsets NULL, the numbers themselves in decimal. */
+struct dpmf_arrays {
+    uint64_t n, n_users, n_items;
+    const int64_t *users, *items;
+    const double *ratings;  /* either these ... */
+    const float *ratings32; /* ... or, where that is NULL, these */
+    const int64_t *times;   /* seconds since 1970; NULL: there are none */
+    const char *user_id_bytes;
+    const int64_t *user_id_offsets;
+    const char *item_id_bytes;
+    const int64_t *item_id_offsets;
+};
+
+/* The store that the same ratings in the same order would give as text: temporary, as that of dpmf_store_open,
+ * and of a pair met twice the last wins. The arrays are read in place and may be gone afterwards. Of
+ * `options`, which may be NULL, rescale, has_range and skip_bad count. */
+DPMF_API int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
+                                    const struct dpmf_input_options *options,
+                                    const struct dpmf_run *run, struct dpmf_store **store,
+                                    struct dpmf_error *error);
 
 struct dpmf_store_info {
     uint64_t users, items, ratings, blocks;
@@ -347,12 +266,27 @@ struct dpmf_train_options {
     double snapshot_seconds;  /* ... or after so long; with none of them, after every epoch */
     const char *resume;       /* NULL, or a snapshot to go on from */
     uint32_t prefetch;        /* superblocks read ahead, where the run is larger than memory */
+
+    /* Samplers: models that are draws from the posterior, a round of them an epoch. */
+    const char *solver; /* NULL or "sgd"; else "sgld", "sghmc", "sgnht" or "gibbs" */
+    const char *noise;  /* of sgld: NULL or "exact"; "table" or "table:SIZE", the paper's */
+    double step;        /* of sgld, sghmc and sgnht, an epoch's; 0: from the ratings */
+    uint32_t burn_in;   /* epochs before samples count; UINT32_MAX: a part of them */
+    bool average;       /* predict by the mean of many samples instead of by the last one */
+    uint32_t samples;   /* that are kept for it, at most; 0: as many as are useful */
+    uint32_t chains;    /* independent ones, each from the prior; 0: one */
+    const char *trace;  /* NULL, or an SVG file to draw the chains in */
 };
 
 DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
 
+/* @return whether a solver of this name draws from the posterior; false for NULL and for no solver */
+DPMF_API bool dpmf_solver_is_sampler(const char *solver);
+
 struct dpmf_epoch {
     uint32_t epoch; /* from 1 */
+    uint32_t chain; /* of a sampler, from 0 */
+    bool is_burn_in;
     double seconds; /* since the start of training */
     double updates_per_second;
     double train_rmse;
@@ -368,6 +302,15 @@ struct dpmf_train_report {
     bool stopped_early;
     bool tiles_on_disk; /* tiles and users' vectors were streamed: more than run->memory */
     char kernels[16];
+
+    /* Of samplers. */
+    uint32_t burn_in; /* epochs of each chain that do not count */
+    uint32_t samples; /* in the model: 1 without `average` */
+    double step;      /* an epoch's, while sampling; 0 where there is none */
+    double stiffness; /* curvature of the stiffest row times the noise it gets at once; 0: none */
+    double rhat, ess; /* the worst of what was watched, of all chains; NaN: too few epochs */
+    char worst[64];   /* what that was */
+    bool converged;
 };
 
 /* Trains on `store` and writes a checkpoint to `output`. `valid` may be NULL. `on_epoch` (may be NULL) is
@@ -449,6 +392,13 @@ struct dpmf_private_options {
     bool research;               /* metrics of private data were or will be shown: not releasable */
     bool has_insecure_seed;      /* for tests: the noise is predictable, the file NOT PRIVATE */
     uint64_t insecure_seed;
+
+    /* Of the mechanism "posterior" alone, whose promise is conditional and has no delta; all of it is public. */
+    uint32_t max_ratings; /* tau: so many of a user's ratings count, the others are left out by coins */
+    double kappa;         /* how far beyond the range predictions may go; NaN: a quarter of the range */
+    double rho;           /* the largest weight of a user with few ratings; at least 1 */
+    uint32_t factors, rounds, chains; /* 0: as many as are good; the first chain's last draw is released */
+    const char *trace; /* NULL, or an SVG file to draw the chains in: for the curator alone */
 };
 
 DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
@@ -463,11 +413,19 @@ struct dpmf_private_report {
     bool ratings_on_disk;
     char release_id[40];
     const char *mechanism;
+    bool is_conditional; /* the promise holds only if the sampler has converged; delta is then 0 */
 
     /* Private numbers. */
     uint64_t users, ratings;
     uint64_t not_in_catalogue, out_of_range, users_left_out;
     uint64_t wishes, users_with_a_wish; /* in the file; of users that there are */
+    uint64_t trimmed;                   /* ratings beyond max_ratings */
+
+    /* Of a sampler's chains, private too: neither is a proof of anything. */
+    double rhat, ess;  /* the worst of what was traced */
+    double acceptance; /* of the sampler's proposals; NaN: there were none */
+    bool is_converged; /* nothing speaks against it */
+    char chains_text[240];
 };
 
 /* Makes a release from `store` and writes it to `output`. */
@@ -478,6 +436,9 @@ DPMF_API int dpmf_train_private(struct dpmf_store *store, const char *output,
 
 /* @return the i-th mechanism's name, with a line about it, or NULL past the last */
 DPMF_API const char *dpmf_mechanism_name(size_t i, const char **description);
+
+/* @return whether what the mechanism of this name promises is conditional on the convergence of a sampler */
+DPMF_API bool dpmf_mechanism_is_conditional(const char *name);
 
 /* ------------------------------------------------------------------------------------------------
  * The machine, and how fast it trains
@@ -531,80 +492,8 @@ DPMF_API int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_op
                             struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
- * A model, and what one does with it
+ * A model and a store (dpmf_client.h has what needs a model alone)
  * ---------------------------------------------------------------------------------------------- */
-
-struct dpmf_model;
-
-DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_error *error);
-DPMF_API void dpmf_model_close(struct dpmf_model *model);
-
-struct dpmf_model_info {
-    const char *kind; /* "checkpoint", or "release", which has no users */
-    uint64_t users, items;
-    uint32_t factors;
-    double offset;
-    double min, max; /* the scale of the ratings */
-    uint32_t epochs;
-    uint64_t file_bytes;
-
-    /* Of the run that made it. */
-    uint64_t ratings; /* it was trained on */
-    uint64_t seed;
-    double learning_rate, decay, regularization;
-    double best_valid; /* NaN without a validation set */
-    uint32_t best_epoch;
-    const char *provenance; /* JSON text; lives as long as the model; NULL of a release */
-
-    /* Of a release alone: the privacy statement, JSON text that lives as long as the model and is not checked
-     * (dpmf_release_statement does); and the penalties that a user's vector and bias are fitted with. */
-    const char *statement;
-    double factor_penalty, bias_penalty;
-};
-
-DPMF_API void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info);
-
-/* Numbers of ids, or UINT64_MAX when the model does not know them; ids of numbers. */
-DPMF_API uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id,
-                                       size_t length);
-DPMF_API uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id,
-                                       size_t length);
-DPMF_API const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user,
-                                        size_t *length);
-DPMF_API const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item,
-                                        size_t *length);
-
-/* The prediction for a pair; UINT64_MAX for an unknown user or item: the mean plus the bias known.
- * Not clamped to the scale. */
-DPMF_API double dpmf_model_predict(const struct dpmf_model *model, uint64_t user, uint64_t item);
-
-struct dpmf_scored_item {
-    uint64_t item;
-    float score;
-};
-
-/* The n best items for a user, best first, ties by item number; exact. `exclude` is a bitmap over items (may
- * be NULL), `include` likewise. @return how many there are, or a negative code */
-DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
-                                      const uint8_t *exclude, const uint8_t *include, size_t n,
-                                      struct dpmf_scored_item *out, struct dpmf_error *error);
-
-/* The n items whose vectors point most nearly the same way (cosine), itself left out. */
-DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
-                                    struct dpmf_scored_item *out, struct dpmf_error *error);
-
-/* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
- * ratings with the model's regularisation, and the prediction is then exactly the offset, plus the item's
- * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n; items that
- * the model does not know have a share of 0. */
-struct dpmf_own_rating {
-    uint64_t item;
-    float rating;
-};
-
-DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
-                                const struct dpmf_own_rating *ratings, size_t n, uint64_t item,
-                                double *prediction, double *shares, struct dpmf_error *error);
 
 /* What a store says about one user, in the model's item numbers. */
 struct dpmf_history {
@@ -619,20 +508,13 @@ DPMF_API int dpmf_model_history(const struct dpmf_model *model, struct dpmf_stor
                                 struct dpmf_history *history, struct dpmf_error *error);
 DPMF_API void dpmf_history_free(struct dpmf_history *history);
 
-/* A user that the model was not trained on: the bias and the vector that fit n (item, rating) pairs best,
- * with the model's regularisation and its items held still. Items that the model does not know are passed
- * over. Predictions and scores are as the model's own, not clamped; UINT64_MAX is an unknown item. */
-struct dpmf_user;
-
-DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
-                               const struct dpmf_own_rating *ratings, size_t n,
-                               struct dpmf_user **user, struct dpmf_error *error);
-DPMF_API void dpmf_user_free(struct dpmf_user *user);
-DPMF_API double dpmf_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
-                                  uint64_t item);
-DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
-                                     const uint8_t *exclude, const uint8_t *include, size_t n,
-                                     struct dpmf_scored_item *out, struct dpmf_error *error);
+/* The same of every user, in the store's order and one at a time; the id and the ratings are gone when `take`
+ * returns. A value of `take` other than 0 ends it with DPMF_ERR_BASE_CANCELLED. */
+DPMF_API int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_store *store,
+                                  const struct dpmf_run *run,
+                                  int (*take)(void *self, const char *user, size_t length,
+                                              const struct dpmf_history *history),
+                                  void *self, struct dpmf_error *error);
 
 /* The users of a store that the model does not know, folded in when they are first asked for. Both must
  * outlive it. A user of the model, of neither, or with no rating of an item that the model knows: *user is
@@ -738,7 +620,7 @@ struct dpmf_ledger_entry {
     const char *id; /* of the release, 32 hexadecimal digits */
     enum dpmf_ledger_state state;
     bool is_conditional; /* its guarantee depends on the convergence of a sampler */
-    double mu, delta, epsilon;
+    double mu, delta, epsilon; /* delta 0: there is none, of a conditional one */
     int64_t time; /* seconds since 1970 at which it was reserved */
 };
 
@@ -748,7 +630,7 @@ struct dpmf_ledger_population {
     /* Releases. What is committed or reserved is spent, and is what the next four are about. */
     uint64_t committed, reserved, returned;
     double mu;           /* composed exactly */
-    double delta;        /* the smallest of theirs; 0 when there is nothing */
+    double delta;        /* the smallest above 0 of theirs; 0 when there is none */
     double epsilon;      /* at that delta, so no less than at any other of theirs */
     bool is_conditional; /* one of them is, so their sum is */
 
@@ -782,6 +664,7 @@ struct dpmf_statement {
     char *text; /* for people, some pages of plain sentences */
     double epsilon, delta;
     const char *mechanism;
+    bool is_conditional;         /* what it promises holds only if a sampler has converged: not proven */
     bool is_insecure;            /* its noise came from a seed: NOT PRIVATE */
     bool is_research;            /* private figures were shown: NOT PRIVATE, not to be published */
     bool catalogue_from_ratings; /* its list of items is not covered */
@@ -790,6 +673,11 @@ struct dpmf_statement {
 /* @return 0, a code about reading, or DPMF_ERR_PRIVACY_NOT_VERIFIED when what it says does not hold */
 DPMF_API int dpmf_release_statement(const char *path, struct dpmf_statement *statement,
                                     struct dpmf_error *error);
+
+/* The same of a release in memory, so that what is checked is what is then used; `name` is what errors call it. */
+DPMF_API int dpmf_release_statement_memory(const void *bytes, size_t n, const char *name,
+                                           struct dpmf_statement *statement,
+                                           struct dpmf_error *error);
 DPMF_API void dpmf_statement_free(struct dpmf_statement *statement);
 
 enum { DPMF_CHECKS_MAX = 16, DPMF_CHECK_TEXT_MAX = 160 };
@@ -799,6 +687,7 @@ struct dpmf_verification {
     size_t n;
     char check[DPMF_CHECKS_MAX][DPMF_CHECK_TEXT_MAX];
     bool catalogue_from_ratings; /* it all holds, but the list of items is not covered */
+    bool is_conditional;         /* it all holds, but what it promises is conditional */
 };
 
 /* Recomputes from the file alone everything that follows from it. It detects damage, what does not belong

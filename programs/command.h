@@ -36,6 +36,7 @@ extern const struct status_note status_notes[]; /* ended by a NULL meaning */
 enum value_kind {
     VALUE_NONE, /* a flag */
     VALUE_TEXT,
+    VALUE_TEXTS,  /* the same, of an option that may be given several times */
     VALUE_FILE,   /* to be read */
     VALUE_OUTPUT, /* a file to be written */
     VALUE_DIRECTORY,
@@ -43,6 +44,7 @@ enum value_kind {
     VALUE_COUNT,    /* a whole number */
     VALUE_COUNTS,   /* whole numbers with commas between them */
     VALUE_NUMBER,   /* any finite number */
+    VALUE_REAL,     /* also nan and inf, which the verb refuses for reasons of its own */
     VALUE_NUMBERS,  /* numbers with commas between them */
     VALUE_FRACTION, /* a number from 0 to 1 */
     VALUE_SIZE,     /* bytes, as 2GiB */
@@ -128,6 +130,15 @@ enum option_id {
     OPTION_THREAD_LIST,
     OPTION_SECONDS,
     OPTION_SOLVER,
+    OPTION_SGLD_NOISE,
+    OPTION_STEP,
+    OPTION_BURN_IN,
+    OPTION_AVERAGE,
+    OPTION_SAMPLES,
+    OPTION_CHAINS,
+    OPTION_TRACE,
+    OPTION_INTERVALS,
+    OPTION_LEVEL,
     OPTION_TRIALS,
     OPTION_MINUTES,
     OPTION_VALID_FRACTION,
@@ -146,8 +157,18 @@ enum option_id {
     OPTION_LEDGER_BUDGET,
     OPTION_RESEARCH,
     OPTION_INSECURE_NOISE_SEED,
+    OPTION_MAX_RATINGS,
+    OPTION_KAPPA,
+    OPTION_RHO,
     OPTION_RUNS,
     OPTION_CONFIDENCE,
+    OPTION_WEB,
+    OPTION_NAME,
+    OPTION_PORT,
+    OPTION_ADDRESS,
+    OPTION_HOST,
+    OPTION_TIMEOUT,
+    OPTION_CONNECTIONS,
     OPTION_COUNT,
 };
 
@@ -182,7 +203,7 @@ struct example {
 
 struct invocation;
 
-enum { VERB_GROUPS_MAX = 3, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
+enum { VERB_GROUPS_MAX = 4, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
 
 struct verb {
     const char *name;     /* that of a part is two words: "privacy account" */
@@ -231,9 +252,13 @@ extern const struct environment_note environment_notes[];
 
 /* ---- one call of a verb ------------------------------------------------------------------------ */
 
+enum { INVOCATION_REPEATS_MAX = 32 };
+
 struct invocation {
     const struct verb *verb;
     const char *value[OPTION_COUNT]; /* NULL: not given; "" for flags */
+    const char *repeats[INVOCATION_REPEATS_MAX]; /* of the verb's one option of VALUE_TEXTS */
+    size_t n_repeats;
     const char **operands;
     size_t n_operands;
     struct terminal terminal;
@@ -269,6 +294,7 @@ int command_ledger_run(struct invocation *invocation);
 int command_ledger_show_run(struct invocation *invocation);
 int command_ledger_return_run(struct invocation *invocation);
 int command_ledger_budget_run(struct invocation *invocation);
+int command_serve_run(struct invocation *invocation);
 int command_bench_run(struct invocation *invocation);
 int command_demo_run(struct invocation *invocation);
 int command_doctor_run(struct invocation *invocation);
@@ -277,5 +303,12 @@ int command_help_run(struct invocation *invocation);
 
 /* describe, of a model. */
 int describe_model_run(struct invocation *invocation);
+
+/* export, of a page. */
+int export_web_run(struct invocation *invocation);
+
+/* The URL of the page in a directory, for people to open; the caller frees it. NULL: no memory, or there is no
+ * such directory. */
+char *export_web_url(const char *directory);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * dpmf demo: the commands at work on made-up ratings, in a temporary directory that is gone
  * afterwards. Each step is a real command line, printed as a user would type it and run as if it had
- * been typed.
+ * been typed. The page that it makes stays when it was told where.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,9 +34,21 @@ static const char *const steps[] = {
     train_release,
     "privacy verify release.safetensors",
     "evaluate release.safetensors test.dpr --history train.dpr",
+    "export release.safetensors --web page --catalogue titles.csv",
     "recommend release.safetensors --ratings mine.csv --catalogue titles.csv -n 5",
     NULL,
 };
+
+/* Where the page goes: beside everything else, or to the place it was asked for. */
+static char *page_directory(const struct invocation *invocation) {
+    const char *wanted = invocation->value[OPTION_WEB];
+    if (wanted == NULL) return strdup("page");
+    if (wanted[0] == '/') return strdup(wanted);
+    char *here = getcwd(NULL, 0), *path = NULL;
+    if (here == NULL || asprintf(&path, "%s/%s", here, wanted) < 0) path = NULL;
+    free(here);
+    return path;
+}
 
 /* What was asked of the demo is asked of its steps too. */
 static int pass_on(const struct invocation *invocation, char **words, int n) {
@@ -57,17 +70,22 @@ static int pass_on(const struct invocation *invocation, char **words, int n) {
 }
 
 /* Runs one step in this process. Words hold no quotes, so cutting at spaces is enough. */
-static int run_step(const struct invocation *invocation, const char *step) {
+static int run_step(const struct invocation *invocation, const char *step, char *page) {
     char line[256];
     char *words[STEP_WORDS_MAX], *rest = NULL;
     int n = 0;
     bool is_json = command_has(invocation, OPTION_JSON);
     snprintf(line, sizeof line, "%s", step);
-    if (!is_json) printf("$ dpmf %s\n", line);
-    fflush(stdout); /* what comes next may go to standard error, and belongs below */
+    if (!is_json) printf("$ dpmf");
     for (char *word = strtok_r(line, " ", &rest); word != NULL && n < STEP_WORDS_MAX;
-         word = strtok_r(NULL, " ", &rest))
-        words[n++] = word;
+         word = strtok_r(NULL, " ", &rest)) {
+        words[n] = strcmp(word, "page") == 0 ? page : word;
+        if (!is_json) putchar(' ');
+        if (!is_json) terminal_text_print(stdout, words[n]);
+        n++;
+    }
+    if (!is_json) putchar('\n');
+    fflush(stdout); /* what comes next may go to standard error, and belongs below */
     n = pass_on(invocation, words, n);
     int status = command_run(verb_find(words[0]), n - 1, words + 1);
     if (!is_json) putchar('\n');
@@ -95,36 +113,63 @@ static void show_lines(const char *path) {
 
 /* What the steps write, by name: nothing else in the world is ever removed. */
 static void remove_files(int directory) {
-    static const char *const files[] = {"ratings.dpr", "titles.csv",      "train.dpr",
-                                        "test.dpr",    "out/ratings.csv", "model.safetensors",
-                                        "ledger",      "ledger.lock",     "release.safetensors",
-                                        "mine.csv"};
+    static const char *const files[] = {"ratings.dpr",
+                                        "titles.csv",
+                                        "train.dpr",
+                                        "test.dpr",
+                                        "out/ratings.csv",
+                                        "model.safetensors",
+                                        "ledger",
+                                        "ledger.lock",
+                                        "release.safetensors",
+                                        "mine.csv",
+                                        "page/index.html",
+                                        "page/statement.txt",
+                                        "page/release.safetensors"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) unlinkat(directory, files[i], 0);
     unlinkat(directory, "out", AT_REMOVEDIR);
+    unlinkat(directory, "page", AT_REMOVEDIR);
 }
 
-static int run_steps(const struct invocation *invocation) {
+/* The last line: how to see it all in a browser. */
+static void point_to_page(const struct invocation *invocation, const char *page) {
+    char *url = command_has(invocation, OPTION_WEB) ? export_web_url(page) : NULL;
+    if (url != NULL)
+        printf("The same in a browser: open %s\n", url);
+    else
+        puts("The same in a browser: dpmf demo --web DIR keeps the page, and dpmf serve serves "
+             "one.");
+    free(url);
+}
+
+static int run_steps(const struct invocation *invocation, char *page) {
+    bool is_json = command_has(invocation, OPTION_JSON);
     int status = STATUS_DONE;
     for (size_t i = 0; steps[i] != NULL && status == STATUS_DONE; i++) {
         bool at_home = strstr(steps[i], "mine.csv") != NULL;
         if (at_home) write_mine();
-        if (at_home && !command_has(invocation, OPTION_JSON)) show_lines("mine.csv");
-        status = run_step(invocation, steps[i]);
-        bool exported = strncmp(steps[i], "export ", 7) == 0;
-        if (exported && status == STATUS_DONE && !command_has(invocation, OPTION_JSON))
-            show_lines("out/ratings.csv");
+        if (at_home && !is_json) show_lines("mine.csv");
+        status = run_step(invocation, steps[i], page);
+        bool exported = strncmp(steps[i], "export test.dpr ", 16) == 0;
+        if (exported && status == STATUS_DONE && !is_json) show_lines("out/ratings.csv");
     }
+    if (status == STATUS_DONE && !is_json) point_to_page(invocation, page);
     return status;
 }
 
 int command_demo_run(struct invocation *invocation) {
-    char path[4096];
+    char path[4096], *page = page_directory(invocation);
     int before = -1, directory = -1, status;
+    if (page == NULL)
+        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     snprintf(path, sizeof path, "%s/dpmf-demo-XXXXXX", terminal_temporary_directory());
-    if (mkdtemp(path) == NULL)
+    if (mkdtemp(path) == NULL) {
+        free(page);
         return terminal_error_print(STATUS_IO, "set TMPDIR to a directory that you may write to",
                                     "%s: cannot make a temporary directory: %s", path,
                                     text_system_error(errno).text);
+    }
     before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0 || fchdir(directory) != 0) {
@@ -134,7 +179,7 @@ int command_demo_run(struct invocation *invocation) {
         goto out;
     }
     signals_pipe_ignore(); /* `dpmf demo | head` must still come to the cleaning up */
-    status = run_steps(invocation);
+    status = run_steps(invocation, page);
     remove_files(directory);
 out:
     if (before >= 0) {
@@ -143,5 +188,6 @@ out:
     }
     if (directory >= 0) close(directory);
     rmdir(path);
+    free(page);
     return status;
 }

@@ -10,10 +10,17 @@
 
 #include "model_use.h"
 #include "options.h"
+#include "own_ratings.h"
 #include "report.h"
 #include "text.h"
 
 enum { TOP_MOST = 100000 };
+
+/* The ratings that speak for the item, or against it. */
+struct side {
+    size_t n;
+    double sum;
+};
 
 struct explaining {
     struct invocation *invocation;
@@ -23,6 +30,7 @@ struct explaining {
     struct own_ratings own;
     double *shares;
     double prediction, common, item_bias;
+    struct side speaks_for, speaks_against;
     size_t top;
 };
 
@@ -52,9 +60,7 @@ static int read_history(struct explaining *e) {
                                     "give the history that this user's ratings are in",
                                     "%s: there are no ratings of user \"%.200s\"",
                                     e->invocation->value[OPTION_HISTORY], user);
-    /* What the history holds is ours now, and freed as what was read from a table is. */
-    e->own = (struct own_ratings){
-        .ratings = history.ratings, .n = history.n, .unknown = history.unknown_items};
+    own_ratings_from_history(&e->own, &history);
     return STATUS_DONE;
 }
 
@@ -69,19 +75,38 @@ static int compare_reasons(const void *a, const void *b) {
     return (x->rating.item > y->rating.item) - (x->rating.item < y->rating.item);
 }
 
+static void add_up(struct explaining *e) {
+    for (size_t i = 0; i < e->own.n; i++) {
+        struct side *side = e->shares[i] > 0 ? &e->speaks_for : &e->speaks_against;
+        side->n += e->shares[i] != 0;
+        side->sum += e->shares[i];
+    }
+}
+
+static void fill_side(struct dpmf_json *json, const char *key, const struct side *side) {
+    dpmf_json_begin_object(json, key);
+    dpmf_json_uint(json, "ratings", side->n);
+    dpmf_json_double(json, "sum", side->sum);
+    dpmf_json_end_object(json);
+}
+
 static int print_json(const struct explaining *e, const struct reason *reasons, size_t n) {
+    const char *title = model_title(&e->catalogue, e->item);
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     model_id_json(json, "item", e->model, MODEL_ITEM, e->item);
+    if (title != NULL) dpmf_json_string(json, "title", title);
     dpmf_json_double(json, "prediction", e->prediction);
     dpmf_json_double(json, "offset", e->common);
     dpmf_json_double(json, "item_bias", e->item_bias);
+    fill_side(json, "for", &e->speaks_for);
+    fill_side(json, "against", &e->speaks_against);
     dpmf_json_uint(json, "ratings", e->own.n);
     dpmf_json_uint(json, "unknown_items", e->own.unknown);
     dpmf_json_end_object(json);
     int status = report_json_print(json);
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
-        const char *title = model_title(&e->catalogue, reasons[i].rating.item);
+        title = model_title(&e->catalogue, reasons[i].rating.item);
         json = dpmf_json_new();
         dpmf_json_begin_object(json, NULL);
         model_id_json(json, "because", e->model, MODEL_ITEM, reasons[i].rating.item);
@@ -95,33 +120,49 @@ static int print_json(const struct explaining *e, const struct reason *reasons, 
     return status;
 }
 
-static void print_page(const struct explaining *e, const struct reason *reasons, size_t n) {
-    double shares = 0, shown = 0;
-    for (size_t i = 0; i < e->own.n; i++) shares += e->shares[i];
-    printf("%.4f for ", e->prediction);
-    model_id_print(e->model, MODEL_ITEM, e->item);
-    const char *title = model_title(&e->catalogue, e->item);
+static void print_item(const struct explaining *e, uint64_t item) {
+    const char *title = model_title(&e->catalogue, item);
+    model_id_print(e->model, MODEL_ITEM, item);
     if (title != NULL) {
         fputs(", ", stdout);
         terminal_text_print(stdout, title);
     }
-    printf("\n\n  %8.4f  what all ratings have in common\n", e->common);
-    printf("  %+8.4f  the item, as others rate it\n", e->item_bias);
-    printf("  %+8.4f  these %s:\n", shares, text_count(e->own.n, "rating").text);
+    putchar('\n');
+}
+
+/* Those of one side among the n that are shown, and what the others come to. */
+static void print_side(const struct explaining *e, const struct side *side, bool is_for,
+                       const struct reason *reasons, size_t n) {
+    double shown = 0;
+    size_t n_shown = 0;
+    if (side->n == 0) return;
+    printf("  %+8.4f  %s %s it:\n", side->sum, text_count(side->n, "rating").text,
+           side->n > 1 ? (is_for ? "speak for" : "speak against")
+                       : (is_for ? "speaks for" : "speaks against"));
     for (size_t i = 0; i < n; i++) {
-        title = model_title(&e->catalogue, reasons[i].rating.item);
+        if (reasons[i].share == 0 || (reasons[i].share > 0) != is_for) continue;
         shown += reasons[i].share;
+        n_shown++;
         printf("    %+8.4f  %s for ", reasons[i].share,
                text_double((double)reasons[i].rating.rating).text);
-        model_id_print(e->model, MODEL_ITEM, reasons[i].rating.item);
-        if (title != NULL) {
-            fputs(", ", stdout);
-            terminal_text_print(stdout, title);
-        }
-        putchar('\n');
+        print_item(e, reasons[i].rating.item);
     }
-    if (n < e->own.n)
-        printf("    %+8.4f  %s more\n", shares - shown, text_number((uint64_t)(e->own.n - n)).text);
+    if (n_shown < side->n)
+        printf("    %+8.4f  %s more\n", side->sum - shown,
+               text_number((uint64_t)(side->n - n_shown)).text);
+}
+
+static void print_page(const struct explaining *e, const struct reason *reasons, size_t n) {
+    size_t silent = e->own.n - e->speaks_for.n - e->speaks_against.n;
+    printf("%.4f for ", e->prediction);
+    print_item(e, e->item);
+    printf("\n  %8.4f  what all ratings have in common\n", e->common);
+    printf("  %+8.4f  the item, as others rate it\n", e->item_bias);
+    print_side(e, &e->speaks_for, true, reasons, n);
+    print_side(e, &e->speaks_against, false, reasons, n);
+    if (silent > 0)
+        printf("  %+8.4f  %s %s nothing about it\n", 0.0, text_count(silent, "rating").text,
+               silent > 1 ? "say" : "says");
 }
 
 /* ---- the command
@@ -136,8 +177,7 @@ static int explain(struct explaining *e) {
     e->shares = calloc(e->own.n + 1, sizeof *e->shares);
     reasons = calloc(e->own.n + 1, sizeof *reasons);
     if (e->shares == NULL || reasons == NULL) {
-        status = terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
-                                      dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+        status = model_use_no_memory();
         goto out;
     }
     if (dpmf_model_explain(e->model, e->own.ratings, e->own.n, e->item, &e->prediction, e->shares,
@@ -152,8 +192,9 @@ static int explain(struct explaining *e) {
         reasons[i] = (struct reason){e->own.ratings[i], e->shares[i]};
     qsort(reasons, e->own.n, sizeof *reasons, compare_reasons);
     size_t n = e->own.n < e->top ? e->own.n : e->top;
+    add_up(e);
     terminal_progress_end(&e->invocation->terminal);
-    own_ratings_note(e->invocation, &e->own);
+    own_ratings_note(e->invocation, e->model, &e->own);
     if (command_has(e->invocation, OPTION_JSON))
         status = print_json(e, reasons, n);
     else
@@ -190,12 +231,13 @@ int command_explain_run(struct invocation *invocation) {
         status = model_use_find(invocation, e.model, MODEL_ITEM, invocation->value[OPTION_ITEM],
                                 &e.item);
     if (status == STATUS_DONE)
-        status = command_has(invocation, OPTION_MINE) ? model_use_own(invocation, e.model, &e.own)
-                                                      : read_history(&e);
+        status = command_has(invocation, OPTION_MINE)
+                     ? own_ratings_read(invocation, e.model, &e.own)
+                     : read_history(&e);
     if (status == STATUS_DONE) status = model_titles_read(invocation, e.model, &e.catalogue);
     if (status == STATUS_DONE) status = explain(&e);
     model_titles_free(&e.catalogue);
-    free(e.own.ratings);
+    own_ratings_free(&e.own);
     free(e.shares);
     dpmf_model_close(e.model);
     return status;

@@ -1,6 +1,6 @@
 /*
  * dpmf export: ratings back to text, into a directory or to standard output. Fed by a store or any
- * ratings input.
+ * ratings input. Of a release it makes a web page: that is in export_web.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -78,6 +78,36 @@ static int report_failure(struct invocation *invocation, const struct target *ta
     return report_error_print(invocation, error);
 }
 
+/* Options of the one way that mean nothing in the other. */
+static int refuse_stray(const struct invocation *invocation) {
+    static const struct {
+        enum option_id id;
+        const char *name, *goes_with;
+    } strays[] = {
+        {OPTION_CATALOGUE, "catalogue", "web"}, {OPTION_NAME, "name", "web"},
+        {OPTION_FORMAT, "format", "csv"},       {OPTION_COLUMNS, "columns", "csv"},
+        {OPTION_RESCALE, "rescale", "csv"},     {OPTION_RATING_RANGE, "rating-range", "csv"},
+        {OPTION_ON_ERROR, "on-error", "csv"},
+    };
+    const char *way = command_has(invocation, OPTION_WEB) ? "web" : "csv";
+    for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++)
+        if (command_has(invocation, strays[i].id) && strcmp(strays[i].goes_with, way) != 0)
+            return terminal_error_print(STATUS_USAGE, "leave it out", "--%s goes with --%s alone",
+                                        strays[i].name, strays[i].goes_with);
+    return STATUS_DONE;
+}
+
+static int check_way(const struct invocation *invocation) {
+    bool has_csv = command_has(invocation, OPTION_CSV), has_web = command_has(invocation, OPTION_WEB);
+    if (!has_csv && !has_web)
+        return terminal_error_print(STATUS_USAGE, "for example: --csv out",
+                                    "export needs --csv DIR, or of a release --web DIR");
+    if (has_csv && has_web)
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--csv is for ratings and --web for a release");
+    return refuse_stray(invocation);
+}
+
 int command_export_run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_store_info info;
@@ -86,8 +116,10 @@ int command_export_run(struct invocation *invocation) {
     struct target target = {0};
     uint64_t bytes = 0;
     double started = terminal_clock();
-    int status;
+    int status = check_way(invocation);
 
+    if (status != STATUS_DONE) return status;
+    if (command_has(invocation, OPTION_WEB)) return export_web_run(invocation);
     if (options_is(invocation, OPTION_CSV, "-") && command_has(invocation, OPTION_JSON))
         return terminal_error_print(STATUS_USAGE, "write the CSV to a directory: --csv DIR --json",
                                     "--json and --csv - both want standard output");

@@ -208,9 +208,11 @@ static void population_text(const struct dpmf_ledger_population *population, boo
 }
 
 static void entry_text(const struct dpmf_ledger_entry *entry) {
-    printf("  %s  %s  %-9s  %-11s  epsilon %s at delta %s\n", entry->id,
-           text_time(entry->time).text, state_name(entry->state), kind_name(entry->is_conditional),
-           figures_up(entry->epsilon).text, figures_exact(entry->delta).text);
+    printf("  %s  %s  %-9s  %-11s  epsilon %s", entry->id, text_time(entry->time).text,
+           state_name(entry->state), kind_name(entry->is_conditional),
+           figures_up(entry->epsilon).text);
+    if (entry->delta > 0) printf(" at delta %s", figures_exact(entry->delta).text);
+    putchar('\n');
 }
 
 static int show_one(void *self, const struct dpmf_ledger_population *population,

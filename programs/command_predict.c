@@ -1,38 +1,59 @@
 /*
  * dpmf predict: what a model expects for pairs of a user and an item, as CSV or
  * JSON lines in the order of the pairs. Users that the model does not know are
- * fitted to their ratings in --history, where they have any. Fed by a model, a
- * table, a store or any ratings with the pairs, and a history.
+ * fitted to their ratings in --history, where they have any; with --ratings it
+ * is about one person, and there are items in the place of pairs. Fed by a
+ * model, a table, a store or any ratings with the pairs, and what was rated.
  */
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model_use.h"
 #include "options.h"
+#include "own_ratings.h"
 #include "report.h"
 #include "text.h"
 
 struct predicting {
     const struct dpmf_model *model;
     struct dpmf_newcomers *newcomers; /* NULL without --history */
+    struct dpmf_user *own;            /* NULL without --ratings, or without any that counts */
     struct dpmf_model_info info;
-    bool is_json, has_head;
+    struct catalogue catalogue;
+    bool is_own, is_json, has_head;
+    double level; /* of --intervals; 0 without */
     uint64_t n, folded_in, unknown_users, unknown_items;
 };
 
 /* A pair, what was found of it, and what comes of that. */
 struct pair {
-    const struct dpmf_field *user, *item;
+    const struct dpmf_field *user, *item; /* user NULL: --ratings names nobody */
     uint64_t user_number, item_number;
     const struct dpmf_user *newcomer; /* NULL: the model's own, or nobody known */
     double prediction;
+    double low, high; /* of --intervals; NaN where there is none */
 };
 
-static int print_json(const struct pair *pair) {
+/* ---- printing
+ * ----------------------------------------------------------------------------------
+ */
+
+static int print_json(const struct predicting *predicting, const struct pair *pair) {
+    const char *title = model_title(&predicting->catalogue, pair->item_number);
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
-    dpmf_json_bytes(json, "user", pair->user->text, pair->user->length);
+    if (pair->user != NULL)
+        dpmf_json_bytes(json, "user", pair->user->text, pair->user->length);
+    else
+        dpmf_json_null(json, "user");
     dpmf_json_bytes(json, "item", pair->item->text, pair->item->length);
+    if (title != NULL) dpmf_json_string(json, "title", title);
     dpmf_json_double(json, "prediction", pair->prediction);
+    if (predicting->level > 0) {
+        dpmf_json_double(json, "low", pair->low);
+        dpmf_json_double(json, "high", pair->high);
+    }
     if (pair->newcomer != NULL)
         dpmf_json_bool(json, "folded_in", true);
     else if (pair->user_number == UINT64_MAX)
@@ -44,52 +65,112 @@ static int print_json(const struct pair *pair) {
 
 /* Where not even one pair can be read, there is no table. */
 static void print_head(struct predicting *predicting) {
-    if (!predicting->is_json && !predicting->has_head) puts("user,item,prediction");
+    if (!predicting->is_json && !predicting->has_head)
+        printf("%sitem,prediction%s%s\n", predicting->is_own ? "" : "user,",
+               predicting->level > 0 ? ",low,high" : "",
+               predicting->catalogue.n > 0 ? ",title" : "");
     predicting->has_head = true;
 }
 
-static void print_csv(const struct pair *pair) {
-    csv_field_print(pair->user->text, pair->user->length);
-    putchar(',');
+static void print_csv(const struct predicting *predicting, const struct pair *pair) {
+    const char *title = model_title(&predicting->catalogue, pair->item_number);
+    if (pair->user != NULL) {
+        csv_field_print(pair->user->text, pair->user->length);
+        putchar(',');
+    }
     csv_field_print(pair->item->text, pair->item->length);
-    printf(",%.6f\n", pair->prediction);
+    printf(",%.6f", pair->prediction);
+    if (predicting->level > 0 && isnan(pair->low)) fputs(",,", stdout);
+    if (predicting->level > 0 && !isnan(pair->low)) printf(",%.6f,%.6f", pair->low, pair->high);
+    if (predicting->catalogue.n > 0) {
+        putchar(',');
+        csv_field_print(title != NULL ? title : "", title != NULL ? strlen(title) : 0);
+    }
+    putchar('\n');
+}
+
+/* ---- pairs
+ * -------------------------------------------------------------------------------------
+ */
+
+static int find_user(struct predicting *predicting, struct pair *pair, struct dpmf_error *error) {
+    pair->user_number = UINT64_MAX;
+    pair->newcomer = predicting->own;
+    if (pair->user == NULL) return 0;
+    pair->user_number =
+        dpmf_model_find_user(predicting->model, pair->user->text, pair->user->length);
+    if (pair->user_number != UINT64_MAX || predicting->newcomers == NULL) return 0;
+    return dpmf_newcomers_find(predicting->newcomers, pair->user->text, pair->user->length,
+                               &pair->newcomer, error);
+}
+
+static double clamp(const struct predicting *predicting, double x) {
+    if (x < predicting->info.min) return predicting->info.min;
+    return x > predicting->info.max ? predicting->info.max : x;
+}
+
+static int find_interval(const struct predicting *predicting, struct pair *pair,
+                         struct dpmf_error *error) {
+    if (!(predicting->level > 0)) return 0;
+    int rc = dpmf_model_interval(predicting->model, pair->user_number, pair->item_number,
+                                 predicting->level, &pair->low, &pair->high, error);
+    pair->low = clamp(predicting, pair->low);
+    pair->high = clamp(predicting, pair->high);
+    return rc;
 }
 
 static int predict(struct predicting *predicting, struct pair *pair, struct dpmf_error *error) {
     const struct dpmf_model *model = predicting->model;
-    pair->user_number = dpmf_model_find_user(model, pair->user->text, pair->user->length);
+    int rc = find_user(predicting, pair, error);
+    if (rc != 0) return rc;
     pair->item_number = dpmf_model_find_item(model, pair->item->text, pair->item->length);
-    if (pair->user_number == UINT64_MAX && predicting->newcomers != NULL) {
-        int rc = dpmf_newcomers_find(predicting->newcomers, pair->user->text, pair->user->length,
-                                     &pair->newcomer, error);
-        if (rc != 0) return rc;
-    }
     double prediction = pair->newcomer != NULL
                             ? dpmf_user_predict(model, pair->newcomer, pair->item_number)
                             : dpmf_model_predict(model, pair->user_number, pair->item_number);
-    if (prediction < predicting->info.min) prediction = predicting->info.min;
-    if (prediction > predicting->info.max) prediction = predicting->info.max;
-    pair->prediction = prediction;
-    return 0;
+    pair->prediction = clamp(predicting, prediction);
+    return find_interval(predicting, pair, error);
 }
 
-static int take_pair(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
-    struct predicting *predicting = self;
-    struct pair pair = {.user = &row->field[0], .item = &row->field[1]};
-    int rc = predict(predicting, &pair, error);
+static int take_pair(struct predicting *predicting, struct pair *pair, struct dpmf_error *error) {
+    int rc = predict(predicting, pair, error);
     if (rc != 0) return rc;
     predicting->n++;
-    predicting->folded_in += pair.newcomer != NULL;
-    predicting->unknown_users += pair.newcomer == NULL && pair.user_number == UINT64_MAX;
-    predicting->unknown_items += pair.item_number == UINT64_MAX;
+    predicting->folded_in += pair->newcomer != NULL;
+    predicting->unknown_users += pair->newcomer == NULL && pair->user_number == UINT64_MAX;
+    predicting->unknown_items += pair->item_number == UINT64_MAX;
     print_head(predicting);
     if (!predicting->is_json) {
-        print_csv(&pair);
+        print_csv(predicting, pair);
         return 0;
     }
-    if (print_json(&pair) == STATUS_DONE) return 0;
+    if (print_json(predicting, pair) == STATUS_DONE) return 0;
     return error->code = DPMF_ERR_BASE_NO_MEMORY;
 }
+
+static int take_pair_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    struct pair pair = {.user = &row->field[0], .item = &row->field[1]};
+    return take_pair(self, &pair, error);
+}
+
+static int take_item_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    struct pair pair = {.item = &row->field[0]};
+    return take_pair(self, &pair, error);
+}
+
+static int take_all_items(struct predicting *predicting, struct dpmf_error *error) {
+    int rc = 0;
+    for (uint64_t i = 0; rc == 0 && i < predicting->info.items; i++) {
+        struct dpmf_field item = {0};
+        struct pair pair = {.item = &item};
+        item.text = dpmf_model_item_id(predicting->model, i, &item.length);
+        rc = take_pair(predicting, &pair, error);
+    }
+    return rc;
+}
+
+/* ---- the command
+ * -------------------------------------------------------------------------------
+ */
 
 static void print_unknown(struct terminal *terminal, uint64_t n, const char *what) {
     if (n > 0)
@@ -99,14 +180,14 @@ static void print_unknown(struct terminal *terminal, uint64_t n, const char *wha
                             text_count(n, "pair").text, what);
 }
 
-static int predict_all(struct invocation *invocation, struct predicting *predicting) {
-    struct terminal *terminal = &invocation->terminal;
-    struct dpmf_error error = {0};
-    int rc =
-        dpmf_pairs_read(invocation->operands[1], &invocation->run, take_pair, predicting, &error);
-    if (rc != 0) return report_error_print(invocation, &error);
-    terminal_progress_end(terminal);
-    print_head(predicting);
+static void print_notes(struct terminal *terminal, const struct predicting *predicting) {
+    if (predicting->is_own) {
+        if (predicting->unknown_items > 0)
+            terminal_note_print(terminal,
+                                "%s that the model does not know: predicted by what is known",
+                                text_count(predicting->unknown_items, "item").text);
+        return;
+    }
     if (predicting->folded_in > 0)
         terminal_note_print(terminal,
                             "%s with users that the model does not know but the history does: "
@@ -114,15 +195,80 @@ static int predict_all(struct invocation *invocation, struct predicting *predict
                             text_count(predicting->folded_in, "pair").text);
     print_unknown(terminal, predicting->unknown_users, "users");
     print_unknown(terminal, predicting->unknown_items, "items");
+}
+
+static int predict_all(struct invocation *invocation, struct predicting *predicting) {
+    struct dpmf_error error = {0};
+    const struct dpmf_run *run = &invocation->run;
+    int rc;
+    if (!predicting->is_own)
+        rc = dpmf_pairs_read(invocation->operands[1], run, take_pair_row, predicting, &error);
+    else if (invocation->n_operands > 1)
+        rc = dpmf_table_read(invocation->operands[1], "item", run, take_item_row, predicting,
+                             &error);
+    else
+        rc = take_all_items(predicting, &error);
+    if (rc != 0) return report_error_print(invocation, &error);
+    terminal_progress_end(&invocation->terminal);
+    print_head(predicting);
+    print_notes(&invocation->terminal, predicting);
     return STATUS_DONE;
 }
 
+/* The person of --ratings. */
+static int fold_in(struct invocation *invocation, struct predicting *predicting) {
+    struct own_ratings own = {0};
+    struct dpmf_error error = {0};
+    if (!predicting->is_own) return STATUS_DONE;
+    int status = own_ratings_read(invocation, predicting->model, &own);
+    if (status == STATUS_DONE) own_ratings_note(invocation, predicting->model, &own);
+    if (status == STATUS_DONE && own.n > 0 &&
+        dpmf_user_fold_in(predicting->model, own.ratings, own.n, &predicting->own, &error) != 0)
+        status = report_error_print(invocation, &error);
+    own_ratings_free(&own);
+    return status;
+}
+
+static int check_usage(const struct invocation *invocation) {
+    bool own = command_has(invocation, OPTION_MINE);
+    if (own && command_has(invocation, OPTION_HISTORY))
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--ratings already says what the user rated");
+    if (own && command_has(invocation, OPTION_INTERVALS))
+        return terminal_error_print(STATUS_USAGE, "leave one of them out",
+                                    "--intervals are for users of the model, and --ratings for "
+                                    "someone whom it does not know");
+    if (command_has(invocation, OPTION_LEVEL) && !command_has(invocation, OPTION_INTERVALS))
+        return terminal_error_print(STATUS_USAGE, "add --intervals",
+                                    "--level says how likely --intervals are");
+    if (!own && invocation->n_operands < 2)
+        return terminal_error_print(STATUS_USAGE,
+                                    "give a file of pairs, or someone's ratings with --ratings",
+                                    "predict needs PAIRS");
+    return STATUS_DONE;
+}
+
+/* What is wrong with the model or the level is better said before the first pair. */
+static int begin_intervals(struct invocation *invocation, struct predicting *predicting) {
+    struct dpmf_error error = {0};
+    double low, high;
+    if (!command_has(invocation, OPTION_INTERVALS)) return STATUS_DONE;
+    predicting->level =
+        command_has(invocation, OPTION_LEVEL) ? options_number(invocation, OPTION_LEVEL) : 0.9;
+    if (dpmf_model_interval(predicting->model, UINT64_MAX, UINT64_MAX, predicting->level, &low,
+                            &high, &error) == 0)
+        return STATUS_DONE;
+    return report_error_print(invocation, &error);
+}
+
 int command_predict_run(struct invocation *invocation) {
-    struct predicting predicting = {.is_json = command_has(invocation, OPTION_JSON)};
+    struct predicting predicting = {.is_json = command_has(invocation, OPTION_JSON),
+                                    .is_own = command_has(invocation, OPTION_MINE)};
     struct dpmf_model *model = NULL;
     struct dpmf_store *history = NULL;
     struct dpmf_error error = {0};
-    int status = model_use_open(invocation, &model);
+    int status = check_usage(invocation);
+    if (status == STATUS_DONE) status = model_use_open(invocation, &model);
     if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &history);
     if (status == STATUS_DONE && history != NULL &&
         dpmf_newcomers_open(model, history, &invocation->run, &predicting.newcomers, &error) != 0)
@@ -130,8 +276,13 @@ int command_predict_run(struct invocation *invocation) {
     if (status == STATUS_DONE) {
         predicting.model = model;
         dpmf_model_info(model, &predicting.info);
-        status = predict_all(invocation, &predicting);
+        status = model_titles_read(invocation, model, &predicting.catalogue);
     }
+    if (status == STATUS_DONE) status = begin_intervals(invocation, &predicting);
+    if (status == STATUS_DONE) status = fold_in(invocation, &predicting);
+    if (status == STATUS_DONE) status = predict_all(invocation, &predicting);
+    model_titles_free(&predicting.catalogue);
+    dpmf_user_free(predicting.own);
     dpmf_newcomers_close(predicting.newcomers);
     dpmf_store_close(history);
     dpmf_model_close(model);

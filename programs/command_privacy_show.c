@@ -7,10 +7,6 @@
 
 #include "report.h"
 
-static const char no_proof[] =
-    "This shows neither who made the file nor that noise was added: only "
-    "that it is whole and adds up.";
-
 int command_privacy_show_run(struct invocation *invocation) {
     struct dpmf_statement statement;
     struct dpmf_error error = {0};
@@ -35,6 +31,7 @@ static int print_json(const char *path, const struct dpmf_verification *found,
     dpmf_json_end_array(json);
     if (error->code != 0) dpmf_json_string(json, "fault", error->message);
     dpmf_json_bool(json, "catalogue_from_ratings", found->catalogue_from_ratings);
+    dpmf_json_bool(json, "conditional", found->is_conditional);
     dpmf_json_end_object(json);
     return report_json_print(json);
 }
@@ -53,7 +50,12 @@ static void print_page(const char *path, const struct dpmf_verification *found,
     }
     if (found->catalogue_from_ratings)
         puts("  BUT    its list of items was taken from the ratings: that list is not covered");
-    printf("\n%s\n", no_proof);
+    if (found->is_conditional)
+        puts(
+            "  BUT    what it promises is conditional on the convergence of a sampler: not proven");
+    printf("\nThis shows neither who made the file nor that %s: only that it is whole and adds "
+           "up.\n",
+           found->is_conditional ? "anything was drawn" : "noise was added");
 }
 
 int command_privacy_verify_run(struct invocation *invocation) {

@@ -1,8 +1,9 @@
 /*
  * dpmf recommend: the items a model expects a user to like best, for one user
  * as a page, for all of them as CSV. Someone that the model does not know is
- * fitted to their ratings first. Fed by a model, what users have rated already,
- * lists of items and a catalogue.
+ * fitted to their ratings first; a release knows nobody, so that with one this
+ * is so for everyone. Fed by a model, what users have rated already, lists of
+ * items and a catalogue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "model_use.h"
 #include "options.h"
+#include "own_ratings.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"
@@ -19,51 +21,64 @@ enum { TOP_MOST = 100000, TOP_MOST_ALL = 1000 };
 struct recommending {
     struct invocation *invocation;
     struct dpmf_model *model;
+    struct dpmf_model_info info;
     struct dpmf_store *history;
     uint8_t *include, *exclude;
     struct catalogue catalogue;
     struct own_ratings own;     /* of --ratings, or of an unknown user in the history */
     struct dpmf_user *newcomer; /* fitted to them */
     size_t n;
-    uint64_t n_users, n_empty; /* with --all-users */
+
+    /* Of many users. */
+    uint8_t *seen;                        /* what is left out for the user at hand */
+    struct dpmf_scored_item *items;       /* and the best of the rest */
+    uint64_t n_users, n_empty, n_without; /* all, with nothing to recommend, with no known rating */
+    struct dpmf_error error;
     bool failed;
 };
+
+/* Whom a list is for. */
+struct person {
+    const char *id; /* NULL: --ratings names nobody */
+    size_t length;
+    bool is_folded_in, is_unknown;
+};
+
+static bool is_release(const struct recommending *r) {
+    return strcmp(r->info.kind, "release") == 0;
+}
 
 /* ---- printing
  * ----------------------------------------------------------------------------------
  */
 
-static int print_json(const struct recommending *r, uint64_t user, const char *user_id,
+static int print_json(const struct recommending *r, const struct person *person,
                       const struct dpmf_scored_item *items, size_t n) {
     int status = STATUS_DONE;
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
         const char *title = model_title(&r->catalogue, items[i].item);
         struct dpmf_json *json = dpmf_json_new();
         dpmf_json_begin_object(json, NULL);
-        if (user_id != NULL)
-            dpmf_json_string(json, "user", user_id);
-        else if (r->newcomer != NULL)
-            dpmf_json_null(json, "user"); /* --ratings names nobody */
+        if (person->id != NULL)
+            dpmf_json_bytes(json, "user", person->id, person->length);
         else
-            model_id_json(json, "user", r->model, MODEL_USER, user);
+            dpmf_json_null(json, "user");
         model_id_json(json, "item", r->model, MODEL_ITEM, items[i].item);
         if (title != NULL) dpmf_json_string(json, "title", title);
         dpmf_json_double(json, "score", (double)items[i].score);
         dpmf_json_uint(json, "rank", i + 1);
-        if (r->newcomer != NULL)
-            dpmf_json_bool(json, "folded_in", true);
-        else if (user == UINT64_MAX)
-            dpmf_json_bool(json, "unknown_user", true);
+        if (person->is_folded_in) dpmf_json_bool(json, "folded_in", true);
+        if (person->is_unknown) dpmf_json_bool(json, "unknown_user", true);
         dpmf_json_end_object(json);
         status = report_json_print(json);
     }
     return status;
 }
 
-static void print_csv(const struct recommending *r, uint64_t user,
+static void print_csv(const struct recommending *r, const struct person *person,
                       const struct dpmf_scored_item *items, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        model_id_csv(r->model, MODEL_USER, user);
+        csv_field_print(person->id, person->length);
         putchar(',');
         model_id_csv(r->model, MODEL_ITEM, items[i].item);
         printf(",%.6f,%zu", (double)items[i].score, i + 1);
@@ -80,15 +95,73 @@ static void print_csv(const struct recommending *r, uint64_t user,
  * ---------------------------------------------------------------------------------
  */
 
-static int take_user(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
-    struct recommending *r = self;
+static int take_list(struct recommending *r, const struct person *person,
+                     const struct dpmf_scored_item *items, size_t n) {
     r->n_users++;
     r->n_empty += n == 0;
     if (!command_has(r->invocation, OPTION_JSON))
-        print_csv(r, user, items, n);
-    else if (print_json(r, user, NULL, items, n) != STATUS_DONE)
+        print_csv(r, person, items, n);
+    else if (print_json(r, person, items, n) != STATUS_DONE)
         r->failed = true;
     return r->failed || ferror(stdout) || signals_pending() != 0;
+}
+
+static int take_user(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
+    struct recommending *r = self;
+    struct person person = {0};
+    person.id = dpmf_model_user_id(r->model, user, &person.length);
+    return take_list(r, &person, items, n);
+}
+
+/* What a user has rated joins what is left out for everyone, and leaves it again. */
+static void mark_seen(const struct recommending *r, const struct dpmf_history *history) {
+    for (size_t i = 0; i < history->n; i++)
+        r->seen[history->ratings[i].item / 8] |= (uint8_t)(1u << history->ratings[i].item % 8);
+}
+
+static void unmark_seen(const struct recommending *r, const struct dpmf_history *history) {
+    for (size_t i = 0; i < history->n; i++) {
+        uint64_t byte = history->ratings[i].item / 8;
+        r->seen[byte] = r->exclude != NULL ? r->exclude[byte] : 0;
+    }
+}
+
+/* Someone of the history, whom a release does not know. */
+static int take_history(void *self, const char *user, size_t length,
+                        const struct dpmf_history *history) {
+    struct recommending *r = self;
+    const struct person person = {user, length, history->n > 0, history->n == 0};
+    struct dpmf_user *newcomer = NULL;
+    int64_t n;
+    r->n_without += history->n == 0;
+    if (history->n > 0 &&
+        dpmf_user_fold_in(r->model, history->ratings, history->n, &newcomer, &r->error) != 0)
+        return 1;
+    mark_seen(r, history);
+    n = newcomer != NULL ? dpmf_user_recommend(r->model, newcomer, r->seen, r->include, r->n,
+                                               r->items, &r->error)
+                         : dpmf_model_recommend(r->model, UINT64_MAX, r->seen, r->include, r->n,
+                                                r->items, &r->error);
+    unmark_seen(r, history);
+    dpmf_user_free(newcomer);
+    return n < 0 ? 1 : take_list(r, &person, r->items, (size_t)n);
+}
+
+static int visit_history(struct recommending *r, struct dpmf_error *error) {
+    size_t bytes = (size_t)(r->info.items / 8 + 1);
+    if (r->n > r->info.items) r->n = (size_t)r->info.items;
+    r->seen = calloc(bytes, 1);
+    r->items = calloc(r->n + 1, sizeof *r->items);
+    if (r->seen == NULL || r->items == NULL) {
+        error->code = DPMF_ERR_BASE_NO_MEMORY;
+        return error->code;
+    }
+    if (r->exclude != NULL) memcpy(r->seen, r->exclude, bytes);
+    int rc =
+        dpmf_model_histories(r->model, r->history, &r->invocation->run, take_history, r, error);
+    if (r->error.code == 0) return rc;
+    *error = r->error; /* why it ended */
+    return error->code;
 }
 
 static int recommend_all(struct recommending *r) {
@@ -96,8 +169,10 @@ static int recommend_all(struct recommending *r) {
     struct terminal *terminal = &r->invocation->terminal;
     if (!command_has(r->invocation, OPTION_JSON))
         puts(r->catalogue.n > 0 ? "user,item,score,rank,title" : "user,item,score,rank");
-    int rc = dpmf_model_recommend_all(r->model, r->history, r->exclude, r->include, r->n,
-                                      &r->invocation->run, take_user, r, &error);
+    int rc = is_release(r)
+                 ? visit_history(r, &error)
+                 : dpmf_model_recommend_all(r->model, r->history, r->exclude, r->include, r->n,
+                                            &r->invocation->run, take_user, r, &error);
     if (ferror(stdout)) return report_stdout_check(STATUS_DONE);
     if (r->failed) return STATUS_IO;
     if (rc != 0) return report_error_print(r->invocation, &error);
@@ -108,6 +183,11 @@ static int recommend_all(struct recommending *r) {
     if (r->n_empty > 0)
         terminal_note_print(terminal, "nothing to recommend to %s of %s",
                             text_number(r->n_empty).text, text_count(r->n_users, "user").text);
+    if (r->n_without > 0)
+        terminal_note_print(terminal,
+                            "%s of %s without a rating of an item that the model knows: given the "
+                            "items liked best by all",
+                            text_number(r->n_without).text, text_count(r->n_users, "user").text);
     return STATUS_DONE;
 }
 
@@ -115,17 +195,10 @@ static int recommend_all(struct recommending *r) {
  * ----------------------------------------------------------------------------------
  */
 
-static int no_memory(void) {
-    return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
-                                dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
-}
-
 /* What the user has rated joins what is left out for everyone. */
 static int exclude_own(struct recommending *r) {
-    struct dpmf_model_info info;
-    dpmf_model_info(r->model, &info);
-    if (r->exclude == NULL) r->exclude = calloc((size_t)(info.items / 8 + 1), 1);
-    if (r->exclude == NULL) return no_memory();
+    if (r->exclude == NULL) r->exclude = calloc((size_t)(r->info.items / 8 + 1), 1);
+    if (r->exclude == NULL) return model_use_no_memory();
     for (size_t i = 0; i < r->own.n; i++)
         r->exclude[r->own.ratings[i].item / 8] |= (uint8_t)(1u << r->own.ratings[i].item % 8);
     return STATUS_DONE;
@@ -141,9 +214,7 @@ static int read_history(struct recommending *r, const char *id, bool *is_in_hist
     if (rc != 0) return report_error_print(r->invocation, &error);
     terminal_progress_end(&r->invocation->terminal);
     *is_in_history = history.found;
-    /* What the history holds is ours now, and freed as what was read from a table is. */
-    r->own = (struct own_ratings){
-        .ratings = history.ratings, .n = history.n, .unknown = history.unknown_items};
+    own_ratings_from_history(&r->own, &history);
     return exclude_own(r);
 }
 
@@ -167,27 +238,30 @@ static void warn_unknown(struct recommending *r, const char *id) {
 
 /* The best items of a user or, where there is one, of the newcomer. `id` is NULL for --ratings. */
 static int print_list(struct recommending *r, uint64_t user, const char *id) {
-    struct dpmf_model_info info;
+    const struct person person = {id, id != NULL ? strlen(id) : 0, r->newcomer != NULL,
+                                  r->newcomer == NULL && user == UINT64_MAX};
     int status = STATUS_DONE;
-    dpmf_model_info(r->model, &info);
-    size_t room = r->n < info.items ? r->n : (size_t)info.items;
+    size_t room = r->n < r->info.items ? r->n : (size_t)r->info.items;
+    struct dpmf_error error = {0};
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
-    if (items == NULL) return no_memory();
-    int64_t n =
-        r->newcomer != NULL
-            ? dpmf_user_recommend(r->model, r->newcomer, r->exclude, r->include, room, items, NULL)
-            : dpmf_model_recommend(r->model, user, r->exclude, r->include, room, items, NULL);
-    if (n > 0 && id != NULL && user == UINT64_MAX && r->newcomer == NULL) warn_unknown(r, id);
-    if (n <= 0 && id != NULL)
+    if (items == NULL) return model_use_no_memory();
+    int64_t n = r->newcomer != NULL ? dpmf_user_recommend(r->model, r->newcomer, r->exclude,
+                                                          r->include, room, items, &error)
+                                    : dpmf_model_recommend(r->model, user, r->exclude, r->include,
+                                                           room, items, &error);
+    if (n > 0 && id != NULL && person.is_unknown) warn_unknown(r, id);
+    if (n < 0)
+        status = report_error_print(r->invocation, &error);
+    else if (n == 0 && id != NULL)
         status = terminal_error_print(STATUS_NO, "allow more items, or leave out less",
                                       "there is nothing to recommend to user \"%.200s\"", id);
-    else if (n <= 0)
+    else if (n == 0)
         status = terminal_error_print(STATUS_NO, "allow more items, or leave out less",
                                       "there is nothing to recommend");
     else if (command_has(r->invocation, OPTION_JSON))
-        status = print_json(r, user, id, items, (size_t)n);
+        status = print_json(r, &person, items, (size_t)n);
     else
-        model_items_print(r->model, &r->catalogue, "score", items, (size_t)n);
+        model_items_print(r->model, &r->catalogue, "score", items, NULL, (size_t)n);
     free(items);
     return status;
 }
@@ -210,14 +284,9 @@ static int recommend_one(struct recommending *r, const char *id) {
 }
 
 static int recommend_own(struct recommending *r) {
-    int status = model_use_own(r->invocation, r->model, &r->own);
+    int status = own_ratings_read(r->invocation, r->model, &r->own);
     if (status != STATUS_DONE) return status;
-    terminal_progress_end(&r->invocation->terminal);
-    own_ratings_note(r->invocation, &r->own);
-    if (r->own.n == 0)
-        return terminal_error_print(STATUS_INPUT, "rows are an item and a rating, as dune,4.5",
-                                    "%s: there is no rating of an item that the model knows",
-                                    r->invocation->value[OPTION_MINE]);
+    own_ratings_note(r->invocation, r->model, &r->own);
     status = exclude_own(r);
     if (status == STATUS_DONE) status = fold_in(r);
     return status == STATUS_DONE ? print_list(r, UINT64_MAX, NULL) : status;
@@ -230,9 +299,6 @@ static int recommend_own(struct recommending *r) {
 static int check_usage(const struct invocation *invocation) {
     bool all = command_has(invocation, OPTION_ALL_USERS);
     bool user = command_has(invocation, OPTION_USER), own = command_has(invocation, OPTION_MINE);
-    if (all + user + own == 0)
-        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
-                                    "recommend needs --user, --all-users or --ratings");
     if (all + user + own > 1)
         return terminal_error_print(STATUS_USAGE, "for example: --user 42",
                                     "--%s and --%s exclude each other", user ? "user" : "all-users",
@@ -240,39 +306,47 @@ static int check_usage(const struct invocation *invocation) {
     if (own && command_has(invocation, OPTION_HISTORY))
         return terminal_error_print(STATUS_USAGE, "keep one of them",
                                     "--ratings already says what the user rated");
+    if (all + user + own == 0 && !command_has(invocation, OPTION_HISTORY))
+        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
+                                    "recommend needs --user, --all-users or --ratings");
     return STATUS_DONE;
 }
 
 /* A release knows nobody: whom it is for has to come with their ratings. */
-static int check_release(const struct recommending *r) {
-    struct dpmf_model_info info;
-    dpmf_model_info(r->model, &info);
-    if (strcmp(info.kind, "release") != 0 || command_has(r->invocation, OPTION_MINE))
-        return STATUS_DONE;
-    if (command_has(r->invocation, OPTION_USER) && command_has(r->invocation, OPTION_HISTORY))
-        return STATUS_DONE;
-    return terminal_error_print(STATUS_USAGE,
-                                "give someone's ratings: --ratings mine.csv, or --user ID with "
-                                "--history RATINGS",
-                                "%s: this is a release, which has no users",
-                                r->invocation->operands[0]);
+static int check_model(const struct recommending *r) {
+    const struct invocation *invocation = r->invocation;
+    bool own = command_has(invocation, OPTION_MINE);
+    bool has_history = command_has(invocation, OPTION_HISTORY);
+    if (is_release(r) && !own && !has_history)
+        return terminal_error_print(STATUS_USAGE,
+                                    "give someone's ratings, as --ratings dune:5,solaris:3; or "
+                                    "--history RATINGS, of which --user ID may choose one",
+                                    "%s: this is a release, which has no users",
+                                    invocation->operands[0]);
+    if (!is_release(r) && !own && !command_has(invocation, OPTION_USER) &&
+        !command_has(invocation, OPTION_ALL_USERS))
+        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
+                                    "recommend needs --user, --all-users or --ratings");
+    return STATUS_DONE;
 }
 
 static int recommend(struct recommending *r) {
     const struct invocation *invocation = r->invocation;
-    if (command_has(invocation, OPTION_ALL_USERS)) return recommend_all(r);
     if (command_has(invocation, OPTION_MINE)) return recommend_own(r);
-    return recommend_one(r, invocation->value[OPTION_USER]);
+    if (command_has(invocation, OPTION_USER))
+        return recommend_one(r, invocation->value[OPTION_USER]);
+    return recommend_all(r);
 }
 
 int command_recommend_run(struct invocation *invocation) {
     struct recommending r = {.invocation = invocation};
-    bool all = command_has(invocation, OPTION_ALL_USERS);
+    bool one = command_has(invocation, OPTION_USER) || command_has(invocation, OPTION_MINE);
     int status = check_usage(invocation);
     if (status == STATUS_DONE)
-        status = model_use_top(invocation, all ? TOP_MOST_ALL : TOP_MOST, &r.n);
+        status = model_use_top(invocation, one ? TOP_MOST : TOP_MOST_ALL, &r.n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &r.model);
-    if (status == STATUS_DONE) status = check_release(&r);
+    if (status == STATUS_DONE) dpmf_model_info(r.model, &r.info);
+    if (status == STATUS_DONE) status = check_model(&r);
     if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &r.history);
     if (status == STATUS_DONE)
         status = model_use_list(invocation, r.model, OPTION_INCLUDE, &r.include);
@@ -282,9 +356,11 @@ int command_recommend_run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = recommend(&r);
     model_titles_free(&r.catalogue);
     dpmf_user_free(r.newcomer);
-    free(r.own.ratings);
+    own_ratings_free(&r.own);
     free(r.include);
     free(r.exclude);
+    free(r.seen);
+    free(r.items);
     dpmf_store_close(r.history);
     dpmf_model_close(r.model);
     return status;

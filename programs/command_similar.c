@@ -1,27 +1,46 @@
 /*
  * dpmf similar: the items most like one item, by the angle between their
- * vectors. Fed by a model.
+ * vectors; for someone with ratings of their own, those they have not rated, with
+ * what is expected of them. Fed by a model and, perhaps, someone's ratings.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "model_use.h"
 #include "options.h"
+#include "own_ratings.h"
 #include "report.h"
 
 enum { TOP_MOST = 100000 };
 
-static int print_json(const struct dpmf_model *model, const struct catalogue *catalogue,
-                      uint64_t item, const struct dpmf_scored_item *items, size_t n) {
+struct comparing {
+    struct invocation *invocation;
+    struct dpmf_model *model;
+    struct dpmf_model_info info;
+    struct catalogue catalogue;
+    uint64_t item;
+    size_t n;
+    bool is_own;            /* --ratings is given */
+    struct own_ratings own; /* of it */
+    struct dpmf_user *user; /* fitted to them; NULL where there are none */
+    double *scores;         /* of what was found, for them; NULL without */
+};
+
+/* ---- printing
+ * ----------------------------------------------------------------------------------
+ */
+
+static int print_json(const struct comparing *c, const struct dpmf_scored_item *items, size_t n) {
     int status = STATUS_DONE;
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
-        const char *title = model_title(catalogue, items[i].item);
+        const char *title = model_title(&c->catalogue, items[i].item);
         struct dpmf_json *json = dpmf_json_new();
         dpmf_json_begin_object(json, NULL);
-        model_id_json(json, "to", model, MODEL_ITEM, item);
-        model_id_json(json, "item", model, MODEL_ITEM, items[i].item);
+        model_id_json(json, "to", c->model, MODEL_ITEM, c->item);
+        model_id_json(json, "item", c->model, MODEL_ITEM, items[i].item);
         if (title != NULL) dpmf_json_string(json, "title", title);
         dpmf_json_double(json, "cosine", (double)items[i].score);
+        if (c->scores != NULL) dpmf_json_double(json, "score", c->scores[i]);
         dpmf_json_uint(json, "rank", i + 1);
         dpmf_json_end_object(json);
         status = report_json_print(json);
@@ -29,47 +48,92 @@ static int print_json(const struct dpmf_model *model, const struct catalogue *ca
     return status;
 }
 
-static int find_similar(struct invocation *invocation, const struct dpmf_model *model,
-                        const struct catalogue *catalogue, uint64_t item, size_t n) {
-    struct dpmf_model_info info;
+/* ---- what is alike
+ * -----------------------------------------------------------------------------
+ */
+
+static bool is_rated(const struct own_ratings *own, uint64_t item) {
+    for (size_t i = 0; i < own->n; i++)
+        if (own->ratings[i].item == item) return true;
+    return false;
+}
+
+/* Drops what was rated, and all beyond the n that are wanted. @return how many are left */
+static size_t keep_unrated(const struct comparing *c, struct dpmf_scored_item *items, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n && kept < c->n; i++)
+        if (!is_rated(&c->own, items[i].item)) items[kept++] = items[i];
+    return kept;
+}
+
+static bool score_all(struct comparing *c, const struct dpmf_scored_item *items, size_t n) {
+    if (!c->is_own) return true;
+    c->scores = calloc(n + 1, sizeof *c->scores);
+    if (c->scores == NULL) return false;
+    for (size_t i = 0; i < n; i++)
+        c->scores[i] = c->user != NULL ? dpmf_user_predict(c->model, c->user, items[i].item)
+                                       : dpmf_model_predict(c->model, UINT64_MAX, items[i].item);
+    return true;
+}
+
+static int show(struct comparing *c, struct dpmf_scored_item *items, size_t n) {
+    n = keep_unrated(c, items, n);
+    if (n == 0)
+        return terminal_error_print(STATUS_NO, NULL, "the model has no other item%s",
+                                    c->own.n > 0 ? " that is not rated" : "");
+    if (!score_all(c, items, n)) return model_use_no_memory();
+    if (command_has(c->invocation, OPTION_JSON)) return print_json(c, items, n);
+    model_items_print(c->model, &c->catalogue, "cosine", items, c->scores, n);
+    return STATUS_DONE;
+}
+
+static int find_similar(struct comparing *c) {
     struct dpmf_error error = {0};
-    dpmf_model_info(model, &info);
-    if (info.factors == 0)
+    size_t room = c->n + c->own.n; /* of the most alike, some may be rated */
+    if (c->info.factors == 0)
         return terminal_error_print(STATUS_NO, "give a model with factors",
                                     "%s: there are no vectors to compare: it holds biases alone",
-                                    invocation->operands[0]);
-    size_t room = n < info.items ? n : (size_t)info.items;
+                                    c->invocation->operands[0]);
+    if (room > c->info.items) room = (size_t)c->info.items;
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
-    if (items == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
-                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
-    int64_t found = dpmf_model_similar(model, item, room, items, &error);
-    int status = STATUS_DONE;
-    if (found < 0)
-        status = report_error_print(invocation, &error);
-    else if (found == 0)
-        status = terminal_error_print(STATUS_NO, NULL, "the model has no other item");
-    else if (command_has(invocation, OPTION_JSON))
-        status = print_json(model, catalogue, item, items, (size_t)found);
-    else
-        model_items_print(model, catalogue, "cosine", items, (size_t)found);
+    if (items == NULL) return model_use_no_memory();
+    int64_t found = dpmf_model_similar(c->model, c->item, room, items, &error);
+    int status =
+        found < 0 ? report_error_print(c->invocation, &error) : show(c, items, (size_t)found);
     free(items);
     return status;
 }
 
+/* ---- the command
+ * -------------------------------------------------------------------------------
+ */
+
+static int read_own(struct comparing *c) {
+    struct dpmf_error error = {0};
+    if (!c->is_own) return STATUS_DONE;
+    int status = own_ratings_read(c->invocation, c->model, &c->own);
+    if (status != STATUS_DONE) return status;
+    own_ratings_note(c->invocation, c->model, &c->own);
+    if (c->own.n == 0) return STATUS_DONE;
+    int rc = dpmf_user_fold_in(c->model, c->own.ratings, c->own.n, &c->user, &error);
+    return rc != 0 ? report_error_print(c->invocation, &error) : STATUS_DONE;
+}
+
 int command_similar_run(struct invocation *invocation) {
-    struct dpmf_model *model = NULL;
-    struct catalogue catalogue = {0};
-    uint64_t item;
-    size_t n;
-    int status = model_use_top(invocation, TOP_MOST, &n);
-    if (status == STATUS_DONE) status = model_use_open(invocation, &model);
+    struct comparing c = {.invocation = invocation, .is_own = command_has(invocation, OPTION_MINE)};
+    int status = model_use_top(invocation, TOP_MOST, &c.n);
+    if (status == STATUS_DONE) status = model_use_open(invocation, &c.model);
+    if (status == STATUS_DONE) dpmf_model_info(c.model, &c.info);
     if (status == STATUS_DONE)
-        status =
-            model_use_find(invocation, model, MODEL_ITEM, invocation->value[OPTION_ITEM], &item);
-    if (status == STATUS_DONE) status = model_titles_read(invocation, model, &catalogue);
-    if (status == STATUS_DONE) status = find_similar(invocation, model, &catalogue, item, n);
-    model_titles_free(&catalogue);
-    dpmf_model_close(model);
+        status = model_use_find(invocation, c.model, MODEL_ITEM, invocation->value[OPTION_ITEM],
+                                &c.item);
+    if (status == STATUS_DONE) status = model_titles_read(invocation, c.model, &c.catalogue);
+    if (status == STATUS_DONE) status = read_own(&c);
+    if (status == STATUS_DONE) status = find_similar(&c);
+    model_titles_free(&c.catalogue);
+    own_ratings_free(&c.own);
+    dpmf_user_free(c.user);
+    free(c.scores);
+    dpmf_model_close(c.model);
     return status;
 }

@@ -196,8 +196,9 @@ static const struct option train_options[] = {
      "numbers in a vector, 1 to 4096 (default 128)"},
     {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
      "passes over the ratings (default 20)"},
-    {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgd", NULL, NULL},
-     "how to learn; this version has only sgd, stochastic gradient descent, the default"},
+    {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
+     "how to learn: sgd (the default), stochastic gradient descent; or by drawing from the posterior, "
+     "gibbs, sgld, sghmc or sgnht"},
     {OPTION_LEARNING_RATE, 0, false, "learning-rate", NULL, {VALUE_NUMBER, "X", "0.03", NULL, NULL},
      "the first step size (default 0.03); it falls linearly to nothing over the epochs"},
     {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
@@ -227,10 +228,32 @@ static const struct option train_options[] = {
      "30s, 10min or 1h (default 1 epoch). One that is due while another is being written waits for it"},
     {OPTION_RESUME, 0, false, "resume", NULL,
      {VALUE_FILE, "FILE", "run.safetensors", ".safetensors", NULL},
-     "go on from a snapshot, with the ratings and options of the run that wrote it"},
+     "go on from a snapshot, with the ratings and options of the run that wrote it; another --epochs "
+     "changes the step sizes that are left, unless --decay is given, and is refused with "
+     "--deterministic, as are other --kernels"},
     {OPTION_PREFETCH, 0, false, "prefetch", NULL, {VALUE_COUNT, "N", "4", NULL, NULL},
      "blocks of users read ahead, where the run is larger than --memory (default 2)"},
     SEED_OPTION,
+    {0},
+};
+
+static const struct option sampler_options[] = {
+    {OPTION_AVERAGE, 0, false, "average", NULL, {.kind = VALUE_NONE},
+     "predict by the mean of many samples instead of by the last one: the most accurate model"},
+    {OPTION_SAMPLES, 0, false, "samples", NULL, {VALUE_COUNT, "N", "16", NULL, NULL},
+     "keep at most so many samples for --average; factors times samples are at most 4096"},
+    {OPTION_BURN_IN, 0, false, "burn-in", NULL, {VALUE_COUNT, "N", "30", NULL, NULL},
+     "epochs of each chain that do not count (default: a third of them)"},
+    {OPTION_CHAINS, 0, false, "chains", NULL, {VALUE_COUNT, "N", "4", NULL, NULL},
+     "so many chains, each from the prior, one after the other (default 1)"},
+    {OPTION_STEP, 0, false, "step", NULL, {VALUE_NUMBER, "X", "0.001", NULL, NULL},
+     "of sgld, sghmc and sgnht: how much time of the process an epoch stands for (default: from the "
+     "ratings, as large as keeps the posterior right)"},
+    {OPTION_SGLD_NOISE, 0, false, "noise", NULL, {VALUE_TEXT, "KIND", "table:262144", NULL, NULL},
+     "of sgld: exact (the default), or table or table:SIZE, the paper's lookup of so many numbers, for "
+     "comparison"},
+    {OPTION_TRACE, 0, false, "trace", NULL, {VALUE_OUTPUT, "FILE.svg", "trace.svg", ".svg", NULL},
+     "draw what became of the chains here"},
     {0},
 };
 
@@ -289,6 +312,16 @@ static const struct option describe_options[] = {
             "u.item; what is not UTF-8 is taken for ISO-8859-1"                                    \
     }
 
+#define MINE_OPTION(what)                                                                          \
+    {                                                                                              \
+        OPTION_MINE, 0, false, "ratings", NULL, {VALUE_FILE, "MINE", "mine.csv", NULL, NULL}, what \
+    }
+
+#define PAGE_OPTIONS                                                                               \
+    CATALOGUE_OPTION,                                                                              \
+    {OPTION_NAME, 0, false, "name", NULL, {VALUE_TEXT, "TEXT", "\"Films for us\"", NULL, NULL},    \
+     "the page's title (default \"Recommendations, computed at home\")"}
+
 static const struct option audit_options[] = {
     {OPTION_EPSILON, 0, true, "epsilon", NULL, {VALUE_NUMBER, "E", "1", NULL, NULL},
      "the epsilon that is claimed"},
@@ -317,7 +350,7 @@ static const struct option audit_options[] = {
 };
 
 static const struct option private_options[] = {
-    {OPTION_EPSILON, 0, false, "epsilon", NULL, {VALUE_NUMBER, "E", "1", NULL, NULL},
+    {OPTION_EPSILON, 0, false, "epsilon", NULL, {VALUE_REAL, "E", "1", NULL, NULL},
      "make a release that is (E, delta)-differentially private for every user"},
     {OPTION_DELTA, 0, false, "delta", NULL, {VALUE_NUMBER, "D", "1e-5", NULL, NULL},
      "the delta of that promise (default 1e-5)"},
@@ -350,6 +383,13 @@ static const struct option private_options[] = {
      "refuse a release that would bring the population beyond this epsilon in all"},
     {OPTION_RESEARCH, 0, false, "research", NULL, {.kind = VALUE_NONE},
      "allow what a release may not do, and mark the file not releasable"},
+    {OPTION_MAX_RATINGS, 0, false, "max-ratings", NULL, {VALUE_COUNT, "T", "100", NULL, NULL},
+     "of posterior: so many ratings of a user count, the others are left out at random (default 100)"},
+    {OPTION_KAPPA, 0, false, "kappa", NULL, {VALUE_REAL, "X", "1", NULL, NULL},
+     "of posterior: how far predictions may go beyond the range of ratings, in its units (default: a "
+     "quarter of the range)"},
+    {OPTION_RHO, 0, false, "rho", NULL, {VALUE_REAL, "X", "1", NULL, NULL},
+     "of posterior: the largest weight that users with few ratings get (default 1)"},
     {OPTION_INSECURE_NOISE_SEED, 0, false, "insecure-noise-seed", NULL,
      {VALUE_COUNT, "N", "1", NULL, NULL},
      "for tests: predictable noise; the file is stamped NOT PRIVATE"},
@@ -369,9 +409,9 @@ static const struct option recommend_options[] = {
     {OPTION_USER, 0, false, "user", NULL, {VALUE_TEXT, "ID", "42", NULL, NULL},
      "recommend to this user"},
     {OPTION_ALL_USERS, 0, false, "all-users", NULL, {.kind = VALUE_NONE},
-     "recommend to every user of the model, as CSV with the columns user,item,score,rank"},
-    {OPTION_MINE, 0, false, "ratings", NULL, {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},
-     "recommend to someone with these ratings: a table of items and ratings"},
+     "recommend to every user of the model, of a release to every user of --history, as CSV with "
+     "the columns user,item,score,rank"},
+    MINE_OPTION("recommend to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     TOP_OPTION("how many items for a user (default 10)"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out, "
                    "and what a user whom the model does not know is fitted to"),
@@ -384,14 +424,18 @@ static const struct option recommend_options[] = {
 };
 
 static const struct option predict_options[] = {
+    MINE_OPTION("predict for someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     HISTORY_OPTION("what users have rated, a store or any input of dpmf import: users that the "
                    "model does not know are fitted to it"),
+    CATALOGUE_OPTION,
     {0},
 };
 
 static const struct option similar_options[] = {
     {OPTION_ITEM, 0, true, "item", NULL, {VALUE_TEXT, "ID", "dune", NULL, NULL},
      "the item that others are to be like"},
+    MINE_OPTION("leave out what is rated here, a file or pairs as dune:5,solaris:3, and show what "
+                "to expect of the rest"),
     TOP_OPTION("how many items (default 10)"),
     CATALOGUE_OPTION,
     {0},
@@ -403,9 +447,8 @@ static const struct option explain_options[] = {
     {OPTION_USER, 0, false, "user", NULL, {VALUE_TEXT, "ID", "42", NULL, NULL},
      "explain it to this user, whose ratings are in --history"},
     HISTORY_OPTION("the ratings, a store or any input of dpmf import"),
-    {OPTION_MINE, 0, false, "ratings", NULL, {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},
-     "explain it to someone with these ratings: a table of items and ratings"},
-    TOP_OPTION("how many ratings to show (default 10)"),
+    MINE_OPTION("explain it to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+    TOP_OPTION("how many ratings to show, the largest shares first (default 10)"),
     CATALOGUE_OPTION,
     {0},
 };
@@ -429,8 +472,34 @@ static const struct option bench_options[] = {
 };
 
 static const struct option export_options[] = {
-    {OPTION_CSV, 0, true, "csv", NULL, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
-     "write DIR/ratings.csv, making DIR if it is missing; - writes to standard output"},
+    {OPTION_CSV, 0, false, "csv", NULL, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
+     "write ratings as DIR/ratings.csv, making DIR if it is missing; - writes to standard output"},
+    {OPTION_WEB, 0, false, "web", NULL, {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
+     "of a release, write a page that recommends by itself; DIR must be empty or not there yet"},
+    PAGE_OPTIONS,
+    {0},
+};
+
+static const struct option serve_options[] = {
+    {OPTION_PORT, 0, false, "port", NULL, {VALUE_COUNT, "N", "8080", NULL, NULL},
+     "listen on this port (default 8080); 0 finds a free one"},
+    {OPTION_ADDRESS, 0, false, "address", NULL, {VALUE_TEXT, "ADDRESS", "127.0.0.1", NULL, NULL},
+     "listen on this address of the machine (default 127.0.0.1, which only the machine itself "
+     "reaches; ::1 is the same for IPv6)"},
+    {OPTION_HOST, 0, false, "host", NULL, {VALUE_TEXTS, "NAME", "films.example.org", NULL, NULL},
+     "answer requests for this host too, and not only for localhost and the address; may be given "
+     "several times"},
+    PAGE_OPTIONS,
+    {OPTION_TIMEOUT, 0, false, "timeout", NULL, {VALUE_COUNT, "SECONDS", "15", NULL, NULL},
+     "end connections whose request is not whole after so long, 1 to 3600 (default 15)"},
+    {OPTION_CONNECTIONS, 0, false, "connections", NULL, {VALUE_COUNT, "N", "1000", NULL, NULL},
+     "keep at most so many connections at once, 8 to 100000 (default 1000)"},
+    {0},
+};
+
+static const struct option demo_options[] = {
+    {OPTION_WEB, 0, false, "web", NULL, {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
+     "keep the page that the demo makes, in a directory that is empty or not there yet"},
     {0},
 };
 
@@ -446,6 +515,19 @@ static const struct option export_options[] = {
     "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o all.dpr; "   \
     "dpmf split -q all.dpr --train train.dpr --test test.dpr; "                                    \
     "dpmf train -q train.dpr -k 8 --epochs 5 -o m.safetensors"
+
+#define SOME_RELEASE                                                                               \
+    "dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr; " \
+    "dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
+    "-o release.safetensors"
+
+#define MINE_PARAGRAPH                                                                             \
+    "MINE is standard input when it is -, and a file when there is one of that name: one "         \
+    "person's ratings in any format that dpmf import knows, or a table of items and ratings "      \
+    "without a column of users, of two columns or with a header that names item and rating. "      \
+    "Anything else with a colon in it is pairs ITEM:RATING with commas between them; of several "  \
+    "colons in a pair the last parts the two. Ratings of items that the model does not know are "  \
+    "left out, and their number is reported. The ratings go nowhere: all is computed here."
 
 const struct verb verbs[] = {
     {
@@ -563,8 +645,15 @@ const struct verb verbs[] = {
                 "ratings. Records that cannot be used are dropped one by one, so that no one "
                 "person "
                 "decides whether there is a release. Each release is entered in a ledger.",
+                "With --mechanism posterior it releases one draw from the posterior instead, as the "
+                "paper does. What that promises is conditional on the sampler having converged, "
+                "which no run can show: it is for research, and its statement says so. It has no "
+                "delta; -k, --epochs (its rounds), --chains and --trace, which is for your eyes "
+                "alone, are for it too. A wish of --user-privacy that is above --epsilon, or of "
+                "somebody who is not in the ratings, is then refused.",
             },
         .groups = {{"Options", train_options},
+                   {"Samplers", sampler_options},
                    {"Private releases", private_options},
                    {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
@@ -590,12 +679,13 @@ const struct verb verbs[] = {
         .paragraphs =
             {
                 "Trains again and again with other numbers of factors and epochs, step sizes and "
-                "penalties, each time on the ratings but for a part held back, and prints how well "
-                "that part was predicted (RMSE), a line a trial. The first trial has the defaults "
-                "of dpmf train; those after it are spread around them, and then follow what the "
-                "trials so far promise. A trial that falls behind others, or whose error no longer "
-                "falls, is stopped early. What an option gives is used as it is, and the rest is "
-                "looked for.",
+                "penalties, each time on the ratings but for a part held back, and prints how "
+                "well that part was predicted (RMSE), a line a trial. The first trial has the "
+                "defaults of dpmf train; those after it are spread around them, and then follow "
+                "what the trials so far promise. A trial that falls behind others, or whose error "
+                "no longer falls, is stopped early; its error stands in brackets, since it had "
+                "epochs left to run and is no match for the others. What an option gives is used "
+                "as it is, and the rest is looked for.",
                 "In the end it prints the dpmf train command with the best options. With -o it "
                 "also trains that model, on all of RATINGS.",
                 "The same seed gives the same trials for any number of threads, as long as "
@@ -705,11 +795,14 @@ const struct verb verbs[] = {
                 "--ratings first, holding the items of the model still; what they have rated is "
                 "left out. Without any such ratings they get the items that are liked best by "
                 "all, and a warning says so.",
+                "A release knows nobody: it needs --ratings, or a --history, of which --user "
+                "chooses one user; without --user, everyone in the history gets recommendations.",
+                MINE_PARAGRAPH,
                 "With --json it prints an object a line with user (null with --ratings), item, "
                 "score and rank, title where --catalogue has one, and where it is so, folded_in "
                 "or unknown_user.",
             },
-        .groups = {{"Options", recommend_options}, {"How the history is read", input_options}},
+        .groups = {{"Options", recommend_options}, {"How ratings are read", input_options}},
         .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note = "1 when there is nothing to recommend.",
         .examples =
@@ -726,13 +819,19 @@ const struct verb verbs[] = {
                 {"For someone who has rated three items",
                  "dpmf recommend m.safetensors --ratings mine.csv -n 3",
                  SOME_MODEL "; printf '2,5\\n3,1\\n5,4\\n' >mine.csv"},
+                {"At home, from a public release and ratings that stay there",
+                 "dpmf recommend release.safetensors --ratings 2:5,3:1,5:4 --catalogue items.csv",
+                 SOME_RELEASE},
+                {"Three items for everyone in a history, from a public release",
+                 "dpmf recommend release.safetensors --history all.dpr -n 3 >lists.csv",
+                 SOME_RELEASE},
             },
         .run = command_recommend_run,
     },
     {
         .name = "predict",
         .summary = "predict the ratings of pairs of a user and an item",
-        .synopsis = "MODEL PAIRS [--history RATINGS] [options]",
+        .synopsis = "MODEL (PAIRS [--history RATINGS] | [ITEMS] --ratings MINE) [options]",
         .paragraphs =
             {
                 "Reads pairs from PAIRS: a table whose first two columns, or whose columns named "
@@ -744,11 +843,16 @@ const struct verb verbs[] = {
                 "holding the items of the model still. Where there are none, or where the model "
                 "does not know the item, the prediction is the mean plus the bias that is known. "
                 "The numbers of such pairs are reported.",
-                "With --json it prints an object a line with user, item, prediction and, where it "
-                "is so, folded_in, unknown_user or unknown_item.",
+                "With --ratings it is about one person, who is fitted to them: ITEMS is a table "
+                "whose first column, or whose column named item, are the ids; without it, every "
+                "item of the model is predicted. The header is then item,prediction.",
+                MINE_PARAGRAPH,
+                "With --json it prints an object a line with user (null with --ratings), item, "
+                "prediction and, where it is so, folded_in, unknown_user or unknown_item; and "
+                "title where --catalogue has one.",
             },
-        .groups = {{"Options", predict_options}, {"How the history is read", input_options}},
-        .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 2, 2},
+        .groups = {{"Options", predict_options}, {"How ratings are read", input_options}},
+        .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 1, 2},
         .exit_note = "3 when the model is damaged or a row of PAIRS is not a pair.",
         .examples =
             {
@@ -758,27 +862,35 @@ const struct verb verbs[] = {
                 {"Of someone who came later, from what they have rated",
                  "printf 'zoe,1\\n' | dpmf predict m.safetensors - --history late.csv",
                  SOME_MODEL "; printf 'zoe,2,5\\nzoe,3,1\\nzoe,5,4\\n' >late.csv"},
+                {"At home, from a public release: all items, for someone with three ratings",
+                 "dpmf predict release.safetensors --ratings 2:5,3:1,5:4 >mine.csv", SOME_RELEASE},
             },
         .run = command_predict_run,
     },
     {
         .name = "similar",
         .summary = "list the items most like an item",
-        .synopsis = "MODEL --item ID [-n N] [options]",
+        .synopsis = "MODEL --item ID [--ratings MINE] [-n N] [options]",
         .paragraphs =
             {
                 "Prints the N items whose vectors point most nearly the same way as the item's: by "
                 "the cosine of the angle between them, which is 1 for the same direction. How much "
                 "an item is liked on the whole does not count.",
-                "With --json it prints an object a line with to, item, cosine and rank.",
+                "With --ratings the items that someone has rated are left out, and beside each of "
+                "the others stands the score that dpmf recommend gives it for them.",
+                MINE_PARAGRAPH,
+                "With --json it prints an object a line with to, item, cosine and rank; score "
+                "with --ratings, and title where --catalogue has one.",
             },
-        .groups = {{"Options", similar_options}},
+        .groups = {{"Options", similar_options}, {"How ratings are read", input_options}},
         .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note = "3 when the model does not know the item.",
         .examples =
             {
                 {"What is like item 1",
                  "dpmf similar m.safetensors --item 1 -n 5 --catalogue items.csv", SOME_MODEL},
+                {"What is like item 1 and new to me, and how I would like it",
+                 "dpmf similar m.safetensors --item 1 -n 5 --ratings 2:5,3:1,5:4", SOME_MODEL},
             },
         .run = command_similar_run,
     },
@@ -790,14 +902,18 @@ const struct verb verbs[] = {
             {
                 "Fits a user to the ratings, holding the items of the model still, and takes the "
                 "prediction for the item apart: what all ratings have in common, the item's bias, "
-                "and a share for each of the user's ratings. The parts add up to the prediction, "
-                "which is not clamped to the scale. Since the user is fitted anew, it differs a "
-                "little from what dpmf predict prints.",
-                "With --json it prints an object with item, prediction, offset, item_bias, ratings "
-                "and unknown_items, and then an object a line with because, rating, share and "
-                "rank.",
+                "and a share for each of the user's ratings: first those that speak for the item, "
+                "then those that speak against it, the largest first, each with their sum. The "
+                "parts add up to the prediction, which is not clamped to the scale. A user of the "
+                "model is fitted anew, so that the prediction differs a little from what dpmf "
+                "predict prints.",
+                MINE_PARAGRAPH,
+                "With --json it prints an object with item, prediction, offset, item_bias, for "
+                "and against (each with ratings, their number, and sum), ratings and "
+                "unknown_items, and then, the largest first, an object a line with because, "
+                "rating, share and rank; and titles where --catalogue has them.",
             },
-        .groups = {{"Options", explain_options}, {"How the history is read", input_options}},
+        .groups = {{"Options", explain_options}, {"How ratings are read", input_options}},
         .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note = "3 when the model does not know the item, or the history the user.",
         .examples =
@@ -807,28 +923,71 @@ const struct verb verbs[] = {
                  SOME_MODEL},
                 {"Why item 1 for me", "dpmf explain m.safetensors --item 1 --ratings mine.csv",
                  SOME_MODEL "; printf '2,5\\n3,1\\n' >mine.csv"},
+                {"The same at home, from a public release",
+                 "dpmf explain release.safetensors --item 1 --ratings 2:5,3:1,5:4", SOME_RELEASE},
             },
         .run = command_explain_run,
     },
     {
         .name = "export",
-        .summary = "write ratings back as text",
-        .synopsis = "FILE --csv DIR [options]",
+        .summary = "write ratings back as text, or a release as a web page",
+        .synopsis = "FILE (--csv DIR | --web DIR) [options]",
         .paragraphs =
             {
                 "Writes the ratings of FILE, a store or any input of dpmf import, as CSV with the "
                 "header user,item,rating and, when there are times, timestamp. Numbers are written "
                 "such that reading them gives the same bits. Only you can read the file.",
+                "With --web, FILE is a release, and DIR receives index.html, the release as "
+                "release.safetensors and its privacy statement as statement.txt. The page holds "
+                "everything it needs: it works opened from disk or from any web server, computes "
+                "in the browser, and sends nothing anywhere. What may not be published is refused: "
+                "a checkpoint, a release that is stamped NOT PRIVATE, and one that dpmf privacy "
+                "verify does not accept.",
             },
         .groups = {{"Options", export_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+        .exit_note = "6 when --web is asked for what may not be published.",
         .examples =
             {
                 {"To a file: this writes out/ratings.csv", "dpmf export ratings.dpr --csv out",
                  SOME_STORE},
                 {"To the next program", "dpmf export ratings.dpr --csv - | head -n 5", SOME_STORE},
+                {"A page for everyone, to be opened from disk or put on a web server",
+                 "dpmf export release.safetensors --web site --catalogue items.csv", SOME_RELEASE},
             },
         .run = command_export_run,
+    },
+    {
+        .name = "serve",
+        .summary = "serve the web page of a release, and the release",
+        .synopsis = "RELEASE [--port N] [--address ADDRESS] [--host NAME]... [--catalogue FILE] "
+                    "[options]",
+        .paragraphs =
+            {
+                "Serves a page that recommends in the browser: it loads the release and computes "
+                "there, so that nobody's ratings ever leave their machine, and none can be sent "
+                "here. It prints the page's URL on standard output and then answers, from memory, "
+                "until it is interrupted; answers under way are finished.",
+                "Programs find the file at /v1/release, its items with their titles at /v1/items, "
+                "and the privacy statement at /v1/statement, the last two as JSON.",
+                "Requests must name localhost, the address, or a --host as their host, so that "
+                "other sites cannot pass as this one. Nothing about requests is written down. There "
+                "is no encryption: docs/serve.md says how to put a web server in front for that.",
+                "What may not be published is refused: a checkpoint, a release that is stamped NOT "
+                "PRIVATE, and one that dpmf privacy verify does not accept.",
+                "With --json it prints one object with url, port, items, titles, page_bytes and "
+                "release_bytes instead of the URL.",
+            },
+        .groups = {{"Options", serve_options}},
+        .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note = "4 when the port is taken, 6 when the release may not be published.",
+        .examples =
+            {
+                {"For two seconds, on whatever port is free",
+                 "timeout 2 dpmf serve release.safetensors --port 0 --catalogue items.csv || true",
+                 SOME_RELEASE},
+            },
+        .run = command_serve_run,
     },
     {
         .name = "privacy",
@@ -944,11 +1103,15 @@ const struct verb verbs[] = {
         .paragraphs =
             {
                 "Makes a small synthetic store in a temporary directory, describes it, splits it, "
-                "exports a part of it, trains a model, evaluates it and recommends from it, and "
-                "prints each command before its output. Nothing is left behind.",
+                "exports a part of it, trains a model, evaluates it and recommends from it; then "
+                "makes a private release, recommends from that to someone with a few ratings of "
+                "their own, and makes a web page of it. It prints each command before its output. "
+                "Nothing is left behind but, with --web, the page.",
             },
+        .groups = {{"Options", demo_options}},
         .operands = {{.kind = VALUE_NONE}, 0, 0},
-        .examples = {{"See what dpmf does", "dpmf demo", NULL}},
+        .examples = {{"See what dpmf does", "dpmf demo", NULL},
+                     {"And keep the page, to open it in a browser", "dpmf demo --web site", NULL}},
         .run = command_demo_run,
     },
     {

@@ -5,11 +5,37 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "command_train_private.h"
 #include "options.h"
 #include "report.h"
+#include "signals.h"
 #include "text.h"
+
+enum { SAMPLER_EPOCHS = 100 }; /* where nobody says how many */
+
+static uint32_t count32(const struct invocation *invocation, enum option_id id) {
+    uint64_t count = options_count(invocation, id);
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+static void fill_sampler(const struct invocation *invocation, struct dpmf_train_options *options) {
+    options->solver = invocation->value[OPTION_SOLVER];
+    options->noise = invocation->value[OPTION_SGLD_NOISE];
+    options->trace = invocation->value[OPTION_TRACE];
+    options->average = command_has(invocation, OPTION_AVERAGE);
+    if (command_has(invocation, OPTION_STEP))
+        options->step = options_number(invocation, OPTION_STEP);
+    if (command_has(invocation, OPTION_BURN_IN))
+        options->burn_in = count32(invocation, OPTION_BURN_IN);
+    if (command_has(invocation, OPTION_SAMPLES))
+        options->samples = count32(invocation, OPTION_SAMPLES);
+    if (command_has(invocation, OPTION_CHAINS))
+        options->chains = count32(invocation, OPTION_CHAINS);
+    if (dpmf_solver_is_sampler(options->solver) && !command_has(invocation, OPTION_EPOCHS))
+        options->epochs = SAMPLER_EPOCHS;
+}
 
 static struct dpmf_train_options fill(const struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
@@ -44,6 +70,7 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.hogwild = command_has(invocation, OPTION_HOGWILD);
     options.kernels = invocation->value[OPTION_KERNELS];
     options.tiers = invocation->value[OPTION_TIERS];
+    fill_sampler(invocation, &options);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
     options.resume = invocation->value[OPTION_RESUME];
     return options;
@@ -67,6 +94,10 @@ static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
         dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
         dpmf_json_double(json, "train_rmse", epoch->train_rmse);
         dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
+        if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) {
+            dpmf_json_uint(json, "chain", epoch->chain);
+            dpmf_json_bool(json, "burn_in", epoch->is_burn_in);
+        }
         dpmf_json_end_object(json);
         return report_json_print(json) != STATUS_DONE;
     }
@@ -76,6 +107,17 @@ static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
     terminal_note_print(terminal, "epoch %3u   train %.4f%s   %.1f million updates/s", epoch->epoch,
                         epoch->train_rmse, valid, 1e-6 * epoch->updates_per_second);
     return 0;
+}
+
+static void put_sampler(struct dpmf_json *json, const struct dpmf_train_report *report) {
+    dpmf_json_uint(json, "burn_in", report->burn_in);
+    dpmf_json_uint(json, "samples", report->samples);
+    dpmf_json_double(json, "step", report->step > 0 ? report->step : NAN);
+    dpmf_json_double(json, "stiffness", report->step > 0 ? report->stiffness : NAN);
+    dpmf_json_double(json, "rhat", report->rhat);
+    dpmf_json_double(json, "ess", report->ess);
+    dpmf_json_string(json, "worst", report->worst);
+    dpmf_json_bool(json, "converged", report->converged);
 }
 
 static int print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
@@ -91,17 +133,33 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     dpmf_json_bool(json, "stopped_early", report->stopped_early);
     dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
     dpmf_json_string(json, "kernels", report->kernels);
+    if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) put_sampler(json, report);
     dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
     dpmf_json_end_object(json);
     return report_json_print(json);
 }
 
 static int check_solver(const struct invocation *invocation) {
-    if (!command_has(invocation, OPTION_SOLVER) || options_is(invocation, OPTION_SOLVER, "sgd"))
-        return STATUS_DONE;
-    return terminal_error_print(STATUS_USAGE, "leave --solver out, or give --solver sgd",
-                                "--solver %s: this version of dpmf has only sgd",
-                                invocation->value[OPTION_SOLVER]);
+    static const struct {
+        enum option_id id;
+        const char *name;
+    } only[] = {
+        {OPTION_AVERAGE, "average"}, {OPTION_SAMPLES, "samples"}, {OPTION_BURN_IN, "burn-in"},
+        {OPTION_CHAINS, "chains"},   {OPTION_STEP, "step"},       {OPTION_SGLD_NOISE, "noise"},
+        {OPTION_TRACE, "trace"},
+    };
+    const char *solver = invocation->value[OPTION_SOLVER];
+    if (dpmf_solver_is_sampler(solver)) return STATUS_DONE;
+    if (solver && !options_is(invocation, OPTION_SOLVER, "sgd"))
+        return terminal_error_print(STATUS_USAGE, "one of: sgd, gibbs, sgld, sghmc, sgnht",
+                                    "--solver %s: there "
+                                    "is no such solver",
+                                    solver);
+    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
+        if (command_has(invocation, only[i].id))
+            return terminal_error_print(STATUS_USAGE, "for example: --solver gibbs",
+                                        "--%s is for samplers", only[i].name);
+    return STATUS_DONE;
 }
 
 /* A decay below 0 is the library's word for the schedule of its own, not a growing step. */
@@ -122,6 +180,57 @@ static int check_companions(const struct invocation *invocation) {
                                     "--patience needs --valid, the ratings to measure on");
     return STATUS_DONE;
 }
+
+/* ---- after a signal ---------------------------------------------------------------------------- */
+
+/* What is at a path, to see later whether it has been replaced; st_ino 0 where there is nothing. */
+static struct stat look_at(const char *path) {
+    struct stat found = {0};
+    if (path == NULL || stat(path, &found) < 0) found = (struct stat){0};
+    return found;
+}
+
+static bool is_replaced(const struct stat *before, const struct stat *now) {
+    return now->st_ino != 0 && (now->st_ino != before->st_ino || now->st_dev != before->st_dev ||
+                                now->st_mtim.tv_sec != before->st_mtim.tv_sec ||
+                                now->st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
+/* Where the run is kept, and how to go on with it. The signal itself is the shell's to tell. */
+static void tell_snapshot(struct invocation *invocation, const struct stat *before, bool begun,
+                          const struct dpmf_error *error) {
+    const char *path = invocation->value[OPTION_SNAPSHOT];
+    const char *resumed = invocation->value[OPTION_RESUME];
+    struct terminal *terminal = &invocation->terminal;
+    if (signals_pending() == 0 || path == NULL) return;
+    terminal_progress_end(terminal);
+    if (begun && error->code != DPMF_ERR_BASE_CANCELLED) {
+        char reason[2 * DPMF_ERROR_TEXT_MAX], text[2 * DPMF_ERROR_TEXT_MAX + 64];
+        dpmf_error_format(error, reason, sizeof reason);
+        snprintf(text, sizeof text, "the run could not be kept when it was interrupted: %s",
+                 reason);
+        terminal_warning_print(terminal, text);
+    }
+    const struct stat now = look_at(path);
+    if (!is_replaced(before, &now))
+        terminal_note_print(terminal, "interrupted; there is no snapshot of this run");
+    else if (resumed == NULL)
+        terminal_note_print(terminal,
+                            "interrupted; the run so far is in %s: go on with the same command and "
+                            "--resume %s",
+                            path, path);
+    else if (options_same_file(path, resumed))
+        terminal_note_print(
+            terminal, "interrupted; the run so far is in %s: go on with the same command", path);
+    else
+        terminal_note_print(
+            terminal,
+            "interrupted; the run so far is in %s: go on with the same command, but "
+            "--resume %s",
+            path, path);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
 
 int command_train_run(struct invocation *invocation) {
     const struct dpmf_train_options options = fill(invocation);
@@ -144,11 +253,14 @@ int command_train_run(struct invocation *invocation) {
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);
-    if (rc == 0)
+    const struct stat before = look_at(invocation->value[OPTION_SNAPSHOT]);
+    const bool begun = rc == 0;
+    if (begun)
         rc = dpmf_train(store, valid, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                         show_epoch, &report, &error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
+    if (rc != 0) tell_snapshot(invocation, &before, begun, &error);
     if (rc != 0) return report_error_print(invocation, &error);
 
     struct terminal *terminal = &invocation->terminal;

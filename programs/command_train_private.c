@@ -27,14 +27,53 @@ static int refuse_metrics(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-/* These steer training without privacy; a mechanism's constants are public and fixed. */
-static int check_unused(const struct invocation *invocation) {
-    static const struct {
-        enum option_id id;
-        const char *name;
-    } unused[] = {
+struct named_option {
+    enum option_id id;
+    const char *name;
+};
+
+static bool is_conditional(const struct invocation *invocation) {
+    return dpmf_mechanism_is_conditional(invocation->value[OPTION_MECHANISM]);
+}
+
+/* A sampler's settings are public too, and its own. */
+static int check_sampler(const struct invocation *invocation) {
+    static const struct named_option of_samplers[] = {
         {OPTION_FACTORS, "factors"},
         {OPTION_EPOCHS, "epochs"},
+        {OPTION_CHAINS, "chains"},
+        {OPTION_TRACE, "trace"},
+        {OPTION_KAPPA, "kappa"},
+        {OPTION_RHO, "rho"},
+        {OPTION_MAX_RATINGS, "max-ratings"},
+    };
+    if (is_conditional(invocation)) {
+        if (!command_has(invocation, OPTION_DELTA)) return STATUS_DONE;
+        return terminal_error_print(STATUS_USAGE, "leave it out",
+                                    "--delta has no meaning with --mechanism posterior, whose "
+                                    "promise has no delta");
+    }
+    for (size_t i = 0; i < sizeof of_samplers / sizeof of_samplers[0]; i++)
+        if (command_has(invocation, of_samplers[i].id))
+            return terminal_error_print(STATUS_USAGE, "leave it out",
+                                        "--%s has no meaning with --epsilon: a private mechanism "
+                                        "follows its public rule",
+                                        of_samplers[i].name);
+    return STATUS_DONE;
+}
+
+/* Numbers that are looked up, again and again, can be looked up by others. */
+static int refuse_table(const struct invocation *invocation) {
+    const char *noise = invocation->value[OPTION_SGLD_NOISE];
+    if (noise == NULL || strncmp(noise, "table", 5) != 0) return STATUS_DONE;
+    return terminal_error_print(STATUS_REFUSED, "leave it out: a release has noise of its own",
+                                "--noise table repeats itself and can be predicted, which no "
+                                "release allows");
+}
+
+/* These steer training without privacy; a mechanism's constants are public and fixed. */
+static int check_unused(const struct invocation *invocation) {
+    static const struct named_option unused[] = {
         {OPTION_LEARNING_RATE, "learning-rate"},
         {OPTION_DECAY, "decay"},
         {OPTION_REG, "reg"},
@@ -47,6 +86,11 @@ static int check_unused(const struct invocation *invocation) {
         {OPTION_RESUME, "resume"},
         {OPTION_PREFETCH, "prefetch"},
         {OPTION_SOLVER, "solver"},
+        {OPTION_AVERAGE, "average"},
+        {OPTION_SAMPLES, "samples"},
+        {OPTION_BURN_IN, "burn-in"},
+        {OPTION_STEP, "step"},
+        {OPTION_SGLD_NOISE, "noise"},
         {OPTION_ON_ERROR, "on-error"},
     };
     for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++)
@@ -59,10 +103,7 @@ static int check_unused(const struct invocation *invocation) {
 }
 
 int train_private_check_absent(const struct invocation *invocation) {
-    static const struct {
-        enum option_id id;
-        const char *name;
-    } private[] = {
+    static const struct named_option private[] = {
         {OPTION_DELTA, "delta"},
         {OPTION_MECHANISM, "mechanism"},
         {OPTION_CATALOGUE, "catalogue"},
@@ -75,6 +116,9 @@ int train_private_check_absent(const struct invocation *invocation) {
         {OPTION_LEDGER_BUDGET, "ledger-budget"},
         {OPTION_RESEARCH, "research"},
         {OPTION_INSECURE_NOISE_SEED, "insecure-noise-seed"},
+        {OPTION_MAX_RATINGS, "max-ratings"},
+        {OPTION_KAPPA, "kappa"},
+        {OPTION_RHO, "rho"},
     };
     for (size_t i = 0; i < sizeof private / sizeof private[0]; i++)
         if (command_has(invocation, private[i].id))
@@ -129,6 +173,26 @@ static int check_form(const struct invocation *invocation) {
         path);
 }
 
+static uint32_t count32(const struct invocation *invocation, enum option_id id, uint32_t usual) {
+    if (!command_has(invocation, id)) return usual;
+    uint64_t count = options_count(invocation, id);
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+/* A kappa that is no number is refused as one below 0 is; the library takes NaN for its own. */
+static void fill_sampler(const struct invocation *invocation,
+                         struct dpmf_private_options *options) {
+    options->max_ratings = count32(invocation, OPTION_MAX_RATINGS, options->max_ratings);
+    options->factors = count32(invocation, OPTION_FACTORS, 0);
+    options->rounds = count32(invocation, OPTION_EPOCHS, 0);
+    options->chains = count32(invocation, OPTION_CHAINS, 0);
+    options->trace = invocation->value[OPTION_TRACE];
+    if (command_has(invocation, OPTION_RHO)) options->rho = options_number(invocation, OPTION_RHO);
+    if (!command_has(invocation, OPTION_KAPPA)) return;
+    options->kappa = options_number(invocation, OPTION_KAPPA);
+    if (isnan(options->kappa)) options->kappa = -1;
+}
+
 static struct dpmf_private_options fill(const struct invocation *invocation) {
     struct dpmf_private_options options = dpmf_private_options_default();
     options.epsilon = options_number(invocation, OPTION_EPSILON);
@@ -155,6 +219,7 @@ static struct dpmf_private_options fill(const struct invocation *invocation) {
     options.has_insecure_seed = command_has(invocation, OPTION_INSECURE_NOISE_SEED);
     if (options.has_insecure_seed)
         options.insecure_seed = options_count(invocation, OPTION_INSECURE_NOISE_SEED);
+    fill_sampler(invocation, &options);
     return options;
 }
 
@@ -189,6 +254,26 @@ static void tell_warnings(struct terminal *terminal, const struct dpmf_private_o
         terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
         terminal_warning_print(terminal, "made with --research: not releasable");
+    else if (report->is_conditional)
+        terminal_warning_print(terminal,
+                               "CONDITIONAL: what it promises holds only if the sampler has "
+                               "converged, which no run can show");
+}
+
+/* How the chains look: for whoever makes the release. Nothing may be done about it but to say so. */
+static void tell_chains(struct terminal *terminal, const struct dpmf_private_report *report) {
+    if (!report->is_conditional) return;
+    if (report->trimmed > 0)
+        terminal_note_print(terminal, "left out: %s beyond --max-ratings of a user",
+                            text_count(report->trimmed, "rating").text);
+    terminal_note_print(terminal, "%.2f %% of the sampler's proposals were accepted",
+                        100 * report->acceptance);
+    if (report->is_converged)
+        terminal_note_print(terminal, "%s", report->chains_text);
+    else
+        terminal_warning_print(terminal, report->chains_text);
+    terminal_note_print(terminal, "this is about private ratings and for your eyes alone: do not "
+                                  "publish it, nor choose among releases by it");
 }
 
 /* No more than what is proven: of a file that is no release, nothing. */
@@ -200,13 +285,20 @@ static void tell_result(struct invocation *invocation, const struct dpmf_private
         snprintf(promise, sizeof promise, "NOT PRIVATE");
     else if (options->research)
         snprintf(promise, sizeof promise, "not releasable");
+    else if (report->is_conditional)
+        snprintf(promise, sizeof promise,
+                 "epsilon %.6g for every user%s, conditional on convergence, not proven",
+                 report->epsilon,
+                 options->catalogue_from_ratings ? ", but for the list of items" : "");
     else
         snprintf(promise, sizeof promise, "epsilon %.6g at delta %g for every user%s",
                  report->epsilon, report->delta,
                  options->catalogue_from_ratings ? ", but for the list of items" : "");
     terminal_note_print(terminal, "%s: %s; %s and %s, in %s, written to %s", report->mechanism,
                         promise, text_count(report->factors, "factor").text,
-                        text_count(report->releases, "release").text,
+                        text_count(report->is_conditional ? 1 : report->releases,
+                                   report->is_conditional ? "draw" : "release")
+                            .text,
                         text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }
 
@@ -217,6 +309,7 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_string(json, "event", "done");
     dpmf_json_double(json, "seconds", report->seconds);
     dpmf_json_string(json, "mechanism", report->mechanism);
+    dpmf_json_string(json, "kind", report->is_conditional ? "conditional" : "proven");
     dpmf_json_double(json, "epsilon", report->epsilon);
     dpmf_json_double(json, "delta", report->delta);
     dpmf_json_double(json, "mu", report->mu);
@@ -228,6 +321,13 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "not_in_catalogue", report->not_in_catalogue);
     dpmf_json_uint(json, "out_of_range", report->out_of_range);
     dpmf_json_uint(json, "users_left_out", report->users_left_out);
+    if (report->is_conditional) {
+        dpmf_json_uint(json, "trimmed", report->trimmed);
+        dpmf_json_double(json, "rhat", report->rhat);
+        dpmf_json_double(json, "ess", report->ess);
+        dpmf_json_double(json, "acceptance", report->acceptance);
+        dpmf_json_bool(json, "converged", report->is_converged);
+    }
     dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
     dpmf_json_end_object(json);
     return report_json_print(json);
@@ -267,7 +367,9 @@ int train_private_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
     struct terminal *terminal = &invocation->terminal;
-    int status = check_unused(invocation);
+    int status = refuse_table(invocation);
+    if (status == STATUS_DONE) status = check_unused(invocation);
+    if (status == STATUS_DONE) status = check_sampler(invocation);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
     if (status == STATUS_DONE) status = check_form(invocation);
     if (status != STATUS_DONE) return status;
@@ -287,6 +389,7 @@ int train_private_run(struct invocation *invocation) {
 
     terminal_progress_end(terminal);
     tell_left_out(terminal, &report);
+    tell_chains(terminal, &report);
     tell_warnings(terminal, &options, &report);
     tell_result(invocation, &options, &report);
     terminal_phases_print(terminal);

@@ -70,20 +70,24 @@ static int print_trial_json(const struct dpmf_trial *trial) {
     return report_json_print(json);
 }
 
+/* The error of a trial that did not run all its epochs stands in brackets: it is no match for the others. */
 static void print_trial(struct tuning *tuning, const struct dpmf_trial *trial) {
     char error[24] = "-", note[64] = "";
+    bool is_whole = trial->end == DPMF_TRIAL_DONE;
     if (!tuning->has_head)
-        printf("%5s %8s %14s %10s %7s %8s %8s\n", "trial", "factors", "learning-rate", "reg",
-               "epochs", "valid", "seconds");
+        printf("%5s %8s %14s %10s %7s %9s %8s\n", "trial", "factors", "learning-rate", "reg",
+               "epochs", "valid ", "seconds");
     tuning->has_head = true;
-    if (isfinite(trial->valid_rmse)) snprintf(error, sizeof error, "%.4f", trial->valid_rmse);
-    if (trial->is_best)
-        snprintf(note, sizeof note, "  best so far");
-    else if (trial->end == DPMF_TRIAL_DIVERGED)
+    if (isfinite(trial->valid_rmse))
+        snprintf(error, sizeof error, is_whole ? "%.4f " : "(%.4f)", trial->valid_rmse);
+    if (trial->end == DPMF_TRIAL_DIVERGED)
         snprintf(note, sizeof note, "  diverged");
-    else if (trial->end != DPMF_TRIAL_DONE)
-        snprintf(note, sizeof note, "  stopped after %u", trial->epochs_run);
-    printf("%5u %8u %14s %10s %7u %8s %8.1f%s\n", trial->trial, trial->factors,
+    else if (!is_whole)
+        snprintf(note, sizeof note, "  stopped after %u%s", trial->epochs_run,
+                 trial->is_best ? ", best so far" : "");
+    else if (trial->is_best)
+        snprintf(note, sizeof note, "  best so far");
+    printf("%5u %8u %14s %10s %7u %9s %8.1f%s\n", trial->trial, trial->factors,
            text_double(trial->learning_rate).text, text_double(trial->regularization).text,
            trial->epochs, error, trial->seconds, note);
 }

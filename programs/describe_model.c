@@ -12,6 +12,21 @@
 #include "report.h"
 #include "text.h"
 
+/* How many epochs the run was asked for, out of the text of its provenance; 0 when that does not tell. */
+static uint32_t epochs_asked(const struct dpmf_model_info *info) {
+    static const char key[] = "\"epochs\":";
+    const char *at = info->provenance != NULL ? strstr(info->provenance, key) : NULL;
+    char digits[12];
+    uint64_t epochs = 0;
+    if (at == NULL) return 0;
+    at += sizeof key - 1;
+    size_t n = strspn(at, "0123456789");
+    if (n >= sizeof digits) return 0;
+    memcpy(digits, at, n);
+    digits[n] = '\0';
+    return dpmf_parse_uint64(digits, &epochs) == 0 && epochs <= UINT32_MAX ? (uint32_t)epochs : 0;
+}
+
 static int print_json(const char *path, const struct dpmf_model_info *info) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
@@ -25,6 +40,7 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
     dpmf_json_uint(json, "factors", info->factors);
     dpmf_json_double(json, "offset", info->offset);
     dpmf_json_uint(json, "epochs", info->epochs);
+    if (epochs_asked(info) > 0) dpmf_json_uint(json, "epochs_asked", epochs_asked(info));
     dpmf_json_double(json, "learning_rate", info->learning_rate);
     dpmf_json_double(json, "decay", info->decay);
     dpmf_json_double(json, "regularization", info->regularization);
@@ -37,6 +53,25 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
     return report_json_print(json);
 }
 
+static void print_epochs(const struct dpmf_model_info *info) {
+    uint32_t asked = epochs_asked(info);
+    char done[24] = "";
+    if (asked > info->epochs) snprintf(done, sizeof done, "%u of ", info->epochs);
+    printf("  %-10s %s%s on %s\n", "trained", done,
+           text_count(asked > info->epochs ? asked : info->epochs, "epoch").text,
+           text_count(info->ratings, "rating").text);
+}
+
+/* A run with a validation set keeps the vectors of its best epoch, which need not be the last. */
+static void print_validation(const struct dpmf_model_info *info) {
+    if (isnan(info->best_valid)) return;
+    printf("  %-10s RMSE %.4f after epoch %u", "validated", info->best_valid, info->best_epoch);
+    if (info->best_epoch < info->epochs)
+        printf(", the best, which is kept; epoch %u, the last, was no better\n", info->epochs);
+    else
+        puts(", the last and the best");
+}
+
 static void print_page(const char *path, const struct dpmf_model_info *info) {
     terminal_text_print(stdout, path);
     printf(": a model of %s and %s with %s\n\n", text_count(info->users, "user").text,
@@ -44,14 +79,11 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
     printf("  %-10s %s, with a vector for each user: private data\n", "kind", info->kind);
     printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
            text_double(info->max).text, info->offset);
-    printf("  %-10s %s on %s\n", "trained", text_count(info->epochs, "epoch").text,
-           text_count(info->ratings, "rating").text);
+    print_epochs(info);
     printf("  %-10s learning rate %s, regularization %s, seed %" PRIu64 "\n", "settings",
            text_double(info->learning_rate).text, text_double(info->regularization).text,
            info->seed);
-    if (!isnan(info->best_valid))
-        printf("  %-10s RMSE %.4f after epoch %u\n", "validated", info->best_valid,
-               info->best_epoch);
+    print_validation(info);
     printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
 }
 
@@ -75,6 +107,7 @@ static int print_release_json(const char *path, const struct dpmf_model_info *in
     dpmf_json_bool(json, "statement_holds", error->code == 0);
     if (error->code == 0) {
         dpmf_json_bool(json, "private", !statement->is_insecure && !statement->is_research);
+        dpmf_json_bool(json, "conditional", statement->is_conditional);
         dpmf_json_string(json, "mechanism", statement->mechanism);
         dpmf_json_double(json, "epsilon", statement->epsilon);
         dpmf_json_double(json, "delta", statement->delta);
@@ -95,6 +128,8 @@ static void print_privacy(const struct dpmf_statement *statement, const struct d
     } else if (statement->is_research) {
         puts("NOT PRIVATE: private figures were shown with --research; not to be published");
     } else {
+        if (statement->is_conditional)
+            fputs("CONDITIONAL on the convergence of a sampler, not proven: ", stdout);
         printf("epsilon %s, delta %s for each user id, by \"%s\"; see dpmf privacy show\n",
                text_double(statement->epsilon).text, text_double(statement->delta).text,
                statement->mechanism);

@@ -14,7 +14,7 @@
 
 enum { TOP_DEFAULT = 10, ID_SHOWN_MAX = 40 };
 
-static int no_memory(void) {
+int model_use_no_memory(void) {
     return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
@@ -126,7 +126,7 @@ int model_use_list(struct invocation *invocation, const struct dpmf_model *model
     if (!command_has(invocation, id)) return STATUS_DONE;
     dpmf_model_info(model, &info);
     *bitmap = calloc((size_t)(info.items / 8 + 1), 1);
-    if (*bitmap == NULL) return no_memory();
+    if (*bitmap == NULL) return model_use_no_memory();
     struct listing listing = {.model = model, .bitmap = *bitmap};
     const char *path = invocation->value[id];
     if (dpmf_table_read(path, "item", &invocation->run, list_item, &listing, &error) != 0)
@@ -135,88 +135,6 @@ int model_use_list(struct invocation *invocation, const struct dpmf_model *model
         terminal_note_print(&invocation->terminal, "%s: the model does not know %s of %s", path,
                             text_number(listing.unknown).text, text_count(listing.n, "item").text);
     return STATUS_DONE;
-}
-
-/* ---- one's own ratings
- * -------------------------------------------------------------------------
- */
-
-struct reading {
-    const struct dpmf_model *model;
-    struct own_ratings *own;
-};
-
-static int refuse_rating(const struct dpmf_table_row *row, struct dpmf_error *error) {
-    *error = (struct dpmf_error){
-        .code = DPMF_ERR_INPUT_NUMBER, .line = row->line, .column = row->field[1].column};
-    snprintf(error->file, sizeof error->file, "%s", row->file);
-    snprintf(error->message, sizeof error->message, "rating \"%.60s\" is not a number",
-             row->field[1].text);
-    snprintf(error->hint, sizeof error->hint, "rows are an item and a rating, as dune,4.5");
-    return error->code;
-}
-
-static int add_rating(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
-    const struct reading *reading = self;
-    struct own_ratings *own = reading->own;
-    uint64_t item = dpmf_model_find_item(reading->model, row->field[0].text, row->field[0].length);
-    double rating;
-    if (dpmf_parse_double(row->field[1].text, &rating) != 0) return refuse_rating(row, error);
-    if (item == UINT64_MAX) {
-        own->unknown++;
-        return 0;
-    }
-    if (own->n == own->capacity) {
-        size_t capacity = 2 * own->capacity + 64;
-        void *grown = realloc(own->ratings, capacity * sizeof *own->ratings);
-        if (grown == NULL) return error->code = DPMF_ERR_BASE_NO_MEMORY;
-        own->ratings = grown;
-        own->capacity = capacity;
-    }
-    own->ratings[own->n++] = (struct dpmf_own_rating){item, (float)rating};
-    return 0;
-}
-
-/* The ratings that stay do so in their order, so that the result is that of a table without the others. */
-static int keep_last(const struct dpmf_model *model, struct own_ratings *own) {
-    struct dpmf_model_info info;
-    dpmf_model_info(model, &info);
-    uint8_t *seen = calloc((size_t)(info.items / 8 + 1), 1);
-    if (seen == NULL) return no_memory();
-    size_t first = own->n;
-    for (size_t i = own->n; i-- > 0;) {
-        uint64_t item = own->ratings[i].item;
-        uint8_t bit = (uint8_t)(1u << item % 8);
-        if ((seen[item / 8] & bit) == 0) own->ratings[--first] = own->ratings[i];
-        seen[item / 8] |= bit;
-    }
-    free(seen);
-    own->replaced = first;
-    own->n -= first;
-    if (first > 0) memmove(own->ratings, own->ratings + first, own->n * sizeof *own->ratings);
-    return STATUS_DONE;
-}
-
-int model_use_own(struct invocation *invocation, const struct dpmf_model *model,
-                  struct own_ratings *own) {
-    struct reading reading = {model, own};
-    struct dpmf_error error = {0};
-    int rc = dpmf_table_read(invocation->value[OPTION_MINE], "item,rating", &invocation->run,
-                             add_rating, &reading, &error);
-    return rc != 0 ? report_error_print(invocation, &error) : keep_last(model, own);
-}
-
-void own_ratings_note(struct invocation *invocation, const struct own_ratings *own) {
-    char text[120];
-    if (own->replaced > 0) {
-        snprintf(text, sizeof text, "ratings of an item that was rated again: %s; the last won",
-                 text_number(own->replaced).text);
-        terminal_warning_print(&invocation->terminal, text);
-    }
-    if (own->unknown > 0)
-        terminal_note_print(&invocation->terminal,
-                            "%s of items that the model does not know: left out",
-                            text_count(own->unknown, "rating").text);
 }
 
 /* ---- titles
@@ -253,7 +171,7 @@ int model_titles_read(struct invocation *invocation, const struct dpmf_model *mo
     if (!command_has(invocation, OPTION_CATALOGUE)) return STATUS_DONE;
     dpmf_model_info(model, &info);
     catalogue->titles = calloc((size_t)info.items + 1, sizeof *catalogue->titles);
-    if (catalogue->titles == NULL) return no_memory();
+    if (catalogue->titles == NULL) return model_use_no_memory();
     catalogue->n = info.items;
     int rc = dpmf_table_read(invocation->value[OPTION_CATALOGUE], "item,title", &invocation->run,
                              add_title, &titling, &error);
@@ -313,19 +231,21 @@ void model_id_print(const struct dpmf_model *model, enum model_side side, uint64
 }
 
 void model_items_print(const struct dpmf_model *model, const struct catalogue *catalogue,
-                       const char *heading, const struct dpmf_scored_item *items, size_t n) {
+                       const char *heading, const struct dpmf_scored_item *items,
+                       const double *scores, size_t n) {
     size_t width = 4;
     for (size_t i = 0; i < n; i++) {
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
         if (length > width && length <= ID_SHOWN_MAX) width = length;
     }
-    printf("  rank  %7s  item\n", heading);
+    printf("  rank  %7s  %sitem\n", heading, scores != NULL ? "  score  " : "");
     for (size_t i = 0; i < n; i++) {
         const char *title = model_title(catalogue, items[i].item);
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
         printf("  %4zu  %7.4f  ", i + 1, (double)items[i].score);
+        if (scores != NULL) printf("%7.4f  ", scores[i]);
         model_id_print(model, MODEL_ITEM, items[i].item);
         if (title != NULL) {
             printf("%*s  ", (int)(length < width ? width - length : 0), "");

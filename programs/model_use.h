@@ -7,6 +7,9 @@
 
 #include "command.h"
 
+/* Says that there is no memory left. @return the exit status that goes with it */
+int model_use_no_memory(void);
+
 /* Opens the first operand. @return an exit status, after saying what is wrong
  */
 int model_use_open(struct invocation *invocation, struct dpmf_model **model);
@@ -39,22 +42,6 @@ int model_use_top(const struct invocation *invocation, uint64_t most, size_t *n)
 int model_use_list(struct invocation *invocation, const struct dpmf_model *model, enum option_id id,
                    uint8_t **bitmap);
 
-/* Someone's own ratings, from the table of items and ratings that --ratings
- * names; of an item that is rated twice the last rating is kept, as in a store.
- * The caller frees `ratings`. @return an exit status */
-struct own_ratings {
-    struct dpmf_own_rating *ratings;
-    size_t n, capacity;
-    uint64_t unknown;  /* ratings of items that the model does not know */
-    uint64_t replaced; /* ratings of an item that is rated again further down */
-};
-
-int model_use_own(struct invocation *invocation, const struct dpmf_model *model,
-                  struct own_ratings *own);
-
-/* Says how many of someone's ratings were left out, of unknown items or replaced, if any. */
-void own_ratings_note(struct invocation *invocation, const struct own_ratings *own);
-
 /* Titles by item, from --catalogue; without it there are none. */
 struct catalogue {
     char **titles;
@@ -75,9 +62,10 @@ void model_id_csv(const struct dpmf_model *model, enum model_side side, uint64_t
 void model_id_json(struct dpmf_json *json, const char *key, const struct dpmf_model *model,
                    enum model_side side, uint64_t number);
 
-/* A numbered list for people: rank, score, id, title. `heading` names the
- * scores. */
+/* A numbered list for people: rank, what `heading` names, id, title; with a
+ * column of scores beside the first, unless they are NULL. */
 void model_items_print(const struct dpmf_model *model, const struct catalogue *catalogue,
-                       const char *heading, const struct dpmf_scored_item *items, size_t n);
+                       const char *heading, const struct dpmf_scored_item *items,
+                       const double *scores, size_t n);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "text.h"
@@ -155,13 +156,22 @@ static bool is_choice(choice_list *choices, const char *text) {
     return false;
 }
 
+static bool read_real(const char *text, double *number) {
+    const char *word = text[0] == '-' || text[0] == '+' ? text + 1 : text;
+    if (dpmf_parse_double(text, number) == 0) return true;
+    if (strcasecmp(word, "nan") != 0 && strcasecmp(word, "inf") != 0) return false;
+    *number = strcasecmp(word, "nan") == 0 ? NAN : text[0] == '-' ? -INFINITY : INFINITY;
+    return true;
+}
+
 /* @return NULL when `text` is a value of this kind, or else what it is not */
 static const char *misfit(const struct value *value, const char *text) {
     uint64_t count;
     double number;
     switch (value->kind) {
     case VALUE_NONE:
-    case VALUE_TEXT: return NULL;
+    case VALUE_TEXT:
+    case VALUE_TEXTS: return NULL;
     case VALUE_FILE:
     case VALUE_OUTPUT:
     case VALUE_DIRECTORY: return text[0] != '\0' ? NULL : "a file name";
@@ -170,6 +180,7 @@ static const char *misfit(const struct value *value, const char *text) {
     case VALUE_COUNTS:
         return read_counts(text, &count, 1) > 0 ? NULL : "whole numbers with commas between them";
     case VALUE_NUMBER: return dpmf_parse_double(text, &number) == 0 ? NULL : "a number";
+    case VALUE_REAL: return read_real(text, &number) ? NULL : "a number";
     case VALUE_NUMBERS:
         return read_number_list(text, &number, 1) > 0 ? NULL : "numbers with commas between them";
     case VALUE_FRACTION:
@@ -231,10 +242,21 @@ struct words {
     char **word;
 };
 
+static int add_repeat(struct invocation *invocation, const char *label, enum option_id id,
+                      const char *text) {
+    if (invocation->n_repeats == INVOCATION_REPEATS_MAX)
+        return terminal_error_print(STATUS_USAGE, "leave some out",
+                                    "%s is given more than %d times", label,
+                                    INVOCATION_REPEATS_MAX);
+    invocation->repeats[invocation->n_repeats++] = invocation->value[id] = text;
+    return 0;
+}
+
 static int set_option(struct invocation *invocation, const struct option *option,
                       const char *text) {
     char label[64];
     snprintf(label, sizeof label, "--%s", option->name);
+    if (option->value.kind == VALUE_TEXTS) return add_repeat(invocation, label, option->id, text);
     if (invocation->value[option->id] != NULL && option->value.kind != VALUE_NONE) {
         char hint[HINT_MAX];
         snprintf(hint, sizeof hint, "keep one of --%s %.100s and --%s %.100s", option->name,
@@ -448,7 +470,7 @@ size_t options_numbers(const struct invocation *invocation, enum option_id id, d
 
 double options_number(const struct invocation *invocation, enum option_id id) {
     double number = 0;
-    dpmf_parse_double(invocation->value[id], &number);
+    read_real(invocation->value[id], &number);
     return number;
 }
 

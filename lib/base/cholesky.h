@@ -17,6 +17,9 @@ void cholesky_solve(const double *L, size_t n, double *x);
 /* x := L^-1 x, the first half of it. */
 void cholesky_solve_lower(const double *L, size_t n, double *x);
 
+/* x := L^-T x, the second. */
+void cholesky_solve_transposed(const double *L, size_t n, double *x);
+
 /* log det A = 2 sum log L_ii */
 double cholesky_log_det(const double *L, size_t n);
 

@@ -44,7 +44,7 @@ struct output_file {
     _Atomic bool failed; /* a write failed: what is there is not whole and never will be */
 };
 
-/* ---- reading and writing all of it ------------------------------------------------------------ */
+/* ---- writing all of it ------------------------------------------------------------------------ */
 
 /* A pipe that someone else made non-blocking still gets everything, just not at once. */
 static bool wait_for_room(int fd) {
@@ -65,28 +65,6 @@ int file_write_all(int fd, const void *bytes, size_t n, const char *path,
         if (done < 0 && errno == EINTR) continue;
         if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && wait_for_room(fd)) continue;
         return error_system(error, done < 0 ? errno : EIO, "write", path);
-    }
-    return 0;
-}
-
-int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *path,
-                 struct dpmf_error *error) {
-    uint8_t *at = bytes;
-    if (offset > INT64_MAX || n > INT64_MAX - offset)
-        return error_system(error, EOVERFLOW, "read", path);
-    while (n > 0) {
-        ssize_t done = pread(fd, at, n < PIECE_MAX ? n : PIECE_MAX, (off_t)offset);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return error_system(error, errno, "read", path);
-        if (done == 0) {
-            error_set(error, DPMF_ERR_IO_READ, "the file ends early");
-            error_hint(error, "it was cut off, or is being written by someone else");
-            error_place(error, path, 0, 0);
-            return DPMF_ERR_IO_READ;
-        }
-        at += done;
-        n -= (size_t)done;
-        offset += (uint64_t)done;
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef DPMF_BASE_OUTPUT_FILE_H
 #define DPMF_BASE_OUTPUT_FILE_H
 
+#include "base/file_read.h"
 #include "dpmf.h"
 
 enum output_mode {
@@ -43,10 +44,8 @@ void output_file_abandon(struct output_file *file);
  * when closed or when the process ends, however it ends. */
 int output_file_nameless(const char *beside, int *fd, struct dpmf_error *error);
 
-/* write(2), pread(2) and pwrite(2) until done. `path` is for the error's text. A short read is an error. */
+/* write(2) and pwrite(2) until done, as file_read_at reads. `path` is for the error's text. */
 int file_write_all(int fd, const void *bytes, size_t n, const char *path, struct dpmf_error *error);
-int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *path,
-                 struct dpmf_error *error);
 int file_write_at(int fd, const void *bytes, size_t n, uint64_t offset, const char *path,
                   struct dpmf_error *error);
 

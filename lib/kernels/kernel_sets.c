@@ -63,6 +63,10 @@ static const struct kernel_set avx2_set = {
     .sgd_tile = kernel_avx2_sgd_tile,
     .dot = kernel_avx2_dot,
     .scores = kernel_avx2_scores,
+    .fill = kernel_avx2_fill,
+    .diffuse = kernel_avx2_diffuse,
+    .push = kernel_avx2_push,
+    .gram = kernel_avx2_gram,
     .flush_denormals = sse_flush_denormals,
     .restore_denormals = sse_restore_denormals,
 };
@@ -87,6 +91,10 @@ static const struct kernel_set avx512_set = {
     .sgd_tile = kernel_avx512_sgd_tile,
     .dot = kernel_avx512_dot,
     .scores = kernel_avx512_scores,
+    .fill = kernel_avx512_fill,
+    .diffuse = kernel_avx512_diffuse,
+    .push = kernel_avx512_push,
+    .gram = kernel_avx512_gram,
     .flush_denormals = sse_flush_denormals,
     .restore_denormals = sse_restore_denormals,
 };
@@ -118,6 +126,10 @@ static const struct kernel_set neon_set = {
     .sgd_tile = kernel_neon_sgd_tile,
     .dot = kernel_neon_dot,
     .scores = kernel_neon_scores,
+    .fill = kernel_neon_fill,
+    .diffuse = kernel_neon_diffuse,
+    .push = kernel_neon_push,
+    .gram = kernel_neon_gram,
     .flush_denormals = fpcr_flush_denormals,
     .restore_denormals = fpcr_restore_denormals,
 };
@@ -137,6 +149,10 @@ static const struct kernel_set ref_set = {
     .sgd_tile = kernel_ref_sgd_tile,
     .dot = kernel_ref_dot,
     .scores = kernel_ref_scores,
+    .fill = kernel_ref_fill,
+    .diffuse = kernel_ref_diffuse,
+    .push = kernel_ref_push,
+    .gram = kernel_ref_gram,
     .flush_denormals = denormals_keep,
     .restore_denormals = denormals_kept,
 };

@@ -11,7 +11,11 @@
     kernel_sgd_tile *kernel_##set##_sgd_tile(size_t k);                                            \
     float kernel_##set##_dot(const float *a, const float *b, size_t k);                            \
     void kernel_##set##_scores(const float *u, const float *rows, size_t stride,                   \
-                               const float *biases, size_t n, size_t k, float *out)
+                               const float *biases, size_t n, size_t k, float *out);               \
+    void kernel_##set##_gram(const float *rows, size_t n, size_t k, float *gram);                  \
+    noise_fill kernel_##set##_fill;                                                                \
+    noise_diffuse kernel_##set##_diffuse;                                                          \
+    noise_push_rows kernel_##set##_push
 
 KERNEL_SET_PARTS(ref);
 KERNEL_SET_PARTS(avx2);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/noise.h"
+
 enum {
     KERNEL_LANES = 8,  /* moving rows in a chunk, at most */
     KERNEL_AHEAD = 4,  /* chunks that a kernel may read past the last one, to prefetch their rows */
@@ -79,6 +81,15 @@ struct kernel_set {
     /* out[i] = biases[i] + u.rows_i for n rows. */
     void (*scores)(const float *u, const float *rows, size_t stride, const float *biases, size_t n,
                    size_t k, float *out);
+
+    /* gram[a * k + b] = sum over n rows of row[a] row[b] for b <= a, k padded; the rows lie one after the other,
+     * aligned as the k x k result is, whose part above the diagonal becomes anything. */
+    void (*gram)(const float *rows, size_t n, size_t k, float *gram);
+
+    /* Noise, the same bits in every set. */
+    noise_fill *fill;
+    noise_diffuse *diffuse;
+    noise_push_rows *push;
 
     /* Makes this thread take denormals as zero; @return the state to restore. */
     unsigned (*flush_denormals)(void);

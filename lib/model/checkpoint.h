@@ -39,6 +39,12 @@ struct checkpoint_state {
     double squared_error;      /* ... and the sum of their errors' squares */
     uint64_t tiles;            /* a checksum of how the ratings were cut into tiles; 0: not told */
     char order[CHECKPOINT_ORDER_MAX]; /* of the visits to the tiles; "" when it is not told */
+
+    /* Of a sampler's model; all 0 in others. */
+    uint32_t samples;        /* of the posterior, side by side in every row ... */
+    uint32_t sample_factors; /* ... so many columns each: train/posterior_mean.h says which */
+    double noise_precision;  /* of a rating, given a sample */
+    double factor_penalty, bias_penalty; /* that a new user is fitted with, as model/release.h's */
 };
 
 /* ---- writing ---------------------------------------------------------------------------------- */

@@ -65,6 +65,13 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
     put_whole(json, "superblocks_done", state->superblocks_done);
     put_whole(json, "ratings_done", state->ratings_done);
     dpmf_json_double(json, "squared_error", state->squared_error);
+    if (state->samples > 0) {
+        dpmf_json_uint(json, "samples", state->samples);
+        dpmf_json_uint(json, "sample_factors", state->sample_factors);
+        dpmf_json_double(json, "noise_precision", state->noise_precision);
+        dpmf_json_double(json, "factor_penalty", state->factor_penalty);
+        dpmf_json_double(json, "bias_penalty", state->bias_penalty);
+    }
     dpmf_json_end_object(json);
     return json;
 }
@@ -88,6 +95,11 @@ static struct checkpoint_state longest_state(void) {
         .squared_error = longest,
         .tiles = UINT64_MAX,
         .order = "a long name ...",
+        .samples = UINT32_MAX,
+        .sample_factors = UINT32_MAX,
+        .noise_precision = longest,
+        .factor_penalty = longest,
+        .bias_penalty = longest,
     };
 }
 

@@ -142,3 +142,9 @@ bool release_version_is_sound(const char *version) {
     size_t n = strlen(version);
     return n > 0 && n <= RELEASE_VERSION_MAX && strspn(version, allowed) == n;
 }
+
+void release_free(struct release *release) {
+    factors_free(&release->factors);
+    free(release->statement);
+    *release = (struct release){0};
+}

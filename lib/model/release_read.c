@@ -89,14 +89,24 @@ static int check_parts(const struct tensor_source *source) {
 
 /* ---- the parts -------------------------------------------------------------------------------- */
 
+/* A number has one spelling: others would have room for a message. */
+static int read_number(const struct tensor_source *source, const char *key, double *value) {
+    char again[DPMF_DOUBLE_TEXT_MAX];
+    int code = tensor_number_read(source, key, value);
+    if (code < 0) return code;
+    dpmf_format_double(*value, again);
+    return strcmp(safetensors_metadata(source->file, key), again) == 0
+               ? 0
+               : tensor_damage_tell(source, key, "is not spelt as numbers are here");
+}
+
 static int read_numbers(const struct tensor_source *source, struct release *release) {
     struct factors *factors = &release->factors;
-    int code = tensor_number_read(source, "dpmf.offset", &factors->offset);
-    if (code == 0) code = tensor_number_read(source, "dpmf.min", &factors->min);
-    if (code == 0) code = tensor_number_read(source, "dpmf.max", &factors->max);
-    if (code == 0)
-        code = tensor_number_read(source, "dpmf.factor_penalty", &release->factor_penalty);
-    if (code == 0) code = tensor_number_read(source, "dpmf.bias_penalty", &release->bias_penalty);
+    int code = read_number(source, "dpmf.offset", &factors->offset);
+    if (code == 0) code = read_number(source, "dpmf.min", &factors->min);
+    if (code == 0) code = read_number(source, "dpmf.max", &factors->max);
+    if (code == 0) code = read_number(source, "dpmf.factor_penalty", &release->factor_penalty);
+    if (code == 0) code = read_number(source, "dpmf.bias_penalty", &release->bias_penalty);
     if (code < 0) return code;
     if (!(factors->min < factors->max))
         return tensor_damage_tell(source, "dpmf.min to dpmf.max", "is not a scale");

@@ -56,9 +56,3 @@ int release_write(const char *path, const struct release *release, struct dpmf_e
     return safetensors_write(path, OUTPUT_PUBLIC, tensors, RELEASE_TENSORS, metadata,
                              RELEASE_METADATA, error);
 }
-
-void release_free(struct release *release) {
-    factors_free(&release->factors);
-    free(release->statement);
-    *release = (struct release){0};
-}

@@ -1,6 +1,7 @@
 /*
  * Opens safetensors: reads the header, which is JSON, takes it apart without copying it, and checks
- * that it describes exactly this file. Fed by a path or a descriptor; feeds checkpoint_read.c.
+ * that it describes exactly this file. Fed by a path, a descriptor or memory; feeds checkpoint_read.c and
+ * release_read.c.
  */
 #define _GNU_SOURCE
 #include "model/safetensors_reader.h"
@@ -9,11 +10,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file_read.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -25,10 +26,9 @@ struct metadata {
 };
 
 struct safetensors {
-    int fd;
-    char *path;
+    struct byte_source source;
     char *header; /* names and texts are unescaped in their own place in it */
-    uint64_t header_bytes, file_bytes;
+    uint64_t header_bytes;
     struct safetensors_entry *entries;
     size_t n_entries, entry_capacity;
     struct metadata *metadata;
@@ -54,7 +54,7 @@ static int not_a_model(const char *path, const char *why, struct dpmf_error *err
 
 static int end_corrupt(const struct reading *reading) {
     error_hint(reading->error, "make the model again, or copy it anew");
-    error_place(reading->error, reading->file->path, 0, 0);
+    error_place(reading->error, reading->file->source.name, 0, 0);
     return DPMF_ERR_MODEL_CORRUPT;
 }
 
@@ -266,7 +266,7 @@ static int compare_places(const void *a, const void *b) {
 /* One after the other from the header to the end of the file: no holes, nothing twice. */
 static int check_places(const struct reading *reading) {
     struct safetensors *file = reading->file;
-    uint64_t end = 0, all = file->file_bytes - LENGTH_BYTES - file->header_bytes;
+    uint64_t end = 0, all = file->source.n_bytes - LENGTH_BYTES - file->header_bytes;
     if (file->n_entries > 0)
         qsort(file->entries, file->n_entries, sizeof file->entries[0], compare_places);
     for (size_t i = 0; i < file->n_entries; i++) {
@@ -304,35 +304,40 @@ static int read_header(struct safetensors *file, struct dpmf_error *error) {
 /* The length, and whether it can be one: nine bytes tell nearly every other file from this format. */
 static int read_length(struct safetensors *file, struct dpmf_error *error) {
     uint8_t head[LENGTH_BYTES + 1];
-    if (file->file_bytes < sizeof head)
-        return not_a_model(file->path, "it is too short to be one", error);
-    int code = file_read_at(file->fd, head, sizeof head, 0, file->path, error);
+    if (file->source.n_bytes < sizeof head)
+        return not_a_model(file->source.name, "it is too short to be one", error);
+    int code = byte_source_read(&file->source, head, sizeof head, 0, error);
     if (code < 0) return code;
     file->header_bytes = bytes_get_u64(head);
     if (head[LENGTH_BYTES] != '{' || file->header_bytes > SAFETENSORS_HEADER_MAX)
-        return not_a_model(file->path, "it does not begin as a safetensors file does", error);
+        return not_a_model(file->source.name, "it does not begin as a safetensors file does",
+                           error);
     const struct reading reading = {.file = file, .error = error};
-    if (file->header_bytes > file->file_bytes - LENGTH_BYTES)
+    if (file->header_bytes > file->source.n_bytes - LENGTH_BYTES)
         return corrupt(&reading, "the file ends within it");
     return 0;
 }
 
 /* ---- the file --------------------------------------------------------------------------------- */
 
-static int open_regular(struct safetensors *file, struct dpmf_error *error) {
-    struct stat status;
-    if (fstat(file->fd, &status) < 0) return error_system(error, errno, "read", file->path);
-    if (S_ISDIR(status.st_mode)) return error_system(error, EISDIR, "read", file->path);
-    if (!S_ISREG(status.st_mode))
-        return not_a_model(file->path, "only a regular file can be one", error);
-    file->file_bytes = (uint64_t)status.st_size;
-    int code = read_length(file, error);
-    if (code < 0) return code;
-    size_t n = (size_t)file->header_bytes;
-    file->header = memory_alloc(n + 1, 1);
-    if (!file->header) return error_no_memory(error);
-    code = file_read_at(file->fd, file->header, n, LENGTH_BYTES, file->path, error);
-    return code < 0 ? code : read_header(file, error);
+/* Frees the file when that fails; its source is open, or failed to. */
+static int open_source(struct safetensors *file, int code, struct safetensors **out,
+                       struct dpmf_error *error) {
+    if (code == 0 && !file->source.is_regular)
+        code = not_a_model(file->source.name, "only a regular file can be one", error);
+    if (code == 0) code = read_length(file, error);
+    if (code == 0) {
+        size_t n = (size_t)file->header_bytes;
+        file->header = memory_alloc(n + 1, 1);
+        code = file->header ? byte_source_read(&file->source, file->header, n, LENGTH_BYTES, error)
+                            : error_no_memory(error);
+    }
+    if (code == 0) code = read_header(file, error);
+    if (code < 0)
+        safetensors_close(file);
+    else
+        *out = file;
+    return code;
 }
 
 int safetensors_open_descriptor(int fd, const char *name, struct safetensors **out,
@@ -343,16 +348,17 @@ int safetensors_open_descriptor(int fd, const char *name, struct safetensors **o
         close(fd);
         return error_no_memory(error);
     }
-    file->fd = fd;
-    size_t n = strlen(name) + 1;
-    file->path = memory_alloc(n, 1);
-    if (file->path) memcpy(file->path, name, n);
-    int code = file->path ? open_regular(file, error) : error_no_memory(error);
-    if (code < 0)
-        safetensors_close(file);
-    else
-        *out = file;
-    return code;
+    int code = byte_source_of_file(&file->source, fd, name, error);
+    return open_source(file, code, out, error);
+}
+
+int safetensors_open_memory(const void *bytes, size_t n, const char *name, struct safetensors **out,
+                            struct dpmf_error *error) {
+    *out = NULL;
+    struct safetensors *file = memory_alloc_zero(1, sizeof *file);
+    if (!file) return error_no_memory(error);
+    int code = byte_source_of_memory(&file->source, bytes, n, name, error);
+    return open_source(file, code, out, error);
 }
 
 /* Not waiting, so that a pipe nobody writes to is refused like any other. */
@@ -365,17 +371,16 @@ int safetensors_open(const char *path, struct safetensors **file, struct dpmf_er
 
 void safetensors_close(struct safetensors *file) {
     if (!file) return;
-    close(file->fd);
-    free(file->path);
+    byte_source_close(&file->source);
     free(file->header);
     free(file->entries);
     free(file->metadata);
     free(file);
 }
 
-const char *safetensors_path(const struct safetensors *file) { return file->path; }
+const char *safetensors_path(const struct safetensors *file) { return file->source.name; }
 
-uint64_t safetensors_file_bytes(const struct safetensors *file) { return file->file_bytes; }
+uint64_t safetensors_file_bytes(const struct safetensors *file) { return file->source.n_bytes; }
 
 const struct safetensors_entry *safetensors_entry_at(const struct safetensors *file, size_t i) {
     return i < file->n_entries ? &file->entries[i] : NULL;
@@ -388,15 +393,13 @@ uint64_t safetensors_header_bytes(const struct safetensors *file) {
 /* From the file once more: of the header in memory, what was text is no longer as it was written. */
 int safetensors_header_read(const struct safetensors *file, uint8_t *bytes,
                             struct dpmf_error *error) {
-    return file_read_at(file->fd, bytes, (size_t)safetensors_header_bytes(file), 0, file->path,
-                        error);
+    return byte_source_read(&file->source, bytes, (size_t)safetensors_header_bytes(file), 0, error);
 }
 
 int safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                      uint64_t offset, void *bytes, size_t n, struct dpmf_error *error) {
     if (offset > entry->bytes || n > entry->bytes - offset)
         return error_set(error, DPMF_ERR_BASE_BUG, "reading past the end of a tensor");
-    return file_read_at(file->fd, bytes, n,
-                        LENGTH_BYTES + file->header_bytes + entry->offset + offset, file->path,
-                        error);
+    return byte_source_read(&file->source, bytes, n,
+                            LENGTH_BYTES + file->header_bytes + entry->offset + offset, error);
 }

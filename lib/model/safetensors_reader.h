@@ -32,6 +32,10 @@ int safetensors_open(const char *path, struct safetensors **file, struct dpmf_er
 /* Takes over `fd`, which is closed with the file, and also when this fails. */
 int safetensors_open_descriptor(int fd, const char *name, struct safetensors **file,
                                 struct dpmf_error *error);
+
+/* From bytes in memory, which must stay until it is closed. */
+int safetensors_open_memory(const void *bytes, size_t n, const char *name,
+                            struct safetensors **file, struct dpmf_error *error);
 void safetensors_close(struct safetensors *file); /* NULL is fine */
 
 const char *safetensors_path(const struct safetensors *file);

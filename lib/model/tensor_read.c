@@ -2,7 +2,7 @@
  * The parts of a model out of a file, believing nothing: shapes must fit each other, numbers must be
  * finite, ids must be where their offsets say and no two the same. What is allocated is never more than
  * the file has data for, but for the padding of rows. Fed by safetensors_reader.c; feeds
- * release_read.c.
+ * checkpoint_read.c and release_read.c.
  */
 #include "model/tensor_read.h"
 
@@ -55,9 +55,8 @@ static bool all_finite(const float *values, size_t n) {
     return found == 0;
 }
 
-/* Rows of k numbers in the file to rows `stride` apart in memory. */
-static int read_rows(const struct tensor_source *source, const struct safetensors_entry *entry,
-                     uint64_t n, size_t k, float *rows, size_t stride) {
+int tensor_rows_read(const struct tensor_source *source, const struct safetensors_entry *entry,
+                     uint64_t first, uint64_t n, size_t k, float *rows, size_t stride) {
     if (n == 0 || k == 0) return 0;
     size_t row_bytes = k * sizeof(float);
     uint64_t at_once = PIECE_BYTES / row_bytes;
@@ -67,7 +66,7 @@ static int read_rows(const struct tensor_source *source, const struct safetensor
     int code = 0;
     for (uint64_t i = 0; i < n && code == 0; i += at_once) {
         size_t m = (size_t)(n - i < at_once ? n - i : at_once);
-        code = safetensors_read(source->file, entry, i * row_bytes, piece, m * row_bytes,
+        code = safetensors_read(source->file, entry, (first + i) * row_bytes, piece, m * row_bytes,
                                 source->error);
         if (code == 0 && !all_finite(piece, m * k))
             code = tensor_damage_tell(source, entry->name, "holds a number that is not finite");
@@ -89,8 +88,34 @@ int tensor_matrix_read(const struct tensor_source *source, const char *const nam
     if (stride < k) return error_set(source->error, DPMF_ERR_BASE_BUG, "rows would overlap");
     int code = tensor_list_find(source, names[1], TENSOR_F32, n, &biases);
     if (code == 0) code = factor_matrix_init(matrix, n, stride, spare, source->error);
-    if (code == 0) code = read_rows(source, rows, n, k, matrix->rows, stride);
-    if (code == 0) code = read_rows(source, biases, n, 1, matrix->biases, 1);
+    if (code == 0) code = tensor_rows_read(source, rows, 0, n, k, matrix->rows, stride);
+    if (code == 0) code = tensor_rows_read(source, biases, 0, n, 1, matrix->biases, 1);
+    return code;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------ */
+
+/* A whole tensor into new memory, for free(): where a size has 32 bits, files can have more. */
+static int read_whole(const struct tensor_source *source, const struct safetensors_entry *entry,
+                      void **bytes) {
+    *bytes = entry->bytes <= PTRDIFF_MAX ? memory_alloc((size_t)entry->bytes, 1) : NULL;
+    if (!*bytes) return error_no_memory(source->error);
+    return safetensors_read(source->file, entry, 0, *bytes, (size_t)entry->bytes, source->error);
+}
+
+int tensor_bytes_equal(const struct tensor_source *source, const struct safetensors_entry *entry,
+                       const void *bytes, uint64_t n) {
+    enum { COMPARED_BYTES = 1 << 16 };
+    if (entry->bytes != n) return 0;
+    char *piece = memory_alloc(COMPARED_BYTES, 1);
+    if (!piece) return error_no_memory(source->error);
+    int code = 1;
+    for (uint64_t at = 0; at < n && code == 1; at += COMPARED_BYTES) {
+        size_t m = n - at < COMPARED_BYTES ? (size_t)(n - at) : COMPARED_BYTES;
+        code = safetensors_read(source->file, entry, at, piece, m, source->error);
+        if (code == 0) code = memcmp(piece, (const char *)bytes + at, m) == 0;
+    }
+    free(piece);
     return code;
 }
 
@@ -113,16 +138,13 @@ int tensor_ids_read(const struct tensor_source *source, const char *const names[
     int code = tensor_entry_find(source, names[0], TENSOR_U8, 1, &bytes);
     if (code == 0) code = tensor_list_find(source, names[1], TENSOR_I64, n + 1, &offsets);
     if (code < 0) return code;
-    ids->n = n;
-    ids->bytes = memory_alloc((size_t)bytes->bytes, 1);
-    ids->start = memory_alloc((size_t)n + 1, sizeof ids->start[0]);
-    if (!ids->bytes || !ids->start) return error_no_memory(source->error);
-    code =
-        safetensors_read(source->file, bytes, 0, ids->bytes, (size_t)bytes->bytes, source->error);
-    if (code == 0)
-        code = safetensors_read(source->file, offsets, 0, ids->start, (size_t)offsets->bytes,
-                                source->error);
+    void *id_bytes = NULL, *id_start = NULL;
+    code = read_whole(source, bytes, &id_bytes);
+    ids->bytes = id_bytes;
+    if (code == 0) code = read_whole(source, offsets, &id_start);
+    ids->start = id_start;
     if (code < 0) return code;
+    ids->n = n;
     if (!has_sound_offsets(ids, bytes->bytes))
         return tensor_damage_tell(source, names[1], "are not the beginnings and ends of ids");
     code = factor_ids_index(ids, source->error);
@@ -135,12 +157,8 @@ int tensor_ids_read(const struct tensor_source *source, const char *const names[
 
 int tensor_number_read(const struct tensor_source *source, const char *key, double *value) {
     const char *text = safetensors_metadata(source->file, key);
-    char again[DPMF_DOUBLE_TEXT_MAX];
     if (!text) return tensor_damage_tell(source, key, "is missing");
-    if (number_parse_double(text, strlen(text), value) != NUMBER_OK)
-        return tensor_damage_tell(source, key, "is not a number");
-    dpmf_format_double(*value, again);
-    return strcmp(text, again) == 0
+    return number_parse_double(text, strlen(text), value) == NUMBER_OK
                ? 0
-               : tensor_damage_tell(source, key, "is not spelt as numbers are here");
+               : tensor_damage_tell(source, key, "is not a number");
 }

@@ -32,4 +32,8 @@ double accountant_epsilon_renyi(double mu, double delta);
 /* The mu of all of them together: sqrt of the sum of squares, rounded up. */
 double accountant_compose(const double *mu, size_t n);
 
+/* What a release that is epsilon-private without any delta is as a Gaussian one, rounded up: mu-GDP with
+ * Phi(-mu/2) = 1 / (1 + e^epsilon). For epsilon from 0 to 1e9. */
+double accountant_mu_pure(double epsilon);
+
 #endif

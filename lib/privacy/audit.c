@@ -78,6 +78,13 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
     if (!(options->minutes >= 0))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the time must not be negative");
     int code = private_options_check(&options->privacy, mechanism, mu, error);
+    if (code == 0 && (*mechanism)->is_conditional) {
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "\"%s\" cannot be audited: it adds no noise to sums, and what it promises "
+                         "is conditional",
+                         (*mechanism)->name);
+        error_hint(error, "audit one of the mechanisms that are proven");
+    }
     if (code == 0 && options->privacy.catalogue && strcmp(options->privacy.catalogue, "-") == 0)
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "an audit reads the catalogue several times: it must be a file");

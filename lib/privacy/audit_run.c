@@ -246,7 +246,8 @@ static int run_mechanism(struct audit_runner *runner, const struct secure_random
         .observe = observe,
         .observe_self = runner,
     };
-    const struct mechanism_input input = {&sums, &population->catalogue, runner->mu};
+    const struct mechanism_input input = {
+        .sums = &sums, .catalogue = &population->catalogue, .mu = runner->mu};
     if (pthread_mutex_init(&sums.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = public_model_init(&model, (size_t)population->catalogue.ids.n, error);
     if (code == 0) code = runner->mechanism->run(&input, &model, error);

@@ -25,7 +25,8 @@ struct ledger_entry {
     enum ledger_state state;
     bool is_conditional; /* a posterior sample: makes the population's total conditional */
     double mu;           /* of the release, rounded up; above 0 */
-    double delta;        /* at which its epsilon was claimed; above 0, below 1 */
+    double
+        delta; /* at which its epsilon was claimed; above 0, below 1; of a conditional one also 0 */
     double epsilon;
     int64_t time; /* seconds since 1970: the ledger is private, dates may be in it. 0: now */
 };
@@ -34,7 +35,8 @@ struct ledger_entry {
 char *ledger_default_path(void);
 
 /* Reserves, if the population stays within `budget` (epsilon of everything reserved or committed so far, and
- * this, composed exactly, at the smallest delta among them). budget 0: the budget recorded for the population,
+ * this, composed exactly, at the smallest delta above 0 among them; those without a delta add their epsilon, or
+ * compose as the Gaussian releases that they are no worse than, whichever is less). budget 0: the budget recorded for the population,
  * or none. A budget given is recorded for the population, together with the reservation or not at all; one
  * that differs from the recorded is refused unless it is smaller.
  *

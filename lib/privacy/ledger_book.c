@@ -70,7 +70,8 @@ const char *ledger_entry_fault(const struct ledger_entry *entry) {
     if (fault) return "the population's name is not fit for the ledger";
     if (!ledger_id_is_valid(entry->id)) return "the release's id is not 32 hexadecimal digits";
     if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
-    if (!(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
+    bool is_pure = entry->delta == 0 && entry->is_conditional;
+    if (!is_pure && !(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
     if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
     if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
     return NULL;
@@ -130,9 +131,18 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population, dou
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
+/* What is spent. */
+struct spent {
+    double *mu; /* of all */
+    size_t n;
+    double *delta_mu; /* of those with a delta */
+    size_t n_delta;
+    double pure; /* epsilon of those without, added up */
+};
+
 /* Counts the entry and, if it is spent, puts its mu down. */
-static void count_entry(const struct ledger_entry *entry, struct ledger_total *total, double *mu,
-                        size_t *n) {
+static void count_entry(const struct ledger_entry *entry, struct ledger_total *total,
+                        struct spent *spent) {
     if (entry->state == LEDGER_RETURNED) {
         total->returned++;
         return;
@@ -141,27 +151,50 @@ static void count_entry(const struct ledger_entry *entry, struct ledger_total *t
         total->committed++;
     else
         total->reserved++;
-    if (*n == 0 || entry->delta < total->delta) total->delta = entry->delta;
     total->is_conditional |= entry->is_conditional;
-    mu[(*n)++] = entry->mu;
+    spent->mu[spent->n++] = entry->mu;
+    if (entry->delta > 0) {
+        if (spent->n_delta == 0 || entry->delta < total->delta) total->delta = entry->delta;
+        spent->delta_mu[spent->n_delta++] = entry->mu;
+    } else {
+        spent->pure =
+            spent->pure > 0 ? nextafter(spent->pure + entry->epsilon, INFINITY) : entry->epsilon;
+    }
+}
+
+/* One release alone costs what its own statement says, to the bit: composing would round once more. */
+static double compose(const double *mu, size_t n) {
+    if (n == 0) return 0;
+    return n == 1 ? mu[0] : accountant_compose(mu, n);
+}
+
+/* Two bounds hold, and the smaller one is told: epsilon of all as Gaussian releases; and epsilon of those with a
+ * delta, at it, plus that of the others (basic composition, which adds no delta for them). */
+static void sum_up(const struct spent *spent, struct ledger_total *total) {
+    total->mu = compose(spent->mu, spent->n);
+    total->epsilon = spent->pure;
+    if (spent->n_delta == 0) return;
+    double apart = accountant_epsilon(compose(spent->delta_mu, spent->n_delta), total->delta);
+    if (spent->pure > 0) apart = nextafter(apart + spent->pure, INFINITY);
+    total->epsilon = apart;
+    if (spent->pure > 0) total->epsilon = fmin(apart, accountant_epsilon(total->mu, total->delta));
 }
 
 int ledger_book_total(const struct ledger_book *book, const char *population,
                       const struct ledger_entry *more, struct ledger_total *total,
                       struct dpmf_error *error) {
-    double *mu = memory_alloc(book->n_entries + 1, sizeof *mu);
-    size_t n = 0;
+    struct spent spent = {.mu = memory_alloc(book->n_entries + 1, sizeof *spent.mu),
+                          .delta_mu = memory_alloc(book->n_entries + 1, sizeof *spent.delta_mu)};
     memset(total, 0, sizeof *total);
-    if (!mu) return error_no_memory(error);
-    for (size_t i = 0; i < book->n_entries; i++)
+    int code = spent.mu && spent.delta_mu ? 0 : error_no_memory(error);
+    for (size_t i = 0; code == 0 && i < book->n_entries; i++)
         if (strcmp(book->entries[i].population, population) == 0)
-            count_entry(&book->entries[i], total, mu, &n);
-    if (more) count_entry(more, total, mu, &n);
-    /* One release alone costs what its own statement says, to the bit: composing would round once more. */
-    if (n > 0) total->mu = n == 1 ? mu[0] : accountant_compose(mu, n);
-    if (n > 0) total->epsilon = accountant_epsilon(total->mu, total->delta);
-    free(mu);
-    return 0;
+            count_entry(&book->entries[i], total, &spent);
+    if (code == 0 && more) count_entry(more, total, &spent);
+    if (code == 0) sum_up(&spent, total);
+    free(spent.mu);
+    free(spent.delta_mu);
+    return code;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------ */

@@ -58,7 +58,7 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population, dou
 struct ledger_total {
     uint64_t committed, reserved, returned;
     double mu;      /* all of it composed; 0 when there is nothing */
-    double delta;   /* the smallest of those claimed; 0 when there is nothing */
+    double delta;   /* the smallest above 0 of those claimed; 0 when there is none */
     double epsilon; /* at that delta, rounded up; 0 when there is nothing */
     bool is_conditional;
 };

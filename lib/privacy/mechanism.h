@@ -1,17 +1,24 @@
 /*
- * Mechanisms: ways to a public model through noisy sums. All are accounted for in the same way; they differ in what they ask
- * of users.
+ * Mechanisms: ways to a public model. All but one go through noisy sums and are accounted for in the same way; they differ
+ * in what they ask of users. `posterior` draws from a distribution instead, and what it promises is conditional on the draw
+ * being one.
  */
 #ifndef DPMF_PRIVACY_MECHANISM_H
 #define DPMF_PRIVACY_MECHANISM_H
 
 #include "privacy/noisy_sum.h"
+#include "privacy/posterior_rule.h"
 #include "privacy/public_model.h"
 
 struct mechanism_input {
     struct noisy_sum_context *sums;
     const struct catalogue *catalogue;
     double mu; /* the whole budget: squares of the releases' mu add up to at most its square */
+
+    /* Of a conditional mechanism alone. */
+    const struct posterior_rule *posterior;
+    const char *trace;                  /* NULL, or where its chains are drawn: private */
+    struct dpmf_private_report *report; /* what the curator is told of them; NULL: nothing */
 };
 
 struct mechanism {
@@ -21,6 +28,8 @@ struct mechanism {
     /* Fills in the model, which is initialised for the catalogue's items and no factors. */
     int (*run)(const struct mechanism_input *input, struct public_model *model,
                struct dpmf_error *error);
+
+    bool is_conditional; /* what it promises holds only if its sampler has converged */
 };
 
 /* @return the mechanism, "auto" being the default one; NULL when there is none of that name */
@@ -29,5 +38,6 @@ const struct mechanism *mechanism_at(size_t i); /* NULL past the last */
 
 extern const struct mechanism mechanism_residual, mechanism_biases;
 extern const struct mechanism mechanism_dpals, mechanism_gram, mechanism_langevin;
+extern const struct mechanism mechanism_posterior;
 
 #endif

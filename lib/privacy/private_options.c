@@ -14,13 +14,23 @@
 static const double largest_rating = 1e18;
 
 struct dpmf_private_options dpmf_private_options_default(void) {
-    return (struct dpmf_private_options){.delta = 1e-5, .range_min = NAN, .range_max = NAN};
+    return (struct dpmf_private_options){.delta = 1e-5,
+                                         .range_min = NAN,
+                                         .range_max = NAN,
+                                         .max_ratings = POSTERIOR_MAX_RATINGS,
+                                         .kappa = NAN,
+                                         .rho = 1};
 }
 
 const char *dpmf_mechanism_name(size_t i, const char **description) {
     const struct mechanism *mechanism = mechanism_at(i);
     if (mechanism && description) *description = mechanism->description;
     return mechanism ? mechanism->name : NULL;
+}
+
+bool dpmf_mechanism_is_conditional(const char *name) {
+    const struct mechanism *mechanism = mechanism_find(name);
+    return mechanism && mechanism->is_conditional;
 }
 
 int private_options_refuse(struct dpmf_error *error, const char *message, const char *hint) {
@@ -48,6 +58,12 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
     if (!(fabs(options->range_min) <= largest_rating && fabs(options->range_max) <= largest_rating))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "ratings must be within %g and %g",
                          -largest_rating, largest_rating);
+    return 0;
+}
+
+static int check_delta(const struct dpmf_private_options *options, struct dpmf_error *error) {
+    if (!(options->delta > 0) || !(options->delta < 1))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "delta must be between 0 and 1");
     if (options->declared_users > 0 && options->delta >= 1 / (double)options->declared_users) {
         int code =
             error_set(error, DPMF_ERR_PRIVACY_REFUSED,
@@ -60,19 +76,71 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
     return 0;
 }
 
+/* ---- the sampler ------------------------------------------------------------------------------ */
+
+static int check_posterior(const struct dpmf_private_options *options, struct dpmf_error *error) {
+    if (options->max_ratings < 1 || options->max_ratings > POSTERIOR_MAX_RATINGS_MAX)
+        return private_options_refuse(
+            error, "without a bound on how many ratings of a user count, no loss is bounded",
+            "use --max-ratings with a number from 1 to 16777216, e.g. --max-ratings 100");
+    if (!isnan(options->kappa) && !(options->kappa >= 0 && options->kappa <= largest_rating))
+        return private_options_refuse(
+            error, "kappa is below 0 or not finite: predictions must reach the whole range",
+            "use --kappa with a number from 0 on, in the units of the ratings");
+    if (!(options->rho >= 1 && options->rho <= POSTERIOR_MAX_RATINGS_MAX))
+        return private_options_refuse(error, "rho is not a number from 1 on",
+                                      "use --rho 1, or leave it out");
+    if (options->factors > POSTERIOR_FACTORS_MAX || options->rounds > POSTERIOR_ROUNDS_MAX ||
+        options->chains > POSTERIOR_CHAINS_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the posterior has at most %d factors, %d rounds and %d chains",
+                         POSTERIOR_FACTORS_MAX, POSTERIOR_ROUNDS_MAX, POSTERIOR_CHAINS_MAX);
+    if (options->epsilon > 1e9)
+        return private_options_refuse(error, "no ledger can account for such a large epsilon",
+                                      "use an --epsilon of at most 1e9");
+    if (options->item_features)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "the mechanism \"posterior\" has no use for item features");
+    return 0;
+}
+
+struct posterior_rule private_options_posterior(const struct dpmf_private_options *options) {
+    double range = options->range_max - options->range_min;
+    return (struct posterior_rule){
+        .epsilon = options->epsilon,
+        .range = range,
+        .kappa = isnan(options->kappa) ? range / 4 : options->kappa,
+        .rho = options->rho,
+        .max_ratings = options->max_ratings,
+        .factors = options->factors > 0 ? options->factors : POSTERIOR_FACTORS,
+        .rounds = options->rounds > 0 ? options->rounds : POSTERIOR_ROUNDS,
+        .chains = options->chains > 0 ? options->chains : POSTERIOR_CHAINS,
+    };
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
 int private_options_check(const struct dpmf_private_options *options,
                           const struct mechanism **mechanism, double *mu,
                           struct dpmf_error *error) {
-    if (!(options->epsilon > 0) || !isfinite(options->epsilon))
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be above 0");
-    if (!(options->delta > 0) || !(options->delta < 1))
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "delta must be between 0 and 1");
     *mechanism = mechanism_find(options->mechanism);
     if (!*mechanism)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no mechanism \"%.40s\"",
                          options->mechanism);
+    if (!(options->epsilon > 0) || !isfinite(options->epsilon)) {
+        int refused =
+            (*mechanism)->is_conditional ? DPMF_ERR_PRIVACY_REFUSED : DPMF_ERR_USAGE_VALUE;
+        return error_set(error, refused, "epsilon must be above 0");
+    }
     int code = check_declared(options, error);
+    if (code == 0)
+        code = (*mechanism)->is_conditional ? check_posterior(options, error)
+                                            : check_delta(options, error);
     if (code < 0) return code;
+    if ((*mechanism)->is_conditional) {
+        *mu = accountant_mu_pure(options->epsilon);
+        return 0;
+    }
     *mu = accountant_mu(options->epsilon, options->delta);
     if (!(*mu > 0))
         return private_options_refuse(error, "no release can keep such a small epsilon and delta",

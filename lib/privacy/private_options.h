@@ -6,10 +6,13 @@
 
 #include "privacy/mechanism.h"
 
-/* Fills in the mechanism and the mu that epsilon and delta allow. @return 0, DPMF_ERR_USAGE_*, or
+/* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is no worse than. @return 0, DPMF_ERR_USAGE_*, or
  * DPMF_ERR_PRIVACY_REFUSED */
 int private_options_check(const struct dpmf_private_options *options,
                           const struct mechanism **mechanism, double *mu, struct dpmf_error *error);
+
+/* What a sampler is to do, from options that were checked. */
+struct posterior_rule private_options_posterior(const struct dpmf_private_options *options);
 
 /* A refusal with the way out. @return DPMF_ERR_PRIVACY_REFUSED */
 int private_options_refuse(struct dpmf_error *error, const char *message, const char *hint);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/output_file.h"
@@ -50,6 +51,7 @@ struct private_ratings {
 struct entry {
     uint32_t row;
     float y;
+    uint64_t coin; /* of those who are trimmed */
 };
 
 struct packing {
@@ -66,6 +68,7 @@ struct builder {
     struct private_ratings_report *report;
     uint32_t *row_of_item;
     double *wish_scale; /* by wish */
+    uint8_t *wish_met;
     uint64_t file_bytes;
 };
 
@@ -84,6 +87,7 @@ static double scale_of(const struct builder *builder, const struct store_block *
                                     (size_t)(block->id_start[u + 1] - from));
     if (wish == UINT64_MAX) return 1;
     packing->counts.users_with_a_wish++;
+    __atomic_store_n(&builder->wish_met[wish], 1, __ATOMIC_RELAXED);
     return builder->wish_scale[wish];
 }
 
@@ -94,6 +98,34 @@ static size_t keep_one_each(struct entry *entries, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || entries[i].row != entries[kept - 1].row) entries[kept++] = entries[i];
     return kept;
+}
+
+static int compare_coins(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    if (x->coin != y->coin) return x->coin < y->coin ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Keeps the max_ratings with the smallest coins. A coin belongs to the pair of user and item: it is a function of the run's key, the
+ * id's bytes and the row. So what is kept of a user does not depend on any other user, and of a user who has one rating instead
+ * of another at most one is kept instead of another. Ids of the same hash have the same coins, which harms neither. The key is fresh
+ * in every run; the bound on a user's loss holds for every key. */
+static size_t trim(const struct builder *builder, const struct store_block *block, uint32_t u,
+                   struct entry *entries, size_t n, struct packing *packing) {
+    size_t most = builder->options->max_ratings;
+    if (most == 0 || n <= most) return n;
+    uint64_t from = block->id_start[u];
+    uint64_t id = checksum64(block->id_bytes + from, (size_t)(block->id_start[u + 1] - from));
+    struct secure_stream stream;
+    for (size_t i = 0; i < n; i++) {
+        secure_stream_init(&stream, builder->options->coins, entries[i].row, id);
+        entries[i].coin = secure_stream_u64(&stream);
+    }
+    secure_stream_wipe(&stream);
+    qsort(entries, n, sizeof *entries, compare_coins);
+    qsort(entries, most, sizeof *entries, compare_entries);
+    packing->counts.trimmed += n - most;
+    return most;
 }
 
 /* The user's ratings that count, sorted by row, at most one a row. */
@@ -111,10 +143,10 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
         packing->counts.not_in_catalogue += row == no_row;
         packing->counts.out_of_range += row != no_row && !in_range;
         if (row == no_row || !in_range) continue;
-        first[n++] = (struct entry){row, (float)((value - middle) / unit)};
+        first[n++] = (struct entry){.row = row, .y = (float)((value - middle) / unit)};
     }
     qsort(first, n, sizeof *first, compare_entries);
-    return keep_one_each(first, n);
+    return trim(builder, block, u, first, keep_one_each(first, n), packing);
 }
 
 static int pack_users(void *self, int worker, const struct store_block *block, void *product,
@@ -167,6 +199,7 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->out_of_range += packing->counts.out_of_range;
     report->users_left_out += packing->counts.users_left_out;
     report->users_with_a_wish += packing->counts.users_with_a_wish;
+    report->trimmed += packing->counts.trimmed;
     report->users += packing->n_users;
     report->ratings += packing->n_ratings;
     if (packing->n_users == 0) return 0;
@@ -209,18 +242,26 @@ static int number_items(struct builder *builder, const struct dpmf_store *store,
 }
 
 /* A user who wishes for epsilon_i contributes at most mu(epsilon_i) / mu(epsilon) of the norm that others may:
- * each release is then that much less informative about them, and so is their composition. Rounded down. */
+ * each release is then that much less informative about them, and so is their composition. Without a delta it is
+ * epsilon_i / epsilon of what a user may lose (posterior_rule.h). Rounded down. */
+static double share_of(const struct private_ratings_options *options, double epsilon,
+                       double whole) {
+    if (!(epsilon < options->epsilon)) return 1;
+    double part = options->delta > 0 ? accountant_mu(epsilon, options->delta) : epsilon;
+    return nextafter(part / whole, 0);
+}
+
 static int scale_wishes(struct builder *builder, struct dpmf_error *error) {
     const struct private_ratings_options *options = builder->options;
     const struct user_wishes *wishes = options->wishes;
     if (!wishes) return 0;
-    double whole = accountant_mu(options->epsilon, options->delta);
+    double whole =
+        options->delta > 0 ? accountant_mu(options->epsilon, options->delta) : options->epsilon;
     builder->wish_scale = memory_alloc((size_t)wishes->ids.n, sizeof *builder->wish_scale);
-    if (!builder->wish_scale) return error_no_memory(error);
+    builder->wish_met = memory_alloc_zero((size_t)wishes->ids.n, 1);
+    if (!builder->wish_scale || !builder->wish_met) return error_no_memory(error);
     for (uint64_t i = 0; i < wishes->ids.n; i++) {
-        double epsilon = wishes->epsilon[i], scale = 1;
-        if (epsilon < options->epsilon)
-            scale = nextafter(accountant_mu(epsilon, options->delta) / whole, 0);
+        double epsilon = wishes->epsilon[i], scale = share_of(options, epsilon, whole);
         /* (0, delta) would still allow a little: who asks for 0 wants to be left out. */
         builder->wish_scale[i] = epsilon > 0 && scale > 0 ? fmin(scale, 1) : 0;
     }
@@ -236,7 +277,8 @@ static int pack_store(struct builder *builder, const struct dpmf_store *store,
     for (size_t i = 0; code == 0 && i < n; i++) pointers[i] = &packings[i];
     const struct store_visitor visitor = {
         .phase = "packing",
-        .want = STORE_WANT_VALUE | (builder->options->wishes ? STORE_WANT_IDS : 0u),
+        .want = STORE_WANT_VALUE |
+                (builder->options->wishes || builder->options->max_ratings ? STORE_WANT_IDS : 0u),
         .visit = pack_users,
         .finish = keep_packed,
         .self = builder,
@@ -251,6 +293,16 @@ static int pack_store(struct builder *builder, const struct dpmf_store *store,
     free(packings);
     free(pointers);
     return code;
+}
+
+static void count_nobodies(const struct builder *builder) {
+    const struct user_wishes *wishes = builder->options->wishes;
+    struct private_ratings_report *report = builder->report;
+    for (uint64_t i = wishes ? wishes->ids.n : 0; i-- > 0;)
+        if (wishes->epsilon[i] > 0 && !builder->wish_met[i]) {
+            report->nobody = i;
+            report->wishes_of_nobody++;
+        }
 }
 
 int private_ratings_build(const struct dpmf_store *store,
@@ -272,8 +324,10 @@ int private_ratings_build(const struct dpmf_store *store,
     if (code == 0 && ratings->on_disk)
         code = output_file_nameless(store_path(store), &ratings->file, error);
     if (code == 0) code = pack_store(&builder, store, run, error);
+    if (code == 0) count_nobodies(&builder);
     free(builder.row_of_item);
     free(builder.wish_scale);
+    free(builder.wish_met);
     if (code < 0) {
         private_ratings_free(ratings);
         return code;

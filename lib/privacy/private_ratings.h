@@ -11,19 +11,22 @@
 
 #include "base/threads.h"
 #include "privacy/catalogue.h"
+#include "random/secure_random.h"
 
 struct private_user {
     size_t n;            /* ratings, at least 1 */
     const uint32_t *row; /* of the catalogue, strictly increasing */
     const float *y;      /* (rating - middle of the range) / (a quarter of it): -2 .. 2 */
-    double scale;        /* 0 < scale <= 1: the norm bound of this user's contributions */
+    double scale;        /* 0 < scale <= 1: this user's share of what others may contribute */
 };
 
 struct private_ratings_options {
     double range_min, range_max;
     const struct catalogue *catalogue;
     const struct user_wishes *wishes; /* NULL: everyone has the whole epsilon */
-    double epsilon, delta;
+    double epsilon, delta; /* delta 0: epsilon alone is what everyone has a share of, not mu */
+    size_t max_ratings;    /* of a user, the others are left out by coins; 0: all count */
+    const struct secure_random *coins; /* of those */
     size_t
         longest; /* room is made for users of so many ratings even when none is there; 0: as needed */
     uint64_t memory; /* bytes; more goes to a nameless file */
@@ -36,6 +39,9 @@ struct private_ratings_report {
     uint64_t not_in_catalogue, out_of_range;
     uint64_t users_left_out; /* who asked for epsilon 0, or have nothing left */
     uint64_t users_with_a_wish;
+    uint64_t trimmed;          /* ratings beyond max_ratings */
+    uint64_t wishes_of_nobody; /* above 0, of users whom the store does not know; ... */
+    uint64_t nobody;           /* ... the first of them in the file */
     bool on_disk;
 };
 

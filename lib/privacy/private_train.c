@@ -31,7 +31,9 @@ struct private_run {
     const struct dpmf_run *run;
     struct dpmf_private_report *report;
     const struct mechanism *mechanism;
-    double mu; /* allowed */
+    double mu;                       /* allowed */
+    struct posterior_rule posterior; /* of a conditional mechanism */
+    struct secure_random coins;      /* of what it trims */
     uint64_t memory;
     int threads;
     struct thread_pool *pool;
@@ -48,6 +50,34 @@ struct private_run {
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
+/* As much of an id as an error has room for. */
+struct short_id {
+    char text[41];
+};
+
+static struct short_id shorten(const struct factor_ids *ids, uint64_t i) {
+    struct short_id id = {""};
+    size_t n = (size_t)(ids->start[i + 1] - ids->start[i]);
+    memcpy(id.text, ids->bytes + ids->start[i], n < sizeof id.text ? n : sizeof id.text - 1);
+    return id;
+}
+
+/* A wish for more than everyone has is a misunderstanding that a conditional release does not settle by itself. */
+static int check_wishes(const struct private_run *self, struct dpmf_error *error) {
+    const struct user_wishes *wishes = &self->wishes;
+    for (uint64_t i = 0; i < wishes->ids.n && self->mechanism->is_conditional; i++) {
+        if (wishes->epsilon[i] <= self->options->epsilon) continue;
+        const struct short_id user = shorten(&wishes->ids, i);
+        int code = error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
+                             "user \"%s\" wishes for epsilon %g, which is above the release's %g",
+                             user.text, wishes->epsilon[i], self->options->epsilon);
+        error_hint(error, "leave the user out, who then has the epsilon of the release");
+        error_place(error, self->options->user_privacy, 0, 0);
+        return code;
+    }
+    return 0;
+}
+
 static int read_public(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     int code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
@@ -55,11 +85,32 @@ static int read_public(struct private_run *self, struct dpmf_error *error) {
         code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
     if (code == 0 && options->user_privacy)
         code = user_wishes_read(options->user_privacy, self->run, &self->wishes, error);
+    return code < 0 ? code : check_wishes(self, error);
+}
+
+/* Nor is a wish of someone who is not there: most likely the ids are written in another way, and the wish would be lost. Who
+ * is in the file is then known to be in the ratings, which the statement says. */
+static int check_nobodies(const struct private_run *self,
+                          const struct private_ratings_report *counts, struct dpmf_error *error) {
+    if (!self->mechanism->is_conditional || counts->wishes_of_nobody == 0) return 0;
+    const struct short_id user = shorten(&self->wishes.ids, counts->nobody);
+    int code = error_set(error, DPMF_ERR_INPUT_ID, "the ratings know nothing of %s\"%s\"",
+                         counts->wishes_of_nobody > 1 ? "several users here, such as " : "user ",
+                         user.text);
+    error_hint(error, "write ids as the ratings do, and take out who is not in them");
+    error_place(error, self->options->user_privacy, 0, 0);
     return code;
+}
+
+static int make_coins(struct private_run *self, struct dpmf_error *error) {
+    if (!self->options->has_insecure_seed) return secure_random_init(&self->coins, error);
+    secure_random_init_insecure(&self->coins, ~self->options->insecure_seed);
+    return 0;
 }
 
 static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
+    const bool is_conditional = self->mechanism->is_conditional;
     struct dpmf_private_report *report = self->report;
     struct private_ratings_report counts;
     const struct private_ratings_options packing = {
@@ -68,12 +119,18 @@ static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
         .catalogue = &self->catalogue,
         .wishes = options->user_privacy ? &self->wishes : NULL,
         .epsilon = options->epsilon,
-        .delta = options->delta,
+        .delta = is_conditional ? 0 : options->delta,
+        .max_ratings = is_conditional ? options->max_ratings : 0,
+        .coins = &self->coins,
         .memory = self->memory / 2,
         .threads = self->threads,
     };
-    int code =
-        private_ratings_build(self->store, &packing, self->run, &self->ratings, &counts, error);
+    int code = is_conditional ? make_coins(self, error) : 0;
+    if (code == 0)
+        code =
+            private_ratings_build(self->store, &packing, self->run, &self->ratings, &counts, error);
+    secure_random_wipe(&self->coins);
+    if (code == 0) code = check_nobodies(self, &counts, error);
     if (code < 0) return code;
     report->users = counts.users;
     report->ratings = counts.ratings;
@@ -82,6 +139,7 @@ static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
     report->users_left_out = counts.users_left_out;
     report->users_with_a_wish = counts.users_with_a_wish;
     report->wishes = self->wishes.ids.n;
+    report->trimmed = counts.trimmed;
     report->ratings_on_disk = counts.on_disk;
     report->catalogue_is_rated_set =
         !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
@@ -93,9 +151,14 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
     self->statement = (struct statement){
         .mechanism = self->mechanism->name,
         .epsilon = options->epsilon,
-        .delta = options->delta,
+        .delta = self->mechanism->is_conditional ? 0 : options->delta,
         .range_min = options->range_min,
         .range_max = options->range_max,
+        .posterior = {.max_ratings = self->posterior.max_ratings,
+                      .factors = self->posterior.factors,
+                      .rounds = self->posterior.rounds,
+                      .kappa = self->posterior.kappa,
+                      .rho = self->posterior.rho},
         .items = self->catalogue.ids.n,
         .declared_users = options->declared_users,
         .has_features = options->item_features != NULL,
@@ -122,7 +185,12 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
         .memory = self->memory / 4,
         .statement = &self->statement,
     };
-    const struct mechanism_input input = {&sums, &self->catalogue, self->mu};
+    const struct mechanism_input input = {.sums = &sums,
+                                          .catalogue = &self->catalogue,
+                                          .mu = self->mu,
+                                          .posterior = &self->posterior,
+                                          .trace = self->options->trace,
+                                          .report = self->report};
     if (pthread_mutex_init(&sums.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = public_model_init(&self->model, (size_t)self->catalogue.ids.n, error);
     if (code == 0) code = self->mechanism->run(&input, &self->model, error);
@@ -196,8 +264,9 @@ static bool is_accounted(const struct private_run *self) {
 
 static int reserve(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
-    struct ledger_entry entry = {.mu = self->mu,
-                                 .delta = options->delta,
+    struct ledger_entry entry = {.is_conditional = self->mechanism->is_conditional,
+                                 .mu = self->mu,
+                                 .delta = self->statement.delta,
                                  .epsilon = options->epsilon,
                                  .time = (int64_t)time(NULL)};
     const char *population = options->population ? options->population : "default";
@@ -282,9 +351,11 @@ static double now(void) {
 
 static void fill_report(struct private_run *self, double started) {
     struct dpmf_private_report *report = self->report;
-    report->mu = statement_mu(&self->statement);
-    report->epsilon = accountant_epsilon(report->mu, self->options->delta);
-    report->delta = self->options->delta;
+    report->is_conditional = self->mechanism->is_conditional;
+    report->mu = report->is_conditional ? self->mu : statement_mu(&self->statement);
+    report->epsilon = report->is_conditional ? self->options->epsilon
+                                             : accountant_epsilon(report->mu, self->options->delta);
+    report->delta = self->statement.delta;
     report->factors = (uint32_t)self->model.K;
     report->releases = (uint32_t)self->statement.n_releases;
     report->mechanism = self->mechanism->name;
@@ -306,6 +377,8 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     self.memory = self.run->memory ? self.run->memory : memory_default_budget();
     self.threads = threads_wanted(self.run);
     int code = private_options_check(options, &self.mechanism, &self.mu, error);
+    if (code == 0 && self.mechanism->is_conditional)
+        self.posterior = private_options_posterior(options);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
     if (code == 0) code = read_public(&self, error);
     if (code == 0) code = pack_ratings(&self, error);

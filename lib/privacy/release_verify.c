@@ -42,15 +42,29 @@ static int refuse(struct dpmf_error *error, const char *what, const char *hint) 
 
 /* ---- the steps -------------------------------------------------------------------------------- */
 
-static int read_file(struct checking *checking, const char *path, struct dpmf_error *error) {
-    struct safetensors *file = NULL;
-    int code = safetensors_open(path, &file, error);
-    if (code == 0) code = release_read_from(file, stride_of, 0, &checking->release, error);
+/* Of a file that was opened, or failed to be; closes it. */
+static int read_opened(struct checking *checking, int code, struct safetensors *file,
+                       struct dpmf_error *error) {
+    if (code < 0) return code;
+    code = release_read_from(file, stride_of, 0, &checking->release, error);
     if (code == 0)
         snprintf(checking->version, sizeof checking->version, "%s",
                  safetensors_metadata(file, "dpmf.version"));
     safetensors_close(file);
     return code;
+}
+
+static int read_file(struct checking *checking, const char *path, struct dpmf_error *error) {
+    struct safetensors *file = NULL;
+    int code = safetensors_open(path, &file, error);
+    return read_opened(checking, code, file, error);
+}
+
+static int read_memory(struct checking *checking, const void *bytes, size_t n, const char *name,
+                       struct dpmf_error *error) {
+    struct safetensors *file = NULL;
+    int code = safetensors_open_memory(bytes, n, name, &file, error);
+    return read_opened(checking, code, file, error);
 }
 
 static int read_statement(struct checking *checking, struct dpmf_error *error) {
@@ -62,10 +76,27 @@ static int read_statement(struct checking *checking, struct dpmf_error *error) {
                                        error);
 }
 
+/* Of a conditional statement: the bound that follows from its settings, and no more. */
+static void note_condition(struct checking *checking) {
+    const struct statement *statement = checking->statement;
+    char bound[DPMF_DOUBLE_TEXT_MAX], scale[DPMF_DOUBLE_TEXT_MAX], claimed[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(checking->figures->loss_bound, bound);
+    dpmf_format_double(checking->figures->loss_scale, scale);
+    dpmf_format_double(statement->epsilon, claimed);
+    note(checking, "no user's loss is above %s, times %s at most the claimed epsilon %s", bound,
+         scale, claimed);
+    note(checking, "what it claims is conditional on convergence, and it says so");
+}
+
 static int check_accounting(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     uint64_t numbers = 0;
     int code = statement_check(statement, error);
+    if (code == 0 && statement_is_conditional(statement)) {
+        code = statement_figures_check(statement, checking->figures, error);
+        if (code == 0) note_condition(checking);
+        return code;
+    }
     if (code < 0) return code;
     for (size_t i = 0; i < statement->n_releases; i++)
         numbers += statement->releases[i].coordinates;
@@ -94,7 +125,8 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
         return refuse(error, "the statement is about another range of ratings than the file", hint);
     int code = statement_shape_check(statement, factors->items.n, factors->k, error);
     if (code < 0) return code;
-    note(checking, "they can have made the %llu items and %u factors that are there",
+    note(checking, "%s can have made the %llu items and %u factors that are there",
+         statement_is_conditional(statement) ? "its settings" : "they",
          (unsigned long long)factors->items.n, factors->k);
     return 0;
 }
@@ -109,8 +141,10 @@ static int check_flags(struct checking *checking, struct dpmf_error *error) {
                       "it is stamped NOT PRIVATE: private figures were shown with --research",
                       "make the release again without --research");
     note(checking, "it is not stamped as insecure or as made for research");
-    if (checking->found)
+    if (checking->found) {
         checking->found->catalogue_from_ratings = statement->catalogue_from_ratings;
+        checking->found->is_conditional = statement_is_conditional(statement);
+    }
     return 0;
 }
 
@@ -150,32 +184,48 @@ int dpmf_release_verify(const char *path, struct dpmf_verification *verification
     return code;
 }
 
-int dpmf_release_statement(const char *path, struct dpmf_statement *out, struct dpmf_error *error) {
-    struct dpmf_error own;
-    struct checking checking = {0};
-    if (!error) error = &own;
+/* The statement of what was read, or the reason why not. */
+static int give_statement(struct checking *checking, int code, const char *path,
+                          struct dpmf_statement *out, struct dpmf_error *error) {
     *out = (struct dpmf_statement){0};
-    int code = read_file(&checking, path, error);
-    if (code == 0) code = check_statement(&checking, error);
+    if (code == 0) code = check_statement(checking, error);
     if (code == 0) {
-        const struct statement *statement = checking.statement;
-        *out = (struct dpmf_statement){.json = checking.release.statement,
+        const struct statement *statement = checking->statement;
+        *out = (struct dpmf_statement){.json = checking->release.statement,
                                        .text = statement_to_text(statement),
                                        .epsilon = statement->epsilon,
                                        .delta = statement->delta,
                                        .mechanism = statement->mechanism,
+                                       .is_conditional = statement_is_conditional(statement),
                                        .is_insecure = statement->is_insecure,
                                        .is_research = statement->is_research,
                                        .catalogue_from_ratings = statement->catalogue_from_ratings};
-        checking.release.statement = NULL;
+        checking->release.statement = NULL;
         if (!out->text) {
             dpmf_statement_free(out);
             code = error_no_memory(error);
         }
     }
     if (code < 0) error_place(error, path, 0, 0);
-    free_checking(&checking);
+    free_checking(checking);
     return code;
+}
+
+int dpmf_release_statement(const char *path, struct dpmf_statement *out, struct dpmf_error *error) {
+    struct dpmf_error own;
+    struct checking checking = {0};
+    if (!error) error = &own;
+    int code = read_file(&checking, path, error);
+    return give_statement(&checking, code, path, out, error);
+}
+
+int dpmf_release_statement_memory(const void *bytes, size_t n, const char *name,
+                                  struct dpmf_statement *out, struct dpmf_error *error) {
+    struct dpmf_error own;
+    struct checking checking = {0};
+    if (!error) error = &own;
+    int code = read_memory(&checking, bytes, n, name, error);
+    return give_statement(&checking, code, name, out, error);
 }
 
 void dpmf_statement_free(struct dpmf_statement *statement) {

@@ -7,6 +7,9 @@
  * noise of sigma / 2^bits, each chosen from public constants and earlier releases alone, so that together they
  * are mu-GDP with mu^2 the sum of (2^bits / sigma)^2; noise that is rounded is post-processing. g ids of
  * one person shift a sum by at most g, so they are g mu-GDP together.
+ *
+ * A conditional statement lists no releases. What it claims follows from the bound on a user's loss and from the scale that is put
+ * on it (posterior_rule.h), for an exact draw; g ids are g epsilon-private together.
  */
 #include "privacy/statement.h"
 
@@ -19,6 +22,7 @@
 #include "base/number.h"
 #include "privacy/accountant.h"
 #include "privacy/bias_release.h"
+#include "privacy/posterior_rule.h"
 #include "privacy/residual_user.h"
 
 enum { DIGITS = 6 }; /* of a figure */
@@ -28,8 +32,15 @@ static const uint64_t whole_max = UINT64_C(1) << 53;
 
 /* ---- mechanisms ------------------------------------------------------------------------------- */
 
+static const char posterior_name[] = "posterior";
+
+bool statement_is_conditional(const struct statement *statement) {
+    return statement->mechanism && strcmp(statement->mechanism, posterior_name) == 0;
+}
+
 const char *statement_mechanism_find(const char *name) {
-    static const char *const names[] = {"residual", "biases", "dpals", "gram", "langevin"};
+    static const char *const names[] = {"residual", "biases",   "dpals",
+                                        "gram",     "langevin", posterior_name};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0) return names[i];
     return NULL;
@@ -65,8 +76,34 @@ double statement_mu(const struct statement *statement) {
     return accountant_compose(mu, n);
 }
 
+static struct posterior_rule rule_of(const struct statement *statement) {
+    return (struct posterior_rule){.epsilon = statement->epsilon,
+                                   .range = statement->range_max - statement->range_min,
+                                   .kappa = statement->posterior.kappa,
+                                   .rho = statement->posterior.rho,
+                                   .max_ratings = statement->posterior.max_ratings,
+                                   .factors = statement->posterior.factors,
+                                   .rounds = statement->posterior.rounds};
+}
+
+/* posterior_rule.h derives what one rating costs. */
+static void compute_conditional(const struct statement *statement,
+                                struct statement_figures *figures) {
+    const struct posterior_rule rule = rule_of(statement);
+    const double share = statement->epsilon / statement->posterior.max_ratings;
+    *figures = (struct statement_figures){.loss_bound = posterior_bound(&rule),
+                                          .loss_scale = rule.epsilon / posterior_bound(&rule),
+                                          .replaced = 2 * statement->posterior.rho * share};
+    if (statement->posterior.rho == 1) figures->added = share;
+    for (int i = 0; i < STATEMENT_GROUPS; i++) figures->group[i] = (i + 2) * statement->epsilon;
+}
+
 /* As the accountant gives them. */
 static void compute_figures(const struct statement *statement, struct statement_figures *figures) {
+    if (statement_is_conditional(statement)) {
+        compute_conditional(statement, figures);
+        return;
+    }
     const double mu = statement_mu(statement), delta = statement->delta;
     *figures = (struct statement_figures){.mu = mu};
     figures->exact = accountant_epsilon(mu, delta);
@@ -85,6 +122,9 @@ void statement_figures_make(const struct statement *statement, struct statement_
     for (int i = 0; i < STATEMENT_GROUPS; i++) figures->group[i] = round_up(figures->group[i]);
     for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
         figures->release[i] = round_up(figures->release[i]);
+    figures->loss_bound = round_up(figures->loss_bound);
+    figures->replaced = round_up(figures->replaced);
+    figures->added = round_up(figures->added);
 }
 
 /* ---- checks ----------------------------------------------------------------------------------- */
@@ -141,16 +181,36 @@ static int check_claim(const struct statement *statement, struct dpmf_error *err
     return refuse(error, text);
 }
 
+/* a B <= epsilon with the public numbers that are listed, and nothing else: whether the draw is one, no file can show. */
+static int check_conditional(const struct statement *statement, struct dpmf_error *error) {
+    const struct statement_posterior *posterior = &statement->posterior;
+    const struct posterior_rule rule = rule_of(statement);
+    if (!(statement->epsilon > 0) || !isfinite(statement->epsilon))
+        return refuse(error, "epsilon is not above 0");
+    if (statement->delta != 0) return refuse(error, "a conditional one has no delta");
+    if (statement->n_releases != 0) return refuse(error, "a conditional one lists no releases");
+    if (posterior->max_ratings < 1 || posterior->rounds < 1 || posterior->factors < 1)
+        return refuse(error, "its sampler has no bound, no rounds or no factors");
+    if (!(posterior->kappa >= 0) || !isfinite(posterior->kappa) || !(posterior->rho >= 1) ||
+        !isfinite(posterior->rho))
+        return refuse(error, "its loss has no bound");
+    if (!isfinite(posterior_bound(&rule)) ||
+        !(posterior_scale(&rule) * posterior_bound(&rule) <= statement->epsilon))
+        return refuse(error, "its loss is scaled by more than epsilon allows");
+    return 0;
+}
+
 int statement_check(const struct statement *statement, struct dpmf_error *error) {
     if (!statement->mechanism || !statement_mechanism_find(statement->mechanism))
         return refuse(error, "there is no such mechanism");
-    if (statement->n_releases < 1 || statement->n_releases > STATEMENT_RELEASES_MAX)
-        return refuse(error, "it lists no release, or too many");
     if (!isfinite(statement->range_min) || !isfinite(statement->range_max) ||
         !(statement->range_min < statement->range_max))
         return refuse(error, "its range of ratings is none");
     if (statement->items > whole_max || statement->declared_users > whole_max)
         return refuse(error, "it counts more items or users than there can be");
+    if (statement_is_conditional(statement)) return check_conditional(statement, error);
+    if (statement->n_releases < 1 || statement->n_releases > STATEMENT_RELEASES_MAX)
+        return refuse(error, "it lists no release, or too many");
     for (size_t i = 0; i < statement->n_releases; i++) {
         int code = check_release(&statement->releases[i], error);
         if (code < 0) return code;
@@ -168,14 +228,24 @@ int statement_figures_check(const struct statement *statement,
                             const struct statement_figures *figures, struct dpmf_error *error) {
     struct statement_figures made;
     compute_figures(statement, &made);
+    if (statement_is_conditional(statement)) {
+        if (!fits(figures->loss_bound, made.loss_bound) ||
+            !fits(made.loss_scale, figures->loss_scale))
+            return refuse(error, "the bound or the scale of the loss does not fit its settings");
+        if (!fits(figures->replaced, made.replaced) ||
+            (made.added > 0 ? !fits(figures->added, made.added) : figures->added != 0))
+            return refuse(error, "the epsilon of one rating does not fit its settings");
+    }
     for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
         if (!fits(figures->release[i], made.release[i]))
             return refuse_release(error, &statement->releases[i],
                                   "has another mu than its noise gives");
-    if (!fits(figures->mu, made.mu)) return refuse(error, "mu is not that of its releases");
-    if (!fits(figures->exact, made.exact))
+    const bool is_proven = !statement_is_conditional(statement);
+    if (is_proven && !fits(figures->mu, made.mu))
+        return refuse(error, "mu is not that of its releases");
+    if (is_proven && !fits(figures->exact, made.exact))
         return refuse(error, "the exact epsilon does not fit mu");
-    if (!fits(figures->renyi, made.renyi))
+    if (is_proven && !fits(figures->renyi, made.renyi))
         return refuse(error, "the Renyi epsilon does not fit mu");
     for (int i = 0; i < STATEMENT_GROUPS; i++)
         if (!fits(figures->group[i], made.group[i]))
@@ -218,6 +288,10 @@ int statement_shape_check(const struct statement *statement, uint64_t items, uin
     if (items >= UINT32_MAX || k > 4096) return refuse(error, "there are too many numbers");
     if (statement->items != items)
         return refuse(error, "it speaks of another number of items than the file holds");
+    if (statement_is_conditional(statement))
+        return k == statement->posterior.factors
+                   ? 0
+                   : refuse(error, "it speaks of another number of factors than the file holds");
     for (size_t i = 0; i < statement->n_releases; i++)
         published += statement->releases[i].coordinates;
     if (published < items * (k + UINT64_C(1)))

@@ -25,30 +25,45 @@ struct statement_release {
     uint64_t draws;       /* of noise, taken: must equal coordinates */
 };
 
-/* What follows from the releases, each figure rounded up: for the file and for people. */
+/* What a conditional mechanism was told: public. posterior_rule.h says what each is. */
+struct statement_posterior {
+    uint32_t max_ratings; /* tau */
+    uint32_t factors, rounds;
+    double kappa, rho;
+};
+
+/* What follows from the releases, each figure rounded up: for the file and for people. Of a conditional statement mu, exact and
+ * renyi are 0, and the last four count. */
 struct statement_figures {
     double mu, exact, renyi; /* of all releases; epsilon at the statement's delta, both ways */
     double group[STATEMENT_GROUPS];         /* epsilon of 2, 3 and 4 ids together */
     double release[STATEMENT_RELEASES_MAX]; /* mu of each */
+    double loss_bound, loss_scale;          /* B, and a = epsilon / B */
+    double replaced, added; /* epsilon of one rating; the second is 0 where there is none */
 };
 
 struct statement {
     uint8_t id[STATEMENT_ID_BYTES]; /* random */
     const char *mechanism;          /* "residual", "biases", ... */
-    double epsilon, delta;          /* claimed; epsilon(releases, delta) is at most this */
-    double range_min, range_max;    /* of ratings, declared */
-    uint64_t items;                 /* in the public catalogue */
-    uint64_t declared_users;        /* as declared by the curator, 0: not */
-    bool has_features;              /* public item features were used */
+    double epsilon,
+        delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
+    double range_min, range_max; /* of ratings, declared */
+    uint64_t items;              /* in the public catalogue */
+    uint64_t declared_users;     /* as declared by the curator, 0: not */
+    bool has_features;           /* public item features were used */
     bool
         is_personalised; /* some users asked for a smaller epsilon; their wishes are taken as public */
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */
     char version[STATEMENT_VERSION_MAX + 1]; /* of the library that wrote it; "": this one */
-    size_t n_releases;
+    struct statement_posterior posterior;    /* of a conditional one; 0 else */
+    size_t n_releases;                       /* none, of a conditional one */
     struct statement_release releases[STATEMENT_RELEASES_MAX];
 };
+
+/* Whether what is claimed depends on the convergence of a sampler: the mechanism decides. */
+bool statement_is_conditional(const struct statement *statement);
 
 /* mu of the listed releases together, rounded up. */
 double statement_mu(const struct statement *statement);
@@ -82,7 +97,7 @@ int statement_figures_check(const struct statement *statement,
 int statement_shape_check(const struct statement *statement, uint64_t items, uint32_t k,
                           struct dpmf_error *error);
 
-/* The library's own name of a mechanism, or NULL when there is no proven one of that name. */
+/* The library's own name of a mechanism, or NULL when there is none of that name. */
 const char *statement_mechanism_find(const char *name);
 
 /* For people: plain sentences, lines of at most 80 columns; free with free(). NULL: no memory. */

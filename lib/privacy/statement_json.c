@@ -14,20 +14,71 @@ void statement_id_format(const struct statement *statement, char text[STATEMENT_
         snprintf(text + 2 * i, 3, "%02x", statement->id[i]);
 }
 
-static void put_claim(struct dpmf_json *json, const struct statement *statement,
-                      const struct statement_figures *figures) {
-    const bool holds = !statement->is_insecure && !statement->is_research;
-    dpmf_json_string(json, "kind", holds ? "proven" : "not private");
-    dpmf_json_string(json, "unit", "one user id with all its ratings");
-    dpmf_json_string(json, "adjacency", "add or remove one user");
-    dpmf_json_string(json, "mechanism", statement->mechanism);
-    dpmf_json_double(json, "epsilon", statement->epsilon);
-    dpmf_json_double(json, "delta", statement->delta);
+static const char *kind_of(const struct statement *statement) {
+    if (statement->is_insecure || statement->is_research) return "not private";
+    return statement_is_conditional(statement) ? "conditional" : "proven";
+}
+
+/* What stands in the place of an accountant where nothing was proven for the run that was made. */
+static void put_condition(struct dpmf_json *json, const struct statement *statement,
+                          const struct statement_figures *figures) {
+    const struct statement_posterior *posterior = &statement->posterior;
+    dpmf_json_null(json, "mu");
+    dpmf_json_null(json, "accountant");
+    dpmf_json_begin_object(json, "conditional");
+    dpmf_json_string(json, "on",
+                     "the sampler having converged, for every set of ratings it might have been "
+                     "given; no run that ends can show it");
+    dpmf_json_string(json, "guarantee",
+                     "conditional on convergence: (epsilon, (1 + e^epsilon) * d), where d is the "
+                     "total-variation distance to the target, uniformly over datasets, and is not "
+                     "known");
+    if (statement->epsilon > STATEMENT_MEANINGFUL)
+        dpmf_json_string(
+            json, "warning",
+            "above an epsilon of about 10 no finite run can make that term meaningful");
+    dpmf_json_uint(json, "max_ratings", posterior->max_ratings);
+    dpmf_json_double(json, "kappa", posterior->kappa);
+    dpmf_json_double(json, "rho", posterior->rho);
+    dpmf_json_double(json, "loss_bound", figures->loss_bound);
+    dpmf_json_double(json, "loss_scale", figures->loss_scale);
+    dpmf_json_uint(json, "factors", posterior->factors);
+    dpmf_json_uint(json, "rounds", posterior->rounds);
+    dpmf_json_begin_object(json, "one_rating");
+    dpmf_json_double(json, "replaced", figures->replaced);
+    if (figures->added > 0)
+        dpmf_json_double(json, "added_or_removed", figures->added);
+    else
+        dpmf_json_null(json, "added_or_removed");
+    dpmf_json_string(json, "added_or_removed_holds_for",
+                     "users of at most max_ratings ratings with it who asked for no smaller "
+                     "epsilon, and rho 1");
+    dpmf_json_string(json, "paper_claims",
+                     "epsilon / max_ratings for any rating; that is its claim, not ours");
+    dpmf_json_end_object(json);
+    dpmf_json_end_object(json);
+}
+
+static void put_accountant(struct dpmf_json *json, const struct statement_figures *figures) {
     dpmf_json_double(json, "mu", figures->mu);
     dpmf_json_begin_object(json, "accountant");
     dpmf_json_double(json, "exact", figures->exact);
     dpmf_json_double(json, "renyi_epsilon", figures->renyi);
     dpmf_json_end_object(json);
+}
+
+static void put_claim(struct dpmf_json *json, const struct statement *statement,
+                      const struct statement_figures *figures) {
+    dpmf_json_string(json, "kind", kind_of(statement));
+    dpmf_json_string(json, "unit", "one user id with all its ratings");
+    dpmf_json_string(json, "adjacency", "add or remove one user");
+    dpmf_json_string(json, "mechanism", statement->mechanism);
+    dpmf_json_double(json, "epsilon", statement->epsilon);
+    dpmf_json_double(json, "delta", statement->delta);
+    if (statement_is_conditional(statement))
+        put_condition(json, statement, figures);
+    else
+        put_accountant(json, figures);
 }
 
 static void put_releases(struct dpmf_json *json, const struct statement *statement,
@@ -81,6 +132,8 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
     if (statement->has_features) dpmf_json_string(json, NULL, "the features of items");
     if (statement->is_personalised)
         dpmf_json_string(json, NULL, "which users asked for a smaller epsilon, and which one");
+    if (statement->is_personalised && statement_is_conditional(statement))
+        dpmf_json_string(json, NULL, "that users who asked for one above 0 are in the ratings");
     dpmf_json_string(json, NULL, "the settings of the run");
     dpmf_json_end_array(json);
     dpmf_json_begin_array(json, "outside");
@@ -98,9 +151,16 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
 
 static void put_numeric(struct dpmf_json *json, const struct statement *statement) {
     dpmf_json_begin_object(json, "numeric");
-    dpmf_json_string(json, "grid", "2^-bits of the norm bound; norms are checked in integers");
-    dpmf_json_string(json, "sums", "64-bit integers, exact");
-    dpmf_json_string(json, "noise", "round(N(0, sigma^2)), sampled exactly");
+    if (statement_is_conditional(statement)) {
+        dpmf_json_string(json, "sampler",
+                         "Gibbs with a Metropolis step for the clamp, temperature 1, in double "
+                         "precision, which is taken as exact");
+        dpmf_json_string(json, "published", "the items of one draw, in single precision");
+    } else {
+        dpmf_json_string(json, "grid", "2^-bits of the norm bound; norms are checked in integers");
+        dpmf_json_string(json, "sums", "64-bit integers, exact");
+        dpmf_json_string(json, "noise", "round(N(0, sigma^2)), sampled exactly");
+    }
     dpmf_json_string(json, "generator",
                      statement->is_insecure ? "INSECURE: ChaCha20 from a seed"
                                             : "ChaCha20, keyed by the operating system");

@@ -95,6 +95,37 @@ static bool take_accountant(struct parsing *parsing, const struct json_token *ke
     return false;
 }
 
+static bool take_u32(const struct json_token *token, uint32_t *value) {
+    uint64_t whole;
+    if (!take_whole(token, &whole) || whole > UINT32_MAX) return false;
+    *value = (uint32_t)whole;
+    return true;
+}
+
+static bool take_one_rating(struct parsing *parsing, const struct json_token *key,
+                            struct json_token value) {
+    struct statement_figures *figures = parsing->figures;
+    if (json_equals(key, "replaced")) return take_double(&value, &figures->replaced);
+    if (json_equals(key, "added_or_removed"))
+        return value.kind == JSON_NULL || take_double(&value, &figures->added);
+    return json_skip(&parsing->json, value);
+}
+
+static bool take_conditional(struct parsing *parsing, const struct json_token *key,
+                             struct json_token value) {
+    struct statement_posterior *posterior = &parsing->statement->posterior;
+    struct statement_figures *figures = parsing->figures;
+    if (json_equals(key, "max_ratings")) return take_u32(&value, &posterior->max_ratings);
+    if (json_equals(key, "kappa")) return take_double(&value, &posterior->kappa);
+    if (json_equals(key, "rho")) return take_double(&value, &posterior->rho);
+    if (json_equals(key, "loss_bound")) return take_double(&value, &figures->loss_bound);
+    if (json_equals(key, "loss_scale")) return take_double(&value, &figures->loss_scale);
+    if (json_equals(key, "factors")) return take_u32(&value, &posterior->factors);
+    if (json_equals(key, "rounds")) return take_u32(&value, &posterior->rounds);
+    if (json_equals(key, "one_rating")) return take_object(parsing, value, take_one_rating);
+    return json_skip(&parsing->json, value);
+}
+
 static bool take_range(struct parsing *parsing, const struct json_token *key,
                        struct json_token value) {
     if (json_equals(key, "min")) return take_double(&value, &parsing->statement->range_min);
@@ -170,8 +201,11 @@ static bool take_top(struct parsing *parsing, const struct json_token *key,
     if (json_equals(key, "mechanism")) return take_mechanism(&value, statement);
     if (json_equals(key, "epsilon")) return take_double(&value, &statement->epsilon);
     if (json_equals(key, "delta")) return take_double(&value, &statement->delta);
-    if (json_equals(key, "mu")) return take_double(&value, &parsing->figures->mu);
-    if (json_equals(key, "accountant")) return take_object(parsing, value, take_accountant);
+    if (json_equals(key, "mu"))
+        return value.kind == JSON_NULL || take_double(&value, &parsing->figures->mu);
+    if (json_equals(key, "accountant"))
+        return value.kind == JSON_NULL || take_object(parsing, value, take_accountant);
+    if (json_equals(key, "conditional")) return take_object(parsing, value, take_conditional);
     if (json_equals(key, "releases")) return take_releases(parsing, value);
     if (json_equals(key, "group")) return take_groups(parsing, value);
     if (json_equals(key, "range")) return take_object(parsing, value, take_range);

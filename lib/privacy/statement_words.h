@@ -7,7 +7,12 @@
 
 #include "privacy/statement.h"
 
-enum { STATEMENT_FORMAT = 1, STATEMENT_ID_TEXT = 2 * STATEMENT_ID_BYTES + 1 };
+enum {
+    STATEMENT_FORMAT = 1,
+    STATEMENT_ID_TEXT = 2 * STATEMENT_ID_BYTES + 1,
+    STATEMENT_MEANINGFUL =
+        10, /* epsilon above which a conditional claim says nothing of a finite run */
+};
 
 /* The statement with these figures, whatever they are. @return text, or NULL without memory */
 char *statement_json_make(const struct statement *statement,

@@ -69,7 +69,7 @@ uint64_t random_below(struct random_stream *stream, uint64_t n) {
     return (uint64_t)(product >> 64);
 }
 
-/* log x for 0 < x < 1, by additions, multiplications and one division: the libraries' logarithms
+/* log x for x > 0, by additions, multiplications and one division: the libraries' logarithms
  * differ in their last bit from machine to machine. With x = m 2^e and s = (m - 1) / (m + 1),
  * log m = 2 (s + s^3/3 + s^5/5 + ...), where |s| < 0.172 makes eleven terms enough. */
 static double fixed_log(double x) {
@@ -107,6 +107,18 @@ double random_gaussian(struct random_stream *stream) {
 
 double random_exponential(struct random_stream *stream) {
     return -fixed_log(random_uniform_open(stream));
+}
+
+/* Marsaglia and Tsang (2000): with d = shape - 1/3 the density of d (1 + cX)^3 is so near to that of the gamma
+ * distribution, X Gaussian and c = 1 / sqrt(9d), that less than one draw in twenty is refused. */
+double random_gamma(struct random_stream *stream, double shape) {
+    const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        double x = random_gaussian(stream), root = 1 + c * x;
+        double u = random_uniform_open(stream), cube = root * root * root;
+        if (root > 0 && fixed_log(u) < x * x / 2 + d * (1 - cube + fixed_log(cube)))
+            return d * cube;
+    }
 }
 
 int random_from_system(void *bytes, size_t n, struct dpmf_error *error) {

@@ -32,6 +32,8 @@ double random_uniform_open(struct random_stream *stream);        /* (0, 1) */
 uint64_t random_below(struct random_stream *stream, uint64_t n); /* 0 .. n-1, unbiased; n > 0 */
 double random_gaussian(struct random_stream *stream);            /* N(0, 1) */
 double random_exponential(struct random_stream *stream);         /* mean 1 */
+double random_gamma(struct random_stream *stream,
+                    double shape); /* mean and variance are the shape, at least 1 */
 
 /* Bytes from the operating system. */
 int random_from_system(void *bytes, size_t n, struct dpmf_error *error);

@@ -41,6 +41,7 @@
 struct import {
     const char *const *inputs;
     size_t n_inputs, next_input;
+    struct source *given; /* a source that is open already, until it is cut: in place of inputs */
     const struct dpmf_input_options *options;
     const struct dpmf_run *run;
     struct dpmf_import_report *report;
@@ -203,6 +204,10 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     job->n = job->n_new = job->id_bytes.n = 0;
     job->any_time = job->ends_source = false;
     job->source = NULL;
+    if (!import->reading && import->given) {
+        import->reading = import->given;
+        import->given = NULL;
+    }
     if (!import->reading) {
         if (import->next_input == import->n_inputs) return 0;
         const char *path = import->inputs[import->next_input++];
@@ -631,16 +636,20 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-int import_ratings(const char *const *inputs, size_t n_inputs, const char *output,
-                   const struct dpmf_input_options *options, const struct dpmf_run *run,
-                   struct dpmf_import_report *report, struct dpmf_store **store,
-                   struct dpmf_error *error) {
+/* `given`, taken in any case, in place of inputs; errors will call a nameless store `name`. */
+static int import_any(const char *const *inputs, size_t n_inputs, struct source *given,
+                      const char *name, const char *output,
+                      const struct dpmf_input_options *options, const struct dpmf_run *run,
+                      struct dpmf_import_report *report, struct dpmf_store **store,
+                      struct dpmf_error *error) {
     const struct dpmf_input_options default_options = dpmf_input_options_default();
     const struct dpmf_run default_run = dpmf_run_default();
     struct dpmf_import_report unwanted_report;
     struct import import = {
         .inputs = inputs,
         .n_inputs = n_inputs,
+        .given = given,
+        .bytes_total = given ? given->total_bytes : 0,
         .options = options ? options : &default_options,
         .run = run ? run : &default_run,
         .report = report ? report : &unwanted_report,
@@ -651,10 +660,14 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
     if (import.memory < MEMORY_MIN) {
         int code = error_set(error, DPMF_ERR_USAGE_MEMORY, "--memory is too little to import with");
         error_hint(error, "give it --memory 64MiB or more");
+        source_close(given);
         return code;
     }
 
-    if (pthread_mutex_init(&import.report_lock, NULL) != 0) return error_no_memory(error);
+    if (pthread_mutex_init(&import.report_lock, NULL) != 0) {
+        source_close(given);
+        return error_no_memory(error);
+    }
     import.last_report = (struct dpmf_progress){.phase = "reading", .unit = "bytes"};
     double started = now();
     int code = run_import(&import, output, error);
@@ -668,9 +681,10 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
         struct store_writer *writer = import.writer;
         import.writer = NULL;
         code = output ? store_writer_commit(writer, &import.report->bytes_written, error)
-                      : store_writer_commit_open(writer, name_of(inputs[0]), store, error);
+                      : store_writer_commit_open(writer, name, store, error);
         import.report->seconds = now() - started;
     }
+    source_close(import.given);
     store_writer_abandon(import.writer);
     rating_sorter_free(import.sorter);
     id_map_free(import.users);
@@ -680,6 +694,38 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
     free((void *)import.rank_ratings);
     pthread_mutex_destroy(&import.report_lock);
     return code;
+}
+
+int import_ratings(const char *const *inputs, size_t n_inputs, const char *output,
+                   const struct dpmf_input_options *options, const struct dpmf_run *run,
+                   struct dpmf_import_report *report, struct dpmf_store **store,
+                   struct dpmf_error *error) {
+    const char *name = n_inputs > 0 ? name_of(inputs[0]) : "";
+    return import_any(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+}
+
+int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
+                  const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error) {
+    struct dpmf_import_report report;
+    int code = import_any(NULL, 0, source, name, NULL, options, run, &report, store, error);
+    if (code == 0) import_losses_tell(&report, run);
+    return code;
+}
+
+void import_losses_tell(const struct dpmf_import_report *report, const struct dpmf_run *run) {
+    char text[2 * DPMF_ERROR_TEXT_MAX], first[2 * DPMF_ERROR_TEXT_MAX];
+    if (!run || !run->warn) return;
+    if (report->skipped) {
+        dpmf_error_format(&report->first_skipped, first, sizeof first);
+        snprintf(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
+                 (unsigned long long)report->skipped, first);
+        run->warn(run->self, text);
+    }
+    if (report->duplicates) {
+        snprintf(text, sizeof text, "duplicated pairs of a user and an item: %llu; the last won",
+                 (unsigned long long)report->duplicates);
+        run->warn(run->self, text);
+    }
 }
 
 int dpmf_import(const char *const *inputs, size_t n_inputs, const char *output,

@@ -6,10 +6,21 @@
 
 #include "dpmf.h"
 
+struct source;
+
 /* As dpmf_import; with `output` NULL the store has no name, and is opened as *store. */
 int import_ratings(const char *const *inputs, size_t n_inputs, const char *output,
                    const struct dpmf_input_options *options, const struct dpmf_run *run,
                    struct dpmf_import_report *report, struct dpmf_store **store,
                    struct dpmf_error *error);
+
+/* The same from a source that is open already, which is taken and closed in any case; what was lost is told
+ * to run->warn, and errors will call the store `name`. `options` are those that every record is held
+ * to (rescale, range, skip_bad). */
+int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
+                  const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error);
+
+/* Tells run->warn of records that were skipped and of duplicates. */
+void import_losses_tell(const struct dpmf_import_report *report, const struct dpmf_run *run);
 
 #endif

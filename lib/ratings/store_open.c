@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,22 +37,6 @@ static bool changes_ratings(const struct dpmf_input_options *options) {
     return options->rescale || options->has_range || options->columns || other_format;
 }
 
-static void warn_of_losses(const struct dpmf_import_report *report, const struct dpmf_run *run) {
-    char text[2 * DPMF_ERROR_TEXT_MAX], first[2 * DPMF_ERROR_TEXT_MAX];
-    if (!run || !run->warn) return;
-    if (report->skipped) {
-        dpmf_error_format(&report->first_skipped, first, sizeof first);
-        snprintf(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
-                 (unsigned long long)report->skipped, first);
-        run->warn(run->self, text);
-    }
-    if (report->duplicates) {
-        snprintf(text, sizeof text, "duplicated pairs of a user and an item: %llu; the last won",
-                 (unsigned long long)report->duplicates);
-        run->warn(run->self, text);
-    }
-}
-
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                     const struct dpmf_run *run, struct dpmf_store **store,
                     struct dpmf_error *error) {
@@ -64,6 +47,6 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
     struct dpmf_import_report report;
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
-    if (code == 0) warn_of_losses(&report, run);
+    if (code == 0) import_losses_tell(&report, run);
     return code;
 }

@@ -5,7 +5,7 @@
 #ifndef DPMF_RECOMMEND_BEST_ITEMS_H
 #define DPMF_RECOMMEND_BEST_ITEMS_H
 
-#include "dpmf.h"
+#include "dpmf_client.h"
 
 struct best_items {
     struct dpmf_scored_item *heap; /* the caller's, room for `capacity` */
@@ -28,15 +28,16 @@ static inline void best_items_sink(struct dpmf_scored_item *heap, size_t n, size
     heap[at] = entry;
 }
 
-/* Whether an item of this score, with a number above all before it, would be kept. */
-static inline bool best_items_wants(const struct best_items *best, float score) {
-    return best->n < best->capacity || (best->capacity > 0 && score > best->heap[0].score);
+static inline bool best_items_is_full(const struct best_items *best) {
+    return best->n == best->capacity;
 }
 
-static inline void best_items_add(struct best_items *best, uint64_t item, float score) {
+/* Keeps an item with a number above all before it, unless there are enough that are no worse. */
+static inline void best_items_offer(struct best_items *best, uint64_t item, double score) {
     struct dpmf_scored_item entry = {item, score};
-    if (best->n == best->capacity) {
-        best_items_sink(best->heap, best->n, 0, entry);
+    if (best_items_is_full(best)) {
+        if (best->n > 0 && score > best->heap[0].score)
+            best_items_sink(best->heap, best->n, 0, entry);
         return;
     }
     size_t at = best->n++;

@@ -5,8 +5,8 @@
 #ifndef DPMF_RECOMMEND_MODEL_H
 #define DPMF_RECOMMEND_MODEL_H
 
-#include "dpmf.h"
-#include "kernels/kernels.h"
+#include "dpmf_client.h"
+#include "kernels/score_kernels.h"
 #include "model/checkpoint.h"
 #include "model/release.h"
 
@@ -14,12 +14,15 @@ enum model_kind { MODEL_CHECKPOINT, MODEL_RELEASE };
 
 struct dpmf_model {
     enum model_kind kind;
-    struct factors factors;              /* of a release: without users */
-    struct checkpoint_state state;       /* of a checkpoint */
-    double factor_penalty, bias_penalty; /* of a release, for fitting a user (model/release.h) */
-    char *statement;                     /* of a release: JSON; else NULL */
-    const struct kernel_set *kernels;
+    struct factors factors;        /* of a release: without users */
+    struct checkpoint_state state; /* of a checkpoint */
+    double factor_penalty,
+        bias_penalty; /* for fitting a user (model/release.h); 0: ridge.h's own */
+    char *statement;  /* of a release: JSON; else NULL */
+    const struct score_kernels *kernels;
     size_t padded_k;
+    double *item_norms;                  /* lengths of the items' vectors */
+    double item_norm_max, item_bias_max; /* the longest; the largest without its sign */
     char *provenance;
     uint64_t file_bytes;
 };
@@ -35,10 +38,53 @@ static inline const float *model_item_row(const struct dpmf_model *model, uint64
     return item < items->n ? items->rows + item * items->stride : NULL;
 }
 
+/* Finds the norms and the largest of the items: to be called again when these change. */
+int model_items_measure(struct dpmf_model *model, struct dpmf_error *error);
+
 /* What all predictions for a user have in common: the offset and, if known, the user's bias. */
 static inline double model_user_base(const struct dpmf_model *model, uint64_t user) {
     const struct factor_matrix *users = &model->factors.users;
     return model->factors.offset + (user < users->n ? (double)users->biases[user] : 0.0);
+}
+
+/* a.b over k columns in double, in one fixed order that vectors of up to four can follow: the same on every machine,
+ * whatever its kernels. */
+static inline double model_dot(const float *a, const float *b, size_t k) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t c = 0;
+    for (; c + 4 <= k; c += 4)
+        for (size_t i = 0; i < 4; i++) sum[i] += (double)a[c + i] * (double)b[c + i];
+    for (size_t i = 0; c + i < k; i++) sum[i] += (double)a[c + i] * (double)b[c + i];
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+static inline double model_dot_double(const double *a, const float *b, size_t k) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t c = 0;
+    for (; c + 4 <= k; c += 4)
+        for (size_t i = 0; i < 4; i++) sum[i] += a[c + i] * (double)b[c + i];
+    for (size_t i = 0; c + i < k; i++) sum[i] += a[c + i] * (double)b[c + i];
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+/* A user as items are scored for them: score = base + b_item + u.v. */
+struct scoring {
+    const struct dpmf_model *model;
+    double base;
+    const float *row;     /* u for the kernels; NULL: by the items' biases alone */
+    const double *vector; /* u in double; NULL: the row says it all */
+};
+
+/* The score in double, which is what is reported and ordered by. */
+static inline double scoring_exact(const struct scoring *scoring, uint64_t item) {
+    const struct factors *factors = &scoring->model->factors;
+    const float *v = factors->items.rows + item * factors->items.stride;
+    double sum = (double)factors->items.biases[item];
+    if (scoring->vector)
+        sum += model_dot_double(scoring->vector, v, factors->k);
+    else if (scoring->row)
+        sum += model_dot(scoring->row, v, factors->k);
+    return scoring->base + sum;
 }
 
 /* The n best items of a user, best first, ties by number; UINT64_MAX for an unknown user: by the items'
@@ -46,9 +92,8 @@ static inline double model_user_base(const struct dpmf_model *model, uint64_t us
 size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
                        const uint8_t *include, size_t n, struct dpmf_scored_item *out);
 
-/* The same for a row and what all its scores have in common; `u` NULL: by the items' biases alone. */
-size_t recommend_row_top_n(const struct dpmf_model *model, const float *u, double base,
-                           const uint8_t *exclude, const uint8_t *include, size_t n,
-                           struct dpmf_scored_item *out);
+/* The same for anyone. */
+size_t recommend_scoring_top_n(const struct scoring *scoring, const uint8_t *exclude,
+                               const uint8_t *include, size_t n, struct dpmf_scored_item *out);
 
 #endif

@@ -27,8 +27,12 @@ static int read_checkpoint(struct dpmf_model *model, const struct safetensors *f
                            struct dpmf_error *error) {
     int code = copy_provenance(model, file, error);
     if (code < 0) return code;
-    return checkpoint_read_from(file, model->kernels->stride, SPARE_ROWS, &model->factors,
+    code = checkpoint_read_from(file, model->kernels->stride, SPARE_ROWS, &model->factors,
                                 &model->state, error);
+    if (code < 0) return code;
+    model->factor_penalty = model->state.factor_penalty;
+    model->bias_penalty = model->state.bias_penalty;
+    return 0;
 }
 
 static int read_release(struct dpmf_model *model, const struct safetensors *file,
@@ -45,23 +49,44 @@ static int read_release(struct dpmf_model *model, const struct safetensors *file
     return 0;
 }
 
-int dpmf_model_open(const char *path, struct dpmf_model **out, struct dpmf_error *error) {
-    struct safetensors *file = NULL;
-    struct dpmf_model *model = memory_alloc_zero(1, sizeof *model);
-    int code = model ? safetensors_open(path, &file, error) : error_no_memory(error);
-    *out = NULL;
-    if (code < 0) goto out;
-    model->kernels = kernel_set_choose(NULL);
-    if (!model->kernels) {
-        code = error_set(error, DPMF_ERR_BASE_BUG, "there are no kernels for this machine");
-        goto out;
+int model_items_measure(struct dpmf_model *model, struct dpmf_error *error) {
+    const struct factor_matrix *items = &model->factors.items;
+    if (!model->item_norms) model->item_norms = memory_alloc((size_t)items->n, sizeof(double));
+    if (!model->item_norms) return error_no_memory(error);
+    model->item_norm_max = model->item_bias_max = 0;
+    for (uint64_t i = 0; i < items->n; i++) {
+        const float *v = items->rows + i * items->stride;
+        double norm = sqrt(model_dot(v, v, model->factors.k));
+        double bias = fabs((double)items->biases[i]);
+        model->item_norms[i] = norm;
+        if (!(norm <= model->item_norm_max)) model->item_norm_max = norm;
+        if (!(bias <= model->item_bias_max)) model->item_bias_max = bias;
     }
+    return 0;
+}
+
+static int read_model(struct dpmf_model *model, const struct safetensors *file,
+                      struct dpmf_error *error) {
+    model->kernels = score_kernels_choose(NULL);
+    if (!model->kernels)
+        return error_set(error, DPMF_ERR_BASE_BUG, "there are no kernels for this machine");
     model->file_bytes = safetensors_file_bytes(file);
-    code = release_is_kind(file) ? read_release(model, file, error)
-                                 : read_checkpoint(model, file, error);
-    if (code < 0) goto out;
+    int code = release_is_kind(file) ? read_release(model, file, error)
+                                     : read_checkpoint(model, file, error);
+    if (code < 0) return code;
     /* A release of biases alone has rows of one zero. */
     model->padded_k = model->kernels->padded_k(model->factors.k > 0 ? model->factors.k : 1);
+    return model_items_measure(model, error);
+}
+
+/* Closes the file in any case; `code` says whether it could be opened. */
+static int open_file(struct safetensors *file, int code, struct dpmf_model **out,
+                     struct dpmf_error *error) {
+    struct dpmf_model *model = NULL;
+    if (code < 0) goto out;
+    model = memory_alloc_zero(1, sizeof *model);
+    code = model ? read_model(model, file, error) : error_no_memory(error);
+    if (code < 0) goto out;
     *out = model;
     model = NULL;
 out:
@@ -70,9 +95,25 @@ out:
     return code;
 }
 
+int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_error *error) {
+    struct safetensors *file = NULL;
+    *model = NULL;
+    int code = safetensors_open(path, &file, error);
+    return open_file(file, code, model, error);
+}
+
+int dpmf_model_open_memory(const void *bytes, size_t n, const char *name, struct dpmf_model **model,
+                           struct dpmf_error *error) {
+    struct safetensors *file = NULL;
+    *model = NULL;
+    int code = safetensors_open_memory(bytes, n, name, &file, error);
+    return open_file(file, code, model, error);
+}
+
 void dpmf_model_close(struct dpmf_model *model) {
     if (!model) return;
     factors_free(&model->factors);
+    free(model->item_norms);
     free(model->provenance);
     free(model->statement);
     free(model);
@@ -98,6 +139,8 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .best_valid = state->best_valid,
         .best_epoch = state->best_epoch,
         .provenance = model->provenance,
+        .samples = state->samples,
+        .noise_precision = state->noise_precision,
         .statement = model->statement,
         .factor_penalty = model->factor_penalty,
         .bias_penalty = model->bias_penalty,
@@ -125,4 +168,25 @@ const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user, si
 
 const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item, size_t *length) {
     return id_at(&model->factors.item_ids, item, length);
+}
+
+static const float *rows_of(const struct factor_matrix *matrix, size_t *stride) {
+    *stride = matrix->stride;
+    return matrix->rows;
+}
+
+const float *dpmf_model_item_factors(const struct dpmf_model *model, size_t *stride) {
+    return rows_of(&model->factors.items, stride);
+}
+
+const float *dpmf_model_item_biases(const struct dpmf_model *model) {
+    return model->factors.items.biases;
+}
+
+const float *dpmf_model_user_factors(const struct dpmf_model *model, size_t *stride) {
+    return rows_of(&model->factors.users, stride);
+}
+
+const float *dpmf_model_user_biases(const struct dpmf_model *model) {
+    return model->factors.users.biases;
 }

@@ -1,12 +1,22 @@
 /*
- * One prediction. What the model does not know about a pair is left out of the sum.
+ * One prediction, in double: the same number that a list of the best items shows. What the model does not
+ * know about a pair is left out of the sum.
  */
-#include "recommend/model.h"
+#include "recommend/user.h"
+
+static double predict(const struct scoring *scoring, uint64_t item) {
+    return item < scoring->model->factors.items.n ? scoring_exact(scoring, item) : scoring->base;
+}
 
 double dpmf_model_predict(const struct dpmf_model *model, uint64_t user, uint64_t item) {
-    const float *u = model_user_row(model, user), *v = model_item_row(model, item);
-    double prediction = model_user_base(model, user);
-    if (v) prediction += (double)model->factors.items.biases[item];
-    if (u && v) prediction += (double)model->kernels->dot(u, v, model->padded_k);
-    return prediction;
+    const struct scoring scoring = {
+        .model = model, .base = model_user_base(model, user), .row = model_user_row(model, user)};
+    return predict(&scoring, item);
+}
+
+double dpmf_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
+                         uint64_t item) {
+    const struct scoring scoring = user_scoring(user);
+    (void)model;
+    return predict(&scoring, item);
 }

@@ -1,6 +1,6 @@
 /*
  * The system of ridge.h: built and factored once, then solved for an item or for the ratings. Fed by a
- * model and someone's own ratings.
+ * model and someone's own ratings; feeds fold_in.c, explain.c and the evaluation of releases.
  */
 #include "recommend/ridge.h"
 
@@ -15,19 +15,54 @@
 /* A model trained without a penalty still needs one here: a user with few ratings has many fits. */
 static const double smallest_penalty = 1e-3;
 
+/* ---- its parts -------------------------------------------------------------------------------- */
+
+int ridge_refuse(struct dpmf_error *error) {
+    return error_set(error, DPMF_ERR_BASE_NOT_DEFINITE,
+                     "the ratings cannot be fitted: numbers are too large");
+}
+
+int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, double *bias_column,
+                    struct dpmf_error *error) {
+    const double reg = model->state.regularization;
+    *bias_column = 1;
+    if (!(model->bias_penalty > 0)) {
+        double unit = factors_unit(model->factors.min, model->factors.max);
+        *penalty = (reg > smallest_penalty ? reg : smallest_penalty) * unit * (double)n;
+        *bias_column = sqrt(unit);
+    } else if (model->factors.k == 0) {
+        *penalty = model->bias_penalty;
+    } else {
+        *penalty = model->factor_penalty;
+        *bias_column = sqrt(model->factor_penalty / model->bias_penalty);
+    }
+    return isfinite(*penalty) && isfinite(*bias_column) ? 0 : ridge_refuse(error);
+}
+
+void ridge_row(const struct dpmf_model *model, uint64_t item, double bias_column, double *x) {
+    const float *v = model_item_row(model, item);
+    x[0] = bias_column;
+    for (size_t c = 0; c < model->factors.k; c++) x[c + 1] = (double)v[c];
+}
+
+double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own) {
+    const struct factors *factors = &model->factors;
+    return (double)own->rating - factors->offset - (double)factors->items.biases[own->item];
+}
+
+/* ---- the system ------------------------------------------------------------------------------- */
+
 /* Column c of x_j: the first is the bias's. */
 static double x_at(const struct ridge *ridge, const float *row, size_t c) {
     return c == 0 ? ridge->bias_column : (double)row[c - 1];
 }
 
 static double product(const struct ridge *ridge, const float *a, const float *b) {
-    double sum = ridge->bias_column * ridge->bias_column;
-    for (size_t c = 1; c < ridge->width; c++) sum += (double)a[c - 1] * (double)b[c - 1];
-    return sum;
+    return ridge->bias_column * ridge->bias_column + model_dot(a, b, ridge->width - 1);
 }
 
 static const float *row_of(const struct ridge *ridge, size_t j) {
-    return model_item_row(ridge->model, ridge->ratings[ridge->known[j]].item);
+    return model_item_row(ridge->model, ridge->ratings[j].item);
 }
 
 static int factor_by_ratings(struct ridge *ridge) {
@@ -52,80 +87,52 @@ static int factor_by_columns(struct ridge *ridge) {
     return cholesky_factor(A, w);
 }
 
-static void set_penalties(struct ridge *ridge) {
-    const struct dpmf_model *model = ridge->model;
-    const double reg = model->state.regularization;
-    ridge->bias_column = 1;
-    if (model->kind == MODEL_CHECKPOINT) {
-        double unit = factors_unit(model->factors.min, model->factors.max);
-        ridge->penalty =
-            (reg > smallest_penalty ? reg : smallest_penalty) * unit * (double)ridge->n;
-        ridge->bias_column = sqrt(unit);
-    } else if (model->factors.k == 0) {
-        ridge->penalty = model->bias_penalty;
-    } else {
-        ridge->penalty = model->factor_penalty;
-        ridge->bias_column = sqrt(model->factor_penalty / model->bias_penalty);
-    }
-}
-
 int ridge_init(struct ridge *ridge, const struct dpmf_model *model,
                const struct dpmf_own_rating *ratings, size_t n, struct dpmf_error *error) {
     size_t cells;
-    *ridge = (struct ridge){.model = model, .ratings = ratings};
+    *ridge = (struct ridge){.model = model, .ratings = ratings, .n = n};
     ridge->width = (size_t)model->factors.k + 1;
-    ridge->known = memory_alloc(n, sizeof ridge->known[0]);
-    if (!ridge->known) return error_no_memory(error);
-    for (size_t j = 0; j < n; j++)
-        if (model_item_row(model, ratings[j].item)) ridge->known[ridge->n++] = j;
-    if (ridge->n == 0) return 0;
+    if (n == 0) return 0;
+    int code = ridge_penalties(model, n, &ridge->penalty, &ridge->bias_column, error);
+    if (code < 0) return code;
 
-    ridge->by_ratings = ridge->n < ridge->width;
-    size_t order = ridge->by_ratings ? ridge->n : ridge->width;
-    set_penalties(ridge);
+    ridge->by_ratings = n < ridge->width;
+    size_t order = ridge->by_ratings ? n : ridge->width;
     if (__builtin_mul_overflow(order, order, &cells)) return error_no_memory(error);
     ridge->matrix = memory_alloc_zero(cells, sizeof(double));
     if (!ridge->matrix) return error_no_memory(error);
-    int code = ridge->by_ratings ? factor_by_ratings(ridge) : factor_by_columns(ridge);
-    if (code < 0)
-        return error_set(error, code, "the ratings cannot be fitted: numbers are too large");
-    return 0;
+    code = ridge->by_ratings ? factor_by_ratings(ridge) : factor_by_columns(ridge);
+    return code < 0 ? ridge_refuse(error) : 0;
 }
 
 void ridge_free(struct ridge *ridge) {
-    free(ridge->known);
     free(ridge->matrix);
     *ridge = (struct ridge){0};
 }
 
-double ridge_residual(const struct ridge *ridge, size_t j) {
-    const struct factors *factors = &ridge->model->factors;
-    const struct dpmf_own_rating *own = &ridge->ratings[ridge->known[j]];
-    return (double)own->rating - factors->offset - (double)factors->items.biases[own->item];
-}
+/* ---- what is solved with it ------------------------------------------------------------------- */
 
-void ridge_weigh(const struct ridge *ridge, const float *item, double *weights) {
+void ridge_weigh(const struct ridge *ridge, uint64_t item, double *weights) {
     const size_t n = ridge->n, w = ridge->width;
+    const float *v = model_item_row(ridge->model, item);
     if (ridge->by_ratings) {
-        for (size_t i = 0; i < n; i++) weights[i] = product(ridge, item, row_of(ridge, i));
+        for (size_t i = 0; i < n; i++) weights[i] = product(ridge, v, row_of(ridge, i));
         cholesky_solve(ridge->matrix, n, weights);
         return;
     }
     double *direction = weights + n; /* (X^T X + c I)^-1 x */
-    for (size_t c = 0; c < w; c++) direction[c] = x_at(ridge, item, c);
+    ridge_row(ridge->model, item, ridge->bias_column, direction);
     cholesky_solve(ridge->matrix, w, direction);
-    for (size_t j = 0; j < n; j++) {
-        double sum = 0;
-        for (size_t c = 0; c < w; c++) sum += direction[c] * x_at(ridge, row_of(ridge, j), c);
-        weights[j] = sum;
-    }
+    for (size_t j = 0; j < n; j++)
+        weights[j] = direction[0] * ridge->bias_column +
+                     model_dot_double(direction + 1, row_of(ridge, j), w - 1);
 }
 
 void ridge_solve(const struct ridge *ridge, double *w) {
     double *y = w + ridge->width; /* n */
     memset(w, 0, ridge->width * sizeof w[0]);
     if (ridge->n == 0) return;
-    for (size_t j = 0; j < ridge->n; j++) y[j] = ridge_residual(ridge, j);
+    for (size_t j = 0; j < ridge->n; j++) y[j] = ridge_residual(ridge->model, &ridge->ratings[j]);
     if (ridge->by_ratings) cholesky_solve(ridge->matrix, ridge->n, y);
     for (size_t j = 0; j < ridge->n; j++) {
         const float *v = row_of(ridge, j);

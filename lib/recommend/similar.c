@@ -1,7 +1,9 @@
 /*
  * Items whose vectors point the same way: the cosine of the angle between them, biases left aside. A
- * vector of nothing but zeros points nowhere and is like no other.
+ * vector of nothing but zeros points nowhere and is like no other. As in top_n.c the kernels choose whom to
+ * look at, and the cosine in double decides.
  */
+#include <float.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -12,8 +14,34 @@ enum { BLOCK_ITEMS = 2048 };
 
 static const float no_biases[BLOCK_ITEMS];
 
-static float norm(const struct dpmf_model *model, const float *v) {
-    return sqrtf(model->kernels->dot(v, v, model->padded_k));
+struct likeness {
+    const struct dpmf_model *model;
+    uint64_t item;
+    struct best_items best;
+    double error; /* of a cosine by the kernels, at most */
+};
+
+static double cosine(const struct likeness *likeness, uint64_t other) {
+    const struct dpmf_model *model = likeness->model;
+    const double lengths = model->item_norms[likeness->item] * model->item_norms[other];
+    if (!(lengths > 0)) return 0;
+    return model_dot(model_item_row(model, likeness->item), model_item_row(model, other),
+                     model->factors.k) /
+           lengths;
+}
+
+/* Whether the kernels' product of the two vectors could be that of one of the best. Vectors so short or so long that
+ * floats underflow or overflow are never ruled out. */
+static bool could_be_best(const struct likeness *likeness, uint64_t other, float product) {
+    static const double shortest = 1e-12, longest = 1e12;
+    const double length = likeness->model->item_norms[likeness->item],
+                 other_length = likeness->model->item_norms[other];
+    if (!best_items_is_full(&likeness->best)) return true;
+    const double worst = likeness->best.heap[0].score;
+    if (other_length == 0) return worst < 0;
+    if (!(length > shortest && length < longest)) return true;
+    if (!(other_length > shortest && other_length < longest)) return true;
+    return !((double)product < (worst - likeness->error) * (length * other_length));
 }
 
 int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
@@ -21,19 +49,19 @@ int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t
     const struct factor_matrix *items = &model->factors.items;
     const float *v = model_item_row(model, item);
     if (!v) return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
-    struct best_items best = {.heap = out, .capacity = n};
-    float products[BLOCK_ITEMS], own_norm = norm(model, v);
+    if (n == 0) return 0;
+    struct likeness likeness = {.model = model, .item = item, .best = {out, 0, n}};
+    /* A sum of k products in floats, in any order; see bound_error in top_n.c. */
+    likeness.error = ((double)model->factors.k + 8) * (double)FLT_EPSILON;
+    float products[BLOCK_ITEMS];
     for (uint64_t first = 0; first < items->n; first += BLOCK_ITEMS) {
         size_t m = (size_t)(items->n - first < BLOCK_ITEMS ? items->n - first : BLOCK_ITEMS);
-        const float *rows = items->rows + first * items->stride;
-        model->kernels->scores(v, rows, items->stride, no_biases, m, model->padded_k, products);
-        for (size_t i = 0; i < m; i++) {
-            float cosine = products[i] / (own_norm * norm(model, rows + i * items->stride));
-            if (!isfinite(cosine)) cosine = 0;
-            if (first + i != item && best_items_wants(&best, cosine))
-                best_items_add(&best, first + i, cosine);
-        }
+        model->kernels->scores(v, items->rows + first * items->stride, items->stride, no_biases, m,
+                               model->padded_k, products);
+        for (size_t i = 0; i < m; i++)
+            if (first + i != item && could_be_best(&likeness, first + i, products[i]))
+                best_items_offer(&likeness.best, first + i, cosine(&likeness, first + i));
     }
-    best_items_sort(&best);
-    return (int64_t)best.n;
+    best_items_sort(&likeness.best);
+    return (int64_t)likeness.best.n;
 }

@@ -63,7 +63,7 @@ static uint64_t item_id_bytes(const struct memory_plan *plan) {
 /* What the model has in memory even when the rows of users are not. */
 static uint64_t model_bytes(const struct memory_plan *plan, uint64_t row) {
     uint64_t users = store_n_users(plan->store), items = store_n_items(plan->store);
-    uint64_t biases = (users + items) * sizeof(float) * (plan->valid ? 2 : 1);
+    uint64_t biases = (users + items) * sizeof(float) * (plan->has_best ? 2 : 1);
     return (items + TILING_SPARE_ROWS) * row + biases + item_id_bytes(plan);
 }
 
@@ -98,13 +98,14 @@ int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
     uint64_t looking_up = always + item_id_bytes(plan) + valid_set_bytes(n_valid, true) +
                           slots_of_index(store_n_users(plan->store)) +
                           slots_of_index(store_n_items(plan->store));
-    uint64_t running = always + model + valid_set_bytes(n_valid, false) + thread_bytes(plan);
-    uint64_t copy = plan->valid ? users + (store_n_items(plan->store) + 1) * row : 0;
+    uint64_t running =
+        always + model + valid_set_bytes(n_valid, false) + thread_bytes(plan) + plan->sampler;
+    uint64_t copy = plan->has_best ? users + (store_n_items(plan->store) + 1) * row : 0;
     plan->missing = 0;
     if (plan->valid && looking_up > memory)
         return memory_plan_refuse(plan, looking_up - memory, error);
     options->slots = memory_plan_slots(plan);
-    options->memory_whole = less(memory, running + users + copy);
+    options->memory_whole = plan->whole = less(memory, running + users + copy + plan->momenta);
     options->memory_streamed = less(memory, running);
     options->memory_build = less(memory, always);
     plan->missing = less(running, memory);

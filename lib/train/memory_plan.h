@@ -18,6 +18,10 @@ struct memory_plan {
     int threads;
     uint32_t prefetch; /* superblocks read ahead */
     uint64_t memory;   /* of the run; 0: the default */
+    bool has_best;     /* a copy of the best epoch is kept */
+    uint64_t sampler;  /* bytes that a sampler takes beside the model, ... */
+    uint64_t momenta;  /* ... and those that it takes only where all is in memory */
+    uint64_t whole;    /* bytes for the chunks of a run in memory, found by memory_plan_divide */
     uint64_t missing;  /* bytes, found by memory_plan_divide, before there is anything to divide */
 };
 

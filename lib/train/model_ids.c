@@ -58,7 +58,8 @@ int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
     uint64_t n = store_n_items(store);
     int code = ids_room(fill.ids, n, error);
     for (uint64_t row = 0; code == 0 && row < n; row++) {
-        struct store_item item = store_item_at(store, tiling_item_of_row(tiling, row));
+        struct store_item item =
+            store_item_at(store, tiling ? tiling_item_of_row(tiling, row) : row);
         code = add_id(&fill, item.id, item.id_length, error);
     }
     return code;

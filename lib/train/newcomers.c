@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "recommend/user.h"
 #include "train/model_numbers.h"
 
 #define NO_BLOCK UINT64_MAX
@@ -192,8 +193,8 @@ static int fold_in(struct dpmf_newcomers *newcomers, uint64_t number, struct dpm
             newcomers->ratings[n++] = (struct dpmf_own_rating){item, (float)block->value[r]};
     }
     if (n == 0) return 0;
-    return dpmf_user_fold_in(newcomers->model, newcomers->ratings, n, &newcomers->users[number],
-                             error);
+    return user_fold_in_light(newcomers->model, newcomers->ratings, n, &newcomers->users[number],
+                              error);
 }
 
 int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *id, size_t length,

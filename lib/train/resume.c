@@ -4,9 +4,13 @@
  */
 #include "train/resume.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "train/rows_file.h"
 
 static int mismatch(const struct checkpoint_file *file, const char *what, const char *hint,
@@ -36,6 +40,114 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
     checkpoint_file_close(file);
     return code;
 }
+
+/* ---- what may differ ------------------------------------------------------------------------- */
+
+/* What the snapshot's run was asked for, as far as its provenance tells. */
+struct first_wish {
+    uint32_t epochs; /* 0: not told */
+    char kernels[CHECKPOINT_ORDER_MAX];
+};
+
+static void take_wish(struct json_reader *json, const struct json_token *key,
+                      struct first_wish *wish) {
+    struct json_token token = json_next(json);
+    int64_t epochs;
+    if (json_equals(key, "epochs") && token.kind == JSON_NUMBER &&
+        number_parse_int64(token.text, token.length, &epochs) == NUMBER_OK && epochs > 0 &&
+        epochs <= UINT32_MAX)
+        wish->epochs = (uint32_t)epochs;
+    else if (json_equals(key, "kernels") && token.kind == JSON_STRING &&
+             token.length < sizeof wish->kernels)
+        wish->kernels[json_unescape(&token, wish->kernels)] = '\0';
+    else
+        json_skip(json, token);
+}
+
+static struct first_wish read_wish(const struct checkpoint_file *file) {
+    const char *text = safetensors_metadata(file->file, "dpmf.provenance");
+    struct first_wish wish = {0};
+    struct json_reader json;
+    if (!text) return wish;
+    json_reader_init(&json, text, strlen(text));
+    if (json_next(&json).kind != JSON_OBJECT_BEGIN) return wish;
+    for (struct json_token key; (key = json_next(&json)).kind == JSON_KEY;)
+        take_wish(&json, &key, &wish);
+    return wish;
+}
+
+/* The default schedule falls to nothing over the epochs asked for, so that another number of them is another
+ * schedule; the paper's does not know how many there will be. */
+static int compare_epochs(const struct checkpoint_file *file, const struct first_wish *wish,
+                          const struct dpmf_train_options *options, const struct dpmf_run *run,
+                          struct dpmf_error *error) {
+    char text[400];
+    const uint32_t done = file->state.epoch, asked = options->epochs;
+    if (done > asked || (done == asked && file->state.superblocks_done > 0)) {
+        snprintf(text, sizeof text, "%u epochs%s, and this run is to have %u", done,
+                 file->state.superblocks_done > 0 ? " and a part of the next" : "", asked);
+        return mismatch(file, text, "epochs cannot be taken back: give more --epochs", error);
+    }
+    if (wish->epochs == 0 || wish->epochs == asked || options->decay >= 0) return 0;
+    if (options->deterministic) {
+        snprintf(text, sizeof text, "--epochs %u, and this run has %u", wish->epochs, asked);
+        return mismatch(file, text,
+                        "step sizes depend on it, and --deterministic promises the model of a run "
+                        "without a break: give the same --epochs, or go on without --deterministic",
+                        error);
+    }
+    if (!run->warn || done == asked) return 0;
+    double now = options->learning_rate * (1 - (double)done / asked);
+    double then = options->learning_rate * fmax(0, 1 - (double)done / wish->epochs);
+    snprintf(text, sizeof text,
+             "the snapshot is of a run of %u epochs, and this one has %u: the step size goes on at "
+             "%.3g in the place of %.3g after epoch %u, and falls to nothing after epoch %u; the "
+             "model is that of neither run",
+             wish->epochs, asked, now, then, done, asked);
+    run->warn(run->self, text);
+    return 0;
+}
+
+static int compare_kernels(const struct checkpoint_file *file, const struct first_wish *wish,
+                           const char *kernels, struct dpmf_error *error) {
+    char text[80], hint[200];
+    if (wish->kernels[0] == '\0' || strcmp(wish->kernels, kernels) == 0) return 0;
+    snprintf(text, sizeof text, "the kernels %s, and this run uses %s", wish->kernels, kernels);
+    snprintf(hint, sizeof hint,
+             "they round differently, and --deterministic promises the same bits: give --kernels "
+             "%s, or go on without --deterministic",
+             wish->kernels);
+    return mismatch(file, text, hint, error);
+}
+
+/* Without a validation set there is nothing to choose the best epoch by: what was known of it would be about
+ * another model than the one that is written. */
+static void forget_best(struct checkpoint_file *file, const struct dpmf_run *run) {
+    struct checkpoint_state *state = &file->state;
+    char text[240];
+    if (isnan(state->best_valid)) return;
+    if (run->warn) {
+        snprintf(text, sizeof text,
+                 "the snapshot keeps the best epoch so far, number %u with a validation error of "
+                 "%.4f; without --valid it is forgotten, and the last epoch becomes the model",
+                 state->best_epoch, state->best_valid);
+        run->warn(run->self, text);
+    }
+    state->best_valid = NAN;
+    state->best_epoch = 0;
+}
+
+int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
+                   const char *kernels, bool has_valid, const struct dpmf_run *run,
+                   struct dpmf_error *error) {
+    const struct first_wish wish = read_wish(file);
+    int code = compare_epochs(file, &wish, options, run, error);
+    if (code == 0 && options->deterministic) code = compare_kernels(file, &wish, kernels, error);
+    if (code == 0 && !has_valid) forget_best(file, run);
+    return code;
+}
+
+/* ---- where it goes on ------------------------------------------------------------------------- */
 
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error) {

@@ -14,6 +14,12 @@
 int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
                 const struct checkpoint_state *state, struct dpmf_error *error);
 
+/* Compares what the snapshot's run was asked for with what this one is: what would break a promise is refused,
+ * what changes the result is told to run->warn. Without a validation set its best epoch is forgotten. */
+int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
+                   const char *kernels, bool has_valid, const struct dpmf_run *run,
+                   struct dpmf_error *error);
+
 /* Where the run goes on: a superblock of this tiling. With `exact` it must be cut as it was. */
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error);

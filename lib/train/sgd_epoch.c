@@ -97,17 +97,33 @@ static struct kernel_step make_step(const struct sgd_epoch *epoch,
     return step;
 }
 
+/* Chunks `from` to from + n - 1 of a tile, in slices where a sampler asks for it. */
+static double run_chunks(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
+                         const struct kernel_step *step, const struct kernel_chunk *chunks,
+                         uint64_t from, uint64_t n, int worker) {
+    const struct sgd_noise *noise = epoch->watch.noise;
+    if (!noise) return epoch->kernel(step, chunks, (size_t)n);
+    double sum = 0;
+    const uint64_t slice = noise->slice_chunks;
+    for (uint64_t at = 0; at < n; at += slice) {
+        sum += epoch->kernel(step, chunks + at, (size_t)(n - at < slice ? n - at : slice));
+        noise->after_slice(noise->self, worker, view, group, (size_t)((from + at) / slice));
+    }
+    return sum;
+}
+
 /* The chunks of a tile one after the other; packed ones are unpacked a few at a time. */
 static double run_tile(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
                        struct tile tile, const struct kernel_step *step, int worker) {
-    if (view->chunks) return epoch->kernel(step, view->chunks + tile.first, (size_t)tile.n);
+    if (view->chunks)
+        return run_chunks(epoch, view, group, step, view->chunks + tile.first, 0, tile.n, worker);
     struct kernel_chunk *chunks = epoch->unpacked[worker];
     const uint8_t *at = NULL;
     double sum = 0;
     for (uint64_t done = 0; done < tile.n; done += UNPACK_CHUNKS) {
         size_t n = tile.n - done < UNPACK_CHUNKS ? (size_t)(tile.n - done) : UNPACK_CHUNKS;
         tiling_unpack(epoch->tiling, view->superblock, group, view->packed, &at, n, chunks);
-        sum += epoch->kernel(step, chunks, n);
+        sum += run_chunks(epoch, view, group, step, chunks, done, n, worker);
     }
     return sum;
 }
@@ -254,6 +270,8 @@ static void visit_superblocks(struct sgd_epoch *epoch, int worker) {
             visit_in_order(epoch, &view, worker);
         else
             visit_freely(epoch, &view, worker, done);
+        if (epoch->watch.noise)
+            epoch->watch.noise->after_users(epoch->watch.noise->self, worker, &view);
         superblock_stream_give_back(epoch->stream, &view);
     }
     free(done);

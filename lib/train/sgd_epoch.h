@@ -37,6 +37,20 @@ struct sgd_rates {
     float bias_rate, bias_reg; /* ... and of the biases */
 };
 
+/* What a sampler does on the way; called by any worker, each with its own number. */
+struct sgd_noise {
+    void *self;
+    uint32_t
+        slice_chunks; /* tiles are cut into slices of so many chunks, at most: a divisor of 512 */
+
+    /* After each slice of a tile, which is still this worker's, with the rows of users that view has. */
+    void (*after_slice)(void *self, int worker, const struct superblock_view *view, size_t group,
+                        size_t slice);
+
+    /* When all tiles of a superblock are visited. */
+    void (*after_users)(void *self, int worker, const struct superblock_view *view);
+};
+
 /* Who watches an epoch; all may be NULL, and are called from any thread. A position is the number of an epoch
  * (epochs done before it) and a superblock of it. A negative code ends the epoch. */
 struct sgd_watch {
@@ -59,6 +73,8 @@ struct sgd_watch {
      * does at that time. */
     int (*before_group)(void *self, uint32_t epoch, size_t superblock, size_t group,
                         struct dpmf_error *error);
+
+    const struct sgd_noise *noise; /* of a sampler */
 };
 
 /* Runs epoch number `number`, from superblock `first` on. *done is how many superblocks of it are done in the end, whatever the result: but after a failure

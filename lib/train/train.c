@@ -9,8 +9,11 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "train/gibbs_train.h"
+#include "train/langevin_train.h"
 #include "train/rates.h"
 #include "train/rows_file.h"
+#include "train/solver.h"
 #include "train/train_run.h"
 
 static double now(void) {
@@ -237,22 +240,18 @@ static int write_model(struct train_run *train, const char *output, struct dpmf_
     return code;
 }
 
-int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
-               const struct dpmf_train_options *options, const struct dpmf_run *run,
-               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
-               struct dpmf_train_report *report, struct dpmf_error *error) {
-    const struct dpmf_train_options default_options = dpmf_train_options_default();
-    const struct dpmf_run default_run = dpmf_run_default();
-    struct dpmf_train_report unwanted;
+static int sgd_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
+                     const struct dpmf_train_options *options, const struct dpmf_run *run,
+                     int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                     struct dpmf_train_report *report, struct dpmf_error *error) {
     struct train_run train = {
         .store = store,
         .valid_store = valid,
-        .options = options ? options : &default_options,
-        .run = run ? run : &default_run,
-        .report = report ? report : &unwanted,
+        .options = options,
+        .run = run,
+        .report = report,
         .users = {.file = -1},
     };
-    memset(train.report, 0, sizeof *train.report);
     if (pthread_mutex_init(&train.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = train_run_prepare(&train, error);
     if (code == 0) {
@@ -263,4 +262,28 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = write_model(&train, output, error);
     train_run_free(&train);
     return code;
+}
+
+int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
+               const struct dpmf_train_options *options, const struct dpmf_run *run,
+               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+               struct dpmf_train_report *report, struct dpmf_error *error) {
+    const struct dpmf_train_options default_options = dpmf_train_options_default();
+    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_train_report unwanted;
+    enum solver solver;
+    if (!options) options = &default_options;
+    if (!run) run = &default_run;
+    if (!report) report = &unwanted;
+    memset(report, 0, sizeof *report);
+    int code = solver_find(options->solver, &solver, error);
+    if (code == 0) code = solver_check_options(solver, options, error);
+    if (code < 0) return code;
+    switch (solver) {
+    case SOLVER_SGD: return sgd_train(store, valid, output, options, run, on_epoch, report, error);
+    case SOLVER_GIBBS:
+        return gibbs_train(store, valid, output, options, run, on_epoch, report, error);
+    default:
+        return langevin_train(solver, store, valid, output, options, run, on_epoch, report, error);
+    }
 }

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "store/store.h"
 #include "train/first_rows.h"
+#include "train/langevin.h"
 #include "train/model_ids.h"
 #include "train/rates.h"
 #include "train/resume.h"
@@ -42,6 +43,7 @@ struct dpmf_train_options dpmf_train_options_default(void) {
         .seed = 1,
         .patience = 3,
         .prefetch = PREFETCH,
+        .burn_in = UINT32_MAX,
     };
 }
 
@@ -122,12 +124,21 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
-    dpmf_json_string(json, "solver", "sgd");
+    dpmf_json_string(json, "solver", solver_name(train->solver));
     dpmf_json_uint(json, "factors", options->factors);
     dpmf_json_uint(json, "epochs", options->epochs);
-    dpmf_json_double(json, "learning_rate", options->learning_rate);
-    dpmf_json_double(json, "decay", options->decay);
-    dpmf_json_double(json, "regularization", options->regularization);
+    if (train->solver == SOLVER_SGD) {
+        dpmf_json_double(json, "learning_rate", options->learning_rate);
+        dpmf_json_double(json, "decay", options->decay);
+        dpmf_json_double(json, "regularization", options->regularization);
+    } else {
+        dpmf_json_uint(json, "burn_in", solver_burn_in(options));
+        dpmf_json_uint(json, "chains", options->chains > 0 ? options->chains : 1);
+        dpmf_json_bool(json, "average", options->average);
+        dpmf_json_string(json, "noise", options->noise ? options->noise : "exact");
+        dpmf_json_double(json, "alpha", PRECISIONS_ALPHA);
+        dpmf_json_double(json, "beta", PRECISIONS_BETA);
+    }
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
     dpmf_json_bool(json, "deterministic", options->deterministic);
@@ -152,7 +163,16 @@ static void make_plan(struct train_run *train) {
         .threads = train->threads,
         .prefetch = options->prefetch < PREFETCH_MAX ? options->prefetch : PREFETCH_MAX,
         .memory = train->run->memory,
+        .has_best = train->valid_store && train->solver == SOLVER_SGD,
     };
+    if (train->solver == SOLVER_SGD) return;
+    uint64_t n_users = store_n_users(train->store), n_items = store_n_items(train->store);
+    struct memory_plan *plan = &train->plan;
+    plan->sampler = langevin_bytes(train->solver, train->kernels, plan->k, n_users, n_items,
+                                   store_n_ratings(train->store), true);
+    plan->momenta = langevin_bytes(train->solver, train->kernels, plan->k, n_users, n_items,
+                                   store_n_ratings(train->store), false) -
+                    plan->sampler;
 }
 
 static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
@@ -221,8 +241,9 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
                                      TILING_SPARE_ROWS, beside, error);
     if (code == 0)
         code = factor_matrix_init(&factors->items, info.items, stride, TILING_SPARE_ROWS, error);
-    if (code == 0 && train->valid) code = best_epoch_init(&train->best, factors, beside, error);
-    if (code < 0) return code;
+    if (code == 0 && train->plan.has_best)
+        code = best_epoch_init(&train->best, factors, beside, error);
+    if (code < 0 || train->solver != SOLVER_SGD) return code;
     if (train->options->resume)
         return resume_read(&train->resumed, factors, &train->users,
                            train->valid ? &train->best : NULL, error);
@@ -277,6 +298,9 @@ int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
     if (train->options->resume)
         code = resume_open(&train->resumed, train->options->resume, train->options->factors,
                            &train->state, error);
+    if (code == 0 && train->options->resume)
+        code = resume_compare(&train->resumed, train->options, train->kernels->name,
+                              train->valid_store != NULL, train->run, error);
     if (code == 0) code = model_ids_fill_users(&train->factors.user_ids, train->store, error);
     if (code == 0) code = tile_ratings(train, error);
     if (code == 0 && train->options->resume) code = find_place(train, error);

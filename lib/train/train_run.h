@@ -13,11 +13,13 @@
 #include "train/memory_plan.h"
 #include "train/sgd_epoch.h"
 #include "train/snapshot.h"
+#include "train/solver.h"
 #include "train/valid_set.h"
 
 struct train_run {
     const struct dpmf_store *store;
     struct dpmf_store *valid_store;
+    enum solver solver;
     const struct dpmf_train_options *options;
     const struct dpmf_run *run;
     struct dpmf_train_report *report;

@@ -27,11 +27,14 @@ struct valid_set {
     uint64_t n;
     double *sums; /* by piece */
     size_t n_pieces;
+    double *totals;    /* of predictions, by rating: NULL before valid_set_mean_rmse; ... */
+    uint64_t n_totals; /* ... over so many models */
 
     /* of the running evaluation */
     const struct factors *factors;
     const struct row_store *users;
     const struct kernel_set *kernels;
+    bool totalling; /* the totals, instead of this model alone */
     _Atomic uint64_t next;
     _Atomic int code;
     struct dpmf_error error; /* of the thread that set the code */
@@ -132,6 +135,7 @@ void valid_set_free(struct valid_set *set) {
     if (!set) return;
     free(set->ratings);
     free(set->sums);
+    free(set->totals);
     free(set);
 }
 
@@ -148,8 +152,8 @@ static const float *row_at(const struct valid_set *set, struct window *window, u
     return window->rows + (user - window->first) * users->stride;
 }
 
-static bool error_of(const struct valid_set *set, const struct valid_rating *rating,
-                     struct window *window, double *e, struct dpmf_error *error) {
+static bool predict(const struct valid_set *set, const struct valid_rating *rating,
+                    struct window *window, double *out, struct dpmf_error *error) {
     const struct factors *factors = set->factors;
     double prediction = factors->offset;
     if (rating->user != UNKNOWN) prediction += (double)factors->users.biases[rating->user];
@@ -161,7 +165,18 @@ static bool error_of(const struct valid_set *set, const struct valid_rating *rat
             (double)set->kernels->dot(u, factors->items.rows + rating->item * factors->items.stride,
                                       set->kernels->padded_k(factors->k));
     }
-    prediction = fmin(fmax(prediction, factors->min), factors->max);
+    *out = prediction;
+    return true;
+}
+
+/* The error of this model's prediction of a rating, or of the mean of all that were totalled. */
+static bool error_of(const struct valid_set *set, uint64_t i, struct window *window, double *e,
+                     struct dpmf_error *error) {
+    const struct valid_rating *rating = &set->ratings[i];
+    double prediction;
+    if (!predict(set, rating, window, &prediction, error)) return false;
+    if (set->totalling) prediction = (set->totals[i] += prediction) / (double)set->n_totals;
+    prediction = fmin(fmax(prediction, set->factors->min), set->factors->max);
     *e = (double)rating->value - prediction;
     return true;
 }
@@ -172,7 +187,7 @@ static bool sum_piece(struct valid_set *set, uint64_t piece, struct window *wind
     double sum = 0, e;
     window->rows = NULL;
     for (uint64_t i = piece * PIECE; i < end; i++) {
-        if (!error_of(set, &set->ratings[i], window, &e, error)) return false;
+        if (!error_of(set, i, window, &e, error)) return false;
         sum += e * e;
     }
     set->sums[piece] = sum;
@@ -199,9 +214,9 @@ static void sum_pieces(void *self, int worker) {
     free(window.buffer);
 }
 
-int valid_set_rmse(struct valid_set *set, const struct factors *factors,
-                   const struct row_store *users, const struct kernel_set *kernels,
-                   struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
+static int find_rmse(struct valid_set *set, const struct factors *factors,
+                     const struct row_store *users, const struct kernel_set *kernels,
+                     struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
     set->factors = factors;
     set->users = users;
     set->kernels = kernels;
@@ -217,4 +232,21 @@ int valid_set_rmse(struct valid_set *set, const struct factors *factors,
     for (size_t i = 0; i < set->n_pieces; i++) sum += set->sums[i];
     *rmse = sqrt(sum / (double)set->n);
     return 0;
+}
+
+int valid_set_rmse(struct valid_set *set, const struct factors *factors,
+                   const struct row_store *users, const struct kernel_set *kernels,
+                   struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
+    set->totalling = false;
+    return find_rmse(set, factors, users, kernels, pool, rmse, error);
+}
+
+int valid_set_mean_rmse(struct valid_set *set, const struct factors *factors,
+                        const struct row_store *users, const struct kernel_set *kernels,
+                        struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
+    if (!set->totals) set->totals = memory_alloc_zero((size_t)set->n, sizeof set->totals[0]);
+    if (!set->totals) return error_no_memory(error);
+    set->totalling = true;
+    set->n_totals++;
+    return find_rmse(set, factors, users, kernels, pool, rmse, error);
 }

@@ -22,6 +22,11 @@ int valid_set_rmse(struct valid_set *set, const struct factors *factors,
                    const struct row_store *users, const struct kernel_set *kernels,
                    struct thread_pool *pool, double *rmse, struct dpmf_error *error);
 
+/* The same of the mean of this model's predictions and those of every model that it was called with before. */
+int valid_set_mean_rmse(struct valid_set *set, const struct factors *factors,
+                        const struct row_store *users, const struct kernel_set *kernels,
+                        struct thread_pool *pool, double *rmse, struct dpmf_error *error);
+
 /* Bytes it takes: to make it, and then to keep it, for so many ratings. */
 uint64_t valid_set_bytes(uint64_t n_ratings, bool making);
 

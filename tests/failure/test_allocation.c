@@ -374,6 +374,25 @@ static int opening_text(void) {
     return code;
 }
 
+static int taking_arrays(void) {
+    static const int64_t users[] = {0, 1, 1}, items[] = {1, 0, 1}, offsets[] = {0, 1, 2};
+    static const double ratings[] = {1, 2, 3};
+    const struct dpmf_arrays arrays = {.n = 3,
+                                       .n_users = 2,
+                                       .n_items = 2,
+                                       .users = users,
+                                       .items = items,
+                                       .ratings = ratings,
+                                       .item_id_bytes = "ab",
+                                       .item_id_offsets = offsets};
+    const struct dpmf_run run = one_thread();
+    struct dpmf_store *store;
+    struct dpmf_error error;
+    int code = dpmf_store_from_arrays(&arrays, NULL, &run, &store, &error);
+    dpmf_store_close(store);
+    return code;
+}
+
 /* ---- lib/recommend, and what lib/train does with a model ---------------------------------------- */
 
 static struct dpmf_model *model;
@@ -402,6 +421,19 @@ static int evaluate_it(struct dpmf_store *store, const struct dpmf_run *run) {
 static int ignore_list(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
     (void)self, (void)user, (void)items, (void)n;
     return 0;
+}
+
+static int ignore_history(void *self, const char *user, size_t length,
+                          const struct dpmf_history *history) {
+    (void)self;
+    (void)user;
+    (void)length;
+    (void)history;
+    return 0;
+}
+
+static int visit_histories(struct dpmf_store *store, const struct dpmf_run *run) {
+    return dpmf_model_histories(model, store, run, ignore_history, NULL, NULL);
 }
 
 static int recommend_all(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -485,6 +517,7 @@ static int releasing(void) {
 
 static int evaluating(void) { return with_store(evaluate_it); }
 static int recommending(void) { return with_store(recommend_all); }
+static int visiting_histories(void) { return with_store(visit_histories); }
 static int looking_up(void) { return with_store(look_up); }
 static int finding_newcomers(void) { return with_store(find_newcomer); }
 static int training(void) { return with_store(train_it); }
@@ -596,11 +629,39 @@ static int keeping_a_ledger(void) {
 /* ---- releases --------------------------------------------------------------------------------- */
 
 static char release_path[TEMP_PATH_MAX];
+static char *release_bytes;
+static size_t n_release_bytes;
 
 static void make_release(void) {
     const struct statement statement = statement_make(1, 4, 2, 2);
     temp_dir_file(&inputs, "release.safetensors", release_path);
     release_make_file(release_path, 2, &statement);
+    release_bytes = temp_dir_read(release_path, &n_release_bytes);
+}
+
+static int rate_all(const struct dpmf_model *release, struct dpmf_user *user,
+                    struct dpmf_error *error) {
+    static const struct dpmf_own_rating ratings[] = {{0, 5}, {1, 2}, {0, 4}, {3, 1}, {1, NAN}};
+    double prediction, shares[5];
+    int code = 0;
+    for (size_t i = 0; i < 5 && code == 0; i++)
+        code = dpmf_user_rate(release, user, ratings[i].item, ratings[i].rating, error);
+    return code < 0 ? code : dpmf_user_explain(release, user, 2, &prediction, shares, error);
+}
+
+static int being_at_home(void) {
+    struct dpmf_model *release;
+    struct dpmf_user *user = NULL;
+    struct dpmf_map *map = NULL;
+    struct dpmf_error error;
+    int code = dpmf_model_open_memory(release_bytes, n_release_bytes, "memory", &release, &error);
+    if (code == 0) code = dpmf_user_fold_in(release, NULL, 0, &user, &error);
+    if (code == 0) code = rate_all(release, user, &error);
+    if (code == 0) code = dpmf_map_make(release, &map, &error);
+    dpmf_map_free(map);
+    dpmf_user_free(user);
+    dpmf_model_close(release);
+    return code;
 }
 
 static int release_writing(void) {
@@ -671,6 +732,7 @@ static const struct scenario scenarios[] = {
     {"split by probe", splitting_by_probe},
     {"stream", streaming},
     {"text as a store", opening_text},
+    {"arrays as a store", taking_arrays},
     {"checkpoint written", checkpoint_writing},
     {"checkpoint read", checkpoint_reading},
     {"model", model_opening},
@@ -678,6 +740,7 @@ static const struct scenario scenarios[] = {
     {"evaluate", evaluating},
     {"train, snapshot and resume", training},
     {"recommend", recommending},
+    {"histories", visiting_histories},
     {"history", looking_up},
     {"fold in", folding_in},
     {"newcomers", finding_newcomers},
@@ -693,6 +756,7 @@ static const struct scenario scenarios[] = {
     {"release written", release_writing},
     {"statement", release_showing},
     {"release evaluated", release_evaluating},
+    {"at home", being_at_home},
     {"plan", planning},
 };
 
@@ -709,6 +773,7 @@ static void test_scenarios(void **state) {
         fail_each_allocation(&scenarios[i]);
     dpmf_model_close(model);
     factors_free(&made);
+    free(release_bytes);
     temp_dir_remove(&inputs);
     temp_dir_remove(&dir);
 }

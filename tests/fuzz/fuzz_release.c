@@ -1,7 +1,8 @@
 /*
  * Property: no bytes make the reader of releases crash, read out of bounds or take more memory than the file
  * has data for; what it accepts is sound, and holds nothing but what a release holds, said in the one way in
- * which it is written. Fuzzers do not find digests, so the digest is mended first where the header allows
+ * which it is written. From memory and from a file the same is accepted, and what is accepted can be used: a
+ * user is fitted, rates on, gets recommendations in order and reasons, and is on the map. Fuzzers do not find digests, so the digest is mended first where the header allows
  * it. The first byte of the input chooses whether the rest is the file itself, or two bytes of the header's
  * length, the header, and the data.
  */
@@ -16,6 +17,7 @@
 #include "base/bytes.h"
 #include "model/checkpoint.h"
 #include "model/release_parts.h"
+#include "recommend/user.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -60,6 +62,78 @@ static void check_header(const uint8_t *bytes) {
     }
 }
 
+/* ---- using it --------------------------------------------------------------------------------- */
+
+static void check_place(const float xy[2]) {
+    for (int a = 0; a < 2; a++)
+        if (!(xy[a] >= -1 && xy[a] <= 1)) abort();
+}
+
+static void check_list(const struct dpmf_model *model, const struct dpmf_scored_item *list,
+                       int64_t n) {
+    if (n < 0) abort();
+    for (int64_t i = 0; i < n; i++) {
+        if (list[i].item >= model->factors.items.n || isnan(list[i].score)) abort();
+        if (i > 0 && !(list[i - 1].score > list[i].score ||
+                       (list[i - 1].score == list[i].score && list[i - 1].item < list[i].item)))
+            abort();
+    }
+}
+
+/* Numbers may be too large to be fitted, which is told and changes nothing. */
+static void use_user(const struct dpmf_model *model, const struct dpmf_map *map) {
+    enum { RATINGS = 3, BEST = 4 };
+    struct dpmf_own_rating ratings[RATINGS];
+    struct dpmf_scored_item best[BEST];
+    const struct dpmf_own_rating *kept;
+    struct dpmf_user *user;
+    double prediction, shares[RATINGS + 1];
+    float xy[2];
+    for (uint64_t i = 0; i < RATINGS; i++) ratings[i] = (struct dpmf_own_rating){2 * i, (float)i};
+    if (dpmf_user_fold_in(model, ratings, RATINGS, &user, NULL) < 0) return;
+    enum { RATED_COLUMNS_MAX = 64 }; /* a rating costs their cube in time, the first time */
+    if (model->factors.k <= RATED_COLUMNS_MAX) {
+        (void)dpmf_user_rate(model, user, 1, 5, NULL);
+        (void)dpmf_user_rate(model, user, 0, NAN, NULL);
+        (void)dpmf_user_rate(model, user, 2, 1, NULL);
+    }
+    if (dpmf_user_ratings(user, &kept) > RATINGS + 1) abort();
+    if (!isfinite(dpmf_user_bias(user))) abort();
+    check_list(model, best, dpmf_user_recommend(model, user, NULL, NULL, BEST, best, NULL));
+    if (model->factors.items.n > 0 &&
+        dpmf_user_explain(model, user, 0, &prediction, shares, NULL) > 0)
+        abort();
+    dpmf_map_user(map, user, xy);
+    check_place(xy);
+    dpmf_user_free(user);
+}
+
+/* `is_release` says whether the file was accepted. */
+static void use_memory(const uint8_t *bytes, size_t n, bool is_release) {
+    enum { BEST = 4 };
+    struct dpmf_scored_item best[BEST];
+    struct dpmf_model *model;
+    struct dpmf_map *map;
+    float xy[2];
+    int code = dpmf_model_open_memory(bytes, n, "fuzz", &model, NULL);
+    if ((code == 0) != (model != NULL)) abort();
+    if (is_release && code < 0) abort();
+    if (code < 0) return;
+    if ((model->kind == MODEL_RELEASE) != is_release) abort();
+    if (dpmf_map_make(model, &map, NULL) < 0) abort();
+    for (uint64_t i = 0; i <= model->factors.items.n; i++) {
+        dpmf_map_item(map, i, xy);
+        check_place(xy);
+    }
+    use_user(model, map);
+    if (model->factors.items.n > 0)
+        check_list(model, best, dpmf_model_similar(model, 0, BEST, best, NULL));
+    dpmf_map_free(map);
+    dpmf_model_close(model);
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
 static int file_of(const uint8_t *bytes, size_t n) {
     int fd = memfd_create("release", MFD_CLOEXEC);
     if (fd < 0 || write(fd, bytes, n) != (ssize_t)n) abort();
@@ -69,13 +143,17 @@ static int file_of(const uint8_t *bytes, size_t n) {
 static void try_file(const uint8_t *bytes, size_t n) {
     struct safetensors *file;
     struct release release;
-    if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) != 0) return;
-    if (release_read_from(file, stride_of, 1, &release, NULL) == 0) {
-        check_release(file, &release);
-        check_header(bytes);
-        release_free(&release);
+    bool is_release = false;
+    if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) == 0) {
+        is_release = release_read_from(file, stride_of, 1, &release, NULL) == 0;
+        if (is_release) {
+            check_release(file, &release);
+            check_header(bytes);
+            release_free(&release);
+        }
+        safetensors_close(file);
     }
-    safetensors_close(file);
+    use_memory(bytes, n, is_release);
 }
 
 /* Puts the digest of what is there where it belongs, if all of it is there. */

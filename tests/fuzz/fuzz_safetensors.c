@@ -1,7 +1,7 @@
 /*
  * Property: no bytes, however made, make the reader of safetensors or of checkpoints crash, read out of
- * bounds or take more memory than the file has data for; what they accept obeys their contracts. The
- * first byte of the input chooses whether the rest is the file itself, or two bytes of the header's
+ * bounds or take more memory than the file has data for; what they accept obeys their contracts, and is the
+ * same from a file and from memory. The first byte of the input chooses whether the rest is the file itself, or two bytes of the header's
  * length, the header, and the data, so that the fuzzer need not learn what lengths are.
  */
 #define _GNU_SOURCE
@@ -54,30 +54,39 @@ static void check_checkpoint(const struct safetensors *file) {
     factors_free(&factors);
 }
 
-/* A length in front of the header. @return false when there is no room for one */
-static bool build(int fd, const uint8_t *data, size_t size) {
-    uint8_t length[8];
-    if (size < 2) return false;
-    bytes_put_u64(length, (uint64_t)data[0] | (uint64_t)data[1] << 8);
-    return write(fd, length, sizeof length) == (ssize_t)sizeof length &&
-           write(fd, data + 2, size - 2) == (ssize_t)(size - 2);
+static int file_of(const uint8_t *bytes, size_t n) {
+    int fd = memfd_create("model", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n) abort();
+    return fd;
+}
+
+/* A copy of just these bytes, so that the sanitizer sees any step beyond them. */
+static void try_bytes(const uint8_t *bytes, size_t n) {
+    struct safetensors *from_file, *from_memory;
+    int code = safetensors_open_descriptor(file_of(bytes, n), "fuzz", &from_file, NULL);
+    if (safetensors_open_memory(bytes, n, "fuzz", &from_memory, NULL) != code) abort();
+    if (code < 0) return;
+    check_file(from_file);
+    check_file(from_memory);
+    check_checkpoint(from_file);
+    check_checkpoint(from_memory);
+    safetensors_close(from_file);
+    safetensors_close(from_memory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size < 1) return 0;
-    struct safetensors *file;
-    int fd = memfd_create("model", MFD_CLOEXEC);
-    if (fd < 0) abort();
-    bool made = data[0] & 1 ? build(fd, data + 1, size - 1)
-                            : write(fd, data + 1, size - 1) == (ssize_t)(size - 1);
-    if (!made) {
-        close(fd);
-        return 0;
+    if (size < 3) return 0;
+    const bool is_built = data[0] & 1;
+    size_t n = is_built ? size - 3 + 8 : size - 1;
+    uint8_t *bytes = malloc(n);
+    if (!bytes) abort();
+    if (is_built) {
+        bytes_put_u64(bytes, (uint64_t)data[1] | (uint64_t)data[2] << 8);
+        memcpy(bytes + 8, data + 3, size - 3);
+    } else {
+        memcpy(bytes, data + 1, n);
     }
-    if (safetensors_open_descriptor(fd, "fuzz", &file, NULL) == 0) {
-        check_file(file);
-        check_checkpoint(file);
-        safetensors_close(file);
-    }
+    try_bytes(bytes, n);
+    free(bytes);
     return 0;
 }

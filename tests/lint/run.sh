@@ -176,7 +176,7 @@ refuses() { ! installs "$@"; }
 machine() {
     rm -f "$scratch"/{calls,updated,offline}
     : >"$scratch/calls"
-    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev >"$scratch/installed"
+    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev >"$scratch/installed"
 }
 expect() {
     if "${@:2}"; then ok; else bad "$1"; fi

@@ -316,6 +316,37 @@ out:
     return code;
 }
 
+/* The sums of n rows' products against doubles; nothing past the result may be written. */
+static int kernel_checks_gram(struct kernel_checks *t, size_t k, size_t n) {
+    const size_t w = t->set->padded_k(k), line = KERNEL_ALIGN / sizeof(float);
+    const size_t cells = (w * w + line) / line * line;
+    float *rows = aligned_alloc(KERNEL_ALIGN, ((n + 1) * w + line) / line * KERNEL_ALIGN);
+    float *gram = aligned_alloc(KERNEL_ALIGN, cells * sizeof *gram);
+    int code = rows && gram ? 0 : kernel_checks_fail(t, "out of memory");
+    for (size_t i = 0; code == 0 && i < n * w; i++)
+        rows[i] = i % w < k ? kernel_checks_uniform(t) : 0;
+    if (code == 0) {
+        for (size_t i = 0; i < cells; i++) gram[i] = -77;
+        t->set->gram(rows, n, w, gram);
+    }
+    for (size_t a = 0; code == 0 && a < k; a++)
+        for (size_t b = 0; code == 0 && b <= a; b++) {
+            double exact = 0;
+            for (size_t i = 0; i < n; i++)
+                exact += (double)rows[i * w + a] * (double)rows[i * w + b];
+            if (!(fabs((double)gram[a * w + b] - exact) <= 1e-6 * (double)(n + 1)))
+                code = kernel_checks_fail(t,
+                                          "k %zu: product of columns %zu and %zu is %.9g, "
+                                          "not %.9g",
+                                          k, a, b, (double)gram[a * w + b], exact);
+        }
+    if (code == 0 && gram[w * w] != -77)
+        code = kernel_checks_fail(t, "k %zu: sums of products: written past their end", k);
+    free(rows);
+    free(gram);
+    return code;
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
 static int kernel_checks_layout(struct kernel_checks *t) {
@@ -338,6 +369,8 @@ static int kernel_checks_k(struct kernel_checks *t, size_t k) {
     if (k <= 300 && kernel_checks_columns(t, k) < 0) return -1;
     for (uint32_t n = 0; n <= 17; n += k <= 64 ? 1 : 8)
         if (kernel_checks_scores(t, k, n) < 0) return -1;
+    for (size_t n = 0; k <= 300 && n <= 9; n += 3)
+        if (kernel_checks_gram(t, k, n) < 0) return -1;
     return 0;
 }
 

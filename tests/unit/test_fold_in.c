@@ -44,7 +44,7 @@ enum { ITEMS = 40 };
 /* n ratings of items far apart, some of them unknown. */
 static void make_ratings(struct dpmf_own_rating *ratings, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        uint64_t item = i * 7 % (ITEMS + 2);
+        uint64_t item = i * 11 % (ITEMS + 2);
         ratings[i].item = item < ITEMS ? item : UINT64_MAX;
         ratings[i].rating = (float)(1 + i * 3 % 5);
     }

@@ -307,7 +307,8 @@ static void run(const struct world *world, const struct mechanism *mechanism, do
     pthread_mutex_init(&context.progress_lock, NULL);
     assert_int_equal(thread_pool_init(&context.pool, threads, NULL), 0);
     assert_int_equal(public_model_init(model, world->n_items, NULL), 0);
-    const struct mechanism_input input = {&context, &world->catalogue, mu};
+    const struct mechanism_input input = {
+        .sums = &context, .catalogue = &world->catalogue, .mu = mu};
     assert_int_equal(mechanism->run(&input, model, NULL), 0);
     assert_true(statement_mu(&statement) <= mu && statement_mu(&statement) > 0.999 * mu);
     assert_int_equal(context.n_passes, statement.n_releases);

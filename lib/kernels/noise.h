@@ -1,0 +1,67 @@
+/*
+ * Gaussian noise for rows of factors, and the two motions that samplers give them. All instruction sets make the
+ * same numbers, bit for bit: the generator is integer arithmetic, and what follows is a fixed sequence of operations
+ * that are rounded the same everywhere (fused multiplications included).
+ *
+ * The generator: eight of Blackman and Vigna's xoshiro128++ side by side, whose states follow from a key. A stream
+ * is named by its key and read from its beginning; two keys have nothing in common.
+ */
+#ifndef DPMF_KERNELS_NOISE_H
+#define DPMF_KERNELS_NOISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    NOISE_LANES = 8,
+    NOISE_BLOCK = 16, /* Gaussians are made by so many: columns are rounded up to that */
+};
+
+struct noise_stream {
+    uint32_t state[4][NOISE_LANES];
+};
+
+/* What a stream is for: no two uses may have all of these in common. */
+struct noise_key {
+    uint64_t seed;
+    uint32_t chain, round, purpose;
+    uint64_t place;
+};
+
+void noise_stream_init(struct noise_stream *stream, const struct noise_key *key);
+
+/* Which rows are to be moved, each for a time of its own. Rows are `stride` floats apart, which leaves room for
+ * k rounded up to NOISE_BLOCK columns, and so has `precision`; the columns past k are 0 and stay 0. */
+struct noise_rows {
+    float *rows;
+    float *momenta; /* of the same shape; for pushing */
+    size_t stride, k;
+    const float *precision; /* by column, 0 or above */
+    float precision_max;
+    const uint32_t *which; /* the rows, n of them */
+    const float *time;
+    size_t n;
+};
+
+/* How rows with momenta are pushed: see noise_body.h. The arrays have a number a row. */
+struct noise_push {
+    float drift;         /* d: how much of its momentum a force gives to the place itself */
+    float lean;          /* (1 + sqrt(d friction)) / d */
+    float slip;          /* sqrt(d / friction) */
+    const float *keep;   /* e^(-friction time) */
+    const float *spread; /* sqrt(1 - keep^2) */
+    const float *damp;   /* factors of the momenta before anything else */
+    float *energy;       /* of the momenta afterwards: their squares' sum */
+};
+
+/* n Gaussians, n a multiple of NOISE_BLOCK. */
+typedef void noise_fill(float *out, size_t n, struct noise_stream *stream);
+
+/* Moves rows by an exact Ornstein-Uhlenbeck step: column x of precision p, after a time t, is
+ *     x e^(-pt/2) + N(0, (1 - e^(-pt)) / p)         (with p = 0: x + N(0, t)) */
+typedef void noise_diffuse(const struct noise_rows *rows, struct noise_stream *stream);
+
+typedef void noise_push_rows(const struct noise_rows *rows, const struct noise_push *push,
+                             struct noise_stream *stream);
+
+#endif

@@ -1,0 +1,258 @@
+/*
+ * Noise in every vector instruction set, in terms of the `eight` and `bits` that kernels/bits_avx.h and its like
+ * define: include one of those first. ref/noise_ref.c says the same plainly, a number at a time; the two must
+ * agree in every bit, so neither may be simplified alone.
+ *
+ * Gaussians by Box and Muller: a radius sqrt(-2 ln u) and an angle. The logarithm is that of the mantissa, brought into
+ * [sqrt 1/2, sqrt 2), by a polynomial, and the exponent. The angle covers a half turn; the other half is a sign of the
+ * cosine, from a bit that the radius has no use for. The polynomials are minimax ones, exact to 4e-7, 1.2e-6 and 5e-8.
+ */
+#ifndef DPMF_KERNELS_NOISE_BODY_H
+#define DPMF_KERNELS_NOISE_BODY_H
+
+#include <math.h>
+
+#include "kernels/kernel_inline.h"
+#include "kernels/noise.h"
+
+struct generator {
+    bits s0, s1, s2, s3;
+};
+
+INLINE struct generator generator_load(const struct noise_stream *stream) {
+    struct generator g = {bits_load(stream->state[0]), bits_load(stream->state[1]),
+                          bits_load(stream->state[2]), bits_load(stream->state[3])};
+    return g;
+}
+
+INLINE void generator_store(struct noise_stream *stream, const struct generator *g) {
+    bits_store(stream->state[0], g->s0);
+    bits_store(stream->state[1], g->s1);
+    bits_store(stream->state[2], g->s2);
+    bits_store(stream->state[3], g->s3);
+}
+
+INLINE bits rotate(bits x, const int n) { return bits_or(bits_left(x, n), bits_right(x, 32 - n)); }
+
+INLINE bits next_bits(struct generator *g) {
+    bits out = bits_add(rotate(bits_add(g->s0, g->s3), 7), g->s0), t = bits_left(g->s1, 9);
+    g->s2 = bits_xor(g->s2, g->s0);
+    g->s3 = bits_xor(g->s3, g->s1);
+    g->s1 = bits_xor(g->s1, g->s2);
+    g->s0 = bits_xor(g->s0, g->s3);
+    g->s2 = bits_xor(g->s2, t);
+    g->s3 = rotate(g->s3, 11);
+    return out;
+}
+
+/* c[0] + c[1] x + ... + c[n - 1] x^(n - 1) */
+INLINE eight polynomial(const float *c, const int n, eight x) {
+    eight sum = eight_splat(c[n - 1]);
+    UNROLL for (int i = n - 2; i >= 0; i--) sum = eight_fma(sum, x, eight_splat(c[i]));
+    return sum;
+}
+
+/* sqrt(-2 ln u) of the upper 31 bits, u in (0, 1]. */
+INLINE eight radius(bits word) {
+    static const float c[] = {-2.0000065f,   1.0000393f,   -0.666065967f, 0.497626789f,
+                              -0.412093448f, 0.378039598f, -0.236549649f};
+    bits u = float_as_bits(bits_to_float(bits_or(bits_right(word, 1), bits_splat(1))));
+    bits exponent = bits_right_signed(bits_sub(u, bits_splat(0x3f3504f3)), 23); /* of sqrt 1/2 */
+    eight z = eight_sub(bits_as_float(bits_sub(u, bits_left(exponent, 23))), eight_splat(1));
+    eight whole = bits_to_float(bits_sub(bits_splat(31), exponent));
+    eight square =
+        eight_fma(polynomial(c, 7, z), z, eight_mul(whole, eight_splat(1.38629436f))); /* 2 ln 2 */
+    return eight_sqrt(eight_max(square, eight_splat(0)));
+}
+
+/* Sixteen of them. */
+INLINE void gaussians(struct generator *g, eight *a, eight *b) {
+    static const float sine[] = {1.57079514f, -0.645925962f, 0.0795006504f, -0.00437101493f};
+    static const float cosine[] = {0.999999953f, -1.23369821f, 0.253650745f, -0.0208106275f,
+                                   0.000858190619f};
+    bits word = next_bits(g), turn = next_bits(g);
+    eight r = radius(word);
+    eight t = eight_mul(bits_to_float(turn), eight_splat(0x1p-31f)), w = eight_mul(t, t);
+    eight up = eight_mul(polynomial(sine, 4, w), t);
+    bits sign = bits_left(word, 31);
+    eight side = bits_as_float(bits_xor(float_as_bits(polynomial(cosine, 5, w)), sign));
+    *a = eight_mul(r, up);
+    *b = eight_mul(r, side);
+}
+
+INLINE void fill_all(float *out, size_t n, struct noise_stream *stream) {
+    struct generator g = generator_load(stream);
+    for (size_t x = 0; x < n; x += NOISE_BLOCK) {
+        eight a, b;
+        gaussians(&g, &a, &b);
+        eight_store(out + x, a);
+        eight_store(out + x + NOISE_LANES, b);
+    }
+    generator_store(stream, &g);
+}
+
+/* ---- an Ornstein-Uhlenbeck step ------------------------------------------------------------------ */
+
+#define STEP_SMALL 0.015625f /* p t up to which the series below are exact to the last bit or so */
+
+/* e^(-z/2) */
+INLINE eight series_decay(eight z) {
+    static const float c[] = {1, -0.5f, 0.125f};
+    return polynomial(c, 3, z);
+}
+
+/* sqrt((1 - e^-z) / z) */
+INLINE eight series_spread(eight z) {
+    static const float c[] = {1, -0.25f, 0.0520833333f};
+    return polynomial(c, 3, z);
+}
+
+/* Of columns of which some have a large z: e^(-z/2) is the 2^halvings-th power of one that the series gives. */
+INLINE void large_step(eight z, eight p, eight root, const int halvings, eight *decay,
+                       eight *spread) {
+    const eight bound = eight_splat(64); /* e^-32 is nothing */
+    eight e =
+        series_decay(eight_mul(eight_min(z, bound), eight_splat(1.0f / (float)(1 << halvings))));
+    for (int i = 0; i < halvings; i++) e = eight_mul(e, e);
+    eight lost = eight_sub(eight_splat(1), eight_mul(e, e));
+    const eight small = eight_splat(STEP_SMALL);
+    *spread = eight_if_less(z, small, eight_mul(root, series_spread(z)),
+                            eight_sqrt(eight_div(lost, eight_max(p, eight_splat(1e-30f)))));
+    *decay = eight_if_less(z, small, series_decay(z), e);
+}
+
+/* How often z is halved before the series may be taken. */
+INLINE int halvings_of(float z) {
+    int n = 0;
+    for (z = z < 64 ? z : 64; z > STEP_SMALL; z /= 2) n++;
+    return n;
+}
+
+/* The noise of columns past k is 0, so these stay what they are, 0. */
+INLINE eight kept_noise(eight noise, size_t x, size_t k) {
+    return x + NOISE_LANES <= k ? noise : eight_first(noise, x < k ? (uint32_t)(k - x) : 0);
+}
+
+INLINE void diffuse_eight(float *row, const float *precision, eight time, eight root,
+                          const int halvings, eight noise) {
+    eight p = eight_load(precision), z = eight_mul(p, time), decay, spread;
+    if (halvings == 0) {
+        decay = series_decay(z);
+        spread = eight_mul(root, series_spread(z));
+    } else {
+        large_step(z, p, root, halvings, &decay, &spread);
+    }
+    eight_store(row, eight_fma(eight_load(row), decay, eight_mul(noise, spread)));
+}
+
+INLINE void diffuse_row(struct generator *g, const struct noise_rows *rows, size_t i,
+                        const int halvings) {
+    float *row = rows->rows + (size_t)rows->which[i] * rows->stride;
+    const eight time = eight_splat(rows->time[i]), root = eight_splat(sqrtf(rows->time[i]));
+    for (size_t x = 0; x < rows->k; x += NOISE_BLOCK) {
+        eight a, b;
+        const size_t y = x + NOISE_LANES;
+        gaussians(g, &a, &b);
+        a = kept_noise(a, x, rows->k);
+        b = kept_noise(b, y, rows->k);
+        diffuse_eight(row + x, rows->precision + x, time, root, halvings, a);
+        diffuse_eight(row + y, rows->precision + y, time, root, halvings, b);
+    }
+}
+
+INLINE void diffuse_all(const struct noise_rows *rows, struct noise_stream *stream) {
+    struct generator g = generator_load(stream);
+    for (size_t i = 0; i < rows->n; i++) {
+        const int halvings = halvings_of(rows->precision_max * rows->time[i]);
+        if (halvings == 0)
+            diffuse_row(&g, rows, i, 0);
+        else
+            diffuse_row(&g, rows, i, halvings);
+    }
+    generator_store(stream, &g);
+}
+
+/* ---- rows with momenta --------------------------------------------------------------------------- */
+
+/*
+ * The process, of a place q with momentum p under the force f = -grad U(q), is
+ *
+ *     dq = p dt             + d f dt - c p dt + sqrt(2 d) dW
+ *     dp = f dt - g p dt    + c f dt          + sqrt(2 g) dW        c = sqrt(d g), one and the same W in both
+ *
+ * which leaves exp(-U(q) - p^2/2) as it is: its diffusion matrix ((d, c), (c, g)) is positive semidefinite and the rest is
+ * antisymmetric (Ma, Chen and Fox 2015). It is made of three motions, each of which has an exact solution:
+ *
+ *     forces    dq = d f, dp = (1 + c) f:  all forces move (q, p) along one line, so that s = p - (1 + c)/d q stays what
+ *               it is. It is s that is stored: the SGD kernel moves q, knows nothing of momenta, and yet gives them their
+ *               kicks. The force of the prior, -precision * q, is a decay of q.
+ *     flight    dq = p
+ *     friction  dp = -g p + sqrt(2 g) dW, dq = sqrt(d/g) dp: an Ornstein-Uhlenbeck step of p, which q slips along with
+ *
+ * and they follow each other as prior/2, flight/2, friction, flight/2, prior/2, so that what splitting them costs is of second
+ * order.
+ */
+struct push_constants {
+    eight time, half, lean, unlean, slip, keep, spread, damp;
+};
+
+INLINE void push_eight(float *row, float *momenta, const float *precision,
+                       const struct push_constants *c, eight noise, eight *energy) {
+    eight decay = series_decay(
+        eight_min(eight_mul(eight_load(precision), c->time), eight_splat(1))); /* of half of it */
+    eight q = eight_mul(eight_load(row), decay);
+    eight p = eight_mul(eight_fma(c->lean, q, eight_load(momenta)), c->damp);
+    q = eight_fma(c->half, p, q);
+    eight next = eight_fma(p, c->keep, eight_mul(noise, c->spread));
+    q = eight_fma(c->slip, eight_sub(next, p), q);
+    q = eight_fma(c->half, next, q);
+    *energy = eight_fma(next, next, *energy);
+    eight_store(momenta, eight_fma(c->unlean, q, next));
+    eight_store(row, eight_mul(q, decay));
+}
+
+/* The lanes are added in one order everywhere. */
+INLINE float lanes_total(eight x) {
+    float lane[NOISE_LANES], sum = 0;
+    eight_store(lane, x);
+    for (int i = 0; i < NOISE_LANES; i++) sum += lane[i];
+    return sum;
+}
+
+INLINE float push_row(struct generator *g, const struct noise_rows *rows,
+                      const struct noise_push *push, size_t i) {
+    const size_t at = (size_t)rows->which[i] * rows->stride;
+    const float time = rows->time[i];
+    const struct push_constants c = {
+        .time = eight_splat(time * push->drift),
+        .half = eight_splat(0.5f * time),
+        .lean = eight_splat(push->lean),
+        .unlean = eight_splat(-push->lean),
+        .slip = eight_splat(push->slip),
+        .keep = eight_splat(push->keep[i]),
+        .spread = eight_splat(push->spread[i]),
+        .damp = eight_splat(push->damp[i]),
+    };
+    eight energy = eight_splat(0);
+    for (size_t x = 0; x < rows->k; x += NOISE_BLOCK) {
+        eight a, b;
+        const size_t y = x + NOISE_LANES;
+        gaussians(g, &a, &b);
+        a = kept_noise(a, x, rows->k);
+        b = kept_noise(b, y, rows->k);
+        push_eight(rows->rows + at + x, rows->momenta + at + x, rows->precision + x, &c, a,
+                   &energy);
+        push_eight(rows->rows + at + y, rows->momenta + at + y, rows->precision + y, &c, b,
+                   &energy);
+    }
+    return lanes_total(energy);
+}
+
+INLINE void push_all(const struct noise_rows *rows, const struct noise_push *push,
+                     struct noise_stream *stream) {
+    struct generator g = generator_load(stream);
+    for (size_t i = 0; i < rows->n; i++) push->energy[i] = push_row(&g, rows, push, i);
+    generator_store(stream, &g);
+}
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Sorts out a person's own ratings: items that the model does not know are passed over, and of an item that is there
+ * twice the last rating counts. Fed by whoever folds in or explains; feeds ridge.c and user_rate.c.
+ */
+#include "recommend/known_ratings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* A rating's item and its place among those that are known. */
+struct place {
+    uint64_t item;
+    size_t at;
+};
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    if (x->item != y->item) return x->item < y->item ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Places are in the order of items; what is passed over loses its item. */
+static void unite(struct known_ratings *own, const struct place *places) {
+    size_t kept = 0;
+    for (size_t i = 0, first = 0; i < own->n; i++) {
+        if (places[i].item != places[first].item) first = i;
+        if (i == first) continue;
+        own->at[places[first].at].rating = own->at[places[i].at].rating;
+        own->origin[places[first].at] = own->origin[places[i].at];
+        own->at[places[i].at].item = UINT64_MAX;
+    }
+    for (size_t i = 0; i < own->n; i++) {
+        if (own->at[i].item == UINT64_MAX) continue;
+        own->at[kept] = own->at[i];
+        own->origin[kept++] = own->origin[i];
+    }
+    own->n = kept;
+}
+
+static int take(struct known_ratings *own, const struct dpmf_model *model,
+                const struct dpmf_own_rating *given, size_t n, struct place *places,
+                struct dpmf_error *error) {
+    for (size_t i = 0; i < n; i++) {
+        if (!model_item_row(model, given[i].item)) continue;
+        if (!isfinite(given[i].rating)) return known_ratings_refuse(error);
+        places[own->n] = (struct place){given[i].item, own->n};
+        own->origin[own->n] = i;
+        own->at[own->n++] = given[i];
+    }
+    if (own->n == 0) return 0;
+    qsort(places, own->n, sizeof *places, compare_places);
+    unite(own, places);
+    return 0;
+}
+
+int known_ratings_take(struct known_ratings *own, const struct dpmf_model *model,
+                       const struct dpmf_own_rating *given, size_t n, struct dpmf_error *error) {
+    struct place *places = memory_alloc(n, sizeof *places);
+    *own = (struct known_ratings){.at = memory_alloc(n, sizeof *own->at),
+                                  .origin = memory_alloc(n, sizeof *own->origin),
+                                  .capacity = n};
+    int code = places && own->at && own->origin ? take(own, model, given, n, places, error)
+                                                : error_no_memory(error);
+    if (code < 0) known_ratings_free(own);
+    free(places);
+    return code;
+}
+
+void known_ratings_free(struct known_ratings *own) {
+    free(own->at);
+    free(own->origin);
+    *own = (struct known_ratings){0};
+}
+
+int known_ratings_reserve(struct known_ratings *own, struct dpmf_error *error) {
+    return memory_reserve(&own->at, &own->capacity, own->n + 1, sizeof *own->at)
+               ? 0
+               : error_no_memory(error);
+}
+
+size_t known_ratings_find(const struct known_ratings *own, uint64_t item) {
+    size_t i = 0;
+    while (i < own->n && own->at[i].item != item) i++;
+    return i;
+}
+
+int known_ratings_refuse(struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_NOT_FINITE, "a rating is not a finite number");
+    error_hint(error, "give ratings such as 4 or 3.5");
+    return DPMF_ERR_INPUT_NOT_FINITE;
+}

@@ -1,0 +1,114 @@
+/*
+ * A user who rates on: each rating that comes, changes or goes is a row more or less of the normal equations that
+ * are kept (normal_equations.h), and the bias and the vector are solved anew from them. Of a release that is O(k^2).
+ * A trained checkpoint's penalty grows with the number of ratings, so there the factor is made anew, in O(k^3), but
+ * never is a rating looked at twice.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "recommend/ridge.h"
+#include "recommend/user.h"
+
+/* c and s. Of no ratings every penalty gives the same, nothing; 0, a checkpoint's, would be no system. */
+static int penalties(const struct dpmf_user *user, size_t n, double *penalty, double *bias_column,
+                     struct dpmf_error *error) {
+    return ridge_penalties(user->model, n > 0 ? n : 1, penalty, bias_column, error);
+}
+
+/* Sums and factor of all ratings. */
+static int build(struct dpmf_user *user, struct dpmf_error *error) {
+    double penalty, bias_column;
+    int code = penalties(user, user->known.n, &penalty, &bias_column, error);
+    if (code < 0) return code;
+    normal_equations_clear(&user->equations);
+    for (size_t j = 0; j < user->known.n; j++) {
+        const struct dpmf_own_rating *own = &user->known.at[j];
+        ridge_row(user->model, own->item, bias_column, user->x);
+        normal_equations_add(&user->equations, user->x, ridge_residual(user->model, own), 1);
+    }
+    return normal_equations_factor(&user->equations, penalty) < 0 ? ridge_refuse(error) : 0;
+}
+
+int user_equations_keep(struct dpmf_user *user, struct dpmf_error *error) {
+    if (user->equations.width > 0) return 0;
+    int code = normal_equations_init(&user->equations, (size_t)user->model->factors.k + 1, error);
+    if (code == 0) code = build(user, error);
+    if (code < 0) normal_equations_free(&user->equations);
+    return code;
+}
+
+/* ---- one rating ------------------------------------------------------------------------------- */
+
+/* What a rating does to the user: it comes, goes (its value is then NaN), or has another value. */
+struct change {
+    struct dpmf_own_rating now;
+    size_t at; /* its place; past the last for a new one */
+    bool comes, goes;
+};
+
+/* The sums, and what the factor must follow. */
+static int apply(struct dpmf_user *user, const struct change *change, double penalty) {
+    struct normal_equations *equations = &user->equations;
+    const struct dpmf_model *model = user->model;
+    double before = change->comes ? 0 : ridge_residual(model, &user->known.at[change->at]);
+    double after = change->goes ? 0 : ridge_residual(model, &change->now);
+    if (!change->comes && !change->goes) {
+        normal_equations_revalue(equations, user->x, before, after);
+        return 0;
+    }
+    if (change->goes && user->known.n == 1) {
+        normal_equations_clear(equations); /* nothing is exactly nothing */
+        return normal_equations_factor(equations, penalty);
+    }
+    const int sign = change->comes ? 1 : -1;
+    normal_equations_add(equations, user->x, change->comes ? after : before, sign);
+    return penalty == equations->penalty ? normal_equations_follow(equations, user->x, sign)
+                                         : normal_equations_factor(equations, penalty);
+}
+
+static int solve(struct dpmf_user *user, const struct change *change, struct dpmf_error *error) {
+    double penalty, bias_column;
+    size_t n = user->known.n + (size_t)change->comes - (size_t)change->goes;
+    int code = penalties(user, n, &penalty, &bias_column, error);
+    if (code < 0) return code;
+    ridge_row(user->model, change->now.item, bias_column, user->x);
+    if (apply(user, change, penalty) < 0) return ridge_refuse(error);
+    if (normal_equations_solve(&user->equations, user->x) < 0) return ridge_refuse(error);
+    user->x[0] *= bias_column;
+    return user_solution_take(user, user->x, error);
+}
+
+static void note(struct known_ratings *own, const struct change *change) {
+    if (change->goes) {
+        own->n--;
+        memmove(own->at + change->at, own->at + change->at + 1,
+                (own->n - change->at) * sizeof own->at[0]);
+        return;
+    }
+    own->at[change->at] = change->now;
+    own->n += change->comes;
+}
+
+int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint64_t item,
+                   float rating, struct dpmf_error *error) {
+    (void)model;
+    if (!model_item_row(user->model, item))
+        return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
+    if (isinf(rating)) return known_ratings_refuse(error);
+    struct change change = {.now = {item, rating}, .goes = isnan(rating)};
+    change.at = known_ratings_find(&user->known, item);
+    change.comes = change.at == user->known.n;
+    if (change.comes && change.goes) return 0;
+
+    int code = known_ratings_reserve(&user->known, error);
+    if (code == 0) code = user_equations_keep(user, error);
+    if (code < 0) return code;
+    code = solve(user, &change, error);
+    if (code < 0)
+        (void)build(user, NULL); /* as before, from the ratings, which are as before */
+    else
+        note(&user->known, &change);
+    return code;
+}

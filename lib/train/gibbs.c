@@ -1,0 +1,272 @@
+/*
+ * The sweeps of gibbs.h. Most of the time goes into sums of x x^T, so the rows that a row met are gathered, some at a time,
+ * into a panel that stays in the first-level cache, and multiplied there in single precision; the panels' sums are added up in
+ * double, and so is everything after them. Fed by gibbs_train.c.
+ */
+#include "train/gibbs.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cholesky.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    PANEL_BYTES = 16 << 10, /* half of a first-level cache */
+    PANEL_LEAST = 8,        /* rows, however long they are */
+    PANEL_MOST = 256,       /* more would lose digits in single precision */
+    AT_ONCE = 8,            /* rows that a thread takes */
+};
+
+/* A thread's. The bias is the last column. */
+struct space {
+    float *panel;  /* rows x padded k */
+    float *gram;   /* padded k x padded k: of a panel */
+    float *sums;   /* padded k: of a panel's columns ... */
+    float *pulls;  /* ... and of their products with y */
+    float *y;      /* rows */
+    double *A, *c; /* (k + 1) x (k + 1), and k + 1 */
+};
+
+struct gibbs {
+    const struct kernel_set *kernels;
+    struct thread_pool *pool;
+    size_t k, padded_k, panel_rows;
+    struct space *spaces; /* by thread */
+    int n_spaces;
+
+    /* of the running sweep */
+    const struct gibbs_side *side;
+    const struct chain_key *key;
+    bool (*should_stop)(void *self);
+    void *self;
+    _Atomic uint64_t next;
+    _Atomic int code;
+};
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+static size_t rows_of_panel(size_t padded_k) {
+    size_t rows = PANEL_BYTES / (padded_k * sizeof(float));
+    return rows < PANEL_LEAST ? PANEL_LEAST : rows > PANEL_MOST ? PANEL_MOST : rows;
+}
+
+static size_t whole_lines(size_t floats) {
+    const size_t line = KERNEL_ALIGN / sizeof(float);
+    return (floats + line - 1) / line * line;
+}
+
+static float *floats(size_t n) {
+    return aligned_alloc(KERNEL_ALIGN, whole_lines(n) * sizeof(float));
+}
+
+static bool make_space(struct space *space, size_t k, size_t padded, size_t rows) {
+    *space = (struct space){
+        .panel = floats(rows * padded),
+        .gram = floats(padded * padded),
+        .sums = floats(padded),
+        .pulls = floats(padded),
+        .y = floats(rows),
+        .A = memory_alloc((k + 1) * (k + 1), sizeof(double)),
+        .c = memory_alloc(k + 1, sizeof(double)),
+    };
+    return space->panel && space->gram && space->sums && space->pulls && space->y && space->A &&
+           space->c;
+}
+
+static void free_space(struct space *space) {
+    free(space->panel);
+    free(space->gram);
+    free(space->sums);
+    free(space->pulls);
+    free(space->y);
+    free(space->A);
+    free(space->c);
+}
+
+uint64_t gibbs_bytes(const struct kernel_set *kernels, size_t k, int threads) {
+    const uint64_t padded = kernels->padded_k(k), rows = rows_of_panel((size_t)padded);
+    const uint64_t n_floats = rows * (padded + 1) + padded * (padded + 2);
+    const uint64_t n_doubles = (uint64_t)(k + 1) * (k + 2);
+    return (uint64_t)threads * (n_floats * sizeof(float) + n_doubles * sizeof(double));
+}
+
+int gibbs_init(struct gibbs **out, const struct kernel_set *kernels, size_t k,
+               struct thread_pool *pool, struct dpmf_error *error) {
+    struct gibbs *gibbs = memory_alloc_zero(1, sizeof *gibbs);
+    *out = NULL;
+    if (!gibbs) return error_no_memory(error);
+    gibbs->kernels = kernels;
+    gibbs->pool = pool;
+    gibbs->k = k;
+    gibbs->padded_k = kernels->padded_k(k);
+    gibbs->panel_rows = rows_of_panel(gibbs->padded_k);
+    gibbs->n_spaces = thread_pool_size(pool);
+    gibbs->spaces = memory_alloc_zero((size_t)gibbs->n_spaces, sizeof gibbs->spaces[0]);
+    bool good = gibbs->spaces != NULL;
+    for (int i = 0; good && i < gibbs->n_spaces; i++)
+        good = make_space(&gibbs->spaces[i], k, gibbs->padded_k, gibbs->panel_rows);
+    if (!good) {
+        gibbs_free(gibbs);
+        return error_no_memory(error);
+    }
+    *out = gibbs;
+    return 0;
+}
+
+void gibbs_free(struct gibbs *gibbs) {
+    if (!gibbs) return;
+    for (int i = 0; gibbs->spaces && i < gibbs->n_spaces; i++) free_space(&gibbs->spaces[i]);
+    free(gibbs->spaces);
+    free(gibbs);
+}
+
+/* ---- one row ---------------------------------------------------------------------------------- */
+
+/* Copies the rows that n ratings are of, and what is left of these. */
+static void gather(const struct gibbs *gibbs, const struct space *space, uint64_t first, size_t n) {
+    const struct factor_matrix *other = gibbs->side->other;
+    const uint32_t *numbers = gibbs->side->ratings->other + first;
+    const float *values = gibbs->side->ratings->value + first;
+    const size_t width = gibbs->padded_k;
+    for (size_t t = 0; t < n; t++) {
+        memcpy(space->panel + t * width, other->rows + numbers[t] * other->stride,
+               width * sizeof(float));
+        space->y[t] = values[t] - other->biases[numbers[t]];
+    }
+}
+
+/* Adds a panel of n rows to A, of which the lower triangle is used, and to c; both lack their factor `noise`. */
+static void add_panel(const struct gibbs *gibbs, const struct space *space, size_t n) {
+    const size_t k = gibbs->k, width = gibbs->padded_k;
+    gibbs->kernels->gram(space->panel, n, width, space->gram);
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = 0; b <= a; b++)
+            space->A[a * (k + 1) + b] += (double)space->gram[a * width + b];
+
+    float *sums = space->sums, *pulls = space->pulls;
+    double *last = space->A + k * (k + 1), y_sum = 0;
+    memset(sums, 0, width * sizeof(float));
+    memset(pulls, 0, width * sizeof(float));
+    for (size_t t = 0; t < n; t++) {
+        const float *row = space->panel + t * width, y = space->y[t];
+        for (size_t x = 0; x < width; x++) {
+            sums[x] += row[x];
+            pulls[x] += y * row[x];
+        }
+        y_sum += (double)y;
+    }
+    for (size_t x = 0; x < k; x++) {
+        last[x] += (double)sums[x];
+        space->c[x] += (double)pulls[x];
+    }
+    last[k] += (double)n;
+    space->c[k] += y_sum;
+}
+
+/* A and c of a row, whole. */
+static void build(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    const struct gibbs_side *side = gibbs->side;
+    const size_t w = gibbs->k + 1;
+    const uint64_t end = side->ratings->start[row + 1];
+    memset(space->A, 0, w * w * sizeof(double));
+    memset(space->c, 0, w * sizeof(double));
+    for (uint64_t first = side->ratings->start[row]; first < end; first += gibbs->panel_rows) {
+        size_t n = (size_t)(end - first < gibbs->panel_rows ? end - first : gibbs->panel_rows);
+        gather(gibbs, space, first, n);
+        add_panel(gibbs, space, n);
+    }
+    for (size_t a = 0; a < w; a++) {
+        for (size_t b = 0; b <= a; b++) space->A[a * w + b] *= side->noise;
+        space->A[a * w + a] += a < gibbs->k ? side->precision[a] : side->bias_precision;
+        space->c[a] *= side->noise;
+    }
+}
+
+/* c := a draw from N(A^-1 c, A^-1). With A = L L^T that is L^-T (L^-1 c + z), z being standard Gaussians. */
+static int draw(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    const size_t w = gibbs->k + 1;
+    struct random_stream random;
+    if (cholesky_factor(space->A, w) < 0) return DPMF_ERR_TRAIN_DIVERGED;
+    chain_stream_init(&random, gibbs->key, gibbs->side->purpose, row);
+    cholesky_solve_lower(space->A, w, space->c);
+    for (size_t x = 0; x < w; x++) space->c[x] += random_gaussian(&random);
+    cholesky_solve_transposed(space->A, w, space->c);
+    return 0;
+}
+
+static int keep(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    struct factor_matrix *own = gibbs->side->own;
+    float *to = own->rows + row * own->stride;
+    bool finite = true;
+    for (size_t x = 0; x < gibbs->k; x++) {
+        to[x] = (float)space->c[x];
+        finite = finite && isfinite(to[x]);
+    }
+    own->biases[row] = (float)space->c[gibbs->k];
+    return finite && isfinite(own->biases[row]) ? 0 : DPMF_ERR_TRAIN_DIVERGED;
+}
+
+static double squares_of(const struct gibbs *gibbs, uint64_t row) {
+    const struct rating_side *ratings = gibbs->side->ratings;
+    const struct factor_matrix *own = gibbs->side->own, *other = gibbs->side->other;
+    const float *u = own->rows + row * own->stride;
+    double sum = 0;
+    for (uint64_t r = ratings->start[row]; r < ratings->start[row + 1]; r++) {
+        const uint32_t j = ratings->other[r];
+        const float *v = other->rows + j * other->stride;
+        double e = (double)ratings->value[r] - (double)own->biases[row] - (double)other->biases[j] -
+                   (double)gibbs->kernels->dot(u, v, gibbs->padded_k);
+        sum += e * e;
+    }
+    return sum;
+}
+
+/* ---- a sweep ---------------------------------------------------------------------------------- */
+
+static int sweep_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    build(gibbs, space, row);
+    int code = draw(gibbs, space, row);
+    if (code == 0) code = keep(gibbs, space, row);
+    if (code == 0 && gibbs->side->squares) gibbs->side->squares[row] = squares_of(gibbs, row);
+    return code;
+}
+
+static void sweep_rows(void *self, int worker) {
+    struct gibbs *gibbs = self;
+    const struct space *space = &gibbs->spaces[worker];
+    const uint64_t n = gibbs->side->ratings->n;
+    uint64_t first;
+    while ((first = atomic_fetch_add(&gibbs->next, AT_ONCE)) < n) {
+        uint64_t end = first + AT_ONCE < n ? first + AT_ONCE : n;
+        int code = 0;
+        for (uint64_t row = first; row < end && code == 0; row++)
+            code = sweep_row(gibbs, space, row);
+        if (code == 0 && gibbs->should_stop && gibbs->should_stop(gibbs->self))
+            code = DPMF_ERR_BASE_CANCELLED;
+        if (code < 0) {
+            atomic_store(&gibbs->code, code);
+            atomic_store(&gibbs->next, n);
+        }
+    }
+}
+
+int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
+                bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    gibbs->side = side;
+    gibbs->key = key;
+    gibbs->should_stop = should_stop;
+    gibbs->self = self;
+    atomic_store(&gibbs->next, 0);
+    atomic_store(&gibbs->code, 0);
+    thread_pool_run(gibbs->pool, sweep_rows, gibbs);
+    int code = atomic_load(&gibbs->code);
+    if (code == DPMF_ERR_BASE_CANCELLED) return error_set(error, code, "interrupted");
+    if (code < 0)
+        return error_set(error, code, "a number of the model was not finite in round %u",
+                         key->round);
+    return 0;
+}

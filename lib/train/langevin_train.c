@@ -1,0 +1,405 @@
+/*
+ * The solvers "sgld", "sghmc" and "sgnht": chains of Langevin dynamics on the tiles of SGD, each from the prior. A round is
+ * an epoch: all ratings once, all noise that is owed, the precisions. The model is the last sample or, averaged, the mean
+ * of many. Fed by train_prepare.c; feeds a checkpoint.
+ */
+#define _GNU_SOURCE
+#include "train/langevin_train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+#include "train/chain_watch.h"
+#include "train/langevin.h"
+#include "train/noise_table.h"
+#include "train/posterior_mean.h"
+#include "train/rates.h"
+#include "train/rows_file.h"
+#include "train/train_run.h"
+
+enum {
+    SAMPLES = 100,     /* that are kept for a mean, where nobody says how many */
+    SAMPLES_LEAST = 2, /* of which a mean is one */
+    CHUNK_BYTES_A_RATING = 15,
+    FALLING = 10, /* epochs, at most, in which the steps of a burn-in fall */
+};
+
+#define HASTE 4.0 /* of the steps of a burn-in */
+
+struct langevin_run {
+    struct train_run train;
+    struct langevin *langevin;
+    struct chain_watch *watch;
+    struct posterior_mean *mean; /* NULL: no average is wanted */
+    uint32_t chains, burn_in, samples;
+    uint32_t chain, round; /* from 0, and from 1 */
+    struct langevin_step step, sampling;
+    double squared_error;
+    double started;
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- before the rounds ------------------------------------------------------------------------ */
+
+static int refuse(const struct langevin_run *run, const char *what, const char *hint,
+                  struct dpmf_error *error) {
+    int code =
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s %s", solver_name(run->train.solver), what);
+    error_hint(error, "%s", hint);
+    return code;
+}
+
+static int check_options(const struct langevin_run *run, size_t *table, struct dpmf_error *error) {
+    const struct dpmf_train_options *options = run->train.options;
+    if (options->snapshot || options->resume)
+        return refuse(run, "makes no snapshots, and goes on from none",
+                      "leave --snapshot and --resume out", error);
+    if (options->average && posterior_mean_most(options->factors) < SAMPLES_LEAST) {
+        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                             "%u factors are too many for a mean of samples", options->factors);
+        error_hint(error, "at most %d factors, or without --average",
+                   CHECKPOINT_K_MAX / SAMPLES_LEAST - POSTERIOR_MEAN_MORE);
+        return code;
+    }
+    if (options->samples > posterior_mean_most(options->factors)) {
+        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                             "%u samples of %u factors are more than a model can hold",
+                             options->samples, options->factors);
+        error_hint(error, "keep at most %u", posterior_mean_most(options->factors));
+        return code;
+    }
+    return noise_table_parse(options->noise, table, error);
+}
+
+/* What must be in memory, and is not. */
+static int too_little(const struct langevin_run *run, uint64_t samples, struct dpmf_error *error) {
+    const struct train_run *train = &run->train;
+    const uint64_t mebibyte = (uint64_t)1 << 20, users = store_n_users(train->store);
+    uint64_t memory = train->run->memory ? train->run->memory : memory_default_budget();
+    uint64_t rows = users * train->kernels->stride(train->options->factors) * sizeof(float);
+    uint64_t enough = memory + train->plan.missing + train->plan.momenta + rows + samples +
+                      CHUNK_BYTES_A_RATING * store_n_ratings(train->store) - train->plan.whole;
+    int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
+                         "%llu MiB are too little for %s%s, which must "
+                         "be in memory as a whole",
+                         (unsigned long long)(memory / mebibyte), solver_name(train->solver),
+                         train->options->average ? " and the samples that it averages over" : "");
+    error_hint(error, "give it --memory %lluMiB or more%s",
+               (unsigned long long)((enough + mebibyte - 1) / mebibyte),
+               train->options->average ? ", or leave --average out" : ", or choose --solver sgld");
+    return code;
+}
+
+/* How many samples there is room for. */
+static int plan_samples(struct langevin_run *run, struct dpmf_error *error) {
+    const struct train_run *train = &run->train;
+    const struct dpmf_train_options *options = train->options;
+    const uint64_t each = posterior_mean_bytes(store_n_users(train->store),
+                                               store_n_items(train->store), options->factors, 1);
+    uint64_t samples = options->samples, least = options->samples;
+    if (!options->average) samples = least = 0;
+    if (options->average && samples == 0) {
+        samples = (uint64_t)run->chains * (options->epochs - run->burn_in);
+        if (samples > SAMPLES) samples = SAMPLES;
+        if (samples > posterior_mean_most(options->factors))
+            samples = posterior_mean_most(options->factors);
+        least = samples < SAMPLES_LEAST ? samples : SAMPLES_LEAST;
+    }
+    bool streamed = tiling_is_streamed(train->tiling);
+    if (streamed && (options->average || train->solver != SOLVER_SGLD))
+        return too_little(run, least * each, error);
+    uint64_t tiles = tiling_bytes(train->tiling), whole = train->plan.whole;
+    uint64_t left = whole > tiles ? whole - tiles : 0;
+    if (least * each > left) return too_little(run, least * each, error);
+    run->samples = (uint32_t)(samples * each > left ? left / each : samples);
+    return 0;
+}
+
+static int prepare(struct langevin_run *run, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    const struct dpmf_train_options *options = train->options;
+    size_t table;
+    int code = check_options(run, &table, error);
+    if (code == 0) code = train_run_prepare(train, error);
+    run->chains = options->chains > 0 ? options->chains : 1;
+    run->burn_in = solver_burn_in(options);
+    if (code == 0) code = plan_samples(run, error);
+    if (code < 0) return code;
+    const struct langevin_source source = {
+        .solver = train->solver,
+        .tiling = train->tiling,
+        .kernels = train->kernels,
+        .factors = &train->factors,
+        .users = &train->users,
+        .pool = train->pool,
+        .unit = train->unit,
+        .table = table,
+        .seed = options->seed,
+    };
+    const struct factors *factors = &train->factors;
+    double begun = now();
+    code = langevin_init(&run->langevin, &source, error);
+    train->report->tiling_seconds += now() - begun;
+    if (code == 0)
+        code = chain_watch_init(&run->watch, factors->users.n, factors->items.n, run->chains,
+                                options->seed, error);
+    if (code == 0 && options->average)
+        code = posterior_mean_init(&run->mean, factors->users.n, factors->items.n, factors->k,
+                                   run->samples,
+                                   (uint64_t)run->chains * (options->epochs - run->burn_in), error);
+    return code;
+}
+
+static void free_run(struct langevin_run *run) {
+    posterior_mean_free(run->mean);
+    chain_watch_free(run->watch);
+    langevin_free(run->langevin);
+    train_run_free(&run->train);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------ */
+
+/* What a burn-in begins with: rates as those of SGD, whatever that does to the distribution. */
+static struct langevin_step first_step(struct langevin_run *run, const struct langevin_step *safe) {
+    const struct precisions *precisions = langevin_precisions(run->langevin);
+    const double sgd = 2 * RATES_LEARNING_RATE / (run->train.unit * precisions->noise);
+    struct langevin_step step = *safe;
+    if (run->train.solver == SOLVER_SGLD) step.rows = fmax(step.rows, sgd);
+    step.biases = fmax(step.biases, RATES_BIAS_RATE * sgd);
+    return step;
+}
+
+static int measure(struct langevin_run *run, struct dpmf_error *error) {
+    struct langevin_stiffness stiffness;
+    const double wanted = run->train.options->step;
+    int code = langevin_measure(run->langevin, &stiffness, error);
+    if (code < 0) return code;
+    run->sampling = langevin_safe_step(run->train.solver, &stiffness);
+    if (wanted > 0) run->sampling.rows = wanted;
+    run->train.report->step = run->sampling.rows;
+    run->train.report->stiffness =
+        langevin_stiffness_of(run->train.solver, &stiffness, &run->sampling);
+    return 0;
+}
+
+/* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter, steps that are HASTE times
+ * too large, whose distribution is nearly right; then, and while sampling, what is safe, measured when it is first used and once
+ * more when sampling begins, and constant from there on. */
+static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
+    const uint32_t done = run->round - 1, burn_in = run->burn_in;
+    const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
+    const double haste = done < burn_in - burn_in / 4 ? HASTE : 1;
+    if (done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in) {
+        int code = measure(run, error);
+        if (code < 0) return code;
+        if (done == 0) run->step = first_step(run, &run->sampling);
+    }
+    if (done >= falling) {
+        run->step.rows = haste * run->sampling.rows;
+        run->step.biases = haste * run->sampling.biases;
+    } else if (done > 0) {
+        double left = (double)(falling - done + 1);
+        run->step.rows *= pow(haste * run->sampling.rows / run->step.rows, 1 / left);
+        run->step.biases *= pow(haste * run->sampling.biases / run->step.biases, 1 / left);
+    }
+    langevin_set_step(run->langevin, &run->step);
+    return 0;
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------- */
+
+static bool should_stop(void *self) {
+    struct langevin_run *run = self;
+    struct train_run *train = &run->train;
+    if (!train->run->progress) return false;
+    if (atomic_load_explicit(&train->stopped, memory_order_relaxed)) return true;
+    if (pthread_mutex_trylock(&train->progress_lock) != 0) return false;
+    const uint32_t epochs = train->options->epochs;
+    const struct dpmf_progress progress = {
+        .phase = "sampling",
+        .unit = "epochs",
+        .done = (uint64_t)run->chain * epochs + run->round - 1,
+        .total = (uint64_t)run->chains * epochs,
+    };
+    if (train->run->progress(train->run->self, &progress)) atomic_store(&train->stopped, true);
+    pthread_mutex_unlock(&train->progress_lock);
+    return atomic_load(&train->stopped);
+}
+
+static int diverged(const struct langevin_run *run, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_TRAIN_DIVERGED,
+                         "sampling diverged in epoch %u of chain %u", run->round, run->chain + 1);
+    if (run->train.options->step > 0)
+        error_hint(error, "use a smaller --step than %g, or leave it out", run->step.rows);
+    else
+        error_hint(error, "give a --step below %g", run->step.rows);
+    return code;
+}
+
+/* All ratings once, and all that goes with it. */
+static int visit_ratings(struct langevin_run *run, struct dpmf_epoch *epoch,
+                         struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    const uint64_t n = train->state.n_ratings;
+    double begun = now();
+    size_t done;
+    const struct sgd_rates rates = langevin_begin_round(run->langevin, run->round);
+    const struct sgd_watch watch = {
+        .self = run, .should_stop = should_stop, .noise = langevin_noise(run->langevin)};
+    int code = sgd_epoch_run(train->epoch, run->round - 1, 0, &rates, &watch, &done, error);
+    if (code < 0) return code;
+    langevin_end_round(run->langevin);
+    run->squared_error = 0;
+    for (size_t s = 0; s < tiling_n_superblocks(train->tiling); s++)
+        run->squared_error += sgd_epoch_squared_error(train->epoch, s);
+    run->squared_error = langevin_squared_error(run->langevin, n, run->squared_error);
+    epoch->train_rmse = sqrt(run->squared_error / (double)(n > 0 ? n : 1));
+    if (!isfinite(epoch->train_rmse) || epoch->train_rmse > train->worst_rmse)
+        return diverged(run, error);
+    langevin_draw_precisions(run->langevin, n, run->squared_error);
+    double seconds = now() - begun;
+    train->report->seconds += seconds;
+    epoch->updates_per_second = (double)n / fmax(seconds, 1e-9);
+    return 0;
+}
+
+/* Of the mean prediction so far, where there is one; else of this sample. */
+static int validate(struct langevin_run *run, bool counts, double *rmse, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    *rmse = NAN;
+    if (!train->valid) return 0;
+    return counts && run->mean ? valid_set_mean_rmse(train->valid, &train->factors, &train->users,
+                                                     train->kernels, train->pool, rmse, error)
+                               : valid_set_rmse(train->valid, &train->factors, &train->users,
+                                                train->kernels, train->pool, rmse, error);
+}
+
+static int look_at_chain(struct langevin_run *run, struct dpmf_error *error) {
+    const struct chain_state state = {
+        .factors = &run->train.factors,
+        .users = &run->train.users,
+        .precisions = langevin_precisions(run->langevin),
+        .n_ratings = run->train.state.n_ratings,
+        .squared_error = run->squared_error,
+        .user_squares = langevin_user_squares(run->langevin),
+        .item_squares = langevin_item_squares(run->langevin),
+    };
+    return chain_watch_add(run->watch, run->chain, &state, error);
+}
+
+static int run_round(struct langevin_run *run, struct dpmf_epoch *epoch, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    const bool counts = ++run->round > run->burn_in;
+    *epoch = (struct dpmf_epoch){.epoch = run->round, .chain = run->chain, .is_burn_in = !counts};
+    int code = choose_step(run, error);
+    if (code == 0) code = visit_ratings(run, epoch, error);
+    if (code == 0 && counts && run->mean)
+        code = posterior_mean_add(run->mean, &train->factors, &train->users,
+                                  langevin_precisions(run->langevin), error);
+    if (code == 0) code = look_at_chain(run, error);
+    if (code == 0) code = validate(run, counts, &epoch->valid_rmse, error);
+    epoch->seconds = now() - run->started;
+    return code;
+}
+
+static int run_chains(struct langevin_run *run,
+                      int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                      struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    struct dpmf_train_report *report = train->report;
+    bool wanted = true;
+    run->started = now();
+    report->train_rmse = report->valid_rmse = NAN;
+    for (run->chain = 0; run->chain < run->chains && wanted; run->chain++) {
+        run->round = 0;
+        int code = langevin_begin_chain(run->langevin, run->chain, error);
+        while (code == 0 && wanted && run->round < train->options->epochs) {
+            struct dpmf_epoch epoch;
+            code = run_round(run, &epoch, error);
+            if (code < 0) break;
+            train->n_updates += train->state.n_ratings;
+            report->train_rmse = epoch.train_rmse;
+            report->valid_rmse = epoch.valid_rmse;
+            wanted = !on_epoch || on_epoch(train->run->self, &epoch) == 0;
+        }
+        if (code < 0) return code;
+    }
+    report->epochs = run->round;
+    report->updates_per_second = (double)train->n_updates / fmax(report->seconds, 1e-9);
+    return 0;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
+
+static int write_sample(struct langevin_run *run, const char *output, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    struct factors *factors = &train->factors;
+    const struct factor_matrix *items = &factors->items;
+    const struct row_store item_rows = row_store_of(items->rows, items->n, items->stride);
+    struct checkpoint_draft *draft = NULL;
+    int code = posterior_sample_scale(factors, &train->users, langevin_precisions(run->langevin),
+                                      &train->state, error);
+    if (code == 0)
+        code = checkpoint_draft_open(&draft, output, factors, false, train->provenance, error);
+    if (code == 0) code = checkpoint_draft_put_ids(draft, error);
+    if (code == 0)
+        code = rows_file_save(&train->users, factors->users.biases, CHECKPOINT_USERS, draft, error);
+    if (code == 0) code = rows_file_save(&item_rows, items->biases, CHECKPOINT_ITEMS, draft, error);
+    if (code == 0) return checkpoint_draft_commit(draft, &train->state, error);
+    checkpoint_draft_abandon(draft);
+    return code;
+}
+
+/* Ended before there was anything to average over, there is still the last sample. */
+static int write_model(struct langevin_run *run, const char *output, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    train->state.epoch = train->report->epochs;
+    bool averaged = run->mean && posterior_mean_samples(run->mean) > 0;
+    int code = averaged ? posterior_mean_write(run->mean, output, &train->factors, &train->state,
+                                               train->provenance, error)
+                        : write_sample(run, output, error);
+    train->report->samples = train->state.samples;
+    return code;
+}
+
+int langevin_train(enum solver solver, struct dpmf_store *store, struct dpmf_store *valid,
+                   const char *output, const struct dpmf_train_options *options,
+                   const struct dpmf_run *run,
+                   int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                   struct dpmf_train_report *report, struct dpmf_error *error) {
+    struct langevin_run langevin = {
+        .train =
+            {
+                .store = store,
+                .valid_store = valid,
+                .solver = solver,
+                .options = options,
+                .run = run,
+                .report = report,
+                .users = {.file = -1},
+            },
+    };
+    if (pthread_mutex_init(&langevin.train.progress_lock, NULL) != 0) return error_no_memory(error);
+    int code = prepare(&langevin, error);
+    if (code == 0) {
+        snprintf(report->kernels, sizeof report->kernels, "%s", langevin.train.kernels->name);
+        report->burn_in = langevin.burn_in;
+        code = run_chains(&langevin, on_epoch, error);
+    }
+    if (code == 0)
+        code = chain_watch_end(langevin.watch, langevin.burn_in, options, run, report, error);
+    if (code == 0) code = write_model(&langevin, output, error);
+    free_run(&langevin);
+    return code;
+}

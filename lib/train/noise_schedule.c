@@ -1,0 +1,382 @@
+/*
+ * Builds the schedule of noise_schedule.h: one pass over the chunks counts the ratings of every row, a second one counts
+ * them again and notes where a row has had its next half or whole share of them. Fed by a tiling; feeds langevin.c.
+ */
+#include "train/noise_schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* A row while the schedule is made: of its ratings, and of its payments. */
+struct row_count {
+    uint32_t seen, due;         /* ratings so far, and at which the next payment comes */
+    uint32_t paid;              /* payments so far ... */
+    uint32_t first_at, last_at; /* ... and the ratings seen when the first and the last was made */
+};
+
+struct side {
+    uint64_t n;
+    uint32_t *ratings; /* of each row */
+    float *share;
+    uint32_t *events; /* rows, in the order they are paid */
+    size_t n_events, room;
+    uint64_t *start; /* of a slice's events; one more than there are slices */
+    uint32_t lump;
+    size_t most;
+    struct row_count *counts; /* NULL when it is made */
+};
+
+struct noise_schedule {
+    uint32_t slice_chunks, every;
+    size_t n_superblocks, n_groups;
+    uint64_t *first_slice; /* by tile; one more than there are tiles */
+    size_t slices_done;    /* while it is made */
+    uint64_t first_user;   /* of the superblock at hand */
+    struct side users, items;
+    uint32_t *idle_items;
+    size_t n_idle;
+};
+
+/* ---- chunks ----------------------------------------------------------------------------------- */
+
+enum { UNPACK_CHUNKS = 512 };
+
+/* Chunks of a tile, wherever they are: a buffer for packed ones, or nothing. */
+struct chunk_source {
+    const struct tiling *tiling;
+    uint8_t *packed;
+    struct kernel_chunk *unpacked;
+};
+
+static int source_init(struct chunk_source *source, const struct tiling *tiling,
+                       struct dpmf_error *error) {
+    *source = (struct chunk_source){.tiling = tiling};
+    if (!tiling_is_streamed(tiling)) return 0;
+    source->packed = memory_alloc(tiling_packed_bytes(tiling), 1);
+    source->unpacked = memory_alloc(UNPACK_CHUNKS + KERNEL_AHEAD, sizeof source->unpacked[0]);
+    return source->packed && source->unpacked ? 0 : error_no_memory(error);
+}
+
+static void source_free(struct chunk_source *source) {
+    free(source->packed);
+    free(source->unpacked);
+}
+
+/* Chunks `from` to at most UNPACK_CHUNKS more, of a superblock that is in source->packed, if it must be. */
+static const struct kernel_chunk *source_chunks(struct chunk_source *source, size_t superblock,
+                                                size_t group, uint64_t from, size_t n,
+                                                const uint8_t **at) {
+    struct tile tile = tiling_tile(source->tiling, superblock, group);
+    if (!source->packed) return tiling_chunks(source->tiling, superblock) + tile.first + from;
+    tiling_unpack(source->tiling, superblock, group, source->packed, at, n, source->unpacked);
+    return source->unpacked;
+}
+
+typedef int visit_chunk(struct noise_schedule *schedule, uint64_t first_user,
+                        const struct kernel_chunk *chunk, bool user_resident);
+typedef int end_slice(struct noise_schedule *schedule);
+
+/* All chunks in the order of one thread; `end` may be NULL. */
+static int visit_tile(struct noise_schedule *schedule, struct chunk_source *source, size_t s,
+                      size_t g, visit_chunk *visit, end_slice *end) {
+    struct tile tile = tiling_tile(source->tiling, s, g);
+    uint64_t first_row, n_rows, first_user, n_users;
+    bool user_resident;
+    const uint8_t *at = NULL;
+    int code = 0;
+    tiling_group(source->tiling, g, &first_row, &n_rows, &user_resident);
+    tiling_superblock_users(source->tiling, s, &first_user, &n_users);
+    for (uint64_t from = 0; from < tile.n; from += UNPACK_CHUNKS) {
+        size_t n = tile.n - from < UNPACK_CHUNKS ? (size_t)(tile.n - from) : UNPACK_CHUNKS;
+        const struct kernel_chunk *chunks = source_chunks(source, s, g, from, n, &at);
+        for (size_t i = 0; i < n && code == 0; i++) {
+            code = visit(schedule, first_user, &chunks[i], user_resident);
+            bool last = (i + 1) % schedule->slice_chunks == 0 || from + i + 1 == tile.n;
+            if (code == 0 && last && end) code = end(schedule);
+        }
+    }
+    return code;
+}
+
+static int visit_all(struct noise_schedule *schedule, struct chunk_source *source,
+                     visit_chunk *visit, end_slice *end, struct dpmf_error *error) {
+    int code = 0;
+    for (size_t s = 0; s < schedule->n_superblocks && code == 0; s++) {
+        if (source->packed) code = tiling_packed_read(source->tiling, s, source->packed, error);
+        for (size_t g = 0; g < schedule->n_groups && code == 0; g++) {
+            code = visit_tile(schedule, source, s, g, visit, end);
+            if (code < 0) return error_no_memory(error); /* nothing else can fail */
+        }
+    }
+    return code;
+}
+
+/* ---- the first pass: counting ----------------------------------------------------------------- */
+
+static int count_chunk(struct noise_schedule *schedule, uint64_t first_user,
+                       const struct kernel_chunk *chunk, bool user_resident) {
+    uint32_t *users = schedule->users.ratings + first_user, *items = schedule->items.ratings;
+    uint32_t *resident = user_resident ? users : items, *moving = user_resident ? items : users;
+    resident[chunk->resident] += chunk->n;
+    for (uint32_t i = 0; i < chunk->n; i++) moving[chunk->moving[i]]++;
+    return 0;
+}
+
+static uint32_t payments_of(uint32_t n_ratings, uint32_t every) {
+    uint32_t q = n_ratings / every + (n_ratings % every != 0);
+    return q > 0 ? q : 1;
+}
+
+/* After how many of its ratings a row is paid for the i-th time. */
+static uint32_t due_at(uint32_t n_ratings, uint32_t q, uint32_t i) {
+    uint64_t at = (2 * (uint64_t)i + 1) * n_ratings / (2 * (uint64_t)q);
+    return at > 0 ? (uint32_t)at : 1;
+}
+
+static void begin_rows(struct side *side, uint32_t every) {
+    for (uint64_t i = 0; i < side->n; i++) {
+        uint32_t q = payments_of(side->ratings[i], every);
+        side->share[i] = 1 / (float)q;
+        side->counts[i].due = due_at(side->ratings[i], q, 0);
+    }
+}
+
+/* ---- the second pass: payments ---------------------------------------------------------------- */
+
+/* A row, which its events call `name`, has one rating more. */
+static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t every) {
+    struct row_count *count = &side->counts[row];
+    if (++count->seen < count->due) return 0;
+    uint32_t n = side->ratings[row], q = payments_of(n, every);
+    if (!memory_reserve(&side->events, &side->room, side->n_events + 1, sizeof side->events[0]))
+        return DPMF_ERR_BASE_NO_MEMORY;
+    side->events[side->n_events++] = name;
+    count->due = ++count->paid < q ? due_at(n, q, count->paid) : UINT32_MAX;
+    return 0;
+}
+
+static int schedule_chunk(struct noise_schedule *schedule, uint64_t first_user,
+                          const struct kernel_chunk *chunk, bool user_resident) {
+    struct side *users = &schedule->users, *items = &schedule->items;
+    int code = 0;
+    schedule->first_user = first_user;
+    for (uint32_t i = 0; i < chunk->n && code == 0; i++) {
+        uint32_t user = user_resident ? chunk->resident : chunk->moving[i];
+        uint32_t item = user_resident ? chunk->moving[i] : chunk->resident;
+        code = count_row(users, first_user + user, user, schedule->every);
+        if (code == 0) code = count_row(items, item, item, schedule->every);
+    }
+    return code;
+}
+
+/* The slice's payments are made now: how many ratings have their rows had since they were last paid? */
+static void end_side(struct side *side, uint64_t first_row, size_t slice) {
+    size_t from = (size_t)side->start[slice];
+    for (size_t e = from; e < side->n_events; e++) {
+        struct row_count *count = &side->counts[first_row + side->events[e]];
+        uint32_t lump = count->seen - count->last_at;
+        if (count->first_at == 0) count->first_at = count->seen;
+        if (count->last_at > 0 && lump > side->lump) side->lump = lump;
+        count->last_at = count->seen;
+    }
+    if (side->n_events - from > side->most) side->most = side->n_events - from;
+    side->start[slice + 1] = side->n_events;
+}
+
+static int schedule_slice(struct noise_schedule *schedule) {
+    end_side(&schedule->users, schedule->first_user, schedule->slices_done);
+    end_side(&schedule->items, 0, schedule->slices_done);
+    schedule->slices_done++;
+    return 0;
+}
+
+/* From the last payment of an epoch to the first of the next; and what is paid at once stands for as many ratings
+ * as a share has. */
+static void end_rows(struct side *side) {
+    for (uint64_t i = 0; i < side->n; i++) {
+        const struct row_count *count = &side->counts[i];
+        uint32_t around = count->seen - count->last_at + count->first_at;
+        uint32_t each = (uint32_t)((float)side->ratings[i] * side->share[i]);
+        if (around > side->lump) side->lump = around;
+        if (each > side->lump) side->lump = each;
+    }
+    free(side->counts);
+    side->counts = NULL;
+}
+
+/* ---- making and freeing ----------------------------------------------------------------------- */
+
+static bool make_side(struct side *side, uint64_t n) {
+    side->n = n;
+    side->ratings = memory_alloc_zero((size_t)n, sizeof side->ratings[0]);
+    side->share = memory_alloc((size_t)n, sizeof side->share[0]);
+    side->counts = memory_alloc_zero((size_t)n, sizeof side->counts[0]);
+    return side->ratings && side->share && side->counts;
+}
+
+static void free_side(struct side *side) {
+    free(side->ratings);
+    free(side->share);
+    free(side->counts);
+    free(side->events);
+    free(side->start);
+}
+
+static uint32_t largest(const struct side *side) {
+    uint32_t most = 0;
+    for (uint64_t i = 0; i < side->n; i++)
+        if (side->ratings[i] > most) most = side->ratings[i];
+    return most;
+}
+
+/* Payments come between slices, which are therefore shorter than what passes between payments. */
+static void choose_every(struct noise_schedule *schedule) {
+    uint32_t users = largest(&schedule->users), items = largest(&schedule->items);
+    uint32_t every = (users > items ? users : items) / NOISE_PAYMENTS;
+    if (every < NOISE_EVERY_LEAST) every = NOISE_EVERY_LEAST;
+    if (every > NOISE_EVERY_MOST) every = NOISE_EVERY_MOST;
+    schedule->every = every;
+    schedule->slice_chunks = 1;
+    while (schedule->slice_chunks * 2 * KERNEL_LANES <= every) schedule->slice_chunks *= 2;
+}
+
+static bool make_slices(struct noise_schedule *schedule, const struct tiling *tiling) {
+    size_t n_tiles = schedule->n_superblocks * schedule->n_groups;
+    schedule->first_slice = memory_alloc(n_tiles + 1, sizeof schedule->first_slice[0]);
+    if (!schedule->first_slice) return false;
+    uint64_t slices = 0;
+    for (size_t t = 0; t < n_tiles; t++) {
+        uint64_t n = tiling_tile(tiling, t / schedule->n_groups, t % schedule->n_groups).n;
+        schedule->first_slice[t] = slices;
+        slices += (n + schedule->slice_chunks - 1) / schedule->slice_chunks;
+    }
+    schedule->first_slice[n_tiles] = slices;
+    schedule->users.start = memory_alloc_zero((size_t)slices + 1, sizeof(uint64_t));
+    schedule->items.start = memory_alloc_zero((size_t)slices + 1, sizeof(uint64_t));
+    return schedule->users.start && schedule->items.start;
+}
+
+static bool find_idle(struct noise_schedule *schedule) {
+    const struct side *items = &schedule->items;
+    for (uint64_t i = 0; i < items->n; i++) schedule->n_idle += items->ratings[i] == 0;
+    schedule->idle_items = memory_alloc(schedule->n_idle + 1, sizeof schedule->idle_items[0]);
+    if (!schedule->idle_items) return false;
+    for (uint64_t i = 0, at = 0; i < items->n; i++)
+        if (items->ratings[i] == 0) schedule->idle_items[at++] = (uint32_t)i;
+    return true;
+}
+
+static int build(struct noise_schedule *schedule, const struct tiling *tiling, uint64_t n_users,
+                 uint64_t n_items, struct dpmf_error *error) {
+    struct chunk_source source;
+    int code = source_init(&source, tiling, error);
+    if (code == 0 &&
+        (!make_side(&schedule->users, n_users) || !make_side(&schedule->items, n_items)))
+        code = error_no_memory(error);
+    if (code == 0) code = visit_all(schedule, &source, count_chunk, NULL, error);
+    if (code == 0) {
+        choose_every(schedule);
+        begin_rows(&schedule->users, schedule->every);
+        begin_rows(&schedule->items, schedule->every);
+        if (!make_slices(schedule, tiling)) code = error_no_memory(error);
+    }
+    if (code == 0) code = visit_all(schedule, &source, schedule_chunk, schedule_slice, error);
+    if (code == 0) {
+        end_rows(&schedule->users);
+        end_rows(&schedule->items);
+        if (!find_idle(schedule)) code = error_no_memory(error);
+    }
+    source_free(&source);
+    return code;
+}
+
+int noise_schedule_build(struct noise_schedule **out, const struct tiling *tiling, uint64_t n_users,
+                         uint64_t n_items, struct dpmf_error *error) {
+    *out = NULL;
+    struct noise_schedule *schedule = memory_alloc_zero(1, sizeof *schedule);
+    if (!schedule) return error_no_memory(error);
+    schedule->slice_chunks = UNPACK_CHUNKS; /* until it is known */
+    schedule->n_superblocks = tiling_n_superblocks(tiling);
+    schedule->n_groups = tiling_n_groups(tiling);
+    int code = build(schedule, tiling, n_users, n_items, error);
+    if (code < 0)
+        noise_schedule_free(schedule);
+    else
+        *out = schedule;
+    return code;
+}
+
+void noise_schedule_free(struct noise_schedule *schedule) {
+    if (!schedule) return;
+    free_side(&schedule->users);
+    free_side(&schedule->items);
+    free(schedule->first_slice);
+    free(schedule->idle_items);
+    free(schedule);
+}
+
+/* Events grow by doubling; chunks have about five ratings, and rows more counters while it is made. As if the rows with the
+ * most ratings had many: few ratings take little memory in any case. */
+uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_items) {
+    const uint64_t every = NOISE_EVERY_MOST, slice = every / KERNEL_LANES;
+    uint64_t events = 2 * (2 * n_ratings / every + n_users + n_items);
+    uint64_t slices = n_ratings / (5 * slice) + 1;
+    return events * sizeof(uint32_t) + slices * 2 * sizeof(uint64_t) +
+           (n_users + n_items) * (2 * sizeof(uint32_t) + sizeof(struct row_count));
+}
+
+/* ---- looking things up ------------------------------------------------------------------------ */
+
+struct noise_payments noise_schedule_payments(const struct noise_schedule *schedule,
+                                              size_t superblock, size_t group, size_t slice) {
+    size_t at = (size_t)schedule->first_slice[superblock * schedule->n_groups + group] + slice;
+    const uint64_t *users = schedule->users.start + at, *items = schedule->items.start + at;
+    return (struct noise_payments){
+        .users = schedule->users.events + users[0],
+        .items = schedule->items.events + items[0],
+        .n_users = (size_t)(users[1] - users[0]),
+        .n_items = (size_t)(items[1] - items[0]),
+    };
+}
+
+uint32_t noise_schedule_slice_chunks(const struct noise_schedule *schedule) {
+    return schedule->slice_chunks;
+}
+
+size_t noise_schedule_most(const struct noise_schedule *schedule) {
+    return schedule->users.most > schedule->items.most ? schedule->users.most
+                                                       : schedule->items.most;
+}
+
+const float *noise_schedule_user_shares(const struct noise_schedule *schedule) {
+    return schedule->users.share;
+}
+
+const float *noise_schedule_item_shares(const struct noise_schedule *schedule) {
+    return schedule->items.share;
+}
+
+const uint32_t *noise_schedule_idle_items(const struct noise_schedule *schedule, size_t *n) {
+    *n = schedule->n_idle;
+    return schedule->idle_items;
+}
+
+const uint32_t *noise_schedule_user_ratings(const struct noise_schedule *schedule) {
+    return schedule->users.ratings;
+}
+
+const uint32_t *noise_schedule_item_ratings(const struct noise_schedule *schedule) {
+    return schedule->items.ratings;
+}
+
+struct noise_extremes noise_schedule_extremes(const struct noise_schedule *schedule) {
+    return (struct noise_extremes){
+        .user_ratings = largest(&schedule->users),
+        .item_ratings = largest(&schedule->items),
+        .user_lump = schedule->users.lump,
+        .item_lump = schedule->items.lump,
+    };
+}

@@ -1,0 +1,31 @@
+/*
+ * All ratings in memory, twice: each user's one after the other, and each item's. What block Gibbs goes through, which
+ * meets all ratings of a row at once.
+ */
+#ifndef DPMF_TRAIN_RATING_ROWS_H
+#define DPMF_TRAIN_RATING_ROWS_H
+
+#include "dpmf.h"
+
+/* Row i's ratings are start[i] .. start[i + 1] - 1, in increasing order of the rows that they are of. */
+struct rating_side {
+    uint64_t n;
+    uint64_t *start;
+    uint32_t *other; /* rows of the other side */
+    float *value;    /* less the mean of all */
+};
+
+struct rating_rows {
+    uint64_t n_ratings;
+    double mean;
+    struct rating_side users, items; /* as the store numbers them */
+};
+
+int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
+                     const struct dpmf_run *run, struct dpmf_error *error);
+void rating_rows_free(struct rating_rows *rows);
+
+/* Bytes that it takes, for a store of these sizes. */
+uint64_t rating_rows_bytes(const struct dpmf_store *store);
+
+#endif

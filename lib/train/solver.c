@@ -1,0 +1,97 @@
+/*
+ * The table of solvers, and what their options have in common. Feeds dpmf_train and the solvers.
+ */
+#include "train/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *const names[] = {
+    [SOLVER_SGD] = "sgd",     [SOLVER_GIBBS] = "gibbs", [SOLVER_SGLD] = "sgld",
+    [SOLVER_SGHMC] = "sghmc", [SOLVER_SGNHT] = "sgnht",
+};
+
+enum { SOLVERS = sizeof names / sizeof names[0], FACTORS_MAX = 4096, CHAINS_MAX = 1024 };
+
+int solver_find(const char *name, enum solver *solver, struct dpmf_error *error) {
+    *solver = SOLVER_SGD;
+    if (!name) return 0;
+    for (size_t i = 0; i < SOLVERS; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *solver = (enum solver)i;
+            return 0;
+        }
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE, "there is no solver called \"%s\"", name);
+    error_hint(error, "one of: sgd, gibbs, sgld, sghmc, sgnht");
+    return code;
+}
+
+const char *solver_name(enum solver solver) { return names[solver]; }
+
+bool dpmf_solver_is_sampler(const char *name) {
+    enum solver solver;
+    return name && solver_find(name, &solver, NULL) == 0 && solver != SOLVER_SGD;
+}
+
+uint32_t solver_burn_in(const struct dpmf_train_options *options) {
+    uint32_t most = options->epochs - 1;
+    uint32_t wanted = options->burn_in == UINT32_MAX ? options->epochs / 3 : options->burn_in;
+    return wanted < most ? wanted : most;
+}
+
+static int check_sgd(const struct dpmf_train_options *options, struct dpmf_error *error) {
+    const struct dpmf_train_options *o = options;
+    bool wanted = o->noise || o->step != 0 || o->burn_in != UINT32_MAX || o->average ||
+                  o->samples != 0 || o->chains > 1 || o->trace;
+    if (!wanted) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "sgd draws no samples, and has no chains");
+    error_hint(error, "choose a sampler: gibbs, sgld, sghmc or sgnht");
+    return code;
+}
+
+static int check_samples(const struct dpmf_train_options *options, struct dpmf_error *error) {
+    uint64_t all = (uint64_t)options->factors * options->samples;
+    if (options->samples > 0 && !options->average)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "samples are kept only to average over them");
+    if (all <= FACTORS_MAX) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "%u samples of %u factors are %llu factors, more than %d",
+                         options->samples, options->factors, (unsigned long long)all, FACTORS_MAX);
+    error_hint(error, "keep at most %u samples",
+               options->factors > 0 && options->factors <= FACTORS_MAX
+                   ? FACTORS_MAX / options->factors
+                   : 1);
+    return code;
+}
+
+int solver_check_options(enum solver solver, const struct dpmf_train_options *options,
+                         struct dpmf_error *error) {
+    if (solver == SOLVER_SGD) return check_sgd(options, error);
+    if (options->hogwild) {
+        int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                             "samplers cannot be run with Hogwild: a write that is lost is noise "
+                             "that is lost, and what comes out is no sample");
+        error_hint(error, "leave it out");
+        return code;
+    }
+    if (options->chains > CHAINS_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "there may be at most %d chains", CHAINS_MAX);
+    if (options->burn_in != UINT32_MAX && options->burn_in >= options->epochs) {
+        int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                             "a burn-in of %u epochs leaves none of %u to take samples from",
+                             options->burn_in, options->epochs);
+        error_hint(error, "run more epochs, or a shorter burn-in");
+        return code;
+    }
+    if (!(options->step >= 0) || !isfinite(options->step))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the step must be above 0");
+    if (options->step > 0 && solver == SOLVER_GIBBS)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no step size");
+    if (options->noise && solver != SOLVER_SGLD)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "only sgld has a choice of how its noise is made");
+    return check_samples(options, error);
+}

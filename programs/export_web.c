@@ -1,0 +1,227 @@
+/*
+ * The part of dpmf export that is about pages: a directory with index.html, which recommends by itself
+ * even when opened from disk, the release, and its statement as text. Fed by a release and a catalogue
+ * through web_release.c. Each file is written under another name first; index.html appears last, so
+ * that where it is, everything is.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "signals.h"
+#include "text.h"
+#include "web_release.h"
+
+enum { WEB_FILES = 3 };
+
+static const char *const names[WEB_FILES] = {"release.safetensors", "statement.txt", "index.html"};
+static const char *const unfinished[WEB_FILES] = {".release.safetensors.part",
+                                                  ".statement.txt.part", ".index.html.part"};
+
+struct target {
+    const char *path;
+    int directory;    /* its descriptor, or -1 */
+    bool is_made;     /* it was not there before */
+    int fd;           /* of the file being written, or -1 */
+    const char *name; /* of that file */
+    uint64_t bytes;   /* written so far */
+    int problem;      /* the errno of a write that failed, or 0 */
+};
+
+/* ---- the directory ----------------------------------------------------------------------------- */
+
+static int refuse_directory(const char *path, int number, const char *hint) {
+    return terminal_error_print(STATUS_IO, hint, "%s: cannot write a page there: %s", path,
+                                number == EEXIST      ? "a file of that name is there"
+                                : number == ENOTEMPTY ? "the directory is not empty"
+                                                      : text_system_error(number).text);
+}
+
+/* @return 1 when it is empty, 0 when it is not, -1 with errno */
+static int is_empty(int directory) {
+    int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
+    if (list == NULL) {
+        if (copy >= 0) close(copy);
+        return -1;
+    }
+    const struct dirent *entry;
+    int empty = 1;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the list is ours alone */
+    while (empty == 1 && (entry = readdir(list)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    closedir(list);
+    return empty;
+}
+
+static int open_directory(struct target *target) {
+    const char *elsewhere = "name a directory that is empty or not there yet";
+    target->is_made = mkdir(target->path, 0777) == 0;
+    int number = target->is_made ? 0 : errno;
+    target->directory = open(target->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (target->directory < 0) {
+        if (target->is_made) rmdir(target->path);
+        bool is_file = number == EEXIST && errno == ENOTDIR;
+        number = is_file || number == 0 || number == EEXIST ? errno : number;
+        return refuse_directory(target->path, is_file ? EEXIST : number,
+                                is_file ? elsewhere
+                                        : "make the directory above it first, or choose another");
+    }
+    int empty = is_empty(target->directory);
+    if (empty == 1) return STATUS_DONE;
+    return refuse_directory(target->path, empty == 0 ? ENOTEMPTY : errno, elsewhere);
+}
+
+/* What was written goes, and so does the directory if it came with it. */
+static void take_back(const struct target *target) {
+    for (size_t i = 0; target->directory >= 0 && i < WEB_FILES; i++) {
+        unlinkat(target->directory, unfinished[i], 0);
+        unlinkat(target->directory, names[i], 0);
+    }
+    if (target->is_made) rmdir(target->path);
+}
+
+/* ---- the files --------------------------------------------------------------------------------- */
+
+static int put_bytes(void *self, const void *bytes, size_t n) {
+    struct target *target = self;
+    const char *from = bytes;
+    target->bytes += n;
+    while (n > 0) {
+        size_t most = n < 1 << 20 ? n : 1 << 20; /* so that a signal is heard */
+        ssize_t written = write(target->fd, from, most);
+        if (signals_pending() != 0) return -1;
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) {
+            target->problem = errno;
+            return -1;
+        }
+        from += written;
+        n -= (size_t)written;
+    }
+    return 0;
+}
+
+static int refuse_file(const struct target *target, int number) {
+    if (signals_pending() != 0) return 128 + signals_heed();
+    return terminal_error_print(
+        STATUS_IO,
+        number == ENOSPC || number == EDQUOT ? "free some room or write to another disk"
+                                             : "choose another directory",
+        "%s/%s: cannot write: %s", target->path, target->name, text_system_error(number).text);
+}
+
+static int write_file(struct target *target, size_t i, const struct page *page, const char *bytes,
+                      size_t n) {
+    target->name = names[i];
+    target->fd =
+        openat(target->directory, unfinished[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (target->fd < 0) return refuse_file(target, errno);
+    int rc = page != NULL ? page_write(page, put_bytes, target) : put_bytes(target, bytes, n);
+    if (rc == 0 && fsync(target->fd) != 0) {
+        target->problem = errno;
+        rc = -1;
+    }
+    if (close(target->fd) != 0 && rc == 0) {
+        target->problem = errno;
+        rc = -1;
+    }
+    return rc == 0 ? STATUS_DONE : refuse_file(target, target->problem);
+}
+
+static int name_files(struct target *target) {
+    for (size_t i = 0; i < WEB_FILES; i++) {
+        target->name = names[i];
+        if (renameat(target->directory, unfinished[i], target->directory, names[i]) != 0)
+            return refuse_file(target, errno);
+    }
+    (void)fsync(target->directory);
+    return STATUS_DONE;
+}
+
+static int write_files(struct target *target, const struct web_release *release,
+                       const struct page *page) {
+    const char *text = release->statement.text;
+    int status = write_file(target, 0, NULL, release->bytes, release->size);
+    if (status == STATUS_DONE) status = write_file(target, 1, NULL, text, strlen(text));
+    if (status == STATUS_DONE) status = write_file(target, 2, page, NULL, 0);
+    if (status == STATUS_DONE) status = name_files(target);
+    return status;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
+/* What is not plain in a URL is escaped. */
+char *export_web_url(const char *directory) {
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    char *path = realpath(directory, NULL);
+    char *url = path != NULL ? malloc(3 * strlen(path) + 32) : NULL;
+    if (url != NULL) {
+        char *at = url + sprintf(url, "file://");
+        for (const char *from = path; *from != '\0'; from++)
+            at += strchr(plain, *from) != NULL
+                      ? sprintf(at, "%c", *from)
+                      : sprintf(at, "%%%02X", (unsigned)(unsigned char)*from);
+        sprintf(at, "/index.html");
+    }
+    free(path);
+    return url;
+}
+
+static int print_report(struct invocation *invocation, const struct target *target,
+                        const struct web_release *release, double seconds) {
+    char *url = export_web_url(target->path);
+    terminal_note_print(&invocation->terminal, "wrote a page for %s to %s (%s) in %s: open %s",
+                        text_count(release->items, "item").text, target->path,
+                        text_bytes(target->bytes).text, text_seconds(seconds).text,
+                        url != NULL ? url : "index.html");
+    int status = STATUS_DONE;
+    if (command_has(invocation, OPTION_JSON)) {
+        struct dpmf_json *json = dpmf_json_new();
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_string(json, "event", "done");
+        dpmf_json_uint(json, "items", release->items);
+        dpmf_json_uint(json, "titles", release->titles);
+        dpmf_json_uint(json, "bytes_written", target->bytes);
+        dpmf_json_double(json, "seconds", seconds);
+        dpmf_json_string(json, "output", target->path);
+        dpmf_json_string(json, "url", url);
+        dpmf_json_end_object(json);
+        status = report_json_print(json);
+    }
+    free(url);
+    return status;
+}
+
+int export_web_run(struct invocation *invocation) {
+    struct target target = {.path = invocation->value[OPTION_WEB], .directory = -1, .fd = -1};
+    struct web_release release = {0};
+    struct page page = {0};
+    double started = terminal_clock();
+
+    /* The release first: one that is refused leaves no directory behind. */
+    int status = web_release_open(invocation, false, &release);
+    if (status == STATUS_DONE) status = web_release_page(invocation, &release, &page);
+    if (status != STATUS_DONE) goto out;
+    status = open_directory(&target);
+    if (status == STATUS_DONE) {
+        status = write_files(&target, &release, &page);
+        if (status != STATUS_DONE) take_back(&target);
+    }
+    if (status == STATUS_DONE)
+        status = print_report(invocation, &target, &release, terminal_clock() - started);
+out:
+    if (target.directory >= 0) close(target.directory);
+    page_free(&page);
+    web_release_close(&release);
+    return status;
+}

@@ -1,0 +1,306 @@
+/*
+ * The page that recommends at home, made for one release: the markers of the embedded page are found,
+ * what stands for them becomes a list of pieces, and the pieces are written one after the other. So a
+ * release of any size is never in memory a second time, unless the whole page is asked for there. Fed
+ * by web_release.c; feeds serve and export --web.
+ */
+#define _GNU_SOURCE
+#include "page_make.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+/* @return the length of the one valid UTF-8 character that `text`, ended by NUL, begins with; or 0 */
+static size_t character_length(const unsigned char *text) {
+    unsigned char low = 0x80,
+                  high = 0xbf; /* of the second byte: no overlong forms, no surrogates */
+    if (text[0] < 0x80) return 1;
+    if (text[0] < 0xc2 || text[0] > 0xf4) return 0;
+    if (text[0] == 0xe0) low = 0xa0;
+    if (text[0] == 0xed) high = 0x9f;
+    if (text[0] == 0xf0) low = 0x90;
+    if (text[0] == 0xf4) high = 0x8f;
+    size_t length = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+    if (text[1] < low || text[1] > high) return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    return length;
+}
+
+/* Neither HTML nor a reader has a use for control characters, those of two bytes among them. */
+static bool is_control(const unsigned char *text, size_t length) {
+    return length == 1 ? text[0] < 0x20 || text[0] == 0x7f : text[0] == 0xc2 && text[1] < 0xa0;
+}
+
+static const char *html_entity(unsigned char byte) {
+    switch (byte) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    case '\t':
+    case '\n':
+    case '\r': return " ";
+    default: return NULL;
+    }
+}
+
+/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no memory */
+static char *html_text(const char *text) {
+    enum { LONGEST = 6 }; /* &quot; of one byte */
+    size_t n = strlen(text), at = 0;
+    char *html = n < SIZE_MAX / LONGEST ? malloc(LONGEST * n + 1) : NULL;
+    if (html == NULL) return NULL;
+    for (const unsigned char *from = (const unsigned char *)text; *from != '\0';) {
+        size_t length = character_length(from);
+        const char *instead = html_entity(*from);
+        if (instead == NULL && (length == 0 || is_control(from, length))) instead = replacement;
+        size_t written = instead != NULL ? strlen(instead) : length;
+        memcpy(html + at, instead != NULL ? instead : (const char *)from, written);
+        at += written;
+        from += length > 0 ? length : 1;
+    }
+    html[at] = '\0';
+    return html;
+}
+
+/* {"text":"...","statement":{...}}. @return what the caller frees; NULL: no memory */
+static char *statement_json(const struct page_parts *parts) {
+    char *all = NULL;
+    size_t n;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "text", parts->statement_text);
+    dpmf_json_end_object(json);
+    const char *text = dpmf_json_text(json, &n);
+    /* The object is opened again for the statement, which is JSON already. */
+    if (text != NULL && n <= INT_MAX &&
+        asprintf(&all, "%.*s,\"statement\":%s}", (int)(n - 1), text, parts->statement) < 0)
+        all = NULL;
+    dpmf_json_free(json);
+    return all;
+}
+
+/* ---- from markers to pieces -------------------------------------------------------------------- */
+
+enum { MARKERS = 4 };
+
+struct filling {
+    const char *marker;
+    const char *before; /* what is written around it */
+    struct page_piece piece;
+    const char *after;
+    const char *place; /* of the marker in the page */
+};
+
+static int complain(struct dpmf_error *error, int code, const char *format, const char *what) {
+    *error = (struct dpmf_error){.code = code};
+    snprintf(error->message, sizeof error->message, format, what);
+    return code;
+}
+
+static int no_memory(struct dpmf_error *error) {
+    return complain(error, DPMF_ERR_BASE_NO_MEMORY, "%s",
+                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+}
+
+static int find_marker(const struct page_parts *parts, struct filling *filling,
+                       struct dpmf_error *error) {
+    size_t length = strlen(filling->marker);
+    const char *end = parts->page + parts->page_size;
+    filling->place = memmem(parts->page, parts->page_size, filling->marker, length);
+    if (filling->place == NULL)
+        return complain(error, DPMF_ERR_BASE_BUG, "the page has no marker %s", filling->marker);
+    const char *next = filling->place + length;
+    if (memmem(next, (size_t)(end - next), filling->marker, length) != NULL)
+        return complain(error, DPMF_ERR_BASE_BUG, "the page has the marker %s twice",
+                        filling->marker);
+    return 0;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const struct filling *first = a, *second = b;
+    return (first->place > second->place) - (first->place < second->place);
+}
+
+static void add_piece(struct page *page, enum page_form form, const char *bytes, size_t n) {
+    if (n > 0) page->pieces[page->n++] = (struct page_piece){form, bytes, n};
+}
+
+static void add_pieces(const struct page_parts *parts, struct filling fillings[MARKERS],
+                       struct page *page) {
+    const char *from = parts->page, *end = parts->page + parts->page_size;
+    qsort(fillings, MARKERS, sizeof *fillings, compare_places);
+    for (size_t i = 0; i < MARKERS; i++) {
+        const struct filling *filling = &fillings[i];
+        add_piece(page, PAGE_AS_IS, from, (size_t)(filling->place - from));
+        add_piece(page, PAGE_AS_IS, filling->before, strlen(filling->before));
+        add_piece(page, filling->piece.form, filling->piece.bytes, filling->piece.n);
+        add_piece(page, PAGE_AS_IS, filling->after, strlen(filling->after));
+        from = filling->place + strlen(filling->marker);
+    }
+    add_piece(page, PAGE_AS_IS, from, (size_t)(end - from));
+}
+
+int page_prepare(const struct page_parts *parts, struct page *page, struct dpmf_error *error) {
+    static const char script_end[] = "</script>";
+    *page = (struct page){.name = html_text(parts->name), .statement = statement_json(parts)};
+    if (page->name == NULL || page->statement == NULL) {
+        page_free(page);
+        return no_memory(error);
+    }
+    struct filling fillings[MARKERS] = {
+        {"<!--dpmf:name-->", "", {PAGE_AS_IS, page->name, strlen(page->name)}, "", NULL},
+        {"<!--dpmf:release-->",
+         "<script type=\"application/octet-stream\" id=\"dpmf-release\">",
+         {PAGE_BASE64, parts->release, parts->release_size},
+         script_end,
+         NULL},
+        {"<!--dpmf:items-->",
+         "<script type=\"application/json\" id=\"dpmf-items\">",
+         {PAGE_JSON, parts->items, parts->items_size},
+         script_end,
+         NULL},
+        {"<!--dpmf:statement-->",
+         "<script type=\"application/json\" id=\"dpmf-statement\">",
+         {PAGE_JSON, page->statement, strlen(page->statement)},
+         script_end,
+         NULL},
+    };
+    for (size_t i = 0; i < MARKERS; i++) {
+        int code = find_marker(parts, &fillings[i], error);
+        if (code == 0) continue;
+        page_free(page);
+        return code;
+    }
+    add_pieces(parts, fillings, page);
+    return 0;
+}
+
+void page_free(struct page *page) {
+    free(page->name);
+    free(page->statement);
+    *page = (struct page){0};
+}
+
+/* ---- from pieces to bytes ---------------------------------------------------------------------- */
+
+enum {
+    BASE64_STEP = 3 * 16384
+}; /* encoded at once: a multiple of 3, so that only the end is padded */
+
+struct output {
+    int (*put)(void *self, const void *bytes, size_t n);
+    void *self;
+};
+
+/* @return how many characters were written */
+static size_t encode_base64(const unsigned char *bytes, size_t n, char *text) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *at = text;
+    for (size_t i = 0; i < n; i += 3) {
+        size_t left = n - i;
+        uint32_t group = (uint32_t)bytes[i] << 16;
+        if (left > 1) group |= (uint32_t)bytes[i + 1] << 8;
+        if (left > 2) group |= bytes[i + 2];
+        *at++ = digits[group >> 18];
+        *at++ = digits[group >> 12 & 63];
+        *at++ = left > 1 ? digits[group >> 6 & 63] : '=';
+        *at++ = left > 2 ? digits[group & 63] : '=';
+    }
+    return (size_t)(at - text);
+}
+
+static int write_base64(const struct page_piece *piece, const struct output *output) {
+    char text[BASE64_STEP / 3 * 4];
+    int code = 0;
+    for (size_t i = 0; i < piece->n && code == 0; i += BASE64_STEP) {
+        size_t n = piece->n - i < BASE64_STEP ? piece->n - i : BASE64_STEP;
+        size_t written = encode_base64((const unsigned char *)piece->bytes + i, n, text);
+        code = output->put(output->self, text, written);
+    }
+    return code;
+}
+
+/* In JSON a "<" stands in strings alone, where it may as well be escaped. */
+static int write_json(const struct page_piece *piece, const struct output *output) {
+    const char *from = piece->bytes, *end = piece->bytes + piece->n;
+    int code = 0;
+    while (code == 0) {
+        const char *angle = memchr(from, '<', (size_t)(end - from));
+        const char *stop = angle != NULL ? angle : end;
+        if (stop > from) code = output->put(output->self, from, (size_t)(stop - from));
+        if (angle == NULL) break;
+        if (code == 0) code = output->put(output->self, "\\u003c", 6);
+        from = angle + 1;
+    }
+    return code;
+}
+
+int page_write(const struct page *page, int (*put)(void *self, const void *bytes, size_t n),
+               void *self) {
+    struct output output = {put, self};
+    int code = 0;
+    for (size_t i = 0; i < page->n && code == 0; i++) {
+        const struct page_piece *piece = &page->pieces[i];
+        switch (piece->form) {
+        case PAGE_AS_IS: code = put(self, piece->bytes, piece->n); break;
+        case PAGE_BASE64: code = write_base64(piece, &output); break;
+        case PAGE_JSON: code = write_json(piece, &output); break;
+        }
+    }
+    return code;
+}
+
+static uint64_t piece_size(const struct page_piece *piece) {
+    uint64_t size = piece->n;
+    if (piece->form == PAGE_BASE64) return (size + 2) / 3 * 4;
+    if (piece->form == PAGE_JSON)
+        for (size_t i = 0; i < piece->n; i++) size += piece->bytes[i] == '<' ? 5 : 0;
+    return size;
+}
+
+uint64_t page_size(const struct page *page) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < page->n; i++) size += piece_size(&page->pieces[i]);
+    return size;
+}
+
+static int put_in_memory(void *self, const void *bytes, size_t n) {
+    char **at = self;
+    memcpy(*at, bytes, n);
+    *at += n;
+    return 0;
+}
+
+int page_to_memory(const struct page *page, char **bytes, size_t *n, struct dpmf_error *error) {
+    uint64_t size = page_size(page);
+    *bytes = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
+    if (*bytes == NULL) return no_memory(error);
+    char *at = *bytes;
+    page_write(page, put_in_memory, &at);
+    *at = '\0';
+    *n = (size_t)size;
+    return 0;
+}
+
+/* ---- the policy -------------------------------------------------------------------------------- */
+
+/* The page is our own and names its policy once, as the build wrote it: no quotes or entities inside. */
+char *page_policy(const char *page, size_t n) {
+    static const char tag[] = "http-equiv=\"Content-Security-Policy\" content=\"";
+    const char *end = page + n;
+    const char *from = memmem(page, n, tag, sizeof tag - 1);
+    if (from == NULL) return NULL;
+    from += sizeof tag - 1;
+    const char *stop = memchr(from, '"', (size_t)(end - from));
+    return stop != NULL ? strndup(from, (size_t)(stop - from)) : NULL;
+}

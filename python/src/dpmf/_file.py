@@ -1,0 +1,152 @@
+"""An open model and the bytes it was read from.
+
+The bytes are kept as an open file, which need not have a name any more: a checkpoint that was fitted
+and never saved is in no folder where it could stay behind.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from ._native import ffi, lib
+from .errors import check, new_error
+from .statement import PrivacyStatement
+
+PIECE = 1 << 20
+
+
+class _View:
+    """Memory of a model as NumPy sees it. The array keeps this alive, and this the model."""
+
+    def __init__(self, owner: Any, address: int, shape: tuple[int, ...],
+                 strides: tuple[int, ...]) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "<f4" if np.little_endian else ">f4",
+            "data": (address, True),
+            "shape": shape,
+            "strides": strides,
+        }
+
+
+class ModelFile:
+    """A model of the library, read from a file descriptor, which it owns from then on."""
+
+    def __init__(self, fd: int, name: str) -> None:
+        self.fd = fd
+        self.name = name
+        weakref.finalize(self, os.close, fd)
+        # By way of the descriptor, so that model and bytes are those of one and the same file.
+        self._path = os.fsencode(f"/dev/fd/{fd}")
+        model = ffi.new("struct dpmf_model **")
+        error = new_error()
+        check(lib.dpmf_model_open(self._path, model, error), error, self._names())
+        self.model = ffi.gc(model[0], lib.dpmf_model_close)
+        self.info = ffi.new("struct dpmf_model_info *")
+        lib.dpmf_model_info(self.model, self.info)
+        self.is_release = ffi.string(self.info.kind) == b"release"
+        self._statement: Optional[PrivacyStatement] = None
+
+    @classmethod
+    def open(cls, path: Any) -> ModelFile:
+        name = os.fsdecode(path)
+        try:
+            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            # The library says it in its own words.
+            model, error = ffi.new("struct dpmf_model **"), new_error()
+            check(lib.dpmf_model_open(os.fsencode(path), model, error), error)
+            lib.dpmf_model_close(model[0])
+            raise
+        return cls(fd, name)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str) -> ModelFile:
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            return cls(os.dup(file.fileno()), name)
+
+    def _names(self) -> dict[str, str]:
+        return {os.fsdecode(self._path): self.name}
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """Of a release: what it promises, checked."""
+        if self._statement is None:
+            statement, error = ffi.new("struct dpmf_statement *"), new_error()
+            check(lib.dpmf_release_statement(self._path, statement, error), error, self._names())
+            self._statement = PrivacyStatement.take(statement)
+        return self._statement
+
+    # ---- the bytes -----------------------------------------------------------------------------
+
+    def _pieces(self) -> Iterator[bytes]:
+        at = 0
+        while piece := os.pread(self.fd, PIECE, at):
+            yield piece
+            at += len(piece)
+
+    def bytes(self) -> bytes:
+        return b"".join(self._pieces())
+
+    def save(self, path: Any) -> None:
+        """Writes a copy, whole or not at all; what holds people is for its owner alone."""
+        target = Path(os.fsdecode(path))
+        temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC,
+                     0o666 if self.is_release else 0o600)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                for piece in self._pieces():
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            temporary.unlink()
+            raise
+
+    # ---- the numbers ---------------------------------------------------------------------------
+
+    def _view(self, rows: Any, shape: tuple[int, ...],
+              strides: tuple[int, ...]) -> npt.NDArray[np.float32]:
+        if rows == ffi.NULL or 0 in shape:
+            empty = np.empty(shape, dtype=np.float32)
+            empty.flags.writeable = False
+            return empty
+        return np.asarray(_View(self, int(ffi.cast("uintptr_t", rows)), shape, strides))
+
+    def factors(self, side: str) -> npt.NDArray[np.float32]:
+        """The vectors of users or items, in place."""
+        stride = ffi.new("size_t *")
+        rows = getattr(lib, f"dpmf_model_{side}_factors")(self.model, stride)
+        return self._view(rows, (self.count(side), self.info.factors), (4 * stride[0], 4))
+
+    def biases(self, side: str) -> npt.NDArray[np.float32]:
+        biases = getattr(lib, f"dpmf_model_{side}_biases")(self.model)
+        return self._view(biases, (self.count(side),), (4,))
+
+    def count(self, side: str) -> int:
+        return int(self.info.users if side == "user" else self.info.items)
+
+
+class WorkFolder:
+    """A folder for the length of a fit, which nobody else can look into."""
+
+    def __enter__(self) -> Path:
+        self._path = Path(tempfile.mkdtemp(prefix="dpmf-"))
+        return self._path
+
+    def __exit__(self, *_: Any) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)

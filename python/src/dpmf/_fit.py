@@ -1,0 +1,187 @@
+"""Fitting: from a model's parameters and ratings to an open model.
+
+A checkpoint is trained by stochastic gradient descent or a sampler; a release by a private
+mechanism. Both are written by the library to a folder of their own, which is gone as soon as the
+file is open.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from . import _tables
+from ._file import ModelFile, WorkFolder
+from ._ids import Ids
+from ._native import ffi, lib
+from ._ratings import Reading, Store
+from ._run import Epoch, Run
+from ._values import Struct, number, pair, plain, refuse_given, whole
+from .errors import PrivacyRefused, PrivacyWarning, usage, warn
+from .user import Shelf
+
+# What has no meaning in the other kind of run.
+PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
+              "patience", "solver")
+PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
+                "user_privacy", "declared_users", "population", "ledger", "ledger_budget",
+                "insecure_noise_seed")
+
+TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
+                "stopped_early", "tiles_on_disk", "kernels")
+PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "releases", "seconds", "release_id",
+                  "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
+                  "users_left_out", "wishes", "users_with_a_wish")
+
+OpenStore = Callable[[Run, Reading], Store]
+
+
+class Fitted:
+    """What a fit or a file leaves behind."""
+
+    def __init__(self, file: ModelFile, users_are_texts: bool = False,
+                 items_are_texts: bool = False) -> None:
+        self.file = file
+        self.items = Ids(file.model, file.count("item"), "item", items_are_texts)
+        self.users = Ids(file.model, file.count("user"), "user", users_are_texts)
+        self.shelf = Shelf(file, self.items)
+        self.store: Optional[Store] = None  # to leave out what was seen; never of a release
+        self.seen: Any = None
+        self.epochs: list[Epoch] = []
+        self.report: dict[str, Any] = {}
+
+
+# ---- a checkpoint ------------------------------------------------------------------------------
+
+
+def _train_options(parameters: dict[str, Any]) -> Struct:
+    options = Struct("dpmf_train_options")
+    largest = 2**32 - 1
+    for field, name, low, high in (("factors", "n_factors", 1, 4096),
+                                   ("epochs", "n_epochs", 1, largest),
+                                   ("seed", "random_state", 0, 2**64 - 1),
+                                   ("patience", "patience", 0, largest)):
+        if parameters[name] is not None:
+            options.put(field, whole(name, parameters[name], low, high))
+    for name in ("learning_rate", "regularization", "decay"):
+        if parameters[name] is not None:
+            options.put(name, number(name, parameters[name]))
+    if parameters["decay"] is not None and not options.pointer.decay >= 0:
+        # Below 0 is the library's word for the schedule of its own, not for a growing step.
+        raise usage(f"decay={parameters['decay']!r} is below 0",
+                    "leave it out for the default schedule")
+    if parameters["solver"] is not None:
+        options.put("solver", str(parameters["solver"]).encode())
+    options.put("deterministic", bool(parameters["deterministic"]))
+    return options
+
+
+def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
+                   open_valid: Optional[OpenStore], reading: Reading, run: Run) -> Fitted:
+    refuse_given(parameters, defaults, PRIVATE_ONLY,
+                 "is for private releases: set epsilon, or leave it out")
+    options = _train_options(parameters)
+    if parameters["patience"] is not None and open_valid is None:
+        raise usage("patience needs valid, the ratings to measure on",
+                    "for example: fit(..., valid=(users, items, ratings))")
+    if parameters["rating_range"] is not None:
+        reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
+    run.total_epochs = options.pointer.epochs
+    store = open_store(run, reading)
+    valid = open_valid(run, reading) if open_valid else None
+    report = ffi.new("struct dpmf_train_report *")
+    with WorkFolder() as folder:
+        output = folder / "model"
+        run.call(lib.dpmf_train, store.pointer, valid.pointer if valid else ffi.NULL,
+                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, report,
+                 names={str(output): "the model"})
+        file = ModelFile.open(output)
+    file.name = "the model"
+    fitted = Fitted(file, store.users_are_texts, store.items_are_texts)
+    fitted.store = store
+    fitted.epochs = run.epochs
+    fitted.report = plain(report[0], TRAIN_REPORT)
+    return fitted
+
+
+# ---- a release ---------------------------------------------------------------------------------
+
+
+def _refuse(message: str, hint: str) -> PrivacyRefused:
+    return PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED, message, hint)
+
+
+def _check_declared(parameters: dict[str, Any]) -> None:
+    if parameters["catalogue"] is None and not parameters["catalogue_from_ratings"]:
+        raise _refuse("a private release needs a public catalogue: which items were rated is "
+                      "private", "give the list of all items: catalogue=[...], or a file")
+    if parameters["rating_range"] is None:
+        raise _refuse("a private release needs the range of ratings to be declared: the smallest "
+                      "and the largest one given are private", "for example: rating_range=(1, 5)")
+
+
+def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
+    options = Struct("dpmf_private_options")
+    options.put("epsilon", number("epsilon", parameters["epsilon"]))
+    options.put("delta", number("delta", parameters["delta"]))
+    low, high = pair("rating_range", parameters["rating_range"])
+    options.put("range_min", low)
+    options.put("range_max", high)
+    options.put("catalogue_from_ratings", bool(parameters["catalogue_from_ratings"]))
+    options.put("mechanism", str(parameters["mechanism"]).encode())
+    for name, write in (("catalogue", _tables.write_catalogue),
+                        ("item_features", _tables.write_features),
+                        ("user_privacy", _tables.write_wishes)):
+        if parameters[name] is not None:
+            options.put(name, _tables.file_of(parameters[name], folder / name, write))
+    if parameters["declared_users"] is not None:
+        options.put("declared_users",
+                    whole("declared_users", parameters["declared_users"], 1, 2**63))
+    if parameters["population"] is not None:
+        options.put("population", str(parameters["population"]).encode("utf-8", "surrogateescape"))
+    if parameters["ledger"] is not None:
+        options.put("ledger", os.fsencode(parameters["ledger"]))
+    if parameters["ledger_budget"] is not None:
+        options.put("ledger_budget", number("ledger_budget", parameters["ledger_budget"]))
+    if parameters["insecure_noise_seed"] is not None:
+        options.put("has_insecure_seed", True)
+        options.put("insecure_seed", whole("insecure_noise_seed",
+                                           parameters["insecure_noise_seed"], 0, 2**64 - 1))
+    return options
+
+
+def _tell(parameters: dict[str, Any], report: Any, file: ModelFile) -> None:
+    if report.catalogue_is_rated_set:
+        warn("the catalogue is exactly the set of rated items: if it was made from the ratings "
+             "it is not public", PrivacyWarning)
+    if parameters["catalogue_from_ratings"]:
+        warn("the release shows which items anyone has rated: the catalogue was taken from the "
+             "ratings", PrivacyWarning)
+    if not file.statement.is_private:
+        warn("NOT PRIVATE: the noise came from a seed; for tests only", PrivacyWarning)
+
+
+def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
+                reading: Reading, run: Run) -> Fitted:
+    refuse_given(parameters, defaults, PLAIN_ONLY,
+                 "has no meaning with epsilon: a private mechanism follows its public rule")
+    _check_declared(parameters)
+    report = ffi.new("struct dpmf_private_report *")
+    with WorkFolder() as folder:
+        options = _private_options(parameters, folder)
+        # A record that cannot be used is dropped: were the run refused for it, one person would
+        # decide over everyone's release. The range is looked at later, for the same reason.
+        store = open_store(run, reading._replace(skip_bad=True, rating_range=None))
+        output = folder / "release"
+        names = {str(folder / name): name
+                 for name in ("catalogue", "item_features", "user_privacy")}
+        run.call(lib.dpmf_train_private, store.pointer, os.fsencode(output), options.pointer,
+                 run.pointer, report, names={**names, str(output): "the release"})
+        file = ModelFile.open(output)
+    file.name = "the release"
+    # The store is let go of here: a release has nothing to do with anyone's ratings.
+    fitted = Fitted(file, items_are_texts=store.items_are_texts)
+    fitted.report = plain(report[0], PRIVATE_REPORT)
+    _tell(parameters, report, file)
+    return fitted

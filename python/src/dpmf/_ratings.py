@@ -1,0 +1,267 @@
+"""Ratings in whatever form they come, as a store of the library.
+
+Arrays, sparse and dense matrices, data frames, files: each becomes columns of users, items, ratings
+and times, and those are read by the library where they are.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from ._ids import number_ids, pointer
+from ._native import ffi, lib
+from ._run import Run
+from ._values import Struct
+from .errors import InputError, PrivacyRefused, usage
+
+NO_TIME = np.iinfo(np.int64).min  # as the library has it; NumPy's NaT is the same number
+
+
+class Columns(NamedTuple):
+    """Ratings as they were given."""
+
+    users: Any
+    items: Any
+    ratings: Any
+    times: Any = None
+
+
+class Reading(NamedTuple):
+    """How ratings are to be understood."""
+
+    rating_range: Optional[tuple[float, float]] = None
+    skip_bad: bool = False
+    format: Optional[str] = None
+    columns: Optional[str] = None
+
+
+class Store:
+    """A ratings store that is open."""
+
+    def __init__(self, store: Any, users_are_texts: bool = False,
+                 items_are_texts: bool = False) -> None:
+        self.pointer = ffi.gc(store, lib.dpmf_store_close)
+        self.users_are_texts = users_are_texts
+        self.items_are_texts = items_are_texts
+
+
+# ---- from what was given to columns ------------------------------------------------------------
+
+
+def _from_sparse(matrix: Any) -> Columns:
+    coo = matrix.tocoo()
+    return Columns(coo.row, coo.col, coo.data)
+
+
+def _from_dense(matrix: Any) -> Columns:
+    """Users by items; what is masked or NaN was not rated."""
+    masked: Any = np.ma
+    values = masked.asanyarray(matrix)
+    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                         "a matrix of ratings has two dimensions and numbers, not "
+                         f"{values.ndim} and {values.dtype}",
+                         "give users, items and ratings, or a matrix of users by items")
+    data = masked.getdata(values)
+    rated = ~masked.getmaskarray(values)
+    if data.dtype.kind == "f":
+        rated &= ~np.isnan(data)
+    elif not isinstance(matrix, np.ma.MaskedArray):
+        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                         "a dense matrix of integers does not say what was not rated",
+                         "use NaN, a masked array or a sparse matrix")
+    users, items = np.nonzero(rated)
+    return Columns(users, items, data[users, items])
+
+
+def _role(name: Any) -> str:
+    """What a column of this name is for, by the rules for headers of files."""
+    text = str(name).encode("utf-8", "surrogateescape")
+    role = lib.dpmf_table_column_role(text, len(text))
+    if role != ffi.NULL:
+        return str(ffi.string(role).decode())
+    return "time" if str(name).lower() in ("time", "timestamp", "date", "datetime") else ""
+
+
+def _from_frame(frame: Any) -> Columns:
+    names = list(frame.columns)
+    found: dict[str, Any] = {}
+    for name in names:
+        found.setdefault(_role(name), name)
+    if not {"user", "item", "rating"} <= set(found):
+        listed = ", ".join(map(str, names))
+        raise InputError(lib.DPMF_ERR_INPUT_HEADER,
+                         f"the columns {listed:.200} do not name users, items and ratings",
+                         "call them user, item and rating, or give three columns by themselves")
+    times = frame[found["time"]] if "time" in found else None
+    return Columns(frame[found["user"]], frame[found["item"]], frame[found["rating"]], times)
+
+
+def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None) -> Columns:
+    """The columns behind the arguments of fit."""
+    if items is not None and ratings is not None:
+        return Columns(users, items, ratings, times)
+    if items is not None or ratings is not None:
+        raise usage("fit needs users, items and ratings, or a matrix")
+    if times is not None:
+        raise usage("timestamps go with users, items and ratings")
+    if hasattr(users, "tocoo"):
+        return _from_sparse(users)
+    if hasattr(users, "columns") and hasattr(users, "__getitem__"):
+        return _from_frame(users)
+    if isinstance(users, tuple) and len(users) in (3, 4):
+        return Columns(*users)
+    return _from_dense(users)
+
+
+# ---- from columns to a store -------------------------------------------------------------------
+
+
+def _values(ratings: Any, skip_bad: bool) -> npt.NDArray[Any]:
+    """Ratings as float64 or float32, themselves if they are that.
+
+    What is no number is refused or, with `skip_bad`, NaN."""
+    array = np.asarray(ratings)
+    if array.ndim != 1:
+        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                         f"ratings has {array.ndim} dimensions, and a list of ratings has one")
+    if array.dtype == np.float32 or array.dtype == np.float64:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind in "iuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    values = np.empty(len(array), dtype=np.float64)
+    for place, value in enumerate(array.tolist()):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number and not skip_bad:
+            raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
+                             f"ratings[{place}] is {value!r:.60}, which is not a number")
+        values[place] = value if is_number else np.nan
+    return values
+
+
+def _times(times: Any) -> npt.NDArray[np.int64]:
+    """Seconds since 1970: numbers, or dates and times of NumPy, of Python or of a frame."""
+    array = np.asarray(times)
+    try:
+        if array.dtype.kind == "O":
+            array = array.astype("datetime64[s]")
+        if array.dtype.kind == "M":
+            return np.ascontiguousarray(array.astype("datetime64[s]").astype(np.int64))
+        if array.dtype.kind == "f":
+            # What is not a number, or beyond all times, is no time.
+            is_time = np.abs(array) < 2.0**62
+            seconds = np.floor(np.where(is_time, array, 0.0)).astype(np.int64)
+            return np.where(is_time, seconds, NO_TIME)
+        if array.dtype.kind in "iu":
+            return np.ascontiguousarray(array, dtype=np.int64)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(lib.DPMF_ERR_INPUT_TIME,
+                     "timestamps are neither seconds since 1970 nor dates and times")
+
+
+def _options(reading: Reading) -> Struct:
+    options = Struct("dpmf_input_options")
+    for name, text in (("format", reading.format), ("columns", reading.columns)):
+        if text is not None:
+            options.put(name, str(text).encode("utf-8", "surrogateescape"))
+    options.put("skip_bad", reading.skip_bad)
+    if reading.rating_range is not None:
+        options.put("has_range", True)
+        options.put("range_min", reading.rating_range[0])
+        options.put("range_max", reading.rating_range[1])
+    return options
+
+
+def _check_lengths(lengths: dict[str, int]) -> None:
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{count} {name}" for name, count in lengths.items())
+        raise InputError(lib.DPMF_ERR_INPUT_COUNT,
+                         f"there are {said}: each rating has one of each")
+
+
+def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
+    """A store of ratings in memory, which are read where they are."""
+    users = number_ids(columns.users, "users", reading.skip_bad)
+    items = number_ids(columns.items, "items", reading.skip_bad)
+    ratings = _values(columns.ratings, reading.skip_bad)
+    times = None if columns.times is None else _times(columns.times)
+    lengths = {"users": len(users.numbers), "items": len(items.numbers), "ratings": len(ratings)}
+    if times is not None:
+        lengths["timestamps"] = len(times)
+    _check_lengths(lengths)
+
+    arrays = ffi.new("struct dpmf_arrays *")
+    arrays.n, arrays.n_users, arrays.n_items = len(ratings), users.n, items.n
+    arrays.users = pointer("int64_t *", users.numbers)
+    arrays.items = pointer("int64_t *", items.numbers)
+    if ratings.dtype == np.float32:
+        arrays.ratings32 = pointer("float *", ratings)
+    else:
+        arrays.ratings = pointer("double *", ratings)
+    if times is not None:
+        arrays.times = pointer("int64_t *", times)
+    kept = []
+    for side, texts in (("user", users.texts), ("item", items.texts)):
+        if texts is not None:
+            kept.append(ffi.from_buffer("char[]", texts.data))
+            setattr(arrays, f"{side}_id_bytes", kept[-1])
+            setattr(arrays, f"{side}_id_offsets", pointer("int64_t *", texts.offsets))
+    options = _options(reading)
+    store = ffi.new("struct dpmf_store **")
+    run.call(lib.dpmf_store_from_arrays, arrays, options.pointer, run.pointer, store)
+    return Store(store[0], users.are_texts, items.are_texts)
+
+
+def store_from_file(path: Any, reading: Reading, run: Run) -> Store:
+    """A store, or any file that can become one."""
+    options = _options(reading)
+    store = ffi.new("struct dpmf_store **")
+    run.call(lib.dpmf_store_open, os.fsencode(path), options.pointer, run.pointer, store)
+    return Store(store[0])
+
+
+# ---- private reading ---------------------------------------------------------------------------
+
+
+class _FirstRow:
+    def __init__(self) -> None:
+        self.is_there = False
+        self.roles: set[str] = set()
+
+
+@ffi.def_extern(error=-1)
+def dpmf_py_first_row(handle: Any, record: Any, error: Any) -> int:
+    first: _FirstRow = ffi.from_handle(handle)
+    first.is_there = True
+    for i in range(record.n):
+        field = record.field[i]
+        role = lib.dpmf_table_column_role(field.text, field.length)
+        if role != ffi.NULL:
+            first.roles.add(ffi.string(role).decode())
+    return 1  # that was enough
+
+
+def check_form(path: Any, format: Optional[str]) -> None:
+    """How a text is cut into records must not follow from a record: one person's would decide how
+    everyone's are read. So a header names the columns, or the curator the format."""
+    if format not in (None, "auto", "csv", "tsv"):
+        return
+    name = os.fsdecode(path)
+    first = _FirstRow()
+    if name != "-":
+        handle = ffi.new_handle(first)
+        lib.dpmf_table_read_whole(os.fsencode(path), ffi.NULL, lib.dpmf_py_first_row, handle,
+                                  ffi.NULL)
+        # What is no text at all is a store, or will be told when it is opened.
+        if not first.is_there or first.roles >= {"user", "item", "rating"}:
+            return
+    raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                         "without a header the first record decides how all others are read, and "
+                         "it is one person's",
+                         "add a header such as user,item,rating, or say format= (movielens, u.data, "
+                         "jsonl, ...)", name)

@@ -1,0 +1,186 @@
+"""Long calls of the library: how they are started, watched and ended.
+
+The library works in a thread of its own while the thread that called waits in Python. So other
+Python threads go on, a KeyboardInterrupt arrives at once and ends the work in good order, and the
+progress callback runs in the thread that called, as any other code of the caller's.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import Any, Callable, NamedTuple, Optional
+
+from ._native import ffi, lib
+from .errors import check, new_error, warn
+
+PROGRESS_SECONDS = 0.1  # between two reports of one phase
+WAIT_SECONDS = 0.2  # until one looks again whether the other side still lives
+
+
+class Epoch(NamedTuple):
+    """What is known after an epoch of training."""
+
+    epoch: int  #: from 1
+    seconds: float  #: since training began
+    updates_per_second: float
+    train_rmse: float
+    valid_rmse: float  #: NaN without a validation set
+
+
+class Progress(NamedTuple):
+    """What a progress callback is given: where the work has come to."""
+
+    phase: str  #: "reading", "sorting", "training", ...; "epoch" when one has ended
+    unit: str  #: what is counted
+    done: int
+    total: int  #: 0 when it is not known
+    ratings: int  #: handled so far in this phase; 0 when that is not counted
+    epoch: Optional[Epoch] = None  #: the epoch that has ended, if one has
+
+
+ProgressCallback = Callable[[Progress], Any]
+
+
+class _Report:
+    """A progress that waits to be told, and what came of it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.told = threading.Event()
+        self.stop = False
+
+
+class Run:
+    """How much of the machine a call may use, and who is told how it goes."""
+
+    def __init__(self, n_threads: int = 0, memory: int = 0,
+                 progress: ProgressCallback | None = None) -> None:
+        self.epochs: list[Epoch] = []
+        self.total_epochs = 0
+        self._progress = progress
+        self._reports: queue.SimpleQueue[_Report | None] = queue.SimpleQueue()
+        self._warnings: list[str] = []
+        self._failure: BaseException | None = None
+        self._last_phase = ""
+        self._last_time = 0.0
+        self._handle = ffi.new_handle(self)  # lives as long as this object
+        self.pointer = ffi.new("struct dpmf_run *", lib.dpmf_run_default())
+        self.pointer.threads = n_threads
+        self.pointer.memory = memory
+        self.pointer.progress = lib.dpmf_py_progress
+        self.pointer.warn = lib.dpmf_py_warn
+        self.pointer.self = self._handle
+
+    # ---- the thread that calls -------------------------------------------------------------------
+
+    def call(self, function: Callable[..., int], *arguments: Any,
+             names: dict[str, str] | None = None) -> int:
+        """Calls a function of the library with these arguments and an error, and waits for it."""
+        error = new_error()
+        codes: list[int] = []
+
+        def work() -> None:
+            try:
+                codes.append(function(*arguments, error))
+            except BaseException as failure:  # a bug in the binding: told where it can be seen
+                self._failure = self._failure or failure
+            finally:
+                self._reports.put(None)
+
+        thread = threading.Thread(target=work, name="dpmf")
+        try:
+            thread.start()
+        except BaseException as failure:
+            self._failure = self._failure or failure
+        while thread.is_alive():
+            try:
+                self._tell_next(thread)
+            except BaseException as failure:  # KeyboardInterrupt above all: the work is ended first
+                self._failure = self._failure or failure
+        for message in self._warnings:
+            warn(message)
+        self._warnings.clear()
+        if self._failure is not None:
+            raise self._failure
+        return check(codes[0], error, names)
+
+    def _tell_next(self, thread: threading.Thread) -> None:
+        try:
+            report = self._reports.get(timeout=WAIT_SECONDS)
+        except queue.Empty:
+            return
+        if report is None:
+            thread.join()
+        elif self._progress is not None:
+            try:
+                report.stop = self._progress(report.progress) is False
+            finally:
+                report.told.set()
+
+    # ---- the library's threads -------------------------------------------------------------------
+
+    def _ask(self, progress: Progress) -> bool:
+        """Has the calling thread tell of it. @return whether to go on"""
+        if self._progress is not None and self._failure is None:
+            report = _Report(progress)
+            self._reports.put(report)
+            while not report.told.wait(WAIT_SECONDS) and self._failure is None:
+                pass
+            if report.stop:
+                return False
+        return self._failure is None
+
+    def on_progress(self, progress: Any) -> bool:
+        phase = ffi.string(progress.phase).decode()
+        now = time.monotonic()
+        if phase == self._last_phase and now - self._last_time < PROGRESS_SECONDS:
+            return self._failure is None
+        self._last_phase, self._last_time = phase, now
+        self._ask(Progress(phase, ffi.string(progress.unit).decode(), progress.done,
+                           progress.total, progress.ratings))
+        return self._failure is None
+
+    def on_epoch(self, c: Any) -> bool:
+        epoch = Epoch(c.epoch, c.seconds, c.updates_per_second, c.train_rmse, c.valid_rmse)
+        self.epochs.append(epoch)
+        return self._ask(Progress("epoch", "epochs", epoch.epoch, self.total_epochs, 0, epoch))
+
+    def on_warn(self, message: Any) -> None:
+        self._warnings.append(ffi.string(message).decode("utf-8", "replace"))
+
+    def on_failure(self, failure: BaseException) -> None:
+        self._failure = self._failure or failure
+
+
+# What the library calls. An exception must not get lost on the way through C: it ends the run.
+
+
+@ffi.def_extern()
+def dpmf_py_progress(handle: Any, progress: Any) -> int:
+    run: Run = ffi.from_handle(handle)
+    try:
+        return 0 if run.on_progress(progress) else 1
+    except BaseException as failure:
+        run.on_failure(failure)
+        return 1
+
+
+@ffi.def_extern()
+def dpmf_py_epoch(handle: Any, epoch: Any) -> int:
+    run: Run = ffi.from_handle(handle)
+    try:
+        return 0 if run.on_epoch(epoch) else 1
+    except BaseException as failure:
+        run.on_failure(failure)
+        return 1
+
+
+@ffi.def_extern()
+def dpmf_py_warn(handle: Any, message: Any) -> None:
+    run: Run = ffi.from_handle(handle)
+    try:
+        run.on_warn(message)
+    except BaseException as failure:
+        run.on_failure(failure)

@@ -1,0 +1,92 @@
+"""Parameters, looked at before the library sees them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ._native import ffi, lib
+from .errors import UsageError, usage
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """A whole number within bounds."""
+    try:
+        result = int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise usage(f"{name}={value!r} is not a whole number") from None
+    if isinstance(value, (str, bytes, bool)) or result != value or not low <= result <= high:
+        raise usage(f"{name}={value!r} is not a whole number from {low} to {high}")
+    return result
+
+
+def number(name: str, value: Any) -> float:
+    """Any number; what it must be is for the library to say."""
+    try:
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise usage(f"{name}={value!r} is not a number") from None
+
+
+def pair(name: str, value: Any) -> tuple[float, float]:
+    """The ends of a range."""
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise usage(f"{name}={value!r} is not a pair of numbers",
+                    f"for example: {name}=(1, 5)") from None
+    return number(name, low), number(name, high)
+
+
+def memory_bytes(memory: Any) -> int:
+    """2_000_000_000, "2GB" or "1.5GiB"; None is 0, which leaves it to the library."""
+    if memory is None:
+        return 0
+    if not isinstance(memory, str):
+        return whole("memory", memory, 1, 2**63)
+    size = ffi.new("uint64_t *")
+    if lib.dpmf_parse_size(memory.encode("utf-8", "surrogateescape"), size) != 0:
+        raise usage(f"memory={memory!r} is not a size", 'for example: memory="2GiB"')
+    return int(size[0])
+
+
+def is_path(value: Any) -> bool:
+    return isinstance(value, (str, bytes, os.PathLike))
+
+
+def refuse_given(parameters: dict[str, Any], defaults: dict[str, Any], names: tuple[str, ...],
+                 why: str) -> None:
+    """Refuses parameters that have no meaning here."""
+    for name in names:
+        given, default = parameters[name], defaults[name]
+        if given is not default and not (default is not None and given == default):
+            raise UsageError(lib.DPMF_ERR_USAGE_CONFLICT, f"{name} {why}")
+
+
+class Struct:
+    """An option struct of the library, with the texts that it points to."""
+
+    def __init__(self, name: str) -> None:
+        default = getattr(lib, f"{name}_default")()
+        self.pointer = ffi.new(f"struct {name} *", default)
+        self._texts: list[Any] = []
+
+    def put(self, name: str, value: Any) -> None:
+        """Sets a field; bytes are kept as a C string for as long as this object lives."""
+        if isinstance(value, bytes):
+            self._texts.append(ffi.new("char[]", value))
+            value = self._texts[-1]
+        setattr(self.pointer, name, value)
+
+
+def plain(report: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Fields of a struct as values of Python."""
+    values = {}
+    for name in names:
+        value = getattr(report, name)
+        if isinstance(value, ffi.CData):
+            value = "" if value == ffi.NULL else ffi.string(value).decode("utf-8", "replace")
+        values[name] = value
+    return values

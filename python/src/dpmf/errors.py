@@ -1,0 +1,238 @@
+"""What can go wrong, as exceptions.
+
+Every exception of this package is a `DpmfError` with the library's code, what happened and, mostly, a
+hint: the one thing that would mend it. Each is also the built-in exception that stands for the same
+kind of mistake, so that ``except ValueError`` or ``except FileNotFoundError`` catch what one would
+expect.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ._native import ffi, lib
+
+__all__ = [
+    "BudgetExceeded",
+    "Cancelled",
+    "DpmfError",
+    "DpmfWarning",
+    "FileError",
+    "InputError",
+    "KindError",
+    "LedgerError",
+    "MissingFileError",
+    "ModelError",
+    "NoMemoryError",
+    "NotFittedError",
+    "NotVerified",
+    "PrivacyError",
+    "PrivacyRefused",
+    "PrivacyWarning",
+    "TrainingError",
+    "UnknownIdError",
+    "UsageError",
+]
+
+
+class DpmfError(Exception):
+    """Something that the library could not do.
+
+    >>> import dpmf
+    >>> try:
+    ...     dpmf.load("no-such-file.safetensors")
+    ... except dpmf.DpmfError as error:
+    ...     print(error.code_name, "|", error.file)
+    DPMF_ERR_IO_MISSING | no-such-file.safetensors
+    """
+
+    code: int  #: of enum dpmf_code; below 0
+    message: str  #: what happened
+    hint: str  #: what to do about it; may be empty
+    file: str  #: the file it is about; empty when there is none
+    line: int  #: the place in it, from 1; 0 when there is none
+    column: int  #: in bytes, from 1
+
+    def __init__(self, code: int, message: str = "", hint: str = "", file: str = "",
+                 line: int = 0, column: int = 0) -> None:
+        super().__init__(code, message, hint, file, line, column)
+        self.code = code
+        self.message = message or _text(lib.dpmf_error_sentence(code))
+        self.hint = hint
+        self.file = file
+        self.line = line
+        self.column = column
+
+    @property
+    def code_name(self) -> str:
+        """The code's name, such as ``DPMF_ERR_IO_MISSING``."""
+        return _text(lib.dpmf_error_name(self.code)) if self.code else ""
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line:
+            place += f":{self.line}" + (f":{self.column}" if self.column else "")
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.code, self.message, self.hint, self.file, self.line, self.column)
+
+
+class NoMemoryError(DpmfError, MemoryError):
+    """There was not enough memory."""
+
+
+class Cancelled(DpmfError):
+    """The run was ended from outside."""
+
+
+class UsageError(DpmfError, ValueError):
+    """A parameter makes no sense, or does not go with another one."""
+
+
+class NotFittedError(UsageError, AttributeError):
+    """The model has not been fitted or loaded yet."""
+
+
+class FileError(DpmfError, OSError):
+    """A file cannot be read or written."""
+
+    def __init__(self, *arguments: Any) -> None:
+        DpmfError.__init__(self, *arguments)
+        self.filename = self.file or None
+        self.strerror = self.message
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class InputError(DpmfError, ValueError):
+    """The ratings are not what they should be."""
+
+
+class ModelError(DpmfError, ValueError):
+    """A file is no model, or is damaged."""
+
+
+class KindError(ModelError, AttributeError):
+    """What was asked for is not in a model of this kind: a release has no users."""
+
+
+class UnknownIdError(DpmfError, KeyError):
+    """The model does not know this user or item."""
+
+
+class TrainingError(DpmfError, ArithmeticError):
+    """Training did not come to an end that makes sense."""
+
+
+class PrivacyError(DpmfError):
+    """Something about the promise of a private release."""
+
+
+class PrivacyRefused(PrivacyError):
+    """Refused, because what was asked for would not be private."""
+
+
+class BudgetExceeded(PrivacyRefused):
+    """The population's budget does not allow this release."""
+
+
+class NotVerified(PrivacyError):
+    """A release says things about itself that do not hold."""
+
+
+class LedgerError(PrivacyError):
+    """The ledger of what was spent is damaged, old or in use."""
+
+
+class DpmfWarning(UserWarning):
+    """Something that one should know, but that is no error."""
+
+
+class PrivacyWarning(DpmfWarning):
+    """The same, about the promise of a private release."""
+
+
+# The first that fits: a code, or the hundreds of several.
+_CLASSES: dict[int, type[DpmfError]] = {
+    lib.DPMF_ERR_BASE_NO_MEMORY: NoMemoryError,
+    lib.DPMF_ERR_BASE_CANCELLED: Cancelled,
+    lib.DPMF_ERR_USAGE_MEMORY: UsageError,
+    lib.DPMF_ERR_IO_MISSING: MissingFileError,
+    lib.DPMF_ERR_MODEL_KIND: KindError,
+    lib.DPMF_ERR_MODEL_UNKNOWN_ID: UnknownIdError,
+    lib.DPMF_ERR_PRIVACY_REFUSED: PrivacyRefused,
+    lib.DPMF_ERR_PRIVACY_BUDGET: BudgetExceeded,
+    lib.DPMF_ERR_PRIVACY_NOT_VERIFIED: NotVerified,
+    lib.DPMF_ERR_PRIVACY_LEDGER: LedgerError,
+    200: UsageError,
+    300: FileError,
+    400: InputError,
+    500: InputError,
+    600: InputError,
+    700: ModelError,
+    800: TrainingError,
+    900: PrivacyError,
+}
+
+# The library's hints name options of the command line; here they are parameters.
+_PARAMETERS = {
+    "factors": "n_factors",
+    "epochs": "n_epochs",
+    "reg": "regularization",
+    "seed": "random_state",
+    "threads": "n_threads",
+}
+
+
+def _text(chars: Any) -> str:
+    return "" if chars == ffi.NULL else str(ffi.string(chars).decode("utf-8", "replace"))
+
+
+def _in_python(text: str) -> str:
+    def name(found: re.Match[str]) -> str:
+        option = found.group(1)
+        return _PARAMETERS.get(option, option.replace("-", "_"))
+
+    return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z])", name, text)
+
+
+def class_of(code: int) -> type[DpmfError]:
+    """The exception that stands for a code."""
+    return _CLASSES.get(code) or _CLASSES.get(-code // 100 * 100) or DpmfError
+
+
+def new_error() -> Any:
+    """A struct dpmf_error for a call."""
+    return ffi.new("struct dpmf_error *")
+
+
+def check(code: int, error: Any, names: dict[str, str] | None = None) -> int:
+    """Raises what a call returned, if that is an error.
+
+    `names` are files that have another name for people."""
+    if code >= 0:
+        return code
+    file = ffi.string(error.file).decode("utf-8", "surrogateescape")
+    raise class_of(code)(code, _in_python(_text(error.message)), _in_python(_text(error.hint)),
+                         (names or {}).get(file, file), error.line, error.column)
+
+
+def warn(message: str, category: type[DpmfWarning] = DpmfWarning) -> None:
+    """A warning that names the line which called into this package, however deep it comes from."""
+    home, level, frame = str(Path(__file__).parent), 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(home) and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def usage(message: str, hint: str = "") -> UsageError:
+    """A mistake that is found before the library is asked."""
+    return UsageError(lib.DPMF_ERR_USAGE_VALUE, message, hint)

@@ -1,0 +1,624 @@
+"""Model: fitted to ratings, or loaded from a file, and then used."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._file import ModelFile
+from ._fit import Fitted, OpenStore, fit_checkpoint, fit_release
+from ._ids import Id, Ids, pointer
+from ._native import ffi, lib
+from ._ratings import Reading, Store, check_form, columns_of, store_from_columns, store_from_file
+from ._run import Epoch, ProgressCallback, Run
+from ._values import is_path, memory_bytes, whole
+from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
+                     usage)
+from .statement import PrivacyStatement
+from .user import Explanation, Ratings, Recommendations, Shelf, User, bits, clip_to_scale
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Model:
+    """Matrix factorisation: a rating is an offset, a user's bias, an item's bias, and how well
+    their vectors agree.
+
+    Without `epsilon`, `fit` trains on the ratings and gives a checkpoint: it knows its users, and is as
+    private as the ratings are. With `epsilon`, `fit` makes a *release*: items alone, proven (epsilon,
+    delta)-differentially private for every user, to be published. People then use it at home, with
+    ratings of their own.
+
+    Parameters
+    ----------
+    n_factors : int, optional
+        Length of the vectors. Like everything that is None: the library's own choice.
+    n_epochs, learning_rate, decay, regularization : optional
+        Of training; not with `epsilon`, where a public rule decides.
+    epsilon : float, optional
+        Makes a private release, with this privacy loss.
+    delta : float
+        The other part of the promise; below one in the number of users.
+    rating_range : (float, float), optional
+        The smallest and the largest rating there can be. Needed with `epsilon`, as those that were
+        given are private; ratings outside are dropped then, and refused otherwise.
+    catalogue : list of items, or path, optional
+        All items that can be rated, whether anyone did or not; needed with `epsilon`. A file is in
+        one of the forms of docs/formats/catalogue.md.
+    mechanism : str
+        "auto", or one that ``dpmf train --help`` lists, such as "residual" or "biases".
+    item_features : dict, or path, optional
+        What is publicly known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``.
+    user_privacy : dict, or path, optional
+        ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out.
+    population, ledger, ledger_budget : optional
+        Whose budget is spent; the file in which that is recorded, by default the one of whoever runs
+        this; how much epsilon the population may spend in all.
+    random_state : int, optional
+        Seed of training: the same ratings give the same model, with `deterministic` bit for bit.
+        None is the library's own seed. Not with `epsilon`: noise comes from the operating system.
+    n_threads : int
+        0: every core that this process may use.
+    memory : int or str, optional
+        Bytes, or a size such as "2GiB", that a fit may use.
+    deterministic : bool
+        The same bits for any number of threads.
+    progress : callable, optional
+        Called with a `Progress` now and then, in the thread that called `fit`. What it raises ends
+        the fit and is raised there; when it returns False after an epoch, training ends with what
+        there is by then.
+    patience : int, optional
+        Epochs without gain on `valid` (see `fit`) before training stops; 0: never.
+    solver : str, optional
+        "sgd", or the name of a sampler that the library has.
+    catalogue_from_ratings : bool
+        In place of a catalogue: shows which items anyone rated, and is recorded in the release.
+    declared_users : int, optional
+        How many users there are, if that is public: delta is checked against it.
+    insecure_noise_seed : int, optional
+        For tests: the noise is predictable, and the file is marked NOT PRIVATE.
+
+    Examples
+    --------
+    >>> import numpy as np, dpmf
+    >>> rng = np.random.default_rng(7)
+    >>> users, items = np.divmod(rng.permutation(200 * 40)[:5000], 40)
+    >>> ratings = 1 + (users + items) % 5
+    >>> model = dpmf.Model(n_factors=8, n_epochs=10, deterministic=True).fit(users, items, ratings)
+    >>> model.item_factors_.shape
+    (40, 8)
+    >>> best = model.recommend(user=17, n=3)
+    >>> best.items.shape, best.scores.dtype
+    ((3,), dtype('float64'))
+    """
+
+    def __init__(
+        self,
+        n_factors: Optional[int] = None,
+        n_epochs: Optional[int] = None,
+        learning_rate: Optional[float] = None,
+        regularization: Optional[float] = None,
+        epsilon: Optional[float] = None,
+        delta: float = 1e-5,
+        rating_range: Optional[tuple[float, float]] = None,
+        catalogue: Union[Iterable[Id], PathLike, None] = None,
+        mechanism: str = "auto",
+        item_features: Union[Mapping[Any, Mapping[str, Any]], PathLike, None] = None,
+        user_privacy: Union[Mapping[Any, float], PathLike, None] = None,
+        population: Optional[str] = None,
+        ledger: Optional[PathLike] = None,
+        random_state: Optional[int] = None,
+        n_threads: int = 0,
+        memory: Union[int, str, None] = None,
+        deterministic: bool = False,
+        progress: Optional[ProgressCallback] = None,
+        *,
+        decay: Optional[float] = None,
+        patience: Optional[int] = None,
+        solver: Optional[str] = None,
+        catalogue_from_ratings: bool = False,
+        declared_users: Optional[int] = None,
+        ledger_budget: Optional[float] = None,
+        insecure_noise_seed: Optional[int] = None,
+    ) -> None:
+        self.n_factors = n_factors
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.regularization = regularization
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rating_range = rating_range
+        self.catalogue = catalogue
+        self.mechanism = mechanism
+        self.item_features = item_features
+        self.user_privacy = user_privacy
+        self.population = population
+        self.ledger = ledger
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.memory = memory
+        self.deterministic = deterministic
+        self.progress = progress
+        self.decay = decay
+        self.patience = patience
+        self.solver = solver
+        self.catalogue_from_ratings = catalogue_from_ratings
+        self.declared_users = declared_users
+        self.ledger_budget = ledger_budget
+        self.insecure_noise_seed = insecure_noise_seed
+
+    # ---- parameters, as scikit-learn has them --------------------------------------------------
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = inspect.signature(cls.__init__).parameters
+        return {name: parameter.default for name, parameter in parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters that the model was made with.
+
+        >>> import dpmf
+        >>> dpmf.Model(n_factors=16).get_params()["n_factors"]
+        16
+        """
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **parameters: Any) -> Model:
+        """Changes parameters, for the next fit.
+
+        >>> import dpmf
+        >>> dpmf.Model().set_params(n_factors=4, n_epochs=2)
+        Model(n_factors=4, n_epochs=2)
+        """
+        known = self._defaults()
+        for name in parameters:
+            if name not in known:
+                raise usage(f"Model has no parameter {name!r}", f"it has {', '.join(known)}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        def shown(value: Any) -> str:
+            text = repr(value)
+            return text if len(text) <= 40 else f"{text[:36]}..."
+
+        changed = [f"{name}={shown(getattr(self, name))}"
+                   for name, default in self._defaults().items()
+                   if not _same(getattr(self, name), default)]
+        return f"Model({', '.join(changed)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    # ---- fitting -------------------------------------------------------------------------------
+
+    def fit(self, users: Any, items: Any = None, ratings: Any = None, timestamps: Any = None, *,
+            valid: Any = None) -> Model:
+        """Fits the model to ratings.
+
+        Either three columns of the same length, `users`, `items` and `ratings` (and `timestamps`),
+        where ids are whole numbers or texts. Or one argument: a sparse matrix of SciPy, users by
+        items; a dense one, in which what was not rated is NaN or masked; or a data frame whose
+        columns name users, items and ratings. Of a pair that is there twice the last rating counts.
+        Arrays of int64, float64 and float32 are read where they are, without a copy.
+
+        `valid` is ratings in the same forms (a tuple of columns, a matrix, a frame), or a file: the
+        error on them is in `history_`, and ends training when `patience` is over.
+
+        >>> import dpmf
+        >>> model = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4]).n_iter_
+        3
+        """
+        columns = columns_of(users, items, ratings, timestamps)
+
+        def open_store(run: Run, reading: Reading) -> Store:
+            return store_from_columns(columns, reading, run)
+
+        return self._fit(open_store, Reading(), valid)
+
+    def fit_file(self, path: PathLike, *, format: Optional[str] = None,
+                 columns: Optional[str] = None, valid: Any = None) -> Model:
+        """Fits the model to a file of ratings: a store, CSV and other text, compressed or not.
+
+        `format` and `columns` say what the file does not say itself, as the options of that name do on
+        the command line. For a private release the columns must have names, or the format must be
+        given: else one person's record would decide how all others are read.
+        """
+        if self.epsilon is not None:
+            check_form(path, format)
+
+        def open_store(run: Run, reading: Reading) -> Store:
+            return store_from_file(path, reading._replace(format=format, columns=columns), run)
+
+        return self._fit(open_store, Reading(), valid)
+
+    def _run(self) -> Run:
+        return Run(whole("n_threads", self.n_threads, 0, 4096), memory_bytes(self.memory),
+                   self.progress)
+
+    def _fit(self, open_store: OpenStore, reading: Reading, valid: Any) -> Model:
+        parameters, defaults, run = self.get_params(), self._defaults(), self._run()
+        if self.epsilon is None:
+            open_valid = None if valid is None else _opener(valid)
+            self._fitted = fit_checkpoint(parameters, defaults, open_store, open_valid, reading,
+                                          run)
+        elif valid is None:
+            self._fitted = fit_release(parameters, defaults, open_store, reading, run)
+        else:
+            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                                 "valid measures private ratings, which no release pays for",
+                                 "leave it out")
+        return self
+
+    # ---- what was fitted -----------------------------------------------------------------------
+
+    @property
+    def _ready(self) -> Fitted:
+        fitted: Optional[Fitted] = self.__dict__.get("_fitted")
+        if fitted is None:
+            raise NotFittedError(lib.DPMF_ERR_USAGE_VALUE, "this model has not been fitted yet",
+                                 "call fit, or dpmf.load a file")
+        return fitted
+
+    @property
+    def _with_users(self) -> Fitted:
+        if self._ready.file.is_release:
+            raise KindError(lib.DPMF_ERR_MODEL_KIND, "this is a release, which has no users",
+                            "give someone's ratings: ratings={item: rating, ...}")
+        return self._ready
+
+    @property
+    def kind_(self) -> str:
+        """ "checkpoint", or "release", which has no users."""
+        return "release" if self._ready.file.is_release else "checkpoint"
+
+    @property
+    def item_factors_(self) -> npt.NDArray[np.float32]:
+        """The items' vectors, a row each, in the order of `items_`: read-only, and no copy."""
+        return self._ready.file.factors("item")
+
+    @property
+    def item_biases_(self) -> npt.NDArray[np.float32]:
+        """How much better than others each item is rated; no copy."""
+        return self._ready.file.biases("item")
+
+    @property
+    def user_factors_(self) -> npt.NDArray[np.float32]:
+        """The users' vectors, of a checkpoint; no copy."""
+        return self._with_users.file.factors("user")
+
+    @property
+    def user_biases_(self) -> npt.NDArray[np.float32]:
+        """How much higher than others each user rates, of a checkpoint; no copy."""
+        return self._with_users.file.biases("user")
+
+    @property
+    def items_(self) -> npt.NDArray[Any]:
+        """Ids of the items."""
+        return self._ready.items.array
+
+    @property
+    def users_(self) -> npt.NDArray[Any]:
+        """Ids of the users, of a checkpoint."""
+        return self._with_users.users.array
+
+    @property
+    def offset_(self) -> float:
+        """What all ratings have in common."""
+        return float(self._ready.file.info.offset)
+
+    @property
+    def rating_range_(self) -> tuple[float, float]:
+        """The scale of the ratings, to which predictions are clipped."""
+        info = self._ready.file.info
+        return float(info.min), float(info.max)
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs of training; 0 for a release."""
+        return int(self._ready.file.info.epochs)
+
+    @property
+    def history_(self) -> list[Epoch]:
+        """What was known after each epoch; empty for a release, and for a model from a file."""
+        return list(self._ready.epochs)
+
+    @property
+    def report_(self) -> dict[str, Any]:
+        """About the fit, for whoever made it; in no file. Of a release it has **private figures**."""
+        return dict(self._ready.report)
+
+    @property
+    def privacy_(self) -> PrivacyStatement:
+        """What a release promises, checked: a dict, and for people its ``text``."""
+        file = self._ready.file
+        if not file.is_release:
+            raise KindError(lib.DPMF_ERR_MODEL_KIND,
+                            "this is a checkpoint, as private as the ratings it was fitted to",
+                            "set epsilon to make a release")
+        return file.statement
+
+    @property
+    def item_map_(self) -> npt.NDArray[np.float32]:
+        """A picture of the items: two coordinates each, within -1 and 1, along which their vectors
+        differ most."""
+        file = self._ready.file
+        made, error = ffi.new("struct dpmf_map **"), new_error()
+        check(lib.dpmf_map_make(file.model, made, error), error)
+        try:
+            points = np.empty((file.count("item"), 2), dtype=np.float32)
+            for i in range(len(points)):
+                lib.dpmf_map_item(made[0], i, pointer("float *", points[i]))
+            return points
+        finally:
+            lib.dpmf_map_free(made[0])
+
+    # ---- use -----------------------------------------------------------------------------------
+
+    def fold_in(self, ratings: Ratings) -> User:
+        """Someone whom the model does not know, fitted to ratings of their own: a dict, or a pair of
+        arrays, items and ratings.
+
+        >>> import dpmf
+        >>> model = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4])
+        >>> me = model.fold_in({"dune": 5})
+        >>> me.recommend().items.tolist()
+        ['alien']
+        >>> me.rate("alien", 1).ratings
+        {'dune': 5.0, 'alien': 1.0}
+        """
+        return User(self._ready.shelf, ratings)
+
+    def recommend(self, user: Optional[Id] = None, ratings: Optional[Ratings] = None, n: int = 10,
+                  exclude_seen: bool = True, include: Any = None,
+                  exclude: Any = None) -> Recommendations:
+        """The n items that someone will like best, ties in the order of `items_`.
+
+        `user` is one that the model was fitted on; or `ratings` are someone's own, as for `fold_in`.
+        With neither, the items that everyone likes best. What was rated is left out, unless
+        `exclude_seen` is False; `exclude` are further items to leave out, `include` the only ones
+        to choose from.
+        """
+        if user is not None and ratings is not None:
+            raise usage("recommend takes a user or ratings, not both")
+        if user is None:
+            someone = self.fold_in({} if ratings is None else ratings)
+            return someone.recommend(n, exclude_seen, include, exclude)
+        fitted = self._with_users
+        number = fitted.users.find_one(user)
+        if number < 0:
+            raise _unknown_user(user)
+        seen = self._seen(fitted)[number] if exclude_seen else None
+        without, within = fitted.shelf.choice(seen, include, exclude)
+        return _recommend(fitted.shelf, number, n, without, within)
+
+    def recommend_many(self, users: Any = None, ratings: Optional[Sequence[Ratings]] = None,
+                       n: int = 10, exclude_seen: bool = True, include: Any = None,
+                       exclude: Any = None) -> list[Recommendations]:
+        """The same for each of several `users` (all of the model's, when None), or for several people
+        with `ratings` of their own, by all threads: a list, in their order."""
+        threads = whole("n_threads", self.n_threads, 0, 4096) or len(os.sched_getaffinity(0))
+        self._ready.shelf.room(n)  # a senseless n is told before there are threads
+        self._ready.items.array  # and ids are read once
+        if ratings is not None:
+            if users is not None:
+                raise usage("recommend_many takes users or ratings, not both")
+            with ThreadPoolExecutor(threads) as pool:
+                return list(pool.map(lambda mine: self.recommend(None, mine, n, exclude_seen,
+                                                                 include, exclude), ratings))
+        fitted = self._with_users
+        numbers = list(range(fitted.file.count("user")))
+        if users is not None:
+            numbers = fitted.users.find(users).tolist()
+            if -1 in numbers:
+                raise _unknown_user(list(users)[numbers.index(-1)])
+        seen = self._seen(fitted) if exclude_seen else None
+        shelf = fitted.shelf
+        without, within = shelf.choice(None, include, exclude)
+
+        def one(number: int) -> Recommendations:
+            left_out = without
+            if seen is not None:
+                left_out = shelf.bitmap(seen[number].astype(np.int64))
+                if without is not None:
+                    left_out |= without
+            return _recommend(shelf, number, n, left_out, within)
+
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, numbers))
+
+    def _seen(self, fitted: Fitted) -> _Seen:
+        if fitted.seen is None:
+            if fitted.store is None:
+                raise usage("who has rated what is not in the model's file",
+                            "give it with dpmf.load(path, history=...), or say exclude_seen=False")
+            fitted.seen = _Seen(fitted, fitted.store, self._run())
+            fitted.store = None
+        seen: _Seen = fitted.seen
+        return seen
+
+    def similar_items(self, item: Id, n: int = 10) -> Recommendations:
+        """The n items whose vectors point most nearly the same way, with the cosines; itself left
+        out."""
+        shelf = self._ready.shelf
+        number = shelf.find_item(item)
+        scored, error = shelf.room(n), new_error()
+        count = check(lib.dpmf_model_similar(shelf.file.model, number, len(scored),
+                                             pointer("struct dpmf_scored_item *", scored), error),
+                      error)
+        return shelf.ranked(scored[:count])
+
+    def explain(self, ratings: Ratings, item: Id) -> Explanation:
+        """Which of someone's ratings speak for an item, and how much."""
+        return self.fold_in(ratings).explain(item)
+
+    def predict(self, users: Any = None, items: Any = None, *, ratings: Optional[Ratings] = None,
+                clip: bool = True) -> Any:
+        """The ratings that are expected.
+
+        ``predict(users, items)`` of a checkpoint: pairs, or one of the one kind for all of the other.
+        Whoever and whatever the model does not know counts as average. ``predict(items=...,
+        ratings=...)`` for someone with ratings of their own. Within the scale of the ratings, unless
+        `clip` is False. A float for one pair, else an array.
+        """
+        if items is None:
+            raise usage("predict needs items")
+        if (users is None) == (ratings is None):
+            raise usage("predict needs either users or someone's ratings")
+        if ratings is not None:
+            return self.fold_in(ratings).predict(items, clip)
+        fitted = self._with_users
+        user_numbers, is_one_user = _numbers(fitted.users, users)
+        item_numbers, is_one_item = _numbers(fitted.items, items)
+        if len(user_numbers) != len(item_numbers) and not is_one_user and not is_one_item:
+            raise usage(f"there are {len(user_numbers)} users and {len(item_numbers)} items: a pair "
+                        "has one of each")
+        n = len(item_numbers) if is_one_user else len(user_numbers)
+        u = np.ascontiguousarray(np.broadcast_to(user_numbers, (n,)))
+        i = np.ascontiguousarray(np.broadcast_to(item_numbers, (n,)))
+        predictions = np.empty(n)
+        lib.native_pairs_predict(fitted.file.model, pointer("int64_t *", u), pointer("int64_t *", i),
+                                 n, pointer("double *", predictions))
+        if clip:
+            clip_to_scale(fitted.file, predictions)
+        return float(predictions[0]) if is_one_user and is_one_item else predictions
+
+    # ---- files ---------------------------------------------------------------------------------
+
+    def save(self, path: PathLike) -> None:
+        """Writes the model to a safetensors file, whole or not at all. A checkpoint is for its owner
+        alone; a release is for everyone."""
+        self._ready.file.save(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.get_params()
+        state["progress"] = None
+        if not self.__sklearn_is_fitted__():
+            return state
+        fitted = self._fitted
+        if not fitted.file.is_release:
+            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                                 "a checkpoint holds people, and pickles are passed around: refused",
+                                 "save(path) writes a file for its owner alone")
+        if not fitted.file.statement.is_private:
+            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                                 "this file is NOT PRIVATE, and pickles are passed around: refused",
+                                 "save(path) writes it to a file")
+        # What a fit was told may name people and places. What is public of it is in the release.
+        for name in ("catalogue", "item_features", "user_privacy", "population", "ledger"):
+            state[name] = None
+        state["_release"] = fitted.file.bytes()
+        state["_items_are_texts"] = fitted.items.as_texts
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        release = state.pop("_release", None)
+        items_are_texts = state.pop("_items_are_texts", False)
+        self.__dict__.update(state)
+        if release is not None:
+            file = ModelFile.from_bytes(release, "the pickled release")
+            file.statement  # someone may have changed it on the way
+            self._fitted = Fitted(file, items_are_texts=items_are_texts)
+
+
+# ---- small things --------------------------------------------------------------------------------
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter is as it was; arrays have opinions of their own about ==."""
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def _unknown_user(user: Any) -> UnknownIdError:
+    return UnknownIdError(lib.DPMF_ERR_MODEL_UNKNOWN_ID,
+                          f"the model does not know user {user!r:.80}",
+                          "give their ratings: ratings={item: rating, ...}")
+
+
+def _numbers(ids: Ids, values: Any) -> tuple[npt.NDArray[np.int64], bool]:
+    if isinstance(values, (str, bytes)) or np.ndim(values) == 0:
+        return np.array([ids.find_one(values)], dtype=np.int64), True
+    return ids.find(values), False
+
+
+def _recommend(shelf: Shelf, number: int, n: int, without: Any, within: Any) -> Recommendations:
+    scored, error = shelf.room(n), new_error()
+    count = check(lib.dpmf_model_recommend(shelf.file.model, number, bits(without), bits(within),
+                                           len(scored),
+                                           pointer("struct dpmf_scored_item *", scored), error),
+                  error)
+    return shelf.ranked(scored[:count])
+
+
+def _opener(ratings: Any) -> OpenStore:
+    """How ratings in any form are opened."""
+    columns = None if is_path(ratings) else columns_of(ratings)
+
+    def open_store(run: Run, reading: Reading) -> Store:
+        if columns is None:
+            return store_from_file(ratings, reading, run)
+        return store_from_columns(columns, reading, run)
+
+    return open_store
+
+
+class _Seen:
+    """Which items each user has rated."""
+
+    def __init__(self, fitted: Fitted, store: Store, run: Run) -> None:
+        made = ffi.new("struct native_seen **")
+        run.call(lib.native_seen_make, fitted.file.model, store.pointer, run.pointer, made)
+        self._seen = ffi.gc(made[0], lib.native_seen_free)
+        self._items = np.frombuffer(ffi.buffer(self._seen.items, 4 * self._seen.n + 4),
+                                    dtype=np.uint32)
+
+    def __getitem__(self, user: int) -> npt.NDArray[np.uint32]:
+        start = self._seen.start[user]
+        return self._items[start:start + self._seen.count[user]]
+
+
+# ---- loading -------------------------------------------------------------------------------------
+
+
+def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str = "auto",
+         n_threads: int = 0) -> Model:
+    """Opens a checkpoint or a release: one of `Model.save`, or of ``dpmf train``.
+
+    A release is checked: its digest, that it holds nothing else, and the arithmetic of its privacy
+    statement. With `verify` False the last is left to `privacy_`. `history` are the ratings that a
+    checkpoint's users have given, in any form that `fit` or `fit_file` take (columns as a tuple), so
+    that what was rated can be left out. `ids` is the type of ids in answers, "int" or "str"; "auto"
+    gives whole numbers where all of them are.
+    """
+    if ids not in ("auto", "int", "str"):
+        raise usage(f'ids={ids!r} is not "auto", "int" or "str"')
+    file = ModelFile.open(path)
+    info = file.info
+    model = Model(n_threads=n_threads)
+    if file.is_release and verify:
+        statement = file.statement
+        model.set_params(epsilon=statement["epsilon"], delta=statement["delta"],
+                         mechanism=statement["mechanism"],
+                         rating_range=(float(info.min), float(info.max)))
+    elif not file.is_release:
+        model.set_params(n_factors=int(info.factors), n_epochs=int(info.epochs),
+                         learning_rate=info.learning_rate, regularization=info.regularization,
+                         random_state=int(info.seed))
+    fitted = Fitted(file, ids == "str", ids == "str")
+    if ids == "int" and fitted.items.array.dtype != np.int64:
+        raise usage(f"{file.name}: its items are not all whole numbers", 'leave ids out')
+    if history is not None:
+        if file.is_release:
+            raise KindError(lib.DPMF_ERR_MODEL_KIND, "this is a release, which has no users",
+                            "leave history out", file.name)
+        fitted.store = _opener(history)(model._run(), Reading())
+    model._fitted = fitted
+    return model

@@ -1,0 +1,253 @@
+"""Someone with ratings of their own, at home: what a public release is for."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._ids import Id, Ids, pointer
+from ._file import ModelFile
+from ._native import ffi, lib
+from .errors import InputError, UnknownIdError, check, new_error, usage, warn
+
+Ratings = Union[Mapping[Any, float], Tuple[Any, Any]]
+FloatArray = npt.NDArray[np.float64]
+
+_SCORED = np.dtype([("item", np.uint64), ("score", np.float64)], align=True)
+_OWN = np.dtype([("item", np.uint64), ("rating", np.float32)], align=True)
+
+
+class Recommendations(NamedTuple):
+    """Items, the best first, and their scores."""
+
+    items: npt.NDArray[Any]
+    scores: FloatArray
+
+
+class Explanation(NamedTuple):
+    """Which of someone's ratings speak for an item, those that speak for it most first.
+
+    ``prediction == base + shares.sum()``, but for rounding: `base` is what everyone together is
+    expected to give the item.
+    """
+
+    prediction: float
+    base: float
+    items: npt.NDArray[Any]
+    shares: FloatArray
+
+
+class Shelf:
+    """The items of a model, for everything that ranks them: what a model and its users share."""
+
+    def __init__(self, file: ModelFile, items: Ids) -> None:
+        self.file = file
+        self.items = items
+
+    def find_item(self, item: Id) -> int:
+        found = self.items.find_one(item)
+        if found < 0:
+            raise UnknownIdError(lib.DPMF_ERR_MODEL_UNKNOWN_ID,
+                                 f"the model does not know item {item!r:.80}",
+                                 "ids are compared with those it was fitted on: see items_")
+        return found
+
+    def bitmap(self, numbers: Any) -> npt.NDArray[np.uint8]:
+        """A bit for each item, set for these."""
+        count = self.file.count("item")
+        mask = np.zeros(count, dtype=bool)
+        mask[numbers] = True
+        packed = np.zeros(count // 8 + 1, dtype=np.uint8)
+        bits = np.packbits(mask, bitorder="little")
+        packed[:len(bits)] = bits
+        return packed
+
+    def known(self, ids: Any, what: str) -> npt.NDArray[np.int64]:
+        """The numbers of those that the model knows; there is a warning about the others."""
+        numbers = self.items.find(ids)
+        missing = int((numbers < 0).sum())
+        if missing:
+            warn(f"the model does not know {missing} of {len(numbers)} items of {what}")
+        return numbers[numbers >= 0]
+
+    def choice(self, seen: Any, include: Any, exclude: Any) -> tuple[Any, Any]:
+        """Bitmaps (or None) of what is left out and of what may be there."""
+        left_out = [np.asarray(seen, dtype=np.int64)] if seen is not None else []
+        if exclude is not None:
+            left_out.append(self.known(exclude, "exclude"))
+        without = self.bitmap(np.concatenate(left_out)) if left_out else None
+        within = self.bitmap(self.known(include, "include")) if include is not None else None
+        return without, within
+
+    def room(self, n: int) -> npt.NDArray[Any]:
+        if isinstance(n, bool) or int(n) != n or n < 1:
+            raise usage(f"n={n!r} is not a number of items", "for example: n=10")
+        return np.empty(min(int(n), self.file.count("item")), dtype=_SCORED)
+
+    def ranked(self, scored: npt.NDArray[Any]) -> Recommendations:
+        return Recommendations(self.items.array[scored["item"].astype(np.int64)],
+                               np.ascontiguousarray(scored["score"]))
+
+
+def bits(bitmap: Any) -> Any:
+    return ffi.NULL if bitmap is None else pointer("uint8_t *", bitmap)
+
+
+def clip_to_scale(file: ModelFile, predictions: FloatArray) -> FloatArray:
+    return np.clip(predictions, file.info.min, file.info.max, out=predictions)
+
+
+def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
+    """Someone's ratings in the library's form; of an item that is there twice the last counts."""
+    if isinstance(ratings, Mapping):
+        ids: Any = list(ratings.keys())
+        values: Any = list(ratings.values())
+    elif isinstance(ratings, tuple) and len(ratings) == 2:
+        ids, values = ratings
+    else:
+        raise usage("ratings are a dict of items and ratings, or a pair of arrays",
+                    'for example: {"dune": 4.5}, or (items, ratings)')
+    try:
+        numbers_given = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(lib.DPMF_ERR_INPUT_NUMBER, "a rating is not a number") from None
+    numbers = shelf.items.find(ids)
+    if numbers_given.shape != numbers.shape:
+        raise InputError(lib.DPMF_ERR_INPUT_COUNT,
+                         f"there are {len(numbers)} items and {numbers_given.size} ratings")
+    if not np.isfinite(numbers_given).all():
+        raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is not finite")
+    known = numbers >= 0
+    if len(numbers) and not known.any():
+        raise InputError(lib.DPMF_ERR_MODEL_UNKNOWN_ID,
+                         "there is no rating of an item that the model knows",
+                         "ids are compared with those it was fitted on: see items_")
+    if not known.all():
+        warn(f"passed over {int((~known).sum())} of {len(numbers)} ratings: of items that the model "
+             "does not know")
+    own = np.empty(int(known.sum()), dtype=_OWN)
+    own["item"] = numbers[known]
+    with np.errstate(over="ignore"):
+        own["rating"] = numbers_given[known]
+    if not np.isfinite(own["rating"]).all():
+        raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is too large")
+    return own
+
+
+class User:
+    """Someone fitted to ratings of their own: made by `Model.fold_in`, changed by `rate`.
+
+    >>> import dpmf
+    >>> users, items = ["ann", "ann", "bob", "bob"], ["dune", "alien", "dune", "solaris"]
+    >>> model = dpmf.Model(n_factors=2, n_epochs=3).fit(users, items, [5, 4, 2, 1])
+    >>> me = model.fold_in({"dune": 5, "alien": 4})
+    >>> me.recommend().items.tolist()
+    ['solaris']
+    >>> me.rate("solaris", 2).rate("alien", None).ratings
+    {'dune': 5.0, 'solaris': 2.0}
+    """
+
+    def __init__(self, shelf: Shelf, ratings: Ratings) -> None:
+        self._shelf = shelf
+        self._model = shelf.file.model
+        self._lock = threading.RLock()
+        own = own_ratings(shelf, ratings)
+        user, error = ffi.new("struct dpmf_user **"), new_error()
+        check(lib.dpmf_user_fold_in(self._model, pointer("struct dpmf_own_rating *", own), len(own),
+                                    user, error), error)
+        self._user = ffi.gc(user[0], lib.dpmf_user_free)
+
+    def rate(self, item: Id, rating: Optional[float]) -> User:
+        """Adds a rating, changes it, or, with None, takes it away. Returns the user."""
+        number = self._shelf.find_item(item)
+        if rating is not None:
+            with np.errstate(over="ignore"):
+                value = float(np.float32(rating))
+            if not np.isfinite(value):
+                raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE,
+                                 f"the rating {rating!r} is not finite")
+        else:
+            value = float("nan")
+        error = new_error()
+        with self._lock:
+            check(lib.dpmf_user_rate(self._model, self._user, number, value, error), error)
+        return self
+
+    @property
+    def ratings(self) -> dict[Any, float]:
+        """The ratings so far, in the order they were given."""
+        own = self._own()
+        ids = self._shelf.items.array
+        return dict(zip(ids[own["item"].astype(np.int64)].tolist(), own["rating"].tolist()))
+
+    def _own(self) -> npt.NDArray[Any]:
+        ratings = ffi.new("struct dpmf_own_rating **")
+        with self._lock:
+            n = lib.dpmf_user_ratings(self._user, ratings)
+            if n == 0:
+                return np.empty(0, dtype=_OWN)
+            return np.frombuffer(ffi.buffer(ratings[0], n * _OWN.itemsize), dtype=_OWN).copy()
+
+    @property
+    def bias(self) -> float:
+        """How much higher than others the user rates."""
+        with self._lock:
+            return float(lib.dpmf_user_bias(self._user))
+
+    @property
+    def vector(self) -> FloatArray:
+        """The user's taste: as many numbers as an item's vector has."""
+        k = self._shelf.file.info.factors
+        with self._lock:
+            vector = lib.dpmf_user_vector(self._user)
+            if k == 0:
+                return np.empty(0)
+            return np.frombuffer(ffi.buffer(vector, 8 * k), dtype=np.float64).copy()
+
+    def recommend(self, n: int = 10, exclude_seen: bool = True, include: Any = None,
+                  exclude: Any = None) -> Recommendations:
+        """The n best items, without those that the user rated. See `Model.recommend`."""
+        shelf = self._shelf
+        scored, error = shelf.room(n), new_error()
+        with self._lock:
+            seen = self._own()["item"] if exclude_seen else None
+            without, within = shelf.choice(seen, include, exclude)
+            count = lib.dpmf_user_recommend(
+                self._model, self._user, bits(without), bits(within), len(scored),
+                pointer("struct dpmf_scored_item *", scored), error)
+        check(count, error)
+        return shelf.ranked(scored[:count])
+
+    def predict(self, items: Any, clip: bool = True) -> Any:
+        """The rating that is expected for an item, or for each of several. An item that the model does
+        not know counts as average."""
+        is_one = isinstance(items, (str, bytes)) or np.ndim(items) == 0
+        numbers = self._shelf.items.find([items] if is_one else items)
+        predictions = np.empty(len(numbers))
+        with self._lock:
+            lib.native_user_predict(self._model, self._user, pointer("int64_t *", numbers),
+                                    len(numbers), pointer("double *", predictions))
+        if clip:
+            clip_to_scale(self._shelf.file, predictions)
+        return float(predictions[0]) if is_one else predictions
+
+    def explain(self, item: Id) -> Explanation:
+        """Which of the user's ratings speak for an item, and how much."""
+        number = self._shelf.find_item(item)
+        prediction, error = ffi.new("double *"), new_error()
+        with self._lock:
+            own = self._own()
+            shares = np.zeros(len(own))
+            check(lib.dpmf_user_explain(self._model, self._user, number, prediction,
+                                        pointer("double *", shares), error), error)
+        order = np.argsort(-shares, kind="stable")
+        file = self._shelf.file
+        base = float(file.info.offset) + float(file.biases("item")[number])
+        items = self._shelf.items.array[own["item"].astype(np.int64)[order]]
+        return Explanation(float(prediction[0]), base, items, shares[order])
+
+    def __repr__(self) -> str:
+        return f"<dpmf.User with {len(self._own())} ratings>"

@@ -1,0 +1,81 @@
+"""Fold-in against an independent dense solve: NumPy, float64, from the bytes of the release alone.
+
+docs/formats/release.md says what someone at home computes; here that is done once more, by another reader of the file and another
+solver, for a thousand people of MovieLens 1M where that is at hand and for made-up ones otherwise.
+"""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+
+import dpmf
+from support import FolderTest, made_up, movielens_1m, private_model, quiet, read_safetensors
+
+
+class Dense:
+    """A release as NumPy sees it."""
+
+    def __init__(self, data):
+        tensors, metadata = read_safetensors(data)
+        self.V = tensors["item_factors"].astype(np.float64)
+        self.b = tensors["item_biases"].astype(np.float64)
+        offsets = tensors["item_id_offsets"]
+        ids = tensors["item_id_bytes"].tobytes()
+        self.ids = [ids[offsets[i]:offsets[i + 1]].decode() for i in range(len(self.b))]
+        self.number = {int(text): i for i, text in enumerate(self.ids)}
+        self.offset = float(metadata["dpmf.offset"])
+        self.penalties = np.array([float(metadata["dpmf.bias_penalty"])]
+                                  + [float(metadata["dpmf.factor_penalty"])] * self.V.shape[1])
+
+    def scores(self, items, ratings):
+        """Everyone's scores for someone who gave these ratings."""
+        X = np.column_stack([np.ones(len(items)), self.V[items]])
+        y = np.asarray(ratings, dtype=np.float64) - self.offset - self.b[items]
+        w = np.linalg.solve(X.T @ X + np.diag(self.penalties), X.T @ y)
+        return self.offset + self.b + w[0] + self.V @ w[1:]
+
+
+class AtHome(FolderTest):
+    def compare(self, users, items, ratings, catalogue, n_people, epsilon):
+        with quiet():  # noise from a seed, so that this test is the same every time
+            model = private_model(self.folder, epsilon=epsilon, catalogue=catalogue, insecure_noise_seed=11)
+            model.fit(users, items, ratings)
+        model.save(self.folder / "r.safetensors")
+        dense = Dense((self.folder / "r.safetensors").read_bytes())
+        self.assertGreater(dense.V.shape[1], 1)
+        order = np.argsort(users, kind="stable")
+        items, ratings = items[order], ratings[order]
+        people, starts = np.unique(users[order], return_index=True)
+        ends = np.append(starts[1:], len(order))
+        chosen = np.random.default_rng(2).permutation(len(people))[:n_people]
+        self.assertEqual(len(chosen), n_people)
+        worst = 0.0
+        for person in chosen:
+            mine = slice(starts[person], ends[person])
+            own = [dense.number[i] for i in items[mine].tolist()]
+            expected = dense.scores(own, ratings[mine])
+            me = model.fold_in((items[mine], ratings[mine]))
+            got = me.predict(model.items_, clip=False)
+            worst = max(worst, float(np.abs(got - expected).max()))
+            without = expected.copy()
+            without[own] = -np.inf
+            top = np.argsort(-without, kind="stable")[:20]
+            best = me.recommend(20)
+            self.assertEqual(best.items.tolist(), [int(dense.ids[i]) for i in top])
+            self.assertLess(float(np.abs(best.scores - expected[top]).max()), 1e-9)
+        self.assertLess(worst, 1e-9)  # 1e-4 would do
+        return worst
+
+    def test_movielens_1m(self):
+        users, items, ratings, catalogue = movielens_1m()
+        self.compare(users, items, ratings, catalogue, 1000, epsilon=8)
+
+    def test_made_up(self):
+        users, items, ratings = made_up(n_users=4000, n_items=120, n=120_000, rank=2)
+        self.compare(users, items, ratings, range(125), 300, epsilon=20)
+
+
+if __name__ == "__main__":
+    unittest.main()

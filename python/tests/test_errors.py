@@ -1,0 +1,158 @@
+"""Errors: every code has its exception, and every mistake its words."""
+
+from __future__ import annotations
+
+import pickle
+import unittest
+
+import numpy as np
+
+import dpmf
+from dpmf._native import ffi, lib
+from dpmf.errors import class_of
+from support import FolderTest, made_up
+
+
+class Codes(unittest.TestCase):
+    def test_every_code_is_an_exception(self):
+        codes = {name: getattr(lib, name) for name in dir(lib) if name.startswith("DPMF_ERR_")}
+        self.assertGreater(len(codes), 40)
+        built_in = {1: object, 2: ValueError, 3: OSError, 4: ValueError, 5: ValueError, 6: ValueError, 7: object,
+                    8: ArithmeticError, 9: dpmf.PrivacyError}
+        for name, code in codes.items():
+            kind = class_of(code)
+            self.assertTrue(issubclass(kind, built_in[-code // 100]), name)
+            error = kind(code)
+            self.assertEqual(error.code_name, name)
+            self.assertEqual(error.message, ffi.string(lib.dpmf_error_sentence(code)).decode())
+            self.assertIsInstance(error, dpmf.DpmfError)
+        self.assertIs(class_of(lib.DPMF_ERR_IO_MISSING), dpmf.MissingFileError)
+        self.assertTrue(issubclass(dpmf.MissingFileError, FileNotFoundError))
+        self.assertTrue(issubclass(dpmf.NoMemoryError, MemoryError))
+        self.assertTrue(issubclass(dpmf.UnknownIdError, KeyError))
+        self.assertTrue(issubclass(class_of(lib.DPMF_ERR_PRIVACY_BUDGET), dpmf.PrivacyRefused))
+        self.assertIs(class_of(-9999), dpmf.DpmfError)
+
+    def test_text(self):
+        error = dpmf.InputError(lib.DPMF_ERR_INPUT_NUMBER, "no number", "mend it", "a.csv", 3, 7)
+        self.assertEqual(str(error), "a.csv:3:7: no number\n  mend it")
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(again), again.line, type(again)), (str(error), 3, dpmf.InputError))
+        unknown = dpmf.UnknownIdError(lib.DPMF_ERR_MODEL_UNKNOWN_ID, "who?")
+        self.assertEqual(str(unknown), "who?")
+        missing = pickle.loads(pickle.dumps(dpmf.MissingFileError(lib.DPMF_ERR_IO_MISSING, "gone", "", "f")))
+        self.assertEqual((missing.filename, missing.file), ("f", "f"))
+
+
+class Mistakes(FolderTest):
+    def wrong(self, kind, pattern, *arguments, **parameters):
+        with self.assertRaisesRegex(kind, pattern):
+            dpmf.Model(n_epochs=1, **parameters).fit(*arguments)
+
+    def test_ratings(self):
+        wrong = self.wrong
+        wrong(dpmf.InputError, "3 users, 2 items, 3 ratings", [1, 2, 3], [1, 2], [1, 2, 3])
+        wrong(dpmf.InputError, r"ratings\[1\] is not finite", [1, 2], [1, 2], [1, np.nan])
+        wrong(dpmf.InputError, r"ratings\[1\] is not finite", [1, 2], [1, 2], np.array([1, np.inf], dtype=np.float32))
+        wrong(dpmf.InputError, r"ratings\[0\] is 'good', which is not a number", [1, 2], [1, 2], ["good", 3])
+        wrong(dpmf.InputError, "ratings has 2 dimensions", [1, 2], [1, 2], [[1, 2]])
+        wrong(dpmf.InputError, r"users\[1\] is None: an id is text or a whole number", [1, None], [1, 2], [1, 2])
+        wrong(dpmf.InputError, r"users\[0\] is 1.5.*\n.*astype", np.array([1.5, 2]), [1, 2], [1, 2])
+        wrong(dpmf.InputError, r"items\[1\] is 2.5", [1, 2], ["a", 2.5], [1, 2])
+        wrong(dpmf.InputError, r"items\[1\] is \[3\]", [1, 2], ["a", [3]], [1, 2])
+        wrong(dpmf.InputError, r"users\[0\] is True", [True, 2], [1, 2], [1, 2])
+        wrong(dpmf.InputError, "the user id is empty", ["", "b"], [1, 2], [1, 2])
+        wrong(dpmf.InputError, "an id has 1 to 65536 bytes", ["x" * 65537, "b"], [1, 2], [1, 2])
+        wrong(dpmf.InputError, "is one id", "ann", [1], [1])
+        wrong(dpmf.InputError, "2 dimensions", np.zeros((2, 2), dtype=int), [1, 2], [1, 2])
+        wrong(dpmf.InputError, "there are no ratings", [], [], [])
+        wrong(dpmf.InputError, "outside the range 1:5", [1, 2], [1, 2], [1, 6], rating_range=(1, 5))
+        wrong(dpmf.InputError, "does not say what was not rated", np.ones((2, 2), dtype=int))
+        wrong(dpmf.InputError, "two dimensions and numbers", [1, 2, 3])
+        wrong(dpmf.UsageError, "users, items and ratings", [1, 2], [1, 2])
+        wrong(dpmf.UsageError, "timestamps go with", np.ones((2, 2)), None, None, [1])
+
+    def test_parameters(self):
+        users, items, ratings = made_up(n=500)
+        for name, value in (
+            ("n_factors", 0), ("n_factors", 5000), ("n_factors", "8"), ("n_factors", 2.5), ("n_factors", True),
+            ("learning_rate", "fast"), ("learning_rate", -1), ("learning_rate", float("nan")),
+            ("regularization", -1), ("decay", -1), ("random_state", -1), ("random_state", 2**64),
+            ("n_threads", -1), ("n_threads", 1.5), ("memory", "lots"), ("memory", -5), ("memory", 1000),
+            ("rating_range", "1:5"), ("patience", 3), ("solver", "magic"),
+        ):
+            with self.assertRaises(dpmf.UsageError, msg=f"{name}={value!r}") as refused:
+                dpmf.Model(**{name: value}).fit(users, items, ratings)
+            self.assertNotIn("--", str(refused.exception))  # options of the command line are none here
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.Model(n_epochs=0).fit(users, items, ratings)
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.Model().set_params(n_factor=3)
+        with self.assertRaises(TypeError):
+            dpmf.Model(n_factor=3)
+
+    def test_diverging(self):
+        users, items, ratings = made_up()
+        with self.assertRaises(dpmf.TrainingError) as failed:
+            dpmf.Model(learning_rate=1000.0, n_epochs=20).fit(users, items, ratings)
+        self.assertIsInstance(failed.exception, ArithmeticError)
+
+    def test_files(self):
+        path = self.folder / "ratings.csv"
+        path.write_text('user,item,rating\n1,2,3\n1,3,"4,5"\n')
+        with self.assertRaises(dpmf.InputError) as failed:
+            dpmf.Model().fit_file(path)
+        error = failed.exception
+        self.assertEqual((error.file, error.line), (str(path), 3))
+        self.assertIn('"4,5" is not a number', str(error))
+        with self.assertRaises(FileNotFoundError):
+            dpmf.Model().fit_file(self.folder / "missing.csv")
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.Model().fit_file(path, format="magic")
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit_file(self.write_bare(), columns="item,user,rating")
+        self.assertEqual(sorted(model.items_.tolist()), [10, 11])
+
+    def write_bare(self):
+        path = self.folder / "bare.csv"
+        path.write_text("10,1,3\n11,2,4\n10,2,5\n")
+        return path
+
+    def test_before_a_fit(self):
+        model = dpmf.Model()
+        self.assertFalse(hasattr(model, "item_factors_"))
+        for use in (lambda: model.recommend(user=1), lambda: model.items_, lambda: model.save(self.folder / "m"),
+                    lambda: model.fold_in({1: 2}), lambda: model.privacy_):
+            self.assertRaises(dpmf.NotFittedError, use)
+
+    def test_a_fit_that_fails_leaves_what_there_was(self):
+        users, items, ratings = made_up(n=500)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        before = model.items_
+        self.assertRaises(dpmf.InputError, model.fit, [1], [1], [np.nan])
+        self.assertIs(model.items_, before)
+
+    def test_ids(self):
+        users, items, ratings = made_up(n=500)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        for use in (lambda: model.recommend(user=98765), lambda: model.similar_items(98765),
+                    lambda: model.explain({1: 3}, 98765)):
+            with self.assertRaises(KeyError) as failed:
+                use()
+            self.assertIn("98765", str(failed.exception))
+        self.assertRaises(dpmf.InputError, model.similar_items, 1.5)
+        self.assertRaises(dpmf.UsageError, model.recommend, 1, {1: 3})
+        self.assertRaises(dpmf.KindError, lambda: model.privacy_)
+
+    def test_saving(self):
+        users, items, ratings = made_up(n=500)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        with self.assertRaises(OSError):
+            model.save(self.folder / "no" / "such" / "folder")
+        (self.folder / "taken").mkdir()
+        with self.assertRaises(OSError):
+            model.save(self.folder / "taken")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["taken"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,247 @@
+"""Private releases: what is in them, what is refused, and files that someone has tampered with."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import struct
+import unittest
+
+import numpy as np
+
+import dpmf
+from support import FolderTest, made_up, private_model, quiet, read_safetensors, run_dpmf
+
+
+class Releases(FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.users, self.items, self.ratings = made_up(n_users=2000, n_items=40, n=40_000)
+
+    def fit(self, **parameters):
+        settings = {"catalogue": range(50), **parameters}
+        return private_model(self.folder, **settings).fit(self.users, self.items, self.ratings)
+
+    def test_an_independent_reader(self):
+        model = self.fit(epsilon=10)
+        path = self.folder / "r.safetensors"
+        model.save(path)
+        tensors, metadata = read_safetensors(path.read_bytes())
+        self.assertEqual(sorted(tensors), ["item_biases", "item_factors", "item_id_bytes", "item_id_offsets"])
+        self.assertTrue(np.array_equal(tensors["item_factors"], model.item_factors_))
+        self.assertTrue(np.array_equal(tensors["item_biases"], model.item_biases_))
+        offsets, ids = tensors["item_id_offsets"], tensors["item_id_bytes"].tobytes()
+        self.assertEqual([ids[offsets[i]:offsets[i + 1]].decode() for i in range(50)], [str(i) for i in range(50)])
+        self.assertEqual(model.items_.tolist(), list(range(50)))
+        self.assertEqual(metadata["dpmf.kind"], "release")
+        self.assertEqual(float(metadata["dpmf.offset"]), model.offset_)
+        self.assertEqual(json.loads(metadata["dpmf.statement"]), dict(model.privacy_))
+
+    def test_the_statement(self):
+        model = self.fit(epsilon=3, delta=1e-6, declared_users=2000, population="testers")
+        statement = model.privacy_
+        self.assertEqual((statement["epsilon"], statement["delta"]), (3, 1e-6))
+        self.assertEqual(statement["kind"], "proven")
+        self.assertTrue(statement.is_private)
+        self.assertIn("epsilon = 3", statement.text)
+        self.assertEqual(str(statement), statement.text)
+        self.assertEqual(model.kind_, "release")
+        self.assertEqual(model.n_iter_, 0)
+        self.assertEqual(model.report_["users"], 2000)
+        # the ledger was charged, where it was asked for
+        shown = run_dpmf("ledger", "show", "--ledger", self.folder / "ledger", "--population", "testers", "--json")
+        self.assertIn(statement["release_id"], shown)
+        model.save(self.folder / "r.safetensors")
+        run_dpmf("privacy", "verify", self.folder / "r.safetensors")
+        self.assertNotEqual((self.folder / "r.safetensors").stat().st_mode & 0o777, 0o600)
+
+    def test_the_budget(self):
+        self.fit(epsilon=1, ledger_budget=1.2)
+        with self.assertRaises(dpmf.BudgetExceeded) as refused:
+            self.fit(epsilon=1)
+        self.assertEqual(refused.exception.code_name, "DPMF_ERR_PRIVACY_BUDGET")
+        self.assertIsInstance(refused.exception, dpmf.PrivacyRefused)
+
+    def test_no_users(self):
+        model = self.fit()
+        for wrong in (lambda: model.user_factors_, lambda: model.users_, lambda: model.recommend(user=3),
+                      lambda: model.predict(1, 2), lambda: model.recommend_many([1])):
+            self.assertRaises(dpmf.KindError, wrong)
+        self.assertFalse(hasattr(model, "user_factors_"))
+        self.assertIsNone(model._fitted.store)  # nothing of the ratings stays behind
+
+    def test_at_home(self):
+        self.fit(epsilon=10).save(self.folder / "r.safetensors")
+        release = dpmf.load(self.folder / "r.safetensors")
+        self.assertEqual((release.epsilon, release.rating_range), (10, (1, 5)))
+        mine = {3: 5, 4: 1, 7: 4}
+        best = release.recommend(ratings=mine, n=5)
+        self.assertFalse(set(best.items.tolist()) & set(mine))
+        again = release.fold_in(mine)
+        self.assertEqual(again.recommend(5).items.tolist(), best.items.tolist())
+        self.assertEqual(release.predict(items=best.items, ratings=mine, clip=False).tolist(), best.scores.tolist())
+        low_high = release.predict(items=release.items_, ratings=mine)
+        self.assertTrue(np.all((low_high >= 1) & (low_high <= 5)))
+
+    def test_pickling(self):
+        model = self.fit(user_privacy={17: 0.5}, population="secret club")
+        data = pickle.dumps(model)
+        for word in (b"secret club", b"ledger/", bytes(self.folder)):
+            self.assertNotIn(word, data)
+        again = pickle.loads(data)
+        self.assertTrue(np.array_equal(again.item_factors_, model.item_factors_))
+        self.assertEqual(again.items_.tolist(), model.items_.tolist())
+        self.assertEqual(again.privacy_, model.privacy_)
+        self.assertEqual(again.report_, {})  # private figures
+        self.assertEqual(copy.deepcopy(model).recommend(ratings={3: 5}).items.tolist(),
+                         model.recommend(ratings={3: 5}).items.tolist())
+        texts = private_model(self.folder, catalogue=[str(i) for i in range(50)]).fit(
+            self.users, [str(i) for i in self.items], self.ratings)
+        self.assertEqual(pickle.loads(pickle.dumps(texts)).items_.tolist(), [str(i) for i in range(50)])
+        # a pickle that was tampered with
+        at = data.index(b"dpmf.offset")
+        broken = data[:at + 15] + bytes([data[at + 15] ^ 1]) + data[at + 16:]
+        self.assertRaises(dpmf.DpmfError, pickle.loads, broken)
+        self.assertEqual(pickle.loads(pickle.dumps(model.privacy_)), model.privacy_)
+
+    def test_what_is_not_pickled(self):
+        checkpoint = dpmf.Model(n_factors=2, n_epochs=1).fit(self.users, self.items, self.ratings)
+        for copying in (pickle.dumps, copy.copy, copy.deepcopy):
+            with self.assertRaisesRegex(dpmf.PrivacyRefused, "holds people"):
+                copying(checkpoint)
+        with quiet():
+            insecure = self.fit(insecure_noise_seed=1)
+        self.assertFalse(insecure.privacy_.is_private)
+        self.assertIn("NOT PRIVATE", repr(insecure.privacy_))
+        with self.assertRaisesRegex(dpmf.PrivacyRefused, "NOT PRIVATE"):
+            pickle.dumps(insecure)
+
+    def test_wishes_features_and_the_catalogue(self):
+        wishes = {int(user): 0.0 for user in range(100)}
+        features = {int(i): {"genre": "comedy|drama" if i % 2 else "drama", "year": 1950 + i,
+                             "note": None if i % 3 else float("nan")} for i in range(50)}
+        model = self.fit(user_privacy=wishes, item_features=features)
+        self.assertEqual(model.report_["users_left_out"], 100)
+        self.assertTrue(model.privacy_["has_features"] and model.privacy_["personalised"])
+        (self.folder / "catalogue.txt").write_text("\n".join(map(str, range(50))) + "\n")
+        from_file = self.fit(catalogue=self.folder / "catalogue.txt")
+        self.assertEqual(from_file.items_.tolist(), list(range(50)))
+        odd = ['a "b", c', "two\nlines", "naïve", " blank "]
+        quoted = private_model(self.folder, catalogue=odd).fit(["u", "v"], [odd[0], odd[2]], [1, 2])
+        self.assertEqual(quoted.items_.tolist(), odd)
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "exactly the set of rated items"):
+            self.fit(catalogue=sorted(set(self.items.tolist())))
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "taken from the ratings"):
+            taken = self.fit(catalogue=None, catalogue_from_ratings=True)
+        self.assertTrue(taken.privacy_["catalogue_from_ratings"])
+
+    def test_no_record_decides(self):
+        """Records that cannot be used are dropped one by one: none of them stops the release."""
+        users = self.users.astype(object)
+        users[5], users[6], users[7] = None, 1.5, [1]
+        ratings = self.ratings.astype(object)
+        ratings[10], ratings[11], ratings[12] = float("nan"), "five", 99.0
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "bad records skipped: 5"):
+            model = private_model(self.folder, catalogue=range(50)).fit(users, self.items, ratings)
+        self.assertEqual(model.report_["out_of_range"], 1)
+        self.assertRaises(dpmf.InputError, dpmf.Model(n_epochs=1).fit, users, self.items, ratings)
+
+    def test_files(self):
+        bare = self.folder / "bare.csv"
+        bare.write_text("".join(f"{u},{i},{r:g}\n" for u, i, r in zip(self.users, self.items, self.ratings)))
+        model = private_model(self.folder, catalogue=range(50))
+        with self.assertRaisesRegex(dpmf.PrivacyRefused, "without a header"):
+            model.fit_file(bare)
+        named = self.folder / "named.csv"
+        named.write_text("user,item,rating\n" + bare.read_text())
+        self.assertEqual(model.fit_file(named).report_["users"], 2000)
+        run_dpmf("import", bare, "-o", self.folder / "r.dpr", "-q")
+        self.assertEqual(model.fit_file(self.folder / "r.dpr").report_["ratings"], 40_000)
+
+    def test_refusals(self):
+        for parameters, kind in (
+            ({"catalogue": None}, dpmf.PrivacyRefused),
+            ({"rating_range": None}, dpmf.PrivacyRefused),
+            ({"delta": 0.01, "declared_users": 2000}, dpmf.PrivacyRefused),
+            ({"n_factors": 8}, dpmf.UsageError),
+            ({"random_state": 1}, dpmf.UsageError),
+            ({"learning_rate": 0.1}, dpmf.UsageError),
+            ({"epsilon": -1}, dpmf.DpmfError),
+            ({"epsilon": float("nan")}, dpmf.DpmfError),
+            ({"epsilon": "much"}, dpmf.UsageError),
+            ({"rating_range": (5, 1)}, dpmf.UsageError),
+            ({"rating_range": 5}, dpmf.UsageError),
+            ({"mechanism": "magic"}, dpmf.UsageError),
+            ({"catalogue": [1.5]}, dpmf.InputError),
+            ({"catalogue": []}, dpmf.DpmfError),
+            ({"catalogue": "no-such-file"}, dpmf.MissingFileError),
+            ({"user_privacy": [1]}, dpmf.UsageError),
+            ({"user_privacy": {3: "low"}}, dpmf.UsageError),
+            ({"item_features": {3: 4}}, dpmf.UsageError),
+            ({"catalogue_from_ratings": True}, dpmf.UsageError),
+        ):
+            with self.assertRaises(kind, msg=repr(parameters)):
+                self.fit(**parameters)
+        with self.assertRaisesRegex(dpmf.PrivacyRefused, "valid measures private ratings"):
+            private_model(self.folder, catalogue=range(50)).fit(
+                self.users, self.items, self.ratings, valid=(self.users, self.items, self.ratings))
+        self.assertFalse((self.folder / "ledger").exists())  # nothing was spent
+        for name, value in (("catalogue", [1]), ("ledger", "x"), ("delta", 1e-6), ("mechanism", "gram"),
+                            ("population", "p"), ("insecure_noise_seed", 1), ("catalogue_from_ratings", True)):
+            with self.assertRaisesRegex(dpmf.UsageError, "is for private releases"):
+                dpmf.Model(**{name: value}).fit(self.users, self.items, self.ratings)
+
+
+class Hostile(FolderTest):
+    """Files from anyone: a clear exception, never a crash."""
+
+    def setUp(self):
+        super().setUp()
+        users, items, ratings = made_up(n_users=500, n_items=20, n=4000)
+        model = private_model(self.folder, epsilon=20, catalogue=range(30)).fit(users, items, ratings)
+        self.path = self.folder / "r.safetensors"
+        model.save(self.path)
+        self.good = self.path.read_bytes()
+
+    def refuse(self, data):
+        self.path.write_bytes(data)
+        with self.assertRaises(dpmf.DpmfError) as refused:
+            dpmf.load(self.path)
+        self.assertEqual(refused.exception.file, str(self.path))
+        self.assertNotIn("/dev/fd", str(refused.exception))
+        self.assertTrue(refused.exception.message)
+
+    def test_cut_anywhere(self):
+        for n in (0, 1, 7, 8, 9, 100, len(self.good) // 2, len(self.good) - 1):
+            self.refuse(self.good[:n])
+        self.refuse(self.good + b"\0")
+
+    def test_every_kind_of_damage(self):
+        (length,) = struct.unpack("<Q", self.good[:8])
+        header, body = self.good[8:8 + length], self.good[8 + length:]
+        self.refuse(struct.pack("<Q", 2**63) + header + body)
+        self.refuse(struct.pack("<Q", length + 8) + header + body)
+        self.refuse(self.good[:8] + b"[" * length + body)
+        self.refuse(self.good[:8] + header.replace(b'"F32"', b'"F64"', 1) + body)
+        self.refuse(self.good[:8] + header.replace(b"[30]", b"[31]", 1) + body)
+        self.refuse(self.good[:8] + header.replace(b'"release"', b'"releasX"', 1) + body)
+        self.refuse(self.good[:8] + header.replace(b"epsilon", b"epsilom", 1) + body)
+        not_a_number = struct.pack("<f", float("nan"))
+        self.refuse(self.good[:8] + header + body[:-400] + not_a_number + body[-396:])
+        rng = np.random.default_rng(1)
+        for at in rng.integers(len(self.good), size=300).tolist():
+            self.refuse(self.good[:at] + bytes([self.good[at] ^ (1 << at % 8)]) + self.good[at + 1:])
+
+    def test_other_things(self):
+        self.refuse(b"user,item,rating\n1,2,3\n")
+        self.refuse(b"\x80\x04\x95" + b"x" * 100)
+        self.assertRaises(dpmf.FileError, dpmf.load, self.folder)
+        with self.assertRaises(FileNotFoundError):
+            dpmf.load(self.folder / "missing")
+        with self.assertRaises(dpmf.DpmfError):
+            dpmf.load("/dev/null")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,985 @@
+#!/usr/bin/python3
+"""The page that recommends in a browser, in a real one: Debian's Chromium.
+
+    tests/browser/test_page.py BINARY [NAME...]
+
+BINARY is build/dpmf; with names, only tests whose name holds one of them. It is not part of `make test`, since Chromium is
+large: `make test-browser` installs what is needed and runs it. The last line is "N passed, N failed", and the exit
+status 1 when any failed. Times are printed and not judged: they are for a quiet machine.
+"""
+
+import csv
+import http.server
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+import numpy as np
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+import release_file
+from chromium import Browser
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MOVIELENS = os.path.join(TREE, "..", "shared", "data", "ml-1m")
+
+
+class Skip(Exception):
+    pass
+
+
+# ---- material --------------------------------------------------------------------------------------------------------
+
+
+class Material:
+    """A release of made-up ratings, and pages of it made by dpmf itself."""
+
+    def __init__(self, binary):
+        self.binary = os.path.abspath(binary)
+        self.folder = tempfile.mkdtemp(prefix="dpmf-browser-")
+        self.dpmf("synth", "--users", "20000", "--items", "3000", "--ratings", "1500000", "--rank", "4", "--catalogue-out", "titles.csv",
+                  "-o", "ratings.dpr")
+        self.release = self.train("ratings.dpr", "titles.csv", "release.safetensors", "2")
+        self.page = self.export(self.release, "titles.csv", "web", "Films & more")
+        with open(self.page, encoding="utf-8") as file:
+            self.text = file.read()
+        with open(os.path.join(self.folder, "titles.csv"), encoding="utf-8") as file:
+            self.titles = [row[1] for row in csv.reader(file)][1:]
+        self.metadata, self.tensors = release_file.read_release(self.release)
+
+    def dpmf(self, *arguments):
+        done = subprocess.run([self.binary, *arguments, "-q"], cwd=self.folder, capture_output=True, text=True)
+        assert done.returncode == 0, f"dpmf {' '.join(arguments)}: {done.stderr}"
+        return done.stdout
+
+    def train(self, ratings, catalogue, output, epsilon, *more):
+        self.dpmf("train", ratings, *more, "--epsilon", epsilon, "--rating-range", "1:5", "--catalogue", catalogue, "--ledger", "ledger",
+                  "-o", output)
+        return os.path.join(self.folder, output)
+
+    def export(self, release, catalogue, folder, name):
+        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, "--name", name)
+        folder = os.path.join(self.folder, folder)
+        (page,) = [name for name in os.listdir(folder) if name.endswith(".html")]
+        return os.path.join(folder, page)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb" if isinstance(text, bytes) else "w", **({} if isinstance(text, bytes) else {"encoding": "utf-8"})) as file:
+            file.write(text)
+        return path
+
+    def variant(self, file, **parts):
+        """The page with other data in it; @return its address"""
+        return "file://" + self.write(file + ".html", release_file.page_with(self.text, **parts))
+
+    def made_up(self, file, items, factors, low=1, high=5, titles=None):
+        metadata, tensors = release_file.made_up_release(self.metadata["dpmf.statement"], items, factors, low=low, high=high)
+        data = release_file.release_bytes(metadata, tensors)
+        return self.variant(file, release=data, titles=titles or [f"Title {i + 1}" for i in range(items)]), metadata, tensors
+
+    def clean(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Listener:
+    """A server that counts who comes: for requests that must never be made."""
+
+    def __enter__(self):
+        self.hits = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(handler):
+                self.hits.append(handler.path)
+                handler.send_response(204)
+                handler.end_headers()
+
+            do_POST = do_HEAD = do_OPTIONS = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Served:
+    """dpmf serve, on a free port."""
+
+    def __init__(self, material):
+        self.process = subprocess.Popen([material.binary, "serve", material.release, "--port", "0", "--catalogue", "titles.csv", "--json", "-q"],
+                                        cwd=material.folder, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        self.url = json.loads(self.process.stdout.readline())["url"]
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+        self.process.stdout.close()
+
+
+# ---- what people do --------------------------------------------------------------------------------------------------
+
+
+def type_text(page, text):
+    field = page.find("#search")
+    field.clear()
+    field.send_keys(text)
+
+
+def pick_list(page):
+    return page.texts("#pick-list .title")
+
+
+def rate_by_search(page, words, stars):
+    """With the mouse: types, clicks the first title found, clicks a star. @return the title"""
+    type_text(page, words)
+    page.until(lambda: page.find_all("#found li"), f"a title with {words}")
+    option = page.find("#found li")
+    title = page.run("return arguments[0].firstChild.textContent", option)
+    option.click()
+    page.until(lambda: page.texts("#rated .title")[:1] == [title], "the title among the ratings")
+    page.find(f"#rated li:first-child .star:nth-of-type({stars}) input").click()
+    return title
+
+
+def import_ratings(page, material, n=5):
+    """A quick start: n ratings, as a file would bring them."""
+    rows = [f"{17 * i + 3},{1 + (4 * i) % 5}" for i in range(n)]
+    page.run("dpmf.importText(arguments[0])", "item,rating\n" + "\n".join(rows))
+
+
+def stars_of(page):
+    return dict(page.run("return [...dpmf.ratings]"))
+
+
+# ---- loading ---------------------------------------------------------------------------------------------------------
+
+
+def test_opened_from_disk(page, material):
+    page.open("file://" + material.page)
+    assert page.text("h1") == "Films & more" and page.driver.title == "Films & more"
+    assert len(pick_list(page)) == 10
+    assert set(pick_list(page)) <= set(material.titles)
+    assert page.run("return dpmf.titles") == material.titles
+    assert (said := page.console()) == [], said
+
+
+def test_served_by_dpmf(page, material):
+    with Served(material) as server:
+        page.open(server.url)
+        before = pick_list(page)
+        rate_by_search(page, "harvest", 5)
+        assert pick_list(page) != before
+        said = [text for text in page.console() if "Unrecognized feature" not in text] # of a header that is for all browsers
+        assert said == [], said
+
+
+def test_nothing_is_requested_after_loading(page, material):
+    with Served(material) as server:
+        page.network_requests()
+        page.open(server.url)
+        loaded = [url for url in page.network_requests() if not url.startswith("data:")]
+        assert loaded == [server.url], loaded
+        for words, stars in [("harvest", 5), ("cafe", 4), ("whisper", 1), ("lighthouse", 5), ("thief", 2)]:
+            rate_by_search(page, words, stars)
+        page.find("#pick-list .title").click()
+        page.find("#sheet-similar .title").click()
+        page.press(Keys.ESCAPE)
+        page.find("#pick-list .quiet").click()
+        page.find("#more").click()
+        page.find("#remember").click()
+        page.find("#remember").click()
+        page.run("document.getElementById('map').scrollIntoView()")
+        page.find("#map-words summary").click()
+        page.find("#full summary").click()
+        page.run("dpmf.importText(dpmf.exportText())")
+        time.sleep(1)
+        requests = page.network_requests()
+        assert requests == [], requests
+
+
+ATTEMPTS = """
+    const [url, done] = arguments, tries = {
+        fetch: () => fetch(url + "fetch", { mode: "no-cors" }),
+        post: () => fetch(url + "post", { method: "POST", body: "x", mode: "no-cors", keepalive: true }),
+        xhr: () => { const x = new XMLHttpRequest(); x.open("GET", url + "xhr"); x.send(); },
+        beacon: () => navigator.sendBeacon(url + "beacon", "x"),
+        socket: () => new WebSocket(url.replace("http", "ws") + "socket"),
+        events: () => new EventSource(url + "events"),
+        image: () => { new Image().src = url + "image"; },
+        worker: () => new Worker(URL.createObjectURL(new Blob([`fetch("${url}worker")`]))),
+        style: () => { document.body.style.backgroundImage = `url(${url}style)`; },
+    };
+    const add = (tag, properties) => document.body.append(Object.assign(document.createElement(tag), properties));
+    tries.script = () => add("script", { src: url + "script" });
+    tries.inline = () => add("script", { textContent: `fetch("${url}inline")` });
+    tries.link = () => add("link", { rel: "stylesheet", href: url + "link" });
+    tries.prefetch = () => add("link", { rel: "prefetch", href: url + "prefetch" });
+    tries.frame = () => add("iframe", { src: url + "frame" });
+    tries.object = () => add("object", { data: url + "object" });
+    tries.media = () => add("video", { src: url + "media" });
+    tries.form = () => {
+        add("iframe", { name: "nowhere" });
+        add("form", { action: url + "form", target: "nowhere" });
+        document.body.lastChild.submit();
+    };
+    for (const attempt of Object.values(tries)) try { attempt()?.catch?.(() => {}); } catch { }
+    setTimeout(done, 1500, Object.keys(tries).length);
+"""
+
+
+def test_the_policy_refuses_every_request(page, material):
+    with Listener() as listener:
+        page.driver.get(listener.url)  # the listener does listen
+        assert listener.hits, "the listener hears nothing"
+        for url in ["file://" + material.page]:
+            page.open(url)
+            listener.hits.clear()
+            assert page.run_later(ATTEMPTS, listener.url) == 17
+            assert listener.hits == [], listener.hits
+            assert len(pick_list(page)) == 10
+    page.console()
+
+
+def test_no_code_that_could_send(page, material):
+    with open(os.path.join(TREE, "web", "app.js"), encoding="utf-8") as file:
+        script = file.read()
+    found = re.findall(r"\b(?:fetch|XMLHttpRequest|sendBeacon|WebSocket|EventSource|importScripts|import)\s*\(|innerHTML|\beval\b", script)
+    assert found == [], found
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', material.text)[1]
+    for rule in ["default-src 'none'", "connect-src 'none'", "form-action 'none'", "base-uri 'none'", "img-src data:"]:
+        assert rule in policy, rule
+    assert "unsafe-inline" not in policy and "'unsafe-eval'" not in policy and "http" not in policy
+
+
+# ---- search and stars ------------------------------------------------------------------------------------------------
+
+
+def test_search(page, material):
+    page.open("file://" + material.page)
+    type_text(page, "har")
+    found = page.texts("#found li")
+    assert 1 < len(found) <= 10
+    assert all(re.search(r"\bhar", title.lower()) for title in found), found
+    field = page.find("#search")
+    assert field.get_attribute("role") == "combobox" and field.get_attribute("aria-expanded") == "true"
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert field.get_attribute("aria-activedescendant") == "found-1"
+    assert page.find("#found-1").get_attribute("aria-selected") == "true"
+    page.press(Keys.ARROW_UP, Keys.ARROW_UP)
+    assert field.get_attribute("aria-activedescendant") == f"found-{len(found) - 1}"
+    page.press(Keys.ESCAPE)
+    assert not page.is_shown("#found-box") and field.get_attribute("aria-expanded") == "false"
+    assert field.get_attribute("value") == "har"
+
+
+def test_search_knows_no_marks_and_no_capitals(page, material):
+    page.open("file://" + material.page)
+    for typed, word in [("CAFE", "Café"), ("zoe", "Zoë"), ("lodz", "Łódź"), ("soren", "Søren"), ("weiss", "Weiß"), ("café", "Café"),
+                        ("noors", "Noor's"), ("valparaiso sh", "Valparaíso")]:
+        found = page.run("return dpmf.searchTitles(arguments[0], 50).best.map((item) => dpmf.titles[item])", typed)
+        assert found and all(word in title for title in found), (typed, found)
+    type_text(page, "qqqq zzzz")
+    assert page.text("#found-note") == "No title has these words."
+    assert page.find("#search").get_attribute("aria-expanded") == "false"
+    type_text(page, "  ")
+    assert not page.is_shown("#found-box")
+
+
+def test_five_ratings_change_the_recommendations(page, material):
+    page.open("file://" + material.page)
+    lists = [pick_list(page)]
+    for words, stars in [("harvest", 5), ("cafe", 4), ("whisper", 1), ("lighthouse", 5), ("thief", 2)]:
+        title = rate_by_search(page, words, stars)
+        lists.append(pick_list(page))
+        assert lists[-1] != lists[-2], f"{title} changed nothing"
+        assert title not in lists[-1]
+    assert page.text("#taste-count") == "5" and page.text("#picks-heading") == "For you"
+    assert sorted(stars_of(page).values()) == [1, 2, 4, 5, 5]
+    whys = page.texts("#pick-list .why")
+    assert any(why.startswith("Because you gave 5 to ") for why in whys), whys
+
+
+def test_change_and_remove_a_rating(page, material):
+    page.open("file://" + material.page)
+    rate_by_search(page, "harvest", 5)
+    high = page.run("return dpmf.recommend(10)")
+    page.find("#rated li:first-child .star:nth-of-type(1) input").click()
+    assert list(stars_of(page).values()) == [1]
+    assert page.run("return dpmf.recommend(10)") != high
+    page.find("#rated li:first-child .round").click()
+    assert stars_of(page) == {} and page.text("#picks-heading") == "A place to begin"
+    assert page.is_shown("#taste-empty")
+
+
+def test_a_recommendation_is_rated_in_its_place(page, material):
+    page.open("file://" + material.page)
+    before = pick_list(page)
+    page.find("#pick-list li:nth-child(3) .star:nth-of-type(4) input").click()
+    assert pick_list(page)[2] == before[2], "the row left under the pointer"
+    assert page.texts("#rated .title") == [before[2]]
+    assert page.text("#pick-list li:nth-child(3) .why") == "Now among your ratings"
+    page.find("#pick-list li:nth-child(5) .star:nth-of-type(2) input").click()
+    assert before[2] not in pick_list(page)
+    assert len(pick_list(page)) == 10
+
+
+def test_hide_more_and_unhide(page, material):
+    page.open("file://" + material.page)
+    before = pick_list(page)
+    page.find("#pick-list li:nth-child(2) .quiet").click()
+    assert before[1] not in pick_list(page) and page.text("#unhide") == "Show 1 hidden title again"
+    page.find("#more").click()
+    assert len(pick_list(page)) == 20 and before[1] not in pick_list(page)
+    page.find("#unhide").click()
+    assert pick_list(page)[:10] == before and not page.is_shown("#unhide")
+
+
+# ---- reasons ---------------------------------------------------------------------------------------------------------
+
+
+def test_explain(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material, 12)
+    first = pick_list(page)[0]
+    page.find("#pick-list .title").click()
+    assert page.text("#sheet-title") == first
+    rows = page.run("return [...document.querySelectorAll('.why-table tr')].map((r) => [r.cells[0].textContent, r.cells[1].textContent])")
+    values = [float(value.replace("−", "-")) for _, value in rows]
+    assert rows[0][0] == "people in general" and rows[-1][0] == "together"
+    assert rows[-2][0] == "your 4 other ratings" and len(rows) == 1 + 8 + 1 + 1
+    assert abs(sum(values[:-1]) - values[-1]) < 0.06, rows
+    parts = page.run("return dpmf.explain(dpmf.picks[0].item)")
+    exact = parts["general"] + sum(entry["share"] for entry in parts["shares"])
+    assert abs(exact - parts["prediction"]) < 1e-9
+    assert abs(parts["prediction"] - page.run("return dpmf.predict(dpmf.picks[0].item)")) < 1e-5
+    similar = page.texts("#sheet-similar .title")
+    assert len(similar) == 8 and first not in similar
+    page.find("#sheet-similar .title").click()
+    assert page.text("#sheet-title") == similar[0]
+    page.find("#sheet-hide").click()
+    assert page.text("#sheet-hide") == "Recommend it again"
+    page.press(Keys.ESCAPE)
+    assert not page.run("return document.getElementById('sheet').open")
+
+
+def test_stars_in_the_sheet(page, material):
+    page.open("file://" + material.page)
+    title = pick_list(page)[0]
+    page.find("#pick-list .title").click()
+    page.find("#sheet .star:nth-of-type(5) input").click()
+    assert page.texts("#rated .title") == [title]
+    assert "included" in page.text(".expected")
+
+
+# ---- the keyboard and other readers ----------------------------------------------------------------------------------
+
+
+def test_keyboard_only(page, material):
+    page.open("file://" + material.page)
+    page.run("document.body.focus()")
+    for _ in range(8):
+        page.press(Keys.TAB)
+        if page.focused() == "search":
+            break
+    assert page.focused() == "search", "the search is not among the first stops"
+    page.press("h", "a", "r", Keys.ARROW_DOWN, Keys.ENTER)
+    assert page.focused("e.type") == "radio"
+    assert page.focused("getComputedStyle(e).outlineStyle") == "solid", "the focus cannot be seen"
+    page.press("4")
+    assert list(stars_of(page).values()) == [4]
+    page.press(Keys.ARROW_RIGHT)
+    assert list(stars_of(page).values()) == [5]
+    page.press(Keys.ESCAPE)
+    assert page.focused() == "search"
+    for _ in range(30):
+        page.press(Keys.TAB)
+        if page.focused("e.closest('#pick-list') !== null && e.className === 'title'"):
+            break
+    title = page.focused("e.textContent")
+    assert title == pick_list(page)[0]
+    page.press(Keys.ENTER)
+    assert page.text("#sheet-title") == title and page.run("return document.getElementById('sheet').open")
+    page.press(Keys.ESCAPE)
+    assert page.focused("e.textContent") == title, "the focus did not come back"
+    page.press(Keys.TAB)
+    assert page.focused("e.type") == "radio"
+    page.press("2")
+    assert len(stars_of(page)) == 2 and page.focused("e.type") == "radio", "the focus was lost with the row"
+    page.press(Keys.ARROW_RIGHT)
+    assert 3 in stars_of(page).values()
+
+
+def test_every_control_has_a_name(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    page.command("Accessibility.enable")
+    nodes = page.command("Accessibility.getFullAXTree")["nodes"]
+    roles = {}
+    for node in nodes:
+        if node.get("ignored"):
+            continue
+        role = node["role"]["value"]
+        roles.setdefault(role, []).append(node.get("name", {}).get("value", ""))
+    for role in ["button", "radio", "combobox", "checkbox", "link", "application"]:
+        assert roles.get(role) and all(roles[role]), (role, roles.get(role))
+    for role in ["main", "banner", "contentinfo", "status"]:
+        assert len(roles.get(role, [])) == 1, role
+    assert [name for name in roles["region"]] == ["Your ratings 5", "For you", "Where you are", "Privacy, in plain words"], roles["region"]
+    levels = page.run("return [...document.querySelectorAll('main h2, main h3, h1')].map((h) => Number(h.tagName[1]))")
+    assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:])), levels
+
+
+def test_live_region_is_not_chatty(page, material):
+    page.open("file://" + material.page)
+    page.run("""window.said = [];
+        new MutationObserver(() => said.push(document.getElementById("status").textContent))
+            .observe(document.getElementById("status"), { childList: true, characterData: true, subtree: true });""")
+    for i in range(4):
+        page.run("dpmf.rate(arguments[0], 4)", 100 + i)
+    page.until(lambda: page.run("return said.length"), "a word for screen readers")
+    time.sleep(1)
+    said = page.run("return said")
+    assert len(said) == 1 and said[0].startswith("4 of 5 for ") and "First recommendation now" in said[0], said
+
+
+def test_reduced_motion(page, material):
+    for wish, moves in [("no-preference", True), ("reduce", False)]:
+        page.prefer(prefers_reduced_motion=wish)
+        page.open("file://" + material.page)
+        count = page.run_later("""const done = arguments[0];
+            dpmf.rate(50, 5);
+            requestAnimationFrame(() => setTimeout(() =>
+                done(document.getAnimations().filter((a) => a.effect.target.tagName === "LI").length), 0));""")
+        assert (count > 0) == moves, (wish, count)
+    page.prefer()
+
+
+# ---- looks -----------------------------------------------------------------------------------------------------------
+
+WIDE = """const wide = [...document.querySelectorAll("body *")].filter((e) => {
+        const box = e.getBoundingClientRect(), out = getComputedStyle(e).position === "absolute" && box.width <= 1;
+        return !out && box.width > 0 && (box.right > innerWidth + 0.5 || box.left < -0.5);
+    }).map((e) => e.tagName + "." + e.className + "#" + e.id);
+    return document.documentElement.scrollWidth > innerWidth ? ["the page itself", ...wide] : wide;"""
+
+
+def test_phone_widths(page, material):
+    try:
+        for width in [320, 390]:
+            page.resize(width, 700)
+            page.open("file://" + material.page)
+            import_ratings(page, material, 8)
+            assert page.run(WIDE) == [], width
+            type_text(page, "the")
+            assert page.run(WIDE) == [], width
+            page.press(Keys.ESCAPE)
+            page.find("#full summary").click()
+            page.find("#map-words summary").click()
+            assert page.run(WIDE) == [], width
+            page.run("document.querySelector('#pick-list .title').click()")
+            assert page.run(WIDE) == [], width
+            targets = page.run("""return [...document.querySelectorAll("#sheet button, #sheet .star")].map((e) => e.getBoundingClientRect())
+                .filter((box) => box.width > 0).map((box) => Math.min(box.width, box.height))""")
+            assert min(targets) >= 24, "something is too small for a finger"
+    finally:
+        page.resize(1280, 860)
+
+
+CONTRAST = """const parse = (text) => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return [r, g, b, a]; };
+    const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; }
+        return [255, 255, 255, 1]; };
+    const worst = [];
+    for (const e of document.querySelectorAll("main *, header *, footer *, #sheet *")) {
+        if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility() || e.closest(".unseen, canvas, :disabled, .done")) continue;
+        const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))], ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        worst.push([ratio, e.tagName + "." + e.className + "#" + e.id]);
+    }
+    worst.sort((x, y) => x[0] - y[0]);
+    return { worst: worst[0], n: worst.length, paper: light(parse(getComputedStyle(document.body).backgroundColor)) };"""
+
+
+def test_light_dark_and_contrast(page, material):
+    for scheme in ["light", "dark"]:
+        page.prefer(prefers_color_scheme=scheme)
+        page.open("file://" + material.page)
+        import_ratings(page, material)
+        page.find("#full summary").click()
+        page.find("#pick-list .title").click()
+        found = page.run(CONTRAST)
+        assert found["n"] > 80 and found["worst"][0] >= 4.5, (scheme, found)
+        assert (found["paper"] > 0.8) == (scheme == "light") and (found["paper"] < 0.05) == (scheme == "dark")
+    page.prefer()
+
+
+# ---- the map ---------------------------------------------------------------------------------------------------------
+
+
+def test_map(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    page.run("document.getElementById('map').scrollIntoView()")
+    shade = """const c = document.getElementById("chart"), data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        let n = 0; for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n;"""
+    page.until(lambda: page.run(shade) > 3000, "a picture")
+    time.sleep(0.8)
+    before = page.run("return document.getElementById('chart').toDataURL()")
+    page.run("dpmf.rate(200, 1)")
+    page.until(lambda: page.run("return document.getElementById('chart').toDataURL()") != before, "a movement")
+    canvas = page.find("#chart")
+    for x in range(-500, 500, 25):
+        ActionChains(page.driver).move_to_element_with_offset(canvas, x, 10).perform()
+        if page.is_shown("#tip"):
+            break
+    title = page.text("#tip").rsplit(" · ", 1)[0]
+    assert title in material.titles
+    ActionChains(page.driver).click().perform()
+    assert page.text("#sheet-title") == title
+    page.press(Keys.ESCAPE)
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    if not page.is_shown("#tip"):
+        canvas.send_keys(Keys.ARROW_LEFT)
+    assert page.text("#tip").rsplit(" · ", 1)[0] in page.texts("#rated .title") + pick_list(page)
+    page.find("#map-words summary").click()
+    page.until(lambda: page.text("#map-text").startswith("You are "), "the map in words")
+    assert len(page.texts("#map-text .title")) == 8 + 10 + 6
+
+
+# ---- privacy ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_statement_and_its_numbers(page, material):
+    page.open("file://" + material.page)
+    text = material.dpmf("privacy", "show", material.release)
+    assert page.text("#statement") == text
+    said = json.loads(material.metadata["dpmf.statement"])
+    figures = page.text("#figures")
+    assert f"epsilon {said['epsilon']}" in figures and "1 in 100,000" in figures and "7.39 ×" in figures
+    right = re.search(r"guesses right at most\s+([\d.]+) times", text)[1]
+    assert f"{right} %" in figures, "the page and the statement disagree about guesses"
+    limits = page.texts("#limits li")
+    assert len(limits) == 1 + len(said["outside"]) and page.is_shown("#limits")
+    assert "Nothing you do here leaves this page" in page.text("#privacy")
+    assert not page.is_shown("#not-private")
+
+
+def test_what_is_not_private_is_called_so(page, material):
+    said = json.loads(material.metadata["dpmf.statement"])
+    said.update(kind="not private", insecure=True, catalogue_from_ratings=True, epsilon=30, mu=9.0)
+    metadata = dict(material.metadata, **{"dpmf.statement": json.dumps(said, separators=(",", ":"))})
+    page.open(material.variant("insecure", release=release_file.release_bytes(metadata, material.tensors),
+                               statement={"text": "NOT PRIVATE", "statement": said}))
+    assert page.is_shown("#not-private") and page.text("#not-private").startswith("NOT PRIVATE")
+    assert "is proven" not in page.text("#promise")
+    assert page.texts("#limits li")[1].startswith("The list of titles")
+    assert "no bound" in page.text("#figures") and "100 %" in page.text("#figures") and "weak promise" in page.text("#odds")
+
+
+def test_what_is_conditional_is_called_so(page, material):
+    said = json.loads(material.metadata["dpmf.statement"])
+    said.update(kind="conditional", delta=0, mu=None, epsilon=1, releases=[])
+    metadata = dict(material.metadata, **{"dpmf.statement": json.dumps(said, separators=(",", ":"))})
+    page.open(material.variant("conditional", release=release_file.release_bytes(metadata, material.tensors),
+                               statement={"text": "CONDITIONAL", "statement": said}))
+    assert page.text("#not-private").startswith("CONDITIONAL, NOT PROVEN") and "is proven" not in page.text("#promise")
+    assert "73.2 %" in page.text("#figures") and "delta" not in page.text("#figures") and "would be at most 2.72 times" in page.text("#odds")
+
+
+# ---- one's own file --------------------------------------------------------------------------------------------------
+
+
+def test_export_and_import(page, material):
+    downloads = os.path.join(material.folder, "downloads")
+    os.makedirs(downloads, exist_ok=True)
+    page.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=downloads)
+    page.open("file://" + material.page)
+    assert not page.find("#export").is_enabled()
+    quoted = next(title for title in material.titles if '"' in title)
+    for words, stars in [("harvest", 5), ("cafe", 4), (quoted, 3)]:
+        rate_by_search(page, words, stars)
+    own, order = stars_of(page), pick_list(page)
+    page.find("#export").click()
+    path = os.path.join(downloads, "my-ratings.csv")
+    page.until(lambda: os.path.exists(path) and os.path.getsize(path) > 0, "the file")
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.reader(io.StringIO(file.read())))
+    assert rows[0] == ["item", "rating", "title"]
+    assert [row[2] for row in rows[1:]] == page.texts("#rated .title")[::-1]
+    assert any('"' in row[2] for row in rows[1:])
+    page.find("#forget").click()
+    page.find("#sure-yes").click()
+    assert stars_of(page) == {} and page.text("#notice") == "Everything is forgotten."
+    page.find("#file").send_keys(path)
+    page.until(lambda: "3 ratings loaded." in page.text("#notice"), "the ratings again")
+    assert stars_of(page) == own and pick_list(page) == order
+    with open(os.path.join(material.folder, "mine.csv"), "w", encoding="utf-8") as file:
+        file.write("".join(f"{row[0]},{row[1]}\n" for row in rows))
+    told = [json.loads(line)["item"] for line in
+            material.dpmf("recommend", material.release, "--ratings", "mine.csv", "-n", "10", "--json").splitlines()]
+    ids = page.run("return dpmf.recommend(10).map((pick) => String(pick.item + 1))")
+    assert told == ids, "the command line recommends something else"
+
+
+def test_import_says_what_is_wrong(page, material):
+    page.open("file://" + material.page)
+    def load(text):
+        page.find("#file").send_keys(material.write("import.csv", text))
+        page.until(lambda: page.run("const n = document.getElementById('notice'), was = window.was; window.was = n.firstChild; return n.firstChild !== was && !n.hidden"))
+        return page.run("return [...document.querySelectorAll('#notice p, #notice li')].map((e) => e.textContent)")
+    title = material.titles[4]
+    said = load(f'item,rating,title\n1,5,x\n"{title}",2\nno such film,3\n2,six\n3,9\n,4,\n')
+    assert said[0] == "2 ratings loaded; 4 lines left out:", said
+    assert said[1:] == ["Line 4: “no such film” is not in this catalogue.", "Line 5: the rating “six” is not a number from 1 to 5.",
+                        "Line 6: the rating “9” is not a number from 1 to 5.", "Line 7: “” has no item."], said
+    assert stars_of(page) == {0: 5, 4: 2}
+    assert load("7;4\n8;3,5\n")[0] == "2 ratings loaded."
+    assert stars_of(page)[7] == 3.5
+    assert load("rating\ttitle\titem\n5\t\t21\n")[0] == "1 rating loaded."
+    assert stars_of(page)[20] == 5
+    assert load("\n\n")[0].startswith("There is nothing in that file")
+    assert load("a,b\nc,d\n")[0].startswith("No rating in that file could be used")
+    assert load(b"item,rating\n\xff\xfe\x00,3\n")[0].startswith("That file is not text in UTF-8")
+    twins = material.variant("twins", titles=["Same"] * 2 + [f"T{i}" for i in range(2998)])
+    page.open(twins)
+    assert load("Same,3\n")[1] == "Line 1: “Same” is the title of 2 items: give its id."
+
+
+def test_thousands_of_ratings(page, material):
+    page.open("file://" + material.page)
+    page.run("dpmf.importText(arguments[0])", "item,rating\n" + "\n".join(f"{i + 1},{1 + i % 5}" for i in range(2500)))
+    assert len(stars_of(page)) == 2500 and len(page.texts("#rated .title")) == 50
+    page.find("#older").click()
+    assert len(page.texts("#rated .title")) == 100
+    listed = page.run("return [...dpmf.ratings.keys()].at(-1)")
+    assert page.texts("#rated .title")[0] == material.titles[listed]
+    page.run("dpmf.rate(arguments[0], 5)", 2700)
+    assert page.texts("#rated .title")[0] == material.titles[2700] and len(pick_list(page)) == 10
+    old = page.run("return [...dpmf.ratings.keys()][0]")
+    type_text(page, material.titles[old])
+    page.press(Keys.ENTER)
+    assert page.texts("#rated .title")[0] == material.titles[old]
+    return f"a star on top of 2,500 others takes {page.run('return dpmf.answerTime'):.1f} ms"
+
+
+def test_remember_only_when_asked(page, material):
+    page.open("file://" + material.page)
+    page.run("localStorage.clear()")
+    import_ratings(page, material)
+    assert page.run("return localStorage.length") == 0 and not page.find("#remember").is_selected()
+    page.open("file://" + material.page)
+    assert stars_of(page) == {}
+    import_ratings(page, material)
+    page.find("#pick-list .quiet").click()
+    page.find("#remember").click()
+    own, order = stars_of(page), pick_list(page)
+    page.open("file://" + material.page)
+    assert stars_of(page) == own and page.find("#remember").is_selected() and pick_list(page) == order
+    page.find("#remember").click()
+    assert page.run("return localStorage.length") == 0
+    page.find("#remember").click()
+    page.find("#forget").click()
+    page.find("#sure-no").click()
+    assert stars_of(page) == own
+    page.find("#forget").click()
+    page.find("#sure-yes").click()
+    assert stars_of(page) == {} and page.run("return localStorage.length") == 0
+    key = "dpmf: Films & more"
+    for memory in ["{", "null", '{"ratings":[["3",99],["3"],5,["no such",4],[{},1]],"hidden":"x"}']:
+        page.run("localStorage.setItem(arguments[0], arguments[1])", key, memory)
+        page.open("file://" + material.page)
+        assert stars_of(page) == {}
+        assert (said := page.console()) == [], said
+    page.run("localStorage.clear()")
+
+
+# ---- hostile and unusual releases --------------------------------------------------------------------------------------
+
+
+def hostile_pages(material):
+    """Names, parts of the page, and a word that the message must hold."""
+    with open(material.release, "rb") as file:
+        good = file.read()
+    nan = dict(material.tensors, item_factors=material.tensors["item_factors"].copy())
+    nan["item_factors"][7, 0] = np.nan
+    flipped = bytearray(good)
+    flipped[-1000] ^= 4
+    header = int.from_bytes(good[:8], "little")
+    deep = b"[" * 50000
+    yield "cut", {"release": good[:len(good) // 2]}, "release cannot be used"
+    yield "cut to the header", {"release": good[:8 + header]}, "release cannot be used"
+    yield "almost nothing", {"release": good[:5]}, "release cannot be used"
+    yield "empty", {"release": b""}, "release cannot be used"
+    yield "longer", {"release": good + b"more"}, "release cannot be used"
+    yield "NaN", {"release": release_file.release_bytes(material.metadata, nan)}, "release cannot be used"
+    yield "a flipped bit", {"release": bytes(flipped)}, "release cannot be used"
+    yield "garbage", {"release": os.urandom(100000)}, "release cannot be used"
+    yield "no base64", {"release": "@@@@ this is not base64 @@@@"}, "is damaged"
+    yield "cut base64", {"release": "QUJDR"}, "is damaged"
+    yield "huge header", {"release": b"\xff" * 8 + good[8:]}, "release cannot be used"
+    yield "deep JSON", {"release": len(deep).to_bytes(8, "little") + deep}, "release cannot be used"
+    yield "too few titles", {"titles": material.titles[:-1]}, "titles does not belong"
+    yield "no list of titles", {"titles": "{}"}, "titles does not belong"
+    yield "broken titles", {"titles": '["a", '}, "titles does not belong"
+    yield "broken statement", {"statement": "nothing"}, "privacy statement is not that of its release"
+    better = json.loads(material.metadata["dpmf.statement"])
+    better["epsilon"] = 0.01
+    yield "a better statement", {"statement": {"text": "all is well", "statement": better}}, "privacy statement is not that of its release"
+
+
+def test_hostile_releases(page, material):
+    for name, parts, word in hostile_pages(material):
+        page.driver.get(material.variant("hostile", **parts))
+        page.until(lambda: page.is_shown("#trouble"), f"a word about a release that is hostile: {name}")
+        message = page.text("#trouble")
+        assert message.startswith("This page cannot be used. ") and word in message, (name, message)
+        assert not page.is_shown("main") and not page.run("return Boolean(window.dpmf)"), name
+    page.console()
+
+
+def test_the_empty_page_says_so(page, material):
+    bare = re.sub(r'<script type="application/(?:octet-stream|json)" id="dpmf-(?:release|items|statement)">[^<]*</script>', "", material.text)
+    page.driver.get("file://" + material.write("bare.html", bare))
+    page.until(lambda: page.is_shown("#trouble"))
+    assert "There is no release in it" in page.text("#trouble")
+    page.console()
+
+
+MODULE_ALONE = """
+    const [module, release, done] = arguments, bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    WebAssembly.instantiate(bytes(module), {}).then(({ instance: { exports: m } }) => {
+        const good = bytes(release), say = [];
+        let tried = 0, seed = 12345;
+        const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+        const text = () => { const all = new Uint8Array(m.memory.buffer), at = m.error_text(); return new TextDecoder().decode(all.subarray(at, all.indexOf(0, at))); };
+        const open = (data) => {
+            const at = m.allocate(data.length);
+            new Uint8Array(m.memory.buffer, at, data.length).set(data);
+            tried++;
+            return m.open(at, data.length);
+        };
+        const answer = (name, ...values) => { const r = m[name](...values); if (!(r < 0) && !(r === 0 && name === "map") && !Number.isNaN(r) && !(r === 0 && name.endsWith("ment"))) say.push(name + " answers " + r + " without a release"); };
+        const unopened = () => { for (const [name, ...values] of [["rate", 0, 3], ["recommend", 5], ["similar", 0, 5], ["explain", 0], ["predict", 0], ["describe"], ["forget"], ["whereabouts"], ["statement"], ["exclude", 0, 1]]) answer(name, ...values); };
+        try {
+            unopened();
+            for (let i = 0; i < 300; i++) {
+                const cut = i < 150 ? good.slice(0, Math.floor(good.length * i / 150)) : good.slice();
+                if (i >= 150) for (let j = 0; j <= i % 7; j++) cut[random(i % 2 ? good.length : 4000)] ^= 1 << random(8);
+                const code = open(cut);
+                if (code >= 0) say.push("opened a damaged release, the " + i + "th");
+                else if (!text()) say.push("no word about the " + i + "th");
+            }
+            unopened();
+            const before = m.memory.buffer.byteLength;
+            for (let i = 0; i < 20; i++) if (open(good) !== 0) say.push("refuses a good release: " + text());
+            if (m.memory.buffer.byteLength > 1.5 * before + 4e6) say.push("memory grows with every release");
+            const odd = [-1, 0.5, NaN, Infinity, -Infinity, 1e300, 2 ** 32, 2 ** 53];
+            for (const item of odd) for (const value of [...odd, 3]) {
+                if (m.rate(item, value) >= 0 && item !== 0.5) say.push("rates item " + item);
+                for (const name of ["explain", "predict", "item_id"]) m[name](item);
+                m.similar(item, 5); m.exclude(item, 1);
+            }
+            for (const value of [0, 6, Infinity, -1]) if (m.rate(5, value) >= 0) say.push("takes a rating of " + value);
+            for (const n of [0, 1, 4294967295, -1]) if (m.recommend(n) < 0 || m.recommend(n) > 1000) say.push("recommends " + n);
+            if (m.allocate(4294967295) !== 0) say.push("gives more memory than there is");
+            for (let item = 0; item < 3000; item++) if (m.rate(item, 1 + item % 5) < 0) say.push("cannot rate them all: " + text());
+            if (m.recommend(10) !== 3000 - 3000 + m.recommend(10)) say.push("two answers to one question");
+        } catch (trap) { say.push("trap: " + trap.message); }
+        done({ tried, say, imports: WebAssembly.Module.imports(new WebAssembly.Module(bytes(module))).length });
+    }, (problem) => done({ say: [String(problem)] }));
+"""
+
+
+def test_the_module_alone(page, material):
+    module = re.search(r'id="dpmf-module">([^<]*)<', material.text)[1]
+    release = re.search(r'id="dpmf-release">([^<]*)<', material.text)[1]
+    assert len(module) * 3 / 4 < 200_000, "the module has grown"
+    page.driver.get("about:blank")
+    found = page.run_later(MODULE_ALONE, module, release)
+    assert found["say"] == [] and found["tried"] == 320 and found["imports"] == 0, found
+
+
+def test_titles_can_be_anything(page, material):
+    odd = ['<img src=x onerror="window.hacked=1">', "</script><script>window.hacked=1</script>", "<!--", "\u202eevil", "שלום עולם", "",
+           "x" * 400, "🎬 film", None, 'a "quoted", title', "  blank  ", "\\u003c", "${1}", "a\nb"]
+    titles = odd + [f"Title {i}" for i in range(3000 - len(odd))]
+    page.open(material.variant("odd", titles=titles, name="<b>&\"name\"</b>"))
+    shown = page.run("return dpmf.titles")
+    for i, title in enumerate(odd):
+        assert shown[i] == (title if title and title.strip() else str(i + 1)), (i, shown[i])
+    for i in range(len(odd)):
+        page.run("dpmf.rate(arguments[0], 5)", i)
+    assert page.text("h1") == "<b>&\"name\"</b>" and not page.run("return Boolean(window.hacked)")
+    assert page.texts("#rated .title") == [shown[i] for i in range(len(odd))][::-1]
+    assert page.run("return [dpmf.importText(dpmf.exportText()).loaded, dpmf.ratings.size]") == [len(odd), len(odd)]
+    assert page.run(WIDE) == [] and page.console() == []
+
+
+def test_other_scales(page, material):
+    for low, high, kind, n in [(0.5, 5, "stars halves", 10), (1, 10, "stars many", 10), (1, 3, "stars", 3), (0, 100, "stars slider", 1),
+                               (-10, 10, "stars slider", 1), (0, 1, "stars slider", 1), (1, 5.25, "stars slider", 1)]:
+        url, _, _ = material.made_up("scale", 500, 4, low, high)
+        page.open(url)
+        before = pick_list(page)
+        assert page.run("return document.querySelector('#pick-list .stars').className") == kind, (low, high)
+        inputs = page.find_all("#pick-list li:first-child .stars input")
+        assert len(inputs) == n, (low, high, len(inputs))
+        if kind == "stars slider":
+            page.run("arguments[0].focus()", inputs[0])
+            page.press(Keys.END)
+        else:
+            inputs[-1].click()
+        assert list(stars_of(page).values()) == [high] and page.texts("#rated .title") == before[:1], (low, high)
+        if kind == "stars halves":
+            page.find("#rated .star:nth-of-type(5) input").click()
+            assert list(stars_of(page).values()) == [2.5] and len(page.find_all("#rated .star.on")) == 5
+        scores = [float(text) for text in page.texts("#pick-list .score b")]
+        assert all(low <= score <= high for score in scores), scores
+        assert (said := page.console()) == [], said
+
+
+def test_a_release_of_biases_alone(page, material):
+    url, _, _ = material.made_up("flat", 300, 0)
+    page.open(url)
+    assert not page.is_shown("#map") and "the same for everyone" in page.text("#picks-lead")
+    before = pick_list(page)
+    page.run("dpmf.rate(arguments[0], 5)", page.run("return dpmf.titles.indexOf(arguments[0])", before[0]))
+    assert pick_list(page)[:9] == before[1:]
+    page.find("#pick-list .title").click()
+    assert not page.is_shown("#sheet-similar-heading")
+
+
+# ---- the same numbers as elsewhere -------------------------------------------------------------------------------------
+
+FOLD_IN = """return arguments[0].map((own) => {
+        dpmf.forget();
+        for (const [item, value] of own) dpmf.setRating(item, value);
+        return dpmf.recommend(20).map(({ item }) => [item, dpmf.predict(item)]);
+    });"""
+
+
+def dense_solve(metadata, tensors, own):
+    """What docs/formats/release.md says, in float64; the best twenty of the others, and all scores."""
+    number = {key: float(metadata["dpmf." + key]) for key in ["offset", "factor_penalty", "bias_penalty"]}
+    V, b = tensors["item_factors"].astype(float), tensors["item_biases"].astype(float)
+    items, ratings = [item for item, _ in own], np.array([rating for _, rating in own], dtype=float)
+    X = np.hstack([np.ones((len(items), 1)), V[items]])
+    penalty = np.diag([number["bias_penalty"]] + [number["factor_penalty"]] * V.shape[1])
+    w = np.linalg.solve(X.T @ X + penalty, X.T @ (ratings - number["offset"] - b[items]))
+    scores = number["offset"] + b + w[0] + V @ w[1:]
+    others = np.ones(len(b), bool)
+    others[items] = False
+    order = np.lexsort((np.arange(len(b)), -scores))
+    return [int(i) for i in order[others[order]][:20]], scores
+
+
+def compare_with_numpy(page, metadata, tensors, users):
+    worst = 0
+    for at in range(0, len(users), 100):
+        some = users[at:at + 100]
+        for own, answer in zip(some, page.run(FOLD_IN, some)):
+            order, scores = dense_solve(metadata, tensors, own)
+            assert [item for item, _ in answer] == order, "another order than the dense solve"
+            worst = max(worst, max(abs(score - scores[item]) for item, score in answer))
+    assert worst < 1e-4, worst
+    return f"{len(users):,} users, the same order of the top 20, scores within {worst:.1e}"
+
+
+def test_fold_in_equals_numpy_on_movielens(page, material):
+    ratings, movies = (os.path.join(MOVIELENS, name) for name in ["ratings.dat.zst", "movies.dat"])
+    if not os.path.exists(ratings):
+        raise Skip("MovieLens 1M is not there")
+    text = subprocess.run(["zstd", "-dc", ratings], capture_output=True, check=True).stdout.decode()
+    release = material.train(ratings, movies, "ml.safetensors", "5", "--format", "movielens")
+    page.open("file://" + material.export(release, movies, "ml", "MovieLens"))
+    metadata, tensors = release_file.read_release(release)
+    ids, offsets = tensors["item_id_bytes"].tobytes(), tensors["item_id_offsets"]
+    number = {ids[offsets[i]:offsets[i + 1]].decode(): i for i in range(len(offsets) - 1)}
+    users = {}
+    for line in text.splitlines():
+        user, item, rating, _ = line.split("::")
+        users.setdefault(user, []).append((number[item], int(rating)))
+    chosen = np.random.default_rng(1).choice(sorted(users), 1000, replace=False)
+    return compare_with_numpy(page, metadata, tensors, [users[user] for user in chosen])
+
+
+def test_fold_in_equals_numpy_on_18000_by_64(page, material):
+    url, metadata, tensors = material.made_up("large", 18000, 64)
+    page.open(url)
+    random = np.random.default_rng(2)
+    users = [[(int(item), int(rating)) for item, rating in zip(random.choice(18000, n, replace=False), random.integers(1, 6, n))]
+             for n in random.integers(1, 200, 200)]
+    return compare_with_numpy(page, metadata, tensors, users)
+
+
+# ---- how fast ----------------------------------------------------------------------------------------------------------
+
+
+def test_time_of_a_star(page, material):
+    url, _, _ = material.made_up("large", 18000, 64, titles=[f"{a} {b} {i}" for i in range(18000) for a in [material.titles[i % 3000]] for b in ["of"]])
+    page.open(url)
+    load = page.run("return dpmf.loadTime")
+    times, frames = [], []
+    for i in range(40):
+        page.run("document.querySelector(arguments[0]).click()", f"#pick-list li:nth-child({1 + i % 8}) .star:nth-of-type({1 + 3 * i % 5}) input")
+        page.until(lambda: page.run("return dpmf.frameTime > 0"))
+        times.append(page.run("return dpmf.answerTime"))
+        frames.append(page.run("return dpmf.frameTime"))
+    assert len(stars_of(page)) >= 30
+    page.run("dpmf.searchTitles('x')")
+    search = page.run("const t = performance.now(); for (let i = 0; i < 20; i++) dpmf.searchTitles('th ga'); return (performance.now() - t) / 20")
+    return (f"18,000 x 64: a star changes the page in {np.median(times):.1f} ms (at most {max(times):.1f}), laid out after {np.median(frames):.1f} ms; "
+            f"a search {search:.1f} ms; loading {load:.0f} ms")
+
+
+# ---- running them ------------------------------------------------------------------------------------------------------
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    tests = [(name[5:].replace("_", " "), test) for name, test in globals().items() if name.startswith("test_")]
+    wanted = sys.argv[2:]
+    if wanted:
+        tests = [(name, test) for name, test in tests if any(word.replace("_", " ") in name for word in wanted)]
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    material, page = Material(sys.argv[1]), Browser()
+    try:
+        for name, test in tests:
+            begun = time.monotonic()
+            try:
+                outcome, word = "passed", test(page, material)
+            except Skip as reason:
+                outcome, word = "skipped", str(reason)
+            except Exception:
+                outcome, word = "failed", "\n" + traceback.format_exc()
+            counts[outcome] += 1
+            print(f"{outcome:8} {name} ({time.monotonic() - begun:.1f} s)" + (f": {word}" if word else ""), flush=True)
+    finally:
+        page.quit()
+        material.clean()
+    print(f"{counts['passed']} passed, {counts['failed']} failed" + (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

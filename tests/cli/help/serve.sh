@@ -1,0 +1,1 @@
+dpmf serve --help

@@ -1,0 +1,10 @@
+# --ratings is one person's; whose would be a guess.
+cp "$CLI_TESTS/fixtures/release.safetensors" .
+printf 'user,item,rating\nann,dune,5\nbob,brazil,2\n' >all.csv
+dpmf recommend release.safetensors --ratings all.csv
+echo $?
+dpmf import -q all.csv -o all.dpr
+dpmf explain release.safetensors --item dune --ratings all.dpr
+echo $?
+# Items, ratings and times without a header are taken for users, items and ratings.
+printf 'dune,5,964982703\nbrazil,2,964982703\n' | dpmf recommend release.safetensors --ratings -

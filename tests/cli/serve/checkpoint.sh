@@ -1,0 +1,3 @@
+. "$CLI_TESTS/tiny_model.sh"
+tiny_model m.safetensors
+dpmf serve m.safetensors --port 0

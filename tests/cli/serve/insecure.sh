@@ -1,0 +1,1 @@
+cp "$CLI_TESTS/fixtures/insecure.safetensors" . && dpmf serve insecure.safetensors --port 0

@@ -1,0 +1,1 @@
+dpmf serve nothing.safetensors --port 0

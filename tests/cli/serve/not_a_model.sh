@@ -1,0 +1,1 @@
+echo hello >release.safetensors; dpmf serve release.safetensors --port 0

@@ -1,0 +1,1 @@
+mkfifo pipe; dpmf serve pipe --port 0

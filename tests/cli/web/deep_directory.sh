@@ -1,0 +1,1 @@
+dpmf export "$CLI_TESTS/fixtures/release.safetensors" --web a/b -q

@@ -1,0 +1,2 @@
+touch site
+dpmf export "$CLI_TESTS/fixtures/release.safetensors" --web site -q

@@ -1,0 +1,304 @@
+/*
+ * What the page's script calls: a thin layer over dpmf_client.h, compiled to WebAssembly. One release, one
+ * person, one map. Numbers pass as 32-bit integers and doubles, which JavaScript has; lists are left in
+ * `answer`, an array of doubles that the script reads before it calls again. Nothing here ends the module:
+ * whatever the script or the release says, a function returns a negative number (or NaN, or 0 for an address) and
+ * error_text() says why. Fed by app.js, which also makes room for the release with allocate().
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dpmf_client.h"
+
+/* A function that the script knows as NAME; here it is page_NAME, since some of the names belong to the C library. */
+#define EXPORT(type, name, ...)                                                                    \
+    type page_##name(__VA_ARGS__) __attribute__((export_name(#name)));                             \
+    type page_##name(__VA_ARGS__)
+
+enum { LIST_MAX = 1000 }; /* the longest list of titles that a person may ask for at once */
+
+/* The module is a program of its own, with the page for its user: these are its open files. */
+static struct dpmf_model *model;
+static struct dpmf_model_info info;
+static struct dpmf_user *user;
+static struct dpmf_map *map;
+static uint8_t *excluded; /* a bitmap of items never to recommend: rated or hidden */
+static float *places;     /* x and y of every item */
+static float *scores;     /* a prediction for every item */
+static struct dpmf_scored_item list[LIST_MAX];
+static double *answer;
+static size_t answer_room;
+static struct dpmf_error error;
+static char text[3 * DPMF_ERROR_TEXT_MAX];
+
+/* ---- no way out ------------------------------------------------------------------------------- */
+
+/* What the C library would ask of the system around it, answered here, so that the module imports nothing: all it can
+ * do is compute. Formatting numbers is what links the files in; none is ever open. */
+
+#define SYSTEM_CALL(name, ...)                                                                     \
+    int32_t __imported_wasi_snapshot_preview1_##name(__VA_ARGS__);                                 \
+    int32_t __imported_wasi_snapshot_preview1_##name(__VA_ARGS__)
+
+enum { BAD_FILE = 8 }; /* WASI's EBADF */
+
+SYSTEM_CALL(fd_write, int32_t file, int32_t parts, int32_t n, int32_t written) {
+    (void)file, (void)parts, (void)n, (void)written;
+    return BAD_FILE;
+}
+
+SYSTEM_CALL(fd_seek, int32_t file, int64_t offset, int32_t whence, int32_t position) {
+    (void)file, (void)offset, (void)whence, (void)position;
+    return BAD_FILE;
+}
+
+SYSTEM_CALL(fd_close, int32_t file) {
+    (void)file;
+    return BAD_FILE;
+}
+
+void __imported_wasi_snapshot_preview1_proc_exit(int32_t status);
+_Noreturn void __imported_wasi_snapshot_preview1_proc_exit(int32_t status) {
+    (void)status;
+    __builtin_trap();
+}
+
+/* ---- answers and errors ---------------------------------------------------------------------- */
+
+static int32_t fail(const char *message) {
+    error = (struct dpmf_error){.code = DPMF_ERR_USAGE_VALUE};
+    strncpy(error.message, message, sizeof error.message - 1);
+    return error.code;
+}
+
+static int32_t no_memory(void) {
+    fail("this device does not give the page enough memory");
+    return error.code = DPMF_ERR_BASE_NO_MEMORY;
+}
+
+/* Makes room for n doubles in the answer; what was there may be gone. */
+static bool has_room(size_t n) {
+    if (n <= answer_room) return true;
+    double *grown = n > SIZE_MAX / sizeof(double) / 2 ? NULL : malloc(2 * n * sizeof(double));
+    if (!grown) return false;
+    free(answer);
+    answer = grown;
+    answer_room = 2 * n;
+    return true;
+}
+
+static bool is_item(double item) { return model && item >= 0 && item < (double)info.items; }
+
+static int32_t check_item(double item) {
+    if (!model) return fail("no release is open");
+    return is_item(item) ? 0 : fail("there is no such title");
+}
+
+static int32_t give_list(int64_t n) {
+    if (n < 0) return (int32_t)n;
+    if (!has_room(2 * (size_t)n)) return no_memory();
+    for (int64_t i = 0; i < n; i++) {
+        answer[2 * i] = (double)list[i].item;
+        answer[2 * i + 1] = (double)list[i].score;
+    }
+    return (int32_t)n;
+}
+
+EXPORT(const double *, answer, void) { return answer; }
+
+/* What went wrong last, and the line that would mend it, in words. */
+EXPORT(const char *, error_text, void) {
+    size_t n = strlen(error.message);
+    memcpy(text, error.message, n);
+    if (error.hint[0]) {
+        memcpy(text + n, "; ", 2);
+        memcpy(text + n + 2, error.hint, strlen(error.hint));
+        n += 2 + strlen(error.hint);
+    }
+    text[n] = '\0';
+    return text;
+}
+
+EXPORT(const char *, version, void) { return dpmf_version(); }
+
+/* ---- the release ----------------------------------------------------------------------------- */
+
+/* @return 0 when there is no room */
+EXPORT(void *, allocate, uint32_t n) { return malloc(n ? n : 1); }
+
+EXPORT(void, deallocate, void *bytes) { free(bytes); }
+
+static void close_all(void) {
+    dpmf_map_free(map);
+    dpmf_user_free(user);
+    dpmf_model_close(model);
+    free(excluded);
+    free(places);
+    free(scores);
+    map = NULL;
+    user = NULL;
+    model = NULL;
+    excluded = NULL;
+    places = scores = NULL;
+}
+
+static int32_t make_user(void) {
+    struct dpmf_user *fresh = NULL;
+    int code = dpmf_user_fold_in(model, NULL, 0, &fresh, &error);
+    if (code < 0) return code;
+    dpmf_user_free(user);
+    user = fresh;
+    return 0;
+}
+
+static int32_t take_model(void) {
+    dpmf_model_info(model, &info);
+    if (strcmp(info.kind, "release") != 0)
+        return fail("this is a checkpoint, which holds people's own vectors, and no release");
+    if (info.items == 0 || info.items > UINT32_MAX / 8) return fail("no titles are in the release");
+    excluded = calloc((size_t)info.items / 8 + 1, 1);
+    return excluded ? make_user() : no_memory();
+}
+
+/* Opens the release in n bytes that allocate() gave; they are given back. */
+EXPORT(int32_t, open, void *bytes, uint32_t n) {
+    close_all();
+    error = (struct dpmf_error){0};
+    int32_t code = dpmf_model_open_memory(bytes, n, "the release", &model, &error);
+    free(bytes);
+    if (code == 0) code = take_model();
+    if (code < 0) close_all();
+    return code;
+}
+
+/* Items, factors, offset, min and max. */
+EXPORT(int32_t, describe, void) {
+    if (!model) return fail("no release is open");
+    const double facts[] = {(double)info.items, (double)info.factors, info.offset, info.min,
+                            info.max};
+    enum { FACTS = sizeof facts / sizeof facts[0] };
+    if (!has_room(FACTS)) return no_memory();
+    memcpy(answer, facts, sizeof facts);
+    return FACTS;
+}
+
+/* @return JSON, or NULL */
+EXPORT(const char *, statement, void) { return model ? info.statement : NULL; }
+
+/* The bytes of an item's id; how many there are is in the answer. */
+EXPORT(const char *, item_id, double item) {
+    size_t length = 0;
+    if (check_item(item) < 0 || !has_room(1)) return NULL;
+    const char *id = dpmf_model_item_id(model, (uint64_t)item, &length);
+    answer[0] = (double)length;
+    return id;
+}
+
+/* @return the item of that id, or a negative number */
+EXPORT(double, find_item, const char *id, uint32_t length) {
+    if (!model) return fail("no release is open");
+    uint64_t item = dpmf_model_find_item(model, id, length);
+    return item < info.items ? (double)item : -1;
+}
+
+/* ---- the person ------------------------------------------------------------------------------ */
+
+EXPORT(int32_t, rate, double item, double rating) {
+    int32_t code = check_item(item);
+    if (code < 0) return code;
+    if (!isnan(rating) && !(rating >= info.min && rating <= info.max))
+        return fail("the rating is not on the scale");
+    return dpmf_user_rate(model, user, (uint64_t)item, (float)rating, &error);
+}
+
+/* Takes all ratings away; what is excluded stays so. */
+EXPORT(int32_t, forget, void) { return model ? make_user() : fail("no release is open"); }
+
+EXPORT(int32_t, exclude, double item, int32_t on) {
+    int32_t code = check_item(item);
+    if (code < 0) return code;
+    const uint64_t i = (uint64_t)item;
+    const uint8_t bit = (uint8_t)(1u << (i % 8));
+    excluded[i / 8] = (uint8_t)(on ? excluded[i / 8] | bit : excluded[i / 8] & ~bit);
+    return 0;
+}
+
+/* ---- what the person sees -------------------------------------------------------------------- */
+
+/* Items and scores, the best first. @return how many */
+EXPORT(int32_t, recommend, uint32_t n) {
+    if (!model) return fail("no release is open");
+    if (n > LIST_MAX) n = LIST_MAX;
+    return give_list(dpmf_user_recommend(model, user, excluded, NULL, n, list, &error));
+}
+
+EXPORT(int32_t, similar, double item, uint32_t n) {
+    int32_t code = check_item(item);
+    if (code < 0) return code;
+    if (n > LIST_MAX) n = LIST_MAX;
+    return give_list(dpmf_model_similar(model, (uint64_t)item, n, list, &error));
+}
+
+/* NaN of an unknown item. Not clamped to the scale. */
+EXPORT(double, predict, double item) {
+    return check_item(item) < 0 ? NAN : dpmf_user_predict(model, user, (uint64_t)item);
+}
+
+/* The prediction; what it would be without any rating; then each of the person's items with its share in the
+ * difference. @return how many of those there are */
+EXPORT(int32_t, explain, double item) {
+    int32_t code = check_item(item);
+    if (code < 0) return code;
+    const struct dpmf_own_rating *ratings = NULL;
+    const size_t n = dpmf_user_ratings(user, &ratings);
+    if (!has_room(2 + 3 * n)) return no_memory();
+    double *shares = answer + 2 + 2 * n, prediction = 0; /* behind the pairs that they go into */
+    code = dpmf_user_explain(model, user, (uint64_t)item, &prediction, shares, &error);
+    if (code < 0) return code;
+    answer[0] = prediction;
+    answer[1] = dpmf_model_predict(model, UINT64_MAX, (uint64_t)item);
+    for (size_t j = 0; j < n; j++) {
+        answer[2 + 2 * j] = (double)ratings[j].item;
+        answer[3 + 2 * j] = shares[j];
+    }
+    return (int32_t)n;
+}
+
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+/* x and y of every item, within [-1, 1]; made once. @return NULL when there is no memory */
+EXPORT(const float *, map, void) {
+    if (!model || places) return places;
+    if (dpmf_map_make(model, &map, &error) < 0) return NULL;
+    places = malloc((size_t)info.items * 2 * sizeof(float));
+    if (!places) {
+        no_memory();
+        return NULL;
+    }
+    for (uint64_t i = 0; i < info.items; i++) dpmf_map_item(map, i, places + 2 * i);
+    return places;
+}
+
+/* x and y of the person. */
+EXPORT(int32_t, whereabouts, void) {
+    float xy[2];
+    if (!map || !places) return fail("there is no map yet");
+    if (!has_room(2)) return no_memory();
+    dpmf_map_user(map, user, xy);
+    answer[0] = (double)xy[0];
+    answer[1] = (double)xy[1];
+    return 2;
+}
+
+/* A prediction for every item, to colour the picture with. */
+EXPORT(const float *, predict_all, void) {
+    if (!model) return NULL;
+    if (!scores) scores = malloc((size_t)info.items * sizeof(float));
+    if (!scores) {
+        no_memory();
+        return NULL;
+    }
+    for (uint64_t i = 0; i < info.items; i++) scores[i] = (float)dpmf_user_predict(model, user, i);
+    return scores;
+}
