@@ -280,6 +280,10 @@ struct dpmf_train_options {
 
 DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
 
+/* Chooses a solver (NULL: sgd), and the numbers of factors and epochs that are good for it where nothing else is known.
+ * @return 0, or DPMF_ERR_USAGE_VALUE when there is none of that name */
+DPMF_API int dpmf_train_options_solver(const char *solver, struct dpmf_train_options *options);
+
 /* @return whether a solver of this name draws from the posterior; false for NULL and for no solver */
 DPMF_API bool dpmf_solver_is_sampler(const char *solver);
 
@@ -465,6 +469,7 @@ struct dpmf_bench_options {
     uint32_t factors;    /* k, 1 to 4096 */
     const char *kernels; /* NULL: the best this machine has */
     double seconds;      /* epochs are run for so long, and at least three */
+    const char *solver;  /* NULL or "sgd"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
 };
 
 DPMF_API struct dpmf_bench_options dpmf_bench_options_default(void);
@@ -484,6 +489,8 @@ struct dpmf_bench_result {
     double fraction_of_roofline;
     uint64_t model_bytes;
     bool tiles_on_disk;
+    char solver[8];
+    double of_sgd; /* the speed in terms of that of sgd, whose epochs took turns with these; 1 of sgd */
 };
 
 /* Measures the speed of training on `store` with run->threads threads. Writes nothing. */

@@ -131,6 +131,8 @@ DPMF_API const char *dpmf_version(void);
 
 struct dpmf_model;
 
+/* Opens a release or a checkpoint, trusting nothing: whatever it is, it is checked whole or refused, with
+ * DPMF_ERR_MODEL_NOT_A_MODEL, _CORRUPT or _KIND or a code about reading, and *model is NULL. */
 DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_error *error);
 
 /* The same from bytes in memory, which may be gone afterwards; `name` is what errors call it. */
@@ -158,7 +160,8 @@ struct dpmf_model_info {
     double noise_precision; /* of a rating, given a sample: 1 / variance */
 
     /* Of a release alone: the privacy statement, JSON text that lives as long as the model and is not checked
-     * (dpmf_release_statement does); and the penalties that a user's vector and bias are fitted with. */
+     * (dpmf_release_statement does). Also of a sampler's model: the penalties that a user's vector and bias are
+     * fitted with. */
     const char *statement;
     double factor_penalty, bias_penalty;
 };
@@ -198,20 +201,22 @@ struct dpmf_scored_item {
     double score;
 };
 
-/* The n best items for a user, best first, ties by item number; exact. `exclude` is a bitmap over items (may
- * be NULL), `include` likewise. @return how many there are, or a negative code */
+/* The n best items for a user, best first, ties by item number: by their predictions in double, which are the
+ * scores, so the list is the same on every machine. `exclude` is a bitmap over items, item i the bit i % 8 of byte
+ * i / 8 (may be NULL), `include` likewise. @return how many there are, or a negative code */
 DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
                                       const uint8_t *exclude, const uint8_t *include, size_t n,
                                       struct dpmf_scored_item *out, struct dpmf_error *error);
 
-/* The n items whose vectors point most nearly the same way (cosine), itself left out. */
+/* The n items whose vectors point most nearly the same way (the score is the cosine), itself left out; in the
+ * same order. */
 DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                                     struct dpmf_scored_item *out, struct dpmf_error *error);
 
 /* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
  * ratings with the model's regularisation, and the prediction is then exactly the offset, plus the item's
- * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n; items that
- * the model does not know have a share of 0. */
+ * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n. Items that the
+ * model does not know have a share of 0, as has what was given before the last rating of the same item. */
 struct dpmf_own_rating {
     uint64_t item;
     float rating;
@@ -223,7 +228,9 @@ DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
 
 /* A user that the model was not trained on: the bias and the vector that fit n (item, rating) pairs best,
  * with the model's regularisation and its items held still. Items that the model does not know are passed
- * over. Predictions and scores are as the model's own, not clamped; UINT64_MAX is an unknown item. */
+ * over; of an item given twice the last rating counts; one that is not finite is DPMF_ERR_INPUT_NOT_FINITE. Without
+ * ratings both are 0. Predictions and scores are as the model's own, not clamped; UINT64_MAX is an unknown item.
+ * A user belongs to its model, which must outlive it, and `model` below is always that one. */
 struct dpmf_user;
 
 DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,

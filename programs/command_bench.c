@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -96,18 +97,22 @@ static int make_store(struct invocation *invocation, const struct dpmf_synth_opt
     return rc == 0 ? STATUS_DONE : report_error_print(invocation, &error);
 }
 
-static void print_head(const struct dpmf_synth_options *shape) {
+static void print_head(const struct dpmf_synth_options *shape,
+                       const struct dpmf_bench_result *result) {
     printf("%s of %s for %s\n\n", text_count(shape->ratings, "rating").text,
            text_count(shape->users, "user").text, text_count(shape->items, "item").text);
-    printf("%7s %7s %7s %18s %9s %8s %8s %9s\n", "factors", "threads", "kernels",
-           "million updates/s", "GFLOP/s", "GB/s", "of GB/s", "fraction");
+    printf("%7s %7s %7s %18s %9s %8s %8s %9s", "factors", "threads", "kernels", "million updates/s",
+           "GFLOP/s", "GB/s", "of GB/s", "fraction");
+    printf("%s\n", strcmp(result->solver, "sgd") == 0 ? "" : "  of sgd");
 }
 
 static void print_row(const struct dpmf_bench_result *result) {
-    printf("%7u %7d %7s %18.2f %9.1f %8.1f %8.1f %9.2f\n", result->factors, result->threads,
+    printf("%7u %7d %7s %18.2f %9.1f %8.1f %8.1f %9.2f", result->factors, result->threads,
            result->kernels, 1e-6 * result->updates_per_second, 1e-9 * result->flops_per_second,
            1e-9 * result->bytes_per_second, 1e-9 * result->roofline_bytes_per_second,
            result->fraction_of_roofline);
+    if (strcmp(result->solver, "sgd") != 0) printf(" %7.2f", result->of_sgd);
+    printf("\n");
     fflush(stdout); /* one by one, for those who watch */
 }
 
@@ -117,8 +122,9 @@ static int print_json(const struct dpmf_bench_result *result,
     dpmf_json_begin_object(json, NULL);
     dpmf_json_uint(json, "factors", result->factors);
     dpmf_json_int(json, "threads", result->threads);
-    dpmf_json_string(json, "solver", "sgd");
+    dpmf_json_string(json, "solver", result->solver);
     dpmf_json_double(json, "updates_per_second", result->updates_per_second);
+    if (strcmp(result->solver, "sgd") != 0) dpmf_json_double(json, "of_sgd", result->of_sgd);
     dpmf_json_double(json, "gflops", 1e-9 * result->flops_per_second);
     dpmf_json_double(json, "fraction_of_roofline", result->fraction_of_roofline);
     dpmf_json_double(json, "bytes_per_second", result->bytes_per_second);
@@ -146,6 +152,7 @@ static int measure(struct invocation *invocation, struct dpmf_store *store,
     struct dpmf_error error = {0};
     options.factors = (uint32_t)factors;
     options.kernels = invocation->value[OPTION_KERNELS];
+    options.solver = invocation->value[OPTION_SOLVER];
     if (command_has(invocation, OPTION_SECONDS))
         options.seconds = options_number(invocation, OPTION_SECONDS);
     invocation->run.threads = (int)threads;
@@ -153,7 +160,7 @@ static int measure(struct invocation *invocation, struct dpmf_store *store,
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(&result, shape);
-    if (is_first) print_head(shape);
+    if (is_first) print_head(shape, &result);
     print_row(&result);
     return STATUS_DONE;
 }

@@ -131,7 +131,9 @@ const struct verb privacy_verbs[] = {
                 "Prints what a release promises to the people whose ratings it was made from: to "
                 "whom, in which numbers and what they mean, what is not promised, what is taken as "
                 "public, and for specialists each noisy sum that was published. A release that is "
-                "damaged, or whose figures do not follow from the sums it lists, is refused.",
+                "damaged, or whose figures do not follow from the sums it lists, is refused. Of a "
+                "release of the mechanism posterior it prints what would be promised, and on what "
+                "condition.",
                 "With --json it prints the statement itself, as it stands in the file: one object "
                 "with kind, unit, adjacency, mechanism, epsilon, delta, mu, accountant, releases, "
                 "group, range, items and the rest.",
@@ -160,12 +162,13 @@ const struct verb privacy_verbs[] = {
                 "the words of dpmf, that every number published had a draw of noise of its own, "
                 "that epsilon and every other figure follow from the sums listed, and that those "
                 "can have made the items and factors that are there. A release stamped NOT PRIVATE "
-                "does not pass.",
+                "does not pass. One of the mechanism posterior lists no sums: its bounds are "
+                "checked instead, and that what it promises is conditional is said.",
                 "It proves neither who made the file nor that noise was added: whoever makes a "
                 "false release with sound arithmetic passes. A detached signature of someone you "
                 "trust is for that.",
                 "With --json it prints one object with verified, holds, a list of what was found "
-                "to hold, and fault, the first thing that was not.",
+                "to hold, fault, the first thing that was not, and conditional.",
             },
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note = "1 when something does not fit, and 3 when the file is no release at all.",

@@ -43,7 +43,7 @@ enum {
 };
 
 static const double SWEEP_SECONDS = 0.25;
-static const double GRACE_SECONDS = 10; /* for answers under way, once a signal has come */
+static const double GRACE_SECONDS = 5; /* for answers under way, once a signal has come */
 
 struct server {
     struct invocation *invocation;

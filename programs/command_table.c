@@ -427,6 +427,10 @@ static const struct option predict_options[] = {
     MINE_OPTION("predict for someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     HISTORY_OPTION("what users have rated, a store or any input of dpmf import: users that the "
                    "model does not know are fitted to it"),
+    {OPTION_INTERVALS, 0, false, "intervals", NULL, {.kind = VALUE_NONE},
+     "with each prediction, where the rating will be; of models made with train --average"},
+    {OPTION_LEVEL, 0, false, "level", NULL, {VALUE_NUMBER, "P", "0.5", NULL, NULL},
+     "how likely the rating is in its interval (default 0.9)"},
     CATALOGUE_OPTION,
     {0},
 };
@@ -460,6 +464,9 @@ static const struct option bench_options[] = {
      "measure with so many threads, each in turn (default: one, and one a core)"},
     {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
      "use these inner loops instead of the best that the machine has; dpmf doctor lists them"},
+    {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
+     "measure a sampler, sgld, sghmc or sgnht, whose epochs then take turns with those of sgd, and how "
+     "fast it is in terms of sgd (default sgd)"},
     {OPTION_RATINGS, 0, false, "ratings", NULL, {VALUE_COUNT, "N", "2000000", NULL, NULL},
      "how many ratings to train on (default: 206 for each user, as in Netflix's set)"},
     {OPTION_USERS, 0, false, "users", NULL, {VALUE_COUNT, "N", "10000", NULL, NULL},
@@ -843,13 +850,19 @@ const struct verb verbs[] = {
                 "holding the items of the model still. Where there are none, or where the model "
                 "does not know the item, the prediction is the mean plus the bias that is known. "
                 "The numbers of such pairs are reported.",
+                "With --intervals the columns low and high follow the prediction: the rating is "
+                "between them nine times out of ten, or as often as --level says, if the model is "
+                "right. They come from the samples that dpmf train --average keeps, by their "
+                "spread and the noise of a rating, and are left empty for users and items that "
+                "the model does not know.",
                 "With --ratings it is about one person, who is fitted to them: ITEMS is a table "
                 "whose first column, or whose column named item, are the ids; without it, every "
                 "item of the model is predicted. The header is then item,prediction.",
                 MINE_PARAGRAPH,
                 "With --json it prints an object a line with user (null with --ratings), item, "
-                "prediction and, where it is so, folded_in, unknown_user or unknown_item; and "
-                "title where --catalogue has one.",
+                "prediction, low and high with --intervals (null where there are none) and, where "
+                "it is so, folded_in, unknown_user or unknown_item; and title where --catalogue has "
+                "one.",
             },
         .groups = {{"Options", predict_options}, {"How ratings are read", input_options}},
         .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 1, 2},
@@ -1082,7 +1095,8 @@ const struct verb verbs[] = {
                 "rewrite in their own caches and do nothing else, measured right before and after; "
                 "the fraction is of that.",
                 "With --json it prints an object a line with factors, threads, solver, "
-                "updates_per_second, gflops, fraction_of_roofline and the rest.",
+                "updates_per_second, gflops, fraction_of_roofline and the rest; of a sampler of_sgd "
+                "as well.",
             },
         .groups = {{"Options", bench_options}},
         .has_own_threads = true,

@@ -13,8 +13,6 @@
 #include "signals.h"
 #include "text.h"
 
-enum { SAMPLER_EPOCHS = 100 }; /* where nobody says how many */
-
 static uint32_t count32(const struct invocation *invocation, enum option_id id) {
     uint64_t count = options_count(invocation, id);
     return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
@@ -33,12 +31,11 @@ static void fill_sampler(const struct invocation *invocation, struct dpmf_train_
         options->samples = count32(invocation, OPTION_SAMPLES);
     if (command_has(invocation, OPTION_CHAINS))
         options->chains = count32(invocation, OPTION_CHAINS);
-    if (dpmf_solver_is_sampler(options->solver) && !command_has(invocation, OPTION_EPOCHS))
-        options->epochs = SAMPLER_EPOCHS;
 }
 
 static struct dpmf_train_options fill(const struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
+    dpmf_train_options_solver(invocation->value[OPTION_SOLVER], &options); /* or check_solver */
     if (command_has(invocation, OPTION_FACTORS)) {
         uint64_t factors = options_count(invocation, OPTION_FACTORS);
         options.factors = factors > UINT32_MAX ? UINT32_MAX : (uint32_t)factors;
@@ -181,7 +178,7 @@ static int check_companions(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-/* ---- after a signal ---------------------------------------------------------------------------- */
+/* ---- after a signal -------------------------------------------------------------------------- */
 
 /* What is at a path, to see later whether it has been replaced; st_ino 0 where there is nothing. */
 static struct stat look_at(const char *path) {
@@ -230,7 +227,7 @@ static void tell_snapshot(struct invocation *invocation, const struct stat *befo
             path, path);
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 int command_train_run(struct invocation *invocation) {
     const struct dpmf_train_options options = fill(invocation);

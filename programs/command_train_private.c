@@ -43,6 +43,8 @@ static int check_sampler(const struct invocation *invocation) {
         {OPTION_EPOCHS, "epochs"},
         {OPTION_CHAINS, "chains"},
         {OPTION_TRACE, "trace"},
+    };
+    static const struct named_option of_posterior[] = {
         {OPTION_KAPPA, "kappa"},
         {OPTION_RHO, "rho"},
         {OPTION_MAX_RATINGS, "max-ratings"},
@@ -53,6 +55,10 @@ static int check_sampler(const struct invocation *invocation) {
                                     "--delta has no meaning with --mechanism posterior, whose "
                                     "promise has no delta");
     }
+    for (size_t i = 0; i < sizeof of_posterior / sizeof of_posterior[0]; i++)
+        if (command_has(invocation, of_posterior[i].id))
+            return terminal_error_print(STATUS_USAGE, "leave it out",
+                                        "--%s is for --mechanism posterior", of_posterior[i].name);
     for (size_t i = 0; i < sizeof of_samplers / sizeof of_samplers[0]; i++)
         if (command_has(invocation, of_samplers[i].id))
             return terminal_error_print(STATUS_USAGE, "leave it out",
@@ -312,7 +318,10 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_string(json, "kind", report->is_conditional ? "conditional" : "proven");
     dpmf_json_double(json, "epsilon", report->epsilon);
     dpmf_json_double(json, "delta", report->delta);
-    dpmf_json_double(json, "mu", report->mu);
+    if (report->is_conditional)
+        dpmf_json_null(json, "mu");
+    else
+        dpmf_json_double(json, "mu", report->mu);
     dpmf_json_uint(json, "releases", report->releases);
     dpmf_json_uint(json, "factors", report->factors);
     dpmf_json_string(json, "release_id", report->release_id);

@@ -44,7 +44,7 @@ static int fail(const struct reading *reading, struct dpmf_error *error) {
     return report_error_print(reading->invocation, error);
 }
 
-/* ---- one rating -------------------------------------------------------------------------------- */
+/* ---- one rating ------------------------------------------------------------------------------ */
 
 static void count_unknown(struct own_ratings *own, const char *id, size_t length) {
     if (own->unknown++ > 0 || length >= sizeof own->first_unknown) return;
@@ -70,7 +70,7 @@ static int add_rating(const struct reading *reading, const char *id, size_t leng
     return 0;
 }
 
-/* A rating as text, on the scale that is asked for. @return 0, or a code of what is wrong with it */
+/* A rating as text, on the scale that is asked for. @return 0, or a code of what is wrong */
 static int parse_rating(const struct reading *reading, const char *text, double *rating) {
     const struct dpmf_input_options *input = &reading->input;
     if (dpmf_parse_double(text, rating) != 0) return DPMF_ERR_INPUT_NUMBER;
@@ -91,7 +91,7 @@ static const char *fault_text(int code) {
                                                : "is outside --rating-range";
 }
 
-/* ---- pairs on the command line ----------------------------------------------------------------- */
+/* ---- pairs on the command line --------------------------------------------------------------- */
 
 static int refuse_pair(const struct reading *reading, const char *pair, const char *why) {
     char problem[200] = "";
@@ -131,7 +131,7 @@ static int read_pairs(const struct reading *reading) {
     return status;
 }
 
-/* ---- a table of items and ratings --------------------------------------------------------------- */
+/* ---- a table of items and ratings ------------------------------------------------------------ */
 
 static int refuse_row(const struct reading *reading, const struct dpmf_table_row *row, int fault,
                       struct dpmf_error *error) {
@@ -163,7 +163,7 @@ static int read_table(const struct reading *reading) {
     return rc != 0 ? fail(reading, &error) : STATUS_DONE;
 }
 
-/* ---- ratings of any other kind ------------------------------------------------------------------ */
+/* ---- ratings of any other kind --------------------------------------------------------------- */
 
 static int pass_progress(void *self, const struct dpmf_progress *progress) {
     const struct reading *reading = self;
@@ -228,7 +228,7 @@ static int read_ratings(struct reading *reading) {
     return status;
 }
 
-/* ---- which of them ------------------------------------------------------------------------------ */
+/* ---- which of them --------------------------------------------------------------------------- */
 
 /* What the first two rows of a text look like. */
 struct look {
@@ -253,9 +253,9 @@ static int look_at_row(void *self, const struct dpmf_table_record *record,
     return 0;
 }
 
-/* Whether there is no column of users: the header has none, or there is no header and there are two
- * columns, in both rows, since blocks of ratings may begin with two. What cannot be read as a table, a
- * store too, is left to the reader of ratings, which also says why. */
+/* Whether there is no column of users: the header has none, or there is no header and there are
+ * two columns, in both rows, since blocks of ratings may begin with two. What cannot be read as a
+ * table, a store too, is left to the reader of ratings, which also says why. */
 static bool is_without_users(const struct reading *reading) {
     const struct invocation *invocation = reading->invocation;
     struct look look = {0};
@@ -273,7 +273,7 @@ static int read_path(struct reading *reading) {
     return is_without_users(reading) ? read_table(reading) : read_ratings(reading);
 }
 
-/* ---- what can be read only once ----------------------------------------------------------------- */
+/* ---- what can be read only once -------------------------------------------------------------- */
 
 static int system_error(const char *name, const char *what) {
     return terminal_error_print(STATUS_IO, NULL, "%s: cannot %s: %s", name, what,
@@ -343,9 +343,9 @@ static int read_any(struct reading *reading) {
     return is_once ? read_pipe(reading) : read_path(reading);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
-/* The ratings that stay do so in their order, so that the result is that of a table without the others. */
+/* The ratings that stay do so in their order, as in a table without the others. */
 static int keep_last(const struct dpmf_model_info *info, struct own_ratings *own) {
     uint8_t *seen = calloc((size_t)(info->items / 8 + 1), 1);
     if (seen == NULL) return model_use_no_memory();
@@ -420,7 +420,7 @@ void own_ratings_free(struct own_ratings *own) {
     *own = (struct own_ratings){0};
 }
 
-/* ---- what is said about them -------------------------------------------------------------------- */
+/* ---- what is said about them ----------------------------------------------------------------- */
 
 static void note_unknown(struct invocation *invocation, const struct dpmf_model *model,
                          const struct own_ratings *own) {

@@ -129,6 +129,10 @@ static int check_release(struct invocation *invocation, struct web_release *rele
         terminal_warning_print(&invocation->terminal,
                                "the list of items was taken from the ratings: that list is not "
                                "covered by what is promised");
+    if (status == STATUS_DONE && release->statement.is_conditional)
+        terminal_warning_print(&invocation->terminal,
+                               "CONDITIONAL, not proven: what the release promises holds only if a "
+                               "sampler had converged; the page says so");
     return status;
 }
 

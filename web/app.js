@@ -96,7 +96,8 @@ function decode(text, into) {
 
 function dataOf(id, what) {
     const block = $(id);
-    if (!block) throw new Error(`There is no ${what} in it. Pages are made by “dpmf serve” and “dpmf export” with “--web”.`);
+    if (!block)
+        throw new Error(`There is no ${what} in it. Pages are made by “dpmf serve” and “dpmf export” with “--web”.`);
     const text = block.textContent.trim();
     block.remove(); /* its text is as large as the release */
     return text;
@@ -198,21 +199,15 @@ function foldSome(until = Math.min(titles.length, folded.length + 4000)) {
 
 /* How well a folded title answers the words: 0 begins so, 1 the phrase, 2 words begin so, 3 somewhere; -1 not. */
 function matchOf(title, phrase, words) {
+    for (const word of words) if (!title.includes(word)) return -1; /* nearly all end here */
     const at = title.indexOf(phrase);
-    if (at === 0) return 0;
-    if (at > 0) return 1;
-    let begins = true;
-    for (const word of words) {
-        if (title.includes(word)) continue;
-        if (!title.includes(word.slice(1))) return -1;
-        begins = false;
-    }
-    return begins ? 2 : 3;
+    if (at >= 0) return at === 0 ? 0 : 1;
+    return words.every((word) => title.includes(" " + word)) ? 2 : 3;
 }
 
 /* The best n titles for what was typed, the shorter first where they match equally well; and how many match in all. */
 function searchTitles(typed, n = 10) {
-    const phrase = fold(typed), words = phrase.slice(1).split(" ").map((word) => " " + word), best = [];
+    const phrase = fold(typed), words = phrase.slice(1).split(" "), best = [];
     let matches = 0;
     if (phrase === " ") return { best: [], matches };
     if (folded.length < titles.length) foldSome(titles.length);
@@ -320,7 +315,8 @@ function bindStars(box, item) {
 }
 
 function starBox(place) {
-    const name = `stars-${++groups}`, box = make("fieldset", { class: scale.step < 1 ? "stars halves" : scale.stars.length > 5 ? "stars many" : "stars" });
+    const name = `stars-${++groups}`, size = scale.step < 1 ? " halves" : scale.stars.length > 5 ? " many" : "";
+    const box = make("fieldset", { class: "stars" + size });
     box.label = make("legend", { class: "unseen" });
     box.stars = scale.stars.map((value) => make("label", { class: "star", title: `${scale.show(value)} of ${scale.max}` },
         make("input", { type: "radio", name, value, "aria-label": `${scale.show(value)} of ${scale.max}` }),
@@ -349,7 +345,9 @@ function sliderBox(place) {
     box.range.addEventListener("input", give);
     /* Whoever means the value at which it stands before it was ever moved says so by touching it. */
     box.range.addEventListener("pointerup", () => { if (box.rating === null) give(); });
-    box.range.addEventListener("keyup", (event) => { if (box.rating === null && !["Tab", "Shift", "Escape"].includes(event.key)) give(); });
+    box.range.addEventListener("keyup", (event) => {
+        if (box.rating === null && !["Tab", "Shift", "Escape"].includes(event.key)) give();
+    });
     return box;
 }
 
@@ -450,8 +448,10 @@ function startSearch() {
 
 // ---- lists ----------------------------------------------------------------------------------------------------------
 
+/* A title that opens its sheet; `item` may be a function, where the title changes. */
 const titleButton = (item) => make("button", {
-    type: "button", class: "title", text: titles[item], dir: "auto", "aria-haspopup": "dialog", onclick: () => openSheet(item),
+    type: "button", class: "title", text: titles[item] ?? "", dir: "auto", "aria-haspopup": "dialog",
+    onclick: () => openSheet(typeof item === "function" ? item() : item),
 });
 
 /* Makes `rows` the children of a list with as few moves as will do. The row that has the focus is never taken out, not
@@ -485,8 +485,8 @@ function sliding(work) {
             const way = before.has(row) && !row.isFresh ? before.get(row) - after[i] : null;
             row.isFresh = false;
             if (way === 0) return;
-            row.animate(way === null ? [{ opacity: 0 }, { opacity: 1 }] : [{ transform: `translateY(${way}px)` }, { transform: "none" }],
-                { duration: way === null ? 450 : 380, easing: "cubic-bezier(.2, .75, .25, 1)" });
+            const slide = [{ transform: `translateY(${way}px)` }, { transform: "none" }], fade = [{ opacity: 0 }, { opacity: 1 }];
+            row.animate(way === null ? fade : slide, { duration: 400, easing: "cubic-bezier(.2, .75, .25, 1)" });
         });
         frameTime = performance.now() - starTime;
     });
@@ -537,11 +537,12 @@ function pickRow() {
     row.score = make("b", { "aria-hidden": "true" });
     row.spoken = make("span", { class: "unseen" });
     row.bar = make("i");
-    row.name = make("button", { type: "button", class: "title", dir: "auto", "aria-haspopup": "dialog", onclick: () => openSheet(row.item) });
+    row.name = titleButton(() => row.item);
     row.why = make("p", { class: "why" });
     row.hide = make("button", { type: "button", class: "quiet", text: "Hide", onclick: () => hideAndGoOn(row) });
     row.stars = makeStars(0, "picks");
-    row.append(make("div", { class: "score" }, row.score, row.spoken, make("span", { class: "bar", "aria-hidden": "true" }, row.bar)),
+    const bar = make("span", { class: "bar", "aria-hidden": "true" }, row.bar);
+    row.append(make("div", { class: "score" }, row.score, row.spoken, bar),
         make("div", { class: "what" }, row.name, row.why), make("div", { class: "act" }, row.stars, row.hide));
     return row;
 }
@@ -565,11 +566,13 @@ function hideAndGoOn(row) {
     say(`${titles[item]} is hidden.`);
 }
 
+const emphasis = (item) => make("em", { text: titles[item], dir: "auto" });
+
 /* The two strongest ratings for it, and the strongest against it where that is nearly as strong. */
 function reasonOf({ shares }) {
     const enough = 0.01 * (scale.max - scale.min);
     const pro = shares.filter((entry) => entry.share > enough), con = shares.find((entry) => entry.share < -enough);
-    const own = (entry, link) => [`${scale.show(ratings.get(entry.item))} ${link} `, make("em", { text: titles[entry.item], dir: "auto" })];
+    const own = (entry, link) => [`${scale.show(ratings.get(entry.item))} ${link} `, emphasis(entry.item)];
     if (pro.length === 0) return ["Rated well by people in general"];
     const parts = ["Because you gave ", ...own(pro[0], "to")];
     if (pro[1] && pro[1].share > 0.4 * pro[0].share) parts.push(" and ", ...own(pro[1], "to"));
@@ -645,17 +648,17 @@ function whyTable({ prediction, general, shares }, isOwn) {
         return make("tr", {}, make("th", { scope: "row" }, ...label), make("td", { text: signed(share) }),
             make("td", { class: "push", "aria-hidden": "true" }, bar));
     };
-    const rows = main.map((entry) => line(entry.share, `your ${scale.show(ratings.get(entry.item))} for `,
-        make("em", { text: titles[entry.item], dir: "auto" })));
-    if (rest.length) rows.push(line(rest.reduce((sum, entry) => sum + entry.share, 0), `your ${plural(rest.length, "other rating")}`));
-    const total = scale.expect(prediction), isCut = prediction < scale.min || prediction > scale.max;
+    const rows = main.map(({ item, share }) => line(share, `your ${scale.show(ratings.get(item))} for `, emphasis(item)));
+    const others = rest.reduce((sum, { share }) => sum + share, 0);
+    if (rest.length) rows.push(line(others, `your ${plural(rest.length, "other rating")}`));
+    const isCut = prediction < scale.min || prediction > scale.max;
+    const end = (kind, name, value, note) => make("tr", { class: kind }, make("th", { scope: "row", text: name }),
+        make("td", { text: value.toFixed(2) }), make("td", { text: note }));
     return [
-        make("p", { class: "expected" }, make("b", { text: total }), ` of ${scale.max} expected of you` + (isOwn ? ", your own rating of it included" : "")),
-        make("table", { class: "why-table" }, make("tbody", {},
-            make("tr", {}, make("th", { scope: "row", text: "people in general" }), make("td", { text: general.toFixed(2) }), make("td")),
-            ...rows,
-            make("tr", { class: "sum" }, make("th", { scope: "row", text: "together" }), make("td", { text: prediction.toFixed(2) }),
-                make("td", { text: isCut ? "cut to the scale" : "" })))),
+        make("p", { class: "expected" }, make("b", { text: scale.expect(prediction) }),
+            ` of ${scale.max} expected of you` + (isOwn ? ", your own rating of it included" : "")),
+        make("table", { class: "why-table" }, make("tbody", {}, end("general", "people in general", general, ""), ...rows,
+            end("sum", "together", prediction, isCut ? "cut to the scale" : ""))),
     ];
 }
 
@@ -749,7 +752,8 @@ const chart = {
         const radius = ratio * clamp(5.4 - 0.95 * Math.log10(n), 1, 3.2);
         steps.forEach((items, s) => {
             const t = s / (STEPS - 1), ink = low.map((c, i) => c + (high[i] - c) * t);
-            for (const i of items) blot(image, this.pixels[2 * i] * ratio, this.pixels[2 * i + 1] * ratio, radius * (0.7 + 0.6 * t), ink, 0.45 + 0.5 * t);
+            for (const i of items)
+                blot(image, this.pixels[2 * i] * ratio, this.pixels[2 * i + 1] * ratio, radius * (0.7 + 0.6 * t), ink, 0.45 + 0.5 * t);
         });
         this.field.width = image.width;
         this.field.height = image.height;
@@ -882,8 +886,9 @@ const chart = {
         const near = Array.from({ length: release.items }, (_, i) => i).filter((item) => !ratings.has(item));
         const far = Float32Array.from(near, away);
         const closest = [...near.keys()].sort((a, b) => far[a] - far[b]).slice(0, 8).map((i) => near[i]);
-        const list = (items) => make("ul", {}, ...items.map((item) => make("li", {}, titleButton(item), ` ${side(this.placeOf(item))}`)));
-        const { mine, best } = this.marked(), parts = [make("p", { text: `You are ${side(this.you)}. Closest to you:` }), list(closest)];
+        const entry = (item) => make("li", {}, titleButton(item), ` ${side(this.placeOf(item))}`);
+        const list = (items) => make("ul", {}, ...items.map(entry)), { mine, best } = this.marked();
+        const parts = [make("p", { text: `You are ${side(this.you)}. Closest to you:` }), list(closest)];
         if (best.length) parts.push(make("p", { text: "Recommended titles:" }), list(best));
         if (mine.length) parts.push(make("p", { text: "Titles you rated:" }), list(mine.slice(0, 20)));
         $("map-text").replaceChildren(...parts);
@@ -892,7 +897,8 @@ const chart = {
 
 function side([x, y]) {
     const across = x < -0.25 ? "left" : x > 0.25 ? "right" : "", up = y > 0.25 ? "upper" : y < -0.25 ? "lower" : "";
-    return across && up ? `at the ${up} ${across}` : across ? `at the ${across}` : up ? `at the ${up === "upper" ? "top" : "bottom"}` : "in the middle";
+    if (across) return `at the ${up} ${across}`.replace("  ", " ");
+    return up ? `at the ${up === "upper" ? "top" : "bottom"}` : "in the middle";
 }
 
 function rgb(colour) {
@@ -929,7 +935,8 @@ function label(ink, title, [x, y], taken, w, h, face, colour) {
     for (const [dx, dy] of [[9, 4], [-9 - long, 4], [-long / 2, -10], [-long / 2, 20]]) {
         const box = [x + dx, y + dy - 12, long, 16];
         if (box[0] < 2 || box[0] + long > w - 2 || box[1] < 2 || box[1] + 16 > h - 2) continue;
-        if (taken.some((other) => box[0] < other[0] + other[2] && other[0] < box[0] + box[2] && box[1] < other[1] + other[3] && other[1] < box[1] + box[3])) continue;
+        const meets = (other) => [0, 1].every((i) => box[i] < other[i] + other[i + 2] && other[i] < box[i] + box[i + 2]);
+        if (taken.some(meets)) continue;
         taken.push(box);
         return write(ink, text, x + dx, y + dy, face, colour);
     }
@@ -940,7 +947,8 @@ function label(ink, title, [x, y], taken, w, h, face, colour) {
 /* Figures are rounded against the promise, as in the statement itself. */
 function atMost(value, decimals) {
     const unit = 10 ** decimals;
-    return (Math.ceil(value * (1 + 1e-12) * unit) / unit).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    const format = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return (Math.ceil(value * (1 + 1e-12) * unit) / unit).toLocaleString("en", format);
 }
 
 /* The normal distribution function, by Simpson's rule: good to twelve digits between 0 and 8. */
@@ -969,7 +977,8 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (text.
 /* What a person should know before the figures; nothing where they are proven. */
 const STAMPS = {
     "proven": "",
-    "conditional": "CONDITIONAL, NOT PROVEN. What follows would hold only if a sampler had converged, which no run that ends can show.",
+    "conditional": "CONDITIONAL, NOT PROVEN. What follows would hold only if a sampler had converged, which no run that ends " +
+        "can show.",
     "not private": "NOT PRIVATE. This release was made for tests or research. None of what follows is promised.",
 };
 
@@ -982,21 +991,25 @@ function showPrivacy(said) {
         make("dd", {}, meaning, make("small", { text: name }))];
     $("not-private").hidden = !stamp;
     $("not-private").textContent = stamp;
-    $("promise").textContent = "The numbers behind the titles were learned from other people's ratings, with noise added on purpose, so " +
-        `that they say little about any one of those people. How little ${stamp ? "that would be" : "is proven"}:`;
+    const how = said.mechanism === "posterior" ? "as one random draw among those that fit" : "with noise added on purpose";
+    $("promise").textContent = `The numbers behind the titles were learned from other people's ratings, ${how}, so that they ` +
+        `say little about any one of those people. How little ${stamp ? "that would be" : "is proven"}:`;
     $("figures").replaceChildren(
-        ...figure(odds ? `${odds} ×` : "no bound", `epsilon ${epsilon}`, "at most, on the chance of any conclusion about a person"),
+        ...figure(odds ? `${odds} ×` : "no bound", `epsilon ${epsilon}`,
+            "at most, on the chance of any conclusion about a person"),
         ...figure(oneIn, `delta ${+delta.toFixed(12)}`, "chance on top of that"),
         ...figure(`${guess} %`, "a coin: 50 %", "right at most, guessing whether someone took part"));
-    $("odds").textContent = (odds ? `Whatever anyone concludes about a person from this release: its chance ${is} at most ${odds} times what it ` +
-        `would be had that person never rated anything${oneIn ? `, plus ${oneIn}` : ""}. ` : "") +
-        (right >= 90 ? "This is a weak promise, and should not be the only protection of those ratings." : "");
-    const limits = (Array.isArray(said.outside) ? said.outside : []).map((text) => sentence(String(text)));
-    if (said.catalogue_from_ratings) limits.unshift("The list of titles: it was taken from the ratings and shows which titles anyone rated.");
-    limits.unshift("What is true of people in general, such as that those who like one title like another: it may be true of you.");
+    $("odds").textContent = (odds ? `Whatever anyone concludes about a person from this release: its chance ${is} at most ${odds} ` +
+        `times what it would be had that person never rated anything${oneIn ? `, plus ${oneIn}` : ""}. ` : "") +
+        (right >= 90 ? `This ${is} a weak promise, and should not be the only protection of those ratings.` : "");
+    const limits = ["What is true of people in general, such as that those who like one title like another: it may be true of you."];
+    if (said.catalogue_from_ratings)
+        limits.push("The list of titles: it was taken from the ratings and shows which titles anyone rated.");
+    if (Array.isArray(said.outside)) limits.push(...said.outside.map((text) => sentence(String(text))));
     $("limits").replaceChildren(...limits.map((text) => make("li", { text })));
     $("statement").textContent = said.text;
-    $("about").textContent = `${count(release.items)} titles · ${plural(release.factors, "factor")} · release ${String(said.release_id).slice(0, 8)} · made with dpmf ${textAt(wasm.version())}`;
+    $("about").textContent = [`${count(release.items)} titles`, plural(release.factors, "factor"),
+        `release ${String(said.release_id).slice(0, 8)}`, `made with dpmf ${textAt(wasm.version())}`].join(" · ");
 }
 
 // ---- files and memory -----------------------------------------------------------------------------------------------
@@ -1005,7 +1018,8 @@ const memoryKey = () => "dpmf: " + document.title;
 let strangers = []; /* remembered ratings of titles that this release does not have: kept, for another release may */
 
 function notice(message, details = []) {
-    $("notice").replaceChildren(make("p", { text: message }), ...(details.length ? [make("ul", {}, ...details.map((text) => make("li", { text })))] : []));
+    const list = details.length ? [make("ul", {}, ...details.map((text) => make("li", { text })))] : [];
+    $("notice").replaceChildren(make("p", { text: message }), ...list);
     $("notice").hidden = false;
     say(message, 100);
 }
@@ -1047,7 +1061,7 @@ function recall() {
 const quoted = (text) => /[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;
 
 function exportText() {
-    const rows = [...ratings].map(([item, value]) => `${quoted(idOf(item))},${scale.show(value)},${quoted(titles[item])}`);
+    const rows = [...ratings].map(([item, value]) => `${quoted(idOf(item))},${value},${quoted(titles[item])}`);
     return ["item,rating,title", ...rows, ""].join("\n");
 }
 
@@ -1113,8 +1127,8 @@ function importText(text) {
             if (typeof other === "number") item = other;
         }
         if (typeof item === "string") bad.push(`Line ${line}: “${(id || title).slice(0, 60)}” ${item}.`);
-        else if (!isOnScale(value)) bad.push(`Line ${line}: the rating “${number.slice(0, 20)}” is not a number from ${scale.min} to ${scale.max}.`);
-        else given.set(item, value);
+        else if (isOnScale(value)) given.set(item, value);
+        else bad.push(`Line ${line}: the rating “${number.slice(0, 20)}” is not a number from ${scale.min} to ${scale.max}.`);
     }
     for (const [item, value] of given) setRating(item, value);
     kept = candidate = null;
@@ -1194,7 +1208,8 @@ async function start() {
         release, titles, ratings, rate, forget, explain, importText, exportText, searchTitles,
         recommend: (n) => askList("recommend", n), predict: (item) => ask("predict", item),
         similar: (item, n) => askList("similar", item, n), setRating, show,
-        get picks() { return picks; }, get answerTime() { return answerTime; }, get frameTime() { return frameTime; }, loadTime: performance.now() - begun,
+        get picks() { return picks; }, get answerTime() { return answerTime; }, get frameTime() { return frameTime; },
+        loadTime: performance.now() - begun,
     };
 }
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chain_trace.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/mixing.h"
-#include "base/chain_trace.h"
 
 int chain_monitor_init(struct chain_monitor **monitor, uint32_t chains, const char *const *names,
                        size_t n_functionals, struct dpmf_error *error) {
@@ -109,7 +109,9 @@ int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
 
 void chain_monitor_describe(const struct chain_verdict *verdict, char *text, size_t size) {
     const char *head = verdict->is_converged ? "nothing speaks against the chains' convergence"
-                                             : "the chains have not converged";
+                       : isfinite(verdict->rhat) && verdict->rhat < CHAIN_RHAT_MAX
+                           ? "the chains are too short to be judged"
+                           : "the chains have not converged";
     if (verdict->worst[0] == '\0')
         snprintf(text, size, "%s: nothing that was traced moved", head);
     else if (!isfinite(verdict->rhat))
@@ -118,7 +120,7 @@ void chain_monitor_describe(const struct chain_verdict *verdict, char *text, siz
     else
         snprintf(text, size,
                  "%s: the worst is %s, with R-hat %.3f (below %.2f is sought) and %.0f effective "
-                 "samples (of %d)",
+                 "samples (at least %d are)",
                  head, verdict->worst, verdict->rhat, CHAIN_RHAT_MAX, floor(verdict->ess),
                  CHAIN_ESS_MIN);
 }

@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "kernels/kernel_sets.h"
-#include "kernels/row_layout.h"
+#include "kernels/set_traits.h"
 
 #if defined(DPMF_KERNELS_AVX2) || defined(DPMF_KERNELS_AVX512)
 #include <xmmintrin.h>
 #endif
 
 /* ---- block sizes ---------------------------------------------------------------------------------- */
-
-static size_t padded_by_1(size_t k) { return k; }
 
 /* Small rows take eight lanes always. From 4 KiB a row, four leave room for the next chunk's rows in a
  * first-level cache of 32 KiB; from 8 KiB nothing does, and eight share the work on the resident row. */
@@ -24,8 +22,6 @@ static uint32_t lanes(size_t k) { return k > 768 && k < 2048 ? 4 : 8; }
 /* Rows in registers gain nothing from a batch of users in the second-level cache, and long runs of one
  * user's ratings fill all the lanes. */
 static bool is_small(size_t k) { return k <= ROW_SMALL; }
-
-static bool always(void) { return true; }
 
 static unsigned denormals_keep(void) { return 0; }
 static void denormals_kept(unsigned state) { (void)state; }
@@ -46,17 +42,12 @@ static void sse_restore_denormals(unsigned state) { _mm_setcsr(state); }
 #endif
 
 #ifdef DPMF_KERNELS_AVX2
-static size_t padded_by_8(size_t k) { return row_padded(k, 8); }
-static bool has_avx2(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
 static const struct kernel_set avx2_set = {
     .name = "avx2",
     .description = "AVX2 with FMA, eight floats at a time",
     .by_default = true,
-    .is_supported = has_avx2,
-    .padded_k = padded_by_8,
+    .is_supported = set_has_avx2,
+    .padded_k = set_padded_by_8,
     .stride = row_stride,
     .lanes = lanes,
     .user_resident_small = is_small,
@@ -73,18 +64,12 @@ static const struct kernel_set avx2_set = {
 #endif
 
 #ifdef DPMF_KERNELS_AVX512
-static size_t padded_by_16(size_t k) { return row_padded(k, 16); }
-static bool has_avx512(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-}
 static const struct kernel_set avx512_set = {
     .name = "avx512",
     .description = "AVX-512, sixteen floats at a time; untested, only by name",
     .by_default = false,
-    .is_supported = has_avx512,
-    .padded_k = padded_by_16,
+    .is_supported = set_has_avx512,
+    .padded_k = set_padded_by_16,
     .stride = row_stride,
     .lanes = lanes,
     .user_resident_small = is_small,
@@ -103,7 +88,6 @@ static const struct kernel_set avx512_set = {
 /* ---- aarch64 --------------------------------------------------------------------------------------- */
 
 #ifdef DPMF_KERNELS_NEON
-static size_t padded_by_8(size_t k) { return row_padded(k, 8); }
 static unsigned fpcr_flush_denormals(void) {
     const uint64_t flush_to_zero = 1u << 24;
     uint64_t state;
@@ -118,8 +102,8 @@ static const struct kernel_set neon_set = {
     .name = "neon",
     .description = "NEON, four floats at a time",
     .by_default = true,
-    .is_supported = always,
-    .padded_k = padded_by_8,
+    .is_supported = set_always,
+    .padded_k = set_padded_by_8,
     .stride = row_stride,
     .lanes = lanes,
     .user_resident_small = is_small,
@@ -141,8 +125,8 @@ static const struct kernel_set ref_set = {
     .name = "ref",
     .description = "the reference in plain C, for any machine",
     .by_default = true,
-    .is_supported = always,
-    .padded_k = padded_by_1,
+    .is_supported = set_always,
+    .padded_k = set_padded_by_1,
     .stride = row_stride,
     .lanes = lanes,
     .user_resident_small = is_small,

@@ -8,47 +8,35 @@
 #include <string.h>
 
 #include "kernels/kernel_sets.h"
-#include "kernels/row_layout.h"
-
-static bool always(void) { return true; }
+#include "kernels/set_traits.h"
 
 #ifdef DPMF_KERNELS_AVX512
-static size_t padded_by_16(size_t k) { return row_padded(k, 16); }
-static bool has_avx512(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-}
-static const struct score_kernels avx512_kernels = {
-    "avx512", false, has_avx512, padded_by_16, row_stride, kernel_avx512_dot, kernel_avx512_scores};
-#endif
-
-#if defined(DPMF_KERNELS_AVX2) || defined(DPMF_KERNELS_NEON) || defined(__wasm_simd128__)
-static size_t padded_by_8(size_t k) { return row_padded(k, 8); }
+static const struct score_kernels avx512_kernels = {"avx512",
+                                                    false,
+                                                    set_has_avx512,
+                                                    set_padded_by_16,
+                                                    row_stride,
+                                                    kernel_avx512_dot,
+                                                    kernel_avx512_scores};
 #endif
 
 #ifdef DPMF_KERNELS_AVX2
-static bool has_avx2(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
 static const struct score_kernels avx2_kernels = {
-    "avx2", true, has_avx2, padded_by_8, row_stride, kernel_avx2_dot, kernel_avx2_scores};
+    "avx2", true, set_has_avx2, set_padded_by_8, row_stride, kernel_avx2_dot, kernel_avx2_scores};
 #endif
 
 #ifdef DPMF_KERNELS_NEON
 static const struct score_kernels neon_kernels = {
-    "neon", true, always, padded_by_8, row_stride, kernel_neon_dot, kernel_neon_scores};
+    "neon", true, set_always, set_padded_by_8, row_stride, kernel_neon_dot, kernel_neon_scores};
 #endif
 
 #ifdef __wasm_simd128__
 static const struct score_kernels wasm_kernels = {
-    "wasm", true, always, padded_by_8, row_stride, kernel_wasm_dot, kernel_wasm_scores};
+    "wasm", true, set_always, set_padded_by_8, row_stride, kernel_wasm_dot, kernel_wasm_scores};
 #endif
 
-static size_t padded_by_1(size_t k) { return k; }
 static const struct score_kernels ref_kernels = {
-    "ref", true, always, padded_by_1, row_stride, kernel_ref_dot, kernel_ref_scores};
+    "ref", true, set_always, set_padded_by_1, row_stride, kernel_ref_dot, kernel_ref_scores};
 
 static const struct score_kernels *const all[] = {
 #ifdef DPMF_KERNELS_AVX512

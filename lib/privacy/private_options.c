@@ -128,9 +128,10 @@ int private_options_check(const struct dpmf_private_options *options,
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no mechanism \"%.40s\"",
                          options->mechanism);
     if (!(options->epsilon > 0) || !isfinite(options->epsilon)) {
-        int refused =
-            (*mechanism)->is_conditional ? DPMF_ERR_PRIVACY_REFUSED : DPMF_ERR_USAGE_VALUE;
-        return error_set(error, refused, "epsilon must be above 0");
+        if ((*mechanism)->is_conditional)
+            return private_options_refuse(error, "epsilon must be a number above 0",
+                                          "for example: --epsilon 1");
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be above 0");
     }
     int code = check_declared(options, error);
     if (code == 0)

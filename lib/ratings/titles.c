@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "random/random.h"
 #include "ratings/synth_shape.h"
@@ -175,6 +176,10 @@ static void put_words(const struct pattern *pattern, uint64_t n, char text[TITLE
             continue;
         }
         f++; /* the s */
+        if (next == 0 && at == 2 && strchr("AEIOU", word[0][0])) { /* "A " has become "An " */
+            text[1] = 'n';
+            text[at++] = ' ';
+        }
         for (const char *w = word[next++]; *w; w++)
             if (at + 1 < TITLE_MAX) text[at++] = *w;
     }

@@ -16,6 +16,7 @@
 #include "base/threads.h"
 #include "store/store.h"
 #include "train/first_rows.h"
+#include "train/langevin.h"
 #include "train/memory_plan.h"
 #include "train/rates.h"
 #include "train/roofline.h"
@@ -36,7 +37,10 @@ struct bench {
     struct row_store users; /* ... which are here */
     struct superblock_stream *stream;
     struct sgd_epoch *epoch;
-    double *seconds; /* by epoch */
+    enum solver solver;
+    struct langevin *langevin; /* NULL: of sgd */
+    double *seconds;           /* by epoch */
+    double *sgd_seconds;       /* the same of sgd's epochs, where they take turns */
     uint32_t n_epochs;
     atomic_flag asking; /* one thread at a time asks whether to stop */
     _Atomic bool stopped;
@@ -54,6 +58,11 @@ struct dpmf_bench_options dpmf_bench_options_default(void) {
 
 static int check_options(struct bench *bench, struct dpmf_error *error) {
     const struct dpmf_bench_options *options = bench->options;
+    int code = solver_find(options->solver, &bench->solver, error);
+    if (code < 0) return code;
+    if (bench->solver == SOLVER_GIBBS)
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "gibbs has no updates to count: its rounds take what they take");
     if (options->factors < 1 || options->factors > KERNEL_K_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of factors must be 1 to %d",
                          KERNEL_K_MAX);
@@ -75,6 +84,18 @@ static uint64_t model_bytes(const struct bench *bench) {
     return (store_n_users(bench->store) + store_n_items(bench->store)) * row;
 }
 
+static void plan_sampler(struct bench *bench) {
+    struct memory_plan *plan = &bench->plan;
+    const uint64_t users = store_n_users(bench->store), items = store_n_items(bench->store);
+    const uint64_t ratings = store_n_ratings(bench->store);
+    if (bench->solver == SOLVER_SGD) return;
+    plan->sampler =
+        langevin_bytes(bench->solver, bench->kernels, plan->k, users, items, ratings, true);
+    plan->momenta =
+        langevin_bytes(bench->solver, bench->kernels, plan->k, users, items, ratings, false) -
+        plan->sampler;
+}
+
 static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
     int threads = thread_pool_size(bench->pool);
     uint64_t missing = 0;
@@ -87,6 +108,7 @@ static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
         .prefetch = PREFETCH,
         .memory = bench->run->memory,
     };
+    plan_sampler(bench);
     struct tiling_options options = {
         .kernels = bench->kernels,
         .k = bench->options->factors,
@@ -143,22 +165,70 @@ static bool should_stop(void *self) {
     return atomic_load(&bench->stopped);
 }
 
+static int make_sampler(struct bench *bench, struct dpmf_error *error) {
+    if (bench->solver == SOLVER_SGD) return 0;
+    if (tiling_is_streamed(bench->tiling) && bench->solver != SOLVER_SGLD)
+        return memory_plan_refuse(&bench->plan, bench->plan.momenta, error);
+    const struct langevin_source source = {
+        .solver = bench->solver,
+        .tiling = bench->tiling,
+        .kernels = bench->kernels,
+        .factors = &bench->factors,
+        .users = &bench->users,
+        .pool = bench->pool,
+        .unit = 1,
+        .seed = 1,
+    };
+    const struct langevin_step step = {.rows = 1e-3, .biases = 1e-4, .drift = 1e-3};
+    int code = langevin_init(&bench->langevin, &source, error);
+    if (code == 0) langevin_set_step(bench->langevin, &step);
+    return code;
+}
+
 /* Small steps that stay the same: whatever the ratings are, nothing diverges however long it takes. */
-static int run_epochs(struct bench *bench, struct dpmf_error *error) {
+static int run_sgd(struct bench *bench, double *seconds, struct dpmf_error *error) {
     const struct sgd_rates rates = {
         .rate = 1e-3f, .reg = (float)RATES_REGULARIZATION, .bias_rate = 1e-3f, .bias_reg = 0.01f};
     const struct sgd_watch watch = {.self = bench, .should_stop = should_stop};
+    double begun = now();
+    size_t done;
+    int code = sgd_epoch_run(bench->epoch, bench->n_epochs, 0, &rates, &watch, &done, error);
+    *seconds = now() - begun;
+    return code;
+}
+
+/* All that a round of a sampler takes. */
+static int run_sampler(struct bench *bench, double *seconds, struct dpmf_error *error) {
+    double begun = now(), squares = 0;
+    size_t done;
+    const struct sgd_rates rates = langevin_begin_round(bench->langevin, bench->n_epochs + 1);
+    const struct sgd_watch watch = {
+        .self = bench, .should_stop = should_stop, .noise = langevin_noise(bench->langevin)};
+    int code = sgd_epoch_run(bench->epoch, bench->n_epochs, 0, &rates, &watch, &done, error);
+    if (code < 0) return code;
+    langevin_end_round(bench->langevin);
+    for (size_t s = 0; s < tiling_n_superblocks(bench->tiling); s++)
+        squares += sgd_epoch_squared_error(bench->epoch, s);
+    langevin_draw_precisions(bench->langevin, store_n_ratings(bench->store), squares);
+    *seconds = now() - begun;
+    return 0;
+}
+
+static int run_epochs(struct bench *bench, struct dpmf_error *error) {
     double spent = 0;
     bench->seconds = memory_alloc(EPOCHS_MAX, sizeof bench->seconds[0]);
-    if (!bench->seconds) return error_no_memory(error);
+    bench->sgd_seconds = memory_alloc(EPOCHS_MAX, sizeof bench->sgd_seconds[0]);
+    if (!bench->seconds || !bench->sgd_seconds) return error_no_memory(error);
     while (bench->n_epochs < EPOCHS_MIN ||
            (spent < bench->options->seconds && bench->n_epochs < EPOCHS_MAX)) {
-        double begun = now();
-        size_t done;
-        int code = sgd_epoch_run(bench->epoch, bench->n_epochs, 0, &rates, &watch, &done, error);
+        double *own = &bench->seconds[bench->n_epochs];
+        double *sgd = &bench->sgd_seconds[bench->n_epochs];
+        int code = run_sgd(bench, sgd, error);
+        *own = *sgd;
+        if (code == 0 && bench->langevin) code = run_sampler(bench, own, error);
         if (code < 0) return code;
-        bench->seconds[bench->n_epochs] = now() - begun;
-        spent += bench->seconds[bench->n_epochs++];
+        spent += *own;
+        bench->n_epochs++;
     }
     return 0;
 }
@@ -177,6 +247,7 @@ static void fill_result(struct bench *bench, double roofline) {
     struct dpmf_bench_result *result = bench->result;
     double k = (double)bench->options->factors, n = (double)store_n_ratings(bench->store);
     qsort(bench->seconds, bench->n_epochs, sizeof bench->seconds[0], by_value);
+    qsort(bench->sgd_seconds, bench->n_epochs, sizeof bench->sgd_seconds[0], by_value);
     result->factors = bench->options->factors;
     result->threads = thread_pool_size(bench->pool);
     result->epochs = bench->n_epochs;
@@ -186,6 +257,8 @@ static void fill_result(struct bench *bench, double roofline) {
     result->bytes_per_second = result->updates_per_second * 4 * k * 1.25;
     result->roofline_bytes_per_second = roofline;
     result->fraction_of_roofline = result->bytes_per_second / roofline;
+    result->of_sgd = bench->sgd_seconds[bench->n_epochs / 2] / fmax(result->epoch_seconds, 1e-9);
+    snprintf(result->solver, sizeof result->solver, "%s", solver_name(bench->solver));
     result->model_bytes = model_bytes(bench);
     result->tiles_on_disk = tiling_is_streamed(bench->tiling);
     snprintf(result->kernels, sizeof result->kernels, "%s", bench->kernels->name);
@@ -198,6 +271,7 @@ static int measure(struct bench *bench, struct dpmf_error *error) {
     if (code == 0) code = tile_ratings(bench, error);
     if (code == 0) code = make_model(bench, error);
     if (code == 0) code = make_epoch(bench, error);
+    if (code == 0) code = make_sampler(bench, error);
     if (code == 0) code = roofline_measure(bench->pool, &before, error);
     if (code == 0) code = run_epochs(bench, error);
     if (code == 0) code = roofline_measure(bench->pool, &after, error);
@@ -220,6 +294,7 @@ int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_options *op
     };
     memset(result, 0, sizeof *result);
     int code = measure(&bench, error);
+    langevin_free(bench.langevin);
     sgd_epoch_free(bench.epoch);
     superblock_stream_free(bench.stream);
     thread_pool_free(bench.pool);
@@ -227,5 +302,6 @@ int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_options *op
     row_store_close(&bench.users);
     factors_free(&bench.factors);
     free(bench.seconds);
+    free(bench.sgd_seconds);
     return code;
 }

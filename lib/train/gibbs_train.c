@@ -24,11 +24,7 @@
 #include "train/solver.h"
 #include "train/valid_set.h"
 
-enum {
-    SAMPLES = 100,           /* that are kept for a mean, where nobody says how many */
-    SAMPLES_LEAST = 2,       /* of which a mean is one */
-    PROGRAM_BYTES = 4 << 20, /* the program itself, and what the allocator keeps for later */
-};
+enum { PROGRAM_BYTES = 4 << 20 }; /* the program itself, and what the allocator keeps for later */
 
 struct gibbs_run {
     const struct dpmf_store *store;
@@ -84,20 +80,6 @@ static int check_options(struct gibbs_run *run, struct dpmf_error *error) {
                       "leave --snapshot and --resume out");
     if (options->tiers)
         return refuse(error, "has no tiers: it goes through whole rows", "leave --tiers out");
-    if (options->average && posterior_mean_most(options->factors) < SAMPLES_LEAST) {
-        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                             "%u factors are too many for a mean of samples", options->factors);
-        error_hint(error, "at most %d factors, or without --average",
-                   CHECKPOINT_K_MAX / SAMPLES_LEAST - POSTERIOR_MEAN_MORE);
-        return code;
-    }
-    if (options->samples > posterior_mean_most(options->factors)) {
-        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                             "%u samples of %u factors are more than a model can hold",
-                             options->samples, options->factors);
-        error_hint(error, "keep at most %u", posterior_mean_most(options->factors));
-        return code;
-    }
     run->kernels = kernel_set_choose(options->kernels);
     if (run->kernels) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
@@ -134,28 +116,20 @@ static int too_little(const struct gibbs_run *run, uint64_t memory, uint64_t eno
     return code;
 }
 
+static uint64_t samples_expected(const struct gibbs_run *run) {
+    return (uint64_t)run->chains * (run->options->epochs - run->burn_in);
+}
+
 /* Whether memory is enough, and for how many samples. */
 static int plan_memory(struct gibbs_run *run, int threads, struct dpmf_error *error) {
-    const struct dpmf_train_options *options = run->options;
     const uint64_t memory = run->run->memory ? run->run->memory : memory_default_budget();
     const uint64_t needed = needed_bytes(run, threads);
-    const uint64_t sample = posterior_mean_bytes(store_n_users(run->store),
-                                                 store_n_items(run->store), options->factors, 1);
-    uint64_t samples = options->samples, least = options->samples;
-    if (!options->average)
-        samples = least = 0;
-    else if (samples == 0) {
-        samples = (uint64_t)run->chains * (options->epochs - run->burn_in);
-        if (samples > SAMPLES) samples = SAMPLES;
-        if (samples > posterior_mean_most(options->factors))
-            samples = posterior_mean_most(options->factors);
-        least = samples < SAMPLES_LEAST ? samples : SAMPLES_LEAST;
-    }
-    if (needed + least * sample > memory)
-        return too_little(run, memory, needed + least * sample, error);
-    if (samples * sample > memory - needed) samples = (memory - needed) / sample;
-    run->samples = (uint32_t)samples;
-    return 0;
+    uint64_t left = memory > needed ? memory - needed : 0;
+    int code =
+        posterior_mean_plan(run->options, store_n_users(run->store), store_n_items(run->store),
+                            samples_expected(run), &left, &run->samples);
+    if (code < 0) return too_little(run, memory, needed + left, error);
+    return needed > memory ? too_little(run, memory, needed, error) : 0;
 }
 
 /* ---- before the rounds ------------------------------------------------------------------------ */
@@ -234,8 +208,7 @@ static int prepare(struct gibbs_run *run, struct dpmf_error *error) {
                                 run->chains, options->seed, error);
     if (code == 0 && options->average)
         code = posterior_mean_init(&run->mean, run->factors.users.n, run->factors.items.n,
-                                   options->factors, run->samples,
-                                   (uint64_t)run->chains * (options->epochs - run->burn_in), error);
+                                   options->factors, run->samples, samples_expected(run), error);
     run->report->tiling_seconds = now() - begun;
     return code;
 }

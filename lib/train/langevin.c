@@ -107,9 +107,9 @@ static void pay_rows(struct langevin *langevin, struct langevin_worker *worker,
         kernels->diffuse(&rows, &worker->stream);
     } else {
         const struct noise_push push = {
-            .drift = (float)langevin->drift,
+            .drift = (float)langevin->step.drift,
             .lean = (float)langevin->lean,
-            .slip = (float)sqrt(langevin->drift / langevin->friction),
+            .slip = (float)sqrt(langevin->step.drift / langevin->friction),
             .keep = worker->keep,
             .spread = worker->spread,
             .damp = worker->damp,
@@ -255,7 +255,7 @@ struct sgd_rates langevin_begin_round(struct langevin *langevin, uint32_t round)
     langevin->key.round = round;
     copy_precisions(&langevin->users, precisions->users, k, precisions->user_bias);
     copy_precisions(&langevin->items, precisions->items, k, precisions->item_bias);
-    const double rows = langevin->users.momenta ? langevin->drift : 0.5;
+    const double rows = langevin->users.momenta ? langevin->step.drift : 0.5;
     langevin->rates = (struct sgd_rates){
         .rate = (float)(rows * langevin->step.rows * precisions->noise),
         .bias_rate = (float)(0.5 * langevin->step.biases * precisions->noise),
@@ -337,8 +337,7 @@ static void lean_over(struct langevin *langevin, double lean) {
     langevin->lean = lean;
 }
 
-/* Friction is that of a column which its prior alone holds, half of what would keep it from swinging; forces move places a quarter of what
- * they would in an epoch. */
+/* Friction is that which lets a column swing once before it comes to rest, if its prior alone holds it. */
 void langevin_set_step(struct langevin *langevin, const struct langevin_step *step) {
     const struct precisions *precisions = &langevin->precisions;
     langevin->step = *step;
@@ -346,8 +345,7 @@ void langevin_set_step(struct langevin *langevin, const struct langevin_step *st
     double sum = 0;
     for (size_t x = 0; x < precisions->k; x++) sum += precisions->users[x] + precisions->items[x];
     langevin->friction = sqrt(sum / (2 * (double)precisions->k));
-    langevin->drift = step->rows / 4;
-    lean_over(langevin, (1 + sqrt(langevin->drift * langevin->friction)) / langevin->drift);
+    lean_over(langevin, (1 + sqrt(step->drift * langevin->friction)) / step->drift);
 }
 
 /* ---- the beginning of a chain ----------------------------------------------------------------- */

@@ -39,9 +39,11 @@ uint64_t langevin_bytes(enum solver solver, const struct kernel_set *kernels, si
 /* Begins a chain: precisions at their first values, rows and momenta drawn from their priors. */
 int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_error *error);
 
-/* How much time an epoch stands for: of the rows, and, of SGLD's dynamics, of the biases. From the next epoch on. */
+/* How much time an epoch stands for: of the rows, and of the biases, which have no momenta in any case. With momenta, `drift` is
+ * how much of the momentum that a force gives to a row it adds to the row itself, the d of kernels/noise_body.h. From the next
+ * epoch on. */
 struct langevin_step {
-    double rows, biases;
+    double rows, biases, drift;
 };
 
 void langevin_set_step(struct langevin *langevin, const struct langevin_step *step);

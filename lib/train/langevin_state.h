@@ -52,8 +52,8 @@ struct langevin {
     size_t n_workers, most; /* rows that are paid at once */
     struct chain_key key;
     struct langevin_step step;
-    struct sgd_rates rates;       /* of the running round */
-    double friction, drift, lean; /* of momenta */
+    struct sgd_rates rates; /* of the running round */
+    double friction, lean;  /* of momenta */
     _Atomic size_t next_part;
 };
 

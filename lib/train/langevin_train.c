@@ -24,13 +24,12 @@
 #include "train/train_run.h"
 
 enum {
-    SAMPLES = 100,     /* that are kept for a mean, where nobody says how many */
-    SAMPLES_LEAST = 2, /* of which a mean is one */
     CHUNK_BYTES_A_RATING = 15,
     FALLING = 10, /* epochs, at most, in which the steps of a burn-in fall */
 };
 
-#define HASTE 4.0 /* of the steps of a burn-in */
+#define HASTE                                                                                      \
+    2.0 /* of SGLD's steps in a burn-in: with larger ones whole columns of the factors die */
 
 struct langevin_run {
     struct train_run train;
@@ -65,20 +64,6 @@ static int check_options(const struct langevin_run *run, size_t *table, struct d
     if (options->snapshot || options->resume)
         return refuse(run, "makes no snapshots, and goes on from none",
                       "leave --snapshot and --resume out", error);
-    if (options->average && posterior_mean_most(options->factors) < SAMPLES_LEAST) {
-        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                             "%u factors are too many for a mean of samples", options->factors);
-        error_hint(error, "at most %d factors, or without --average",
-                   CHECKPOINT_K_MAX / SAMPLES_LEAST - POSTERIOR_MEAN_MORE);
-        return code;
-    }
-    if (options->samples > posterior_mean_most(options->factors)) {
-        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                             "%u samples of %u factors are more than a model can hold",
-                             options->samples, options->factors);
-        error_hint(error, "keep at most %u", posterior_mean_most(options->factors));
-        return code;
-    }
     return noise_table_parse(options->noise, table, error);
 }
 
@@ -105,25 +90,14 @@ static int too_little(const struct langevin_run *run, uint64_t samples, struct d
 static int plan_samples(struct langevin_run *run, struct dpmf_error *error) {
     const struct train_run *train = &run->train;
     const struct dpmf_train_options *options = train->options;
-    const uint64_t each = posterior_mean_bytes(store_n_users(train->store),
-                                               store_n_items(train->store), options->factors, 1);
-    uint64_t samples = options->samples, least = options->samples;
-    if (!options->average) samples = least = 0;
-    if (options->average && samples == 0) {
-        samples = (uint64_t)run->chains * (options->epochs - run->burn_in);
-        if (samples > SAMPLES) samples = SAMPLES;
-        if (samples > posterior_mean_most(options->factors))
-            samples = posterior_mean_most(options->factors);
-        least = samples < SAMPLES_LEAST ? samples : SAMPLES_LEAST;
-    }
-    bool streamed = tiling_is_streamed(train->tiling);
-    if (streamed && (options->average || train->solver != SOLVER_SGLD))
-        return too_little(run, least * each, error);
-    uint64_t tiles = tiling_bytes(train->tiling), whole = train->plan.whole;
-    uint64_t left = whole > tiles ? whole - tiles : 0;
-    if (least * each > left) return too_little(run, least * each, error);
-    run->samples = (uint32_t)(samples * each > left ? left / each : samples);
-    return 0;
+    const bool streamed = tiling_is_streamed(train->tiling);
+    const uint64_t tiles = tiling_bytes(train->tiling), whole = train->plan.whole;
+    uint64_t left = !streamed && whole > tiles ? whole - tiles : 0;
+    int code = posterior_mean_plan(
+        options, store_n_users(train->store), store_n_items(train->store),
+        (uint64_t)run->chains * (options->epochs - run->burn_in), &left, &run->samples);
+    if (code < 0) return too_little(run, left, error);
+    return streamed && train->solver != SOLVER_SGLD ? too_little(run, 0, error) : 0;
 }
 
 static int prepare(struct langevin_run *run, struct dpmf_error *error) {
@@ -170,13 +144,16 @@ static void free_run(struct langevin_run *run) {
 
 /* ---- steps ------------------------------------------------------------------------------------ */
 
-/* What a burn-in begins with: rates as those of SGD, whatever that does to the distribution. */
+/* What a burn-in begins with: the rates of SGD, whatever that does to the distribution. */
 static struct langevin_step first_step(struct langevin_run *run, const struct langevin_step *safe) {
     const struct precisions *precisions = langevin_precisions(run->langevin);
-    const double sgd = 2 * RATES_LEARNING_RATE / (run->train.unit * precisions->noise);
+    const double rate = RATES_LEARNING_RATE / (run->train.unit * precisions->noise);
     struct langevin_step step = *safe;
-    if (run->train.solver == SOLVER_SGLD) step.rows = fmax(step.rows, sgd);
-    step.biases = fmax(step.biases, RATES_BIAS_RATE * sgd);
+    if (run->train.solver == SOLVER_SGLD)
+        step.rows = fmax(step.rows, 2 * rate);
+    else
+        step.drift = fmax(step.drift, rate / step.rows);
+    step.biases = fmax(step.biases, 2 * RATES_BIAS_RATE * rate);
     return step;
 }
 
@@ -186,11 +163,21 @@ static int measure(struct langevin_run *run, struct dpmf_error *error) {
     int code = langevin_measure(run->langevin, &stiffness, error);
     if (code < 0) return code;
     run->sampling = langevin_safe_step(run->train.solver, &stiffness);
-    if (wanted > 0) run->sampling.rows = wanted;
+    if (wanted > 0) {
+        run->sampling.drift *= wanted / run->sampling.rows;
+        run->sampling.rows = wanted;
+    }
     run->train.report->step = run->sampling.rows;
     run->train.report->stiffness =
         langevin_stiffness_of(run->train.solver, &stiffness, &run->sampling);
     return 0;
+}
+
+/* One of `left` equal steps towards another step, in proportions. */
+static void approach(struct langevin_step *step, const struct langevin_step *to, uint32_t left) {
+    step->rows *= pow(to->rows / step->rows, 1.0 / left);
+    step->biases *= pow(to->biases / step->biases, 1.0 / left);
+    step->drift *= pow(to->drift / step->drift, 1.0 / left);
 }
 
 /* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter, steps that are HASTE times
@@ -199,20 +186,18 @@ static int measure(struct langevin_run *run, struct dpmf_error *error) {
 static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     const uint32_t done = run->round - 1, burn_in = run->burn_in;
     const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
-    const double haste = done < burn_in - burn_in / 4 ? HASTE : 1;
+    const bool hasty = run->train.solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
+    const double haste = hasty ? HASTE : 1;
     if (done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in) {
         int code = measure(run, error);
         if (code < 0) return code;
         if (done == 0) run->step = first_step(run, &run->sampling);
     }
-    if (done >= falling) {
-        run->step.rows = haste * run->sampling.rows;
-        run->step.biases = haste * run->sampling.biases;
-    } else if (done > 0) {
-        double left = (double)(falling - done + 1);
-        run->step.rows *= pow(haste * run->sampling.rows / run->step.rows, 1 / left);
-        run->step.biases *= pow(haste * run->sampling.biases / run->step.biases, 1 / left);
-    }
+    struct langevin_step next = run->sampling;
+    next.rows *= haste;
+    next.biases *= haste;
+    if (done > 0 && done < falling) approach(&run->step, &next, falling - done + 1);
+    if (done >= falling) run->step = next;
     langevin_set_step(run->langevin, &run->step);
     return 0;
 }

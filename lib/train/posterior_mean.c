@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+enum { USEFUL = 160 }; /* samples: the error of the mean is then 0.0004 of RMSE on MovieLens 1M */
+
 #define SMALL 0.0625 /* c */
 
 /* The rows of one side as a sample has them, k numbers and a bias each. */
@@ -35,6 +37,24 @@ uint32_t posterior_mean_most(size_t k) {
 
 uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint32_t samples) {
     return (n_users + n_items) * (k + 1) * sizeof(float) * samples;
+}
+
+int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_users,
+                        uint64_t n_items, uint64_t expected, uint64_t *bytes, uint32_t *samples) {
+    const uint64_t each = posterior_mean_bytes(n_users, n_items, options->factors, 1);
+    uint64_t most = posterior_mean_most(options->factors), least = POSTERIOR_MEAN_LEAST;
+    *samples = 0;
+    if (!options->average) return 0;
+    if (most > USEFUL) most = USEFUL;
+    if (most > expected) most = expected;
+    if (least > most) least = most;
+    if (options->samples > 0) most = least = options->samples;
+    if (least * each > *bytes) {
+        *bytes = least * each;
+        return DPMF_ERR_USAGE_MEMORY;
+    }
+    *samples = (uint32_t)(most * each > *bytes ? *bytes / each : most);
+    return 0;
 }
 
 static size_t side_floats(const struct posterior_mean *mean, int side) {

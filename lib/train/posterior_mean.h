@@ -21,7 +21,10 @@
 #include "train/precisions.h"
 #include "train/row_store.h"
 
-enum { POSTERIOR_MEAN_MORE = 2 /* columns of a block beyond k */ };
+enum {
+    POSTERIOR_MEAN_MORE = 2,  /* columns of a block beyond k */
+    POSTERIOR_MEAN_LEAST = 2, /* samples, of which a mean is one */
+};
 
 struct posterior_mean;
 
@@ -33,6 +36,12 @@ void posterior_mean_free(struct posterior_mean *mean); /* NULL is fine */
 /* The most samples that a model can hold, and the bytes that so many take. */
 uint32_t posterior_mean_most(size_t k);
 uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint32_t samples);
+
+/* How many samples to keep of so many, in memory for them of so many bytes: as asked for, or as many as are useful and there is
+ * room for; 0 without options->average. @return 0, or DPMF_ERR_USAGE_MEMORY when there is too little, *bytes then being
+ * what would do; what to say of it is the caller's to know */
+int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_users,
+                        uint64_t n_items, uint64_t expected, uint64_t *bytes, uint32_t *samples);
 
 /* Copies the sample, when it is its turn. `users` has the users' rows, wherever they are. */
 int posterior_mean_add(struct posterior_mean *mean, const struct factors *sample,

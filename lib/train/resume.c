@@ -147,7 +147,7 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
     return code;
 }
 
-/* ---- where it goes on ------------------------------------------------------------------------- */
+/* ---- where it goes on ------------------------------------------------------------------------ */
 
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error) {

@@ -107,10 +107,10 @@ class Browser:
         """What is to be seen, or one part of the page and a little around it."""
         arguments = {"format": "png"}
         if selector:
-            box = self.run("const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.x + scrollX, b.y + scrollY, b.width, b.height]",
-                           selector)
-            arguments.update(captureBeyondViewport=True, clip={"x": box[0] - margin, "y": box[1] - margin, "width": box[2] + 2 * margin,
-                                                               "height": box[3] + 2 * margin, "scale": 1})
+            x, y, width, height = self.run("""const box = document.querySelector(arguments[0]).getBoundingClientRect();
+                return [box.x + scrollX, box.y + scrollY, box.width, box.height];""", selector)
+            clip = {"x": x - margin, "y": y - margin, "width": width + 2 * margin, "height": height + 2 * margin, "scale": 1}
+            arguments.update(captureBeyondViewport=True, clip=clip)
         data = self.command("Page.captureScreenshot", **arguments)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))

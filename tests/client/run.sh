@@ -150,7 +150,7 @@ verdict "an item that is not there is not refused as it should be"
 
 # dense STORE RELEASE NAME: lists of 1,000 users of a store, by the client library and by NumPy
 dense() {
-    "$dpmf" export "$1" -q | tail -n +2 | tr ',' ' ' | cut -d' ' -f1-3 |
+    "$dpmf" export "$1" --csv - -q | tail -n +2 | tr ',' ' ' | cut -d' ' -f1-3 |
         awk '$1 != last { last = $1; n++ } n > 1000 { exit } { print }' >"$work/ratings.txt"
     "$work/client_lists" "$2" <"$work/ratings.txt" >"$work/lists.txt" &&
         "$python" "$tree/tests/client/dense_check.py" "$2" "$work/ratings.txt" "$work/lists.txt"
@@ -160,6 +160,7 @@ dense() {
 # shellcheck disable=SC2086
 "${CC:-cc}" -std=c11 $warnings "$tree/tests/client/client_lists.c" $flags -lm -o client_lists
 verdict "client_lists.c does not compile"
+export PYTHONDONTWRITEBYTECODE=1
 python=""
 for candidate in /usr/bin/python3 python3; do
     "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
@@ -188,16 +189,23 @@ if clang --target=wasm32-wasi --sysroot=/usr -fsyntax-only -x c - <<<'#include <
     cd "$tree" || exit 70
     mapfile -t sources < <(sed -n '/^set(dpmf_client_sources/,/)/p' CMakeLists.txt | grep -oE 'lib/[a-z0-9_/]+\.c')
     sources+=(lib/recommend/*.c)
-    for simd in "" -msimd128; do
-        bad=0
-        for source in "${sources[@]}"; do
-            # shellcheck disable=SC2086
-            clang --target=wasm32-wasi --sysroot=/usr $simd -std=gnu11 -O1 -Wall -Wextra -Wconversion -Wshadow \
+    # for_browser FLAGS... -- SOURCES...
+    for_browser() {
+        local flags=() bad=0
+        while [[ $1 != -- ]]; do
+            flags+=("$1")
+            shift
+        done
+        for source in "${@:2}"; do
+            clang --target=wasm32-wasi --sysroot=/usr "${flags[@]}" -std=gnu11 -O1 -Wall -Wextra -Wconversion -Wshadow \
                 -Werror -ffp-contract=off -DDPMF_VERSION='"0"' -Iinclude -Ilib -c "$source" -o "$work/x.o" || bad=1
         done
-        ((bad == 0))
-        verdict "not all of the client compiles for WebAssembly${simd:+ with }$simd"
-    done
+        return "$bad"
+    }
+    for_browser -msimd128 -- "${sources[@]}"
+    verdict "not all of the client compiles for WebAssembly"
+    for_browser -mno-simd128 -- lib/kernels/score_kernels.c lib/kernels/wasm/dot_wasm.c
+    verdict "the kernels do not compile for WebAssembly without vectors"
 else
     echo "no clang and wasi-libc for WebAssembly"
     skipped=$((skipped + 2))

@@ -469,6 +469,7 @@ static int train_it(struct dpmf_store *store, const struct dpmf_run *run) {
     struct dpmf_train_options options = dpmf_train_options_default();
     options.factors = options.epochs = 2;
     options.deterministic = true;
+    options.decay = 0.5; /* so that there may be more epochs afterwards */
     options.snapshot = second_path;
     options.snapshot_blocks = 1;
     int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);

@@ -137,7 +137,7 @@ catches "no objects where some should be" 'no object files' --objects build
 # packages.txt: package, known purpose, a reason; every package once.
 cd "$root"
 if awk '/^(#|$)/ { next }
-    NF < 3 || $2 !~ /^(build|test|long|lint|bench)(,(build|test|long|lint|bench))*$/ || seen[$1]++ { print; bad = 1 }
+    NF < 3 || $2 !~ /^(build|test|long|browser|lint|bench)(,(build|test|long|browser|lint|bench))*$/ || seen[$1]++ { print; bad = 1 }
     END { exit bad }' packages.txt >"$scratch/out"; then
     ok
 else
@@ -176,7 +176,8 @@ refuses() { ! installs "$@"; }
 machine() {
     rm -f "$scratch"/{calls,updated,offline}
     : >"$scratch/calls"
-    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev >"$scratch/installed"
+    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev clang lld wasi-libc \
+        libclang-rt-14-dev-wasm32 >"$scratch/installed"
 }
 expect() {
     if "${@:2}"; then ok; else bad "$1"; fi
@@ -191,7 +192,7 @@ machine
 expect "install: works on a machine without package lists" installs $script build test
 expect "install: says what" grep -q '  libcmocka-dev  *test  *the unit tests' "$scratch/out"
 expect "install: updated the lists" grep -q '^apt-get update' "$scratch/calls"
-expect "install: it is there now" grep -q '^clang$' "$scratch/installed"
+expect "install: it is there now" grep -q '^zsh$' "$scratch/installed"
 : >"$scratch/calls"
 expect "install: and then nothing more" installs $script build test
 expect "install: no call for nothing" test ! -s "$scratch/calls"

@@ -202,6 +202,31 @@ static void test_compose(void **state) {
     assert_true(isinf(accountant_compose(endless, 2)));
 }
 
+/* What is epsilon-private without a delta has, at e, delta (e^epsilon - e^e) / (1 + e^epsilon) at most; the Gaussian one
+ * has no less at any e, and the same at 0. */
+static void test_pure(void **state) {
+    (void)state;
+    static const double epsilons[] = {1e-6, 0.01, 0.5, 1, 2, 5, 10, 30};
+    for (size_t i = 0; i < LENGTH(epsilons); i++) {
+        double epsilon = epsilons[i], mu = accountant_mu_pure(epsilon);
+        for (double e = 0; e <= epsilon; e += epsilon / 64) {
+            double pure = (1 - exp(e - epsilon)) / (1 + exp(-epsilon));
+            assert_true(accountant_delta(mu, e) >= pure * (1 - 1e-12));
+        }
+        double distance = tanh(epsilon / 2);
+        if (epsilon < 20) check_above(erf(mu / 2 / sqrt(2)), distance, 1e-5);
+    }
+    check_above(accountant_mu_pure(1), 1.2320353853449, 1e-11);
+    /* Far out Phi(-x) is density / x, nearly. */
+    double x = accountant_mu_pure(1000) / 2;
+    double tail = x * x / 2 + log(x) + 0.5 * log(2 * M_PI) + log1p(1 / (x * x));
+    assert_true(fabs(tail - 1000) < 1e-5);
+    assert_true(accountant_mu_pure(1e9) > 89442 && accountant_mu_pure(1e9) < 89443);
+    assert_true(accountant_mu_pure(0) == 0);
+    assert_true(isnan(accountant_mu_pure(-1)) && isnan(accountant_mu_pure(NAN)));
+    assert_true(isnan(accountant_mu_pure(INFINITY)));
+}
+
 static void test_nonsense(void **state) {
     (void)state;
     static const double bad[] = {NAN, -1, -INFINITY, -DBL_TRUE_MIN};
@@ -236,6 +261,7 @@ int main(void) {
         cmocka_unit_test(test_monotone), cmocka_unit_test(test_documented_figures),
         cmocka_unit_test(test_inverses), cmocka_unit_test(test_compose),
         cmocka_unit_test(test_nonsense), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_pure),
     };
     return cmocka_run_group_tests_name("accountant", tests, NULL, NULL);
 }

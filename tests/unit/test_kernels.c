@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "kernel_checks.h"
-#include "kernels/kernels.h"
+#include "kernels/score_kernels.h"
 
 static void test_sets(void **state) {
     (void)state;
@@ -121,6 +121,33 @@ static void test_choice(void **state) {
     unsetenv("DPMF_KERNELS");
 }
 
+/* The table of clients has the same sets, and lays out rows as they do. */
+static void test_scoring_alone(void **state) {
+    (void)state;
+    size_t n = 0;
+    for (; kernel_set_at(n); n++) {
+        const struct kernel_set *set = kernel_set_at(n);
+        const struct score_kernels *scoring = score_kernels_at(n);
+        assert_non_null(scoring);
+        assert_string_equal(scoring->name, set->name);
+        assert_true(scoring->dot == set->dot && scoring->scores == set->scores);
+        assert_true(scoring->by_default == set->by_default);
+        assert_true(scoring->is_supported() == set->is_supported());
+        for (size_t k = 1; k < 600; k++) {
+            assert_int_equal(scoring->padded_k(k), set->padded_k(k));
+            assert_int_equal(scoring->stride(k), set->stride(k));
+        }
+        const struct score_kernels *found = score_kernels_choose(set->name);
+        assert_ptr_equal(found, set->is_supported() ? scoring : NULL);
+    }
+    assert_null(score_kernels_at(n));
+    assert_null(score_kernels_choose("cray"));
+    assert_string_equal(score_kernels_choose(NULL)->name, kernel_set_choose(NULL)->name);
+    setenv("DPMF_KERNELS", "ref", 1);
+    assert_string_equal(score_kernels_choose(NULL)->name, "ref");
+    unsetenv("DPMF_KERNELS");
+}
+
 static void test_denormals(void **state) {
     (void)state;
     const struct kernel_set *set = kernel_set_choose(NULL);
@@ -146,9 +173,9 @@ static void test_caches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sets),   cmocka_unit_test(test_faults_are_found),
-        cmocka_unit_test(test_choice), cmocka_unit_test(test_denormals),
-        cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_sets),      cmocka_unit_test(test_faults_are_found),
+        cmocka_unit_test(test_choice),    cmocka_unit_test(test_scoring_alone),
+        cmocka_unit_test(test_denormals), cmocka_unit_test(test_caches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,6 +247,50 @@ static void test_conditional(void **state) {
     assert_false(sum_of("a").found.is_conditional);
 }
 
+/* Releases without a delta add their epsilon; beside others whichever bound is the smaller one holds. */
+static void test_pure(void **state) {
+    (void)state;
+    struct ledger_entry entry = entry_of("a", 1, accountant_mu_pure(0.7));
+    entry.is_conditional = true;
+    entry.delta = 0;
+    entry.epsilon = 0.7;
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_true(sum_of("a").found.epsilon == 0.7);
+    assert_true(sum_of("a").found.delta == 0);
+    snprintf(entry.id, sizeof entry.id, "%s", id_of(2));
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    double both = sum_of("a").found.epsilon;
+    assert_true(both >= 1.4 && both < 1.4 + 1e-9);
+
+    struct ledger_entry other = entry_of("a", 3, 0.2);
+    other.delta = 1e-5;
+    assert_int_equal(ledger_reserve(path, &other, 0, &error), 0);
+    double apart = 1.4 + accountant_epsilon(0.2, 1e-5), all = sum_of("a").found.epsilon;
+    assert_true(all >= apart && all < apart + 1e-9);
+    assert_true(sum_of("a").found.delta == 1e-5);
+    assert_true(sum_of("a").found.is_conditional);
+
+    /* Many small ones are fewer together as Gaussian ones. */
+    for (unsigned i = 10; i < 70; i++) {
+        struct ledger_entry small = entry_of("b", i, accountant_mu_pure(0.05));
+        small.is_conditional = i > 10;
+        small.delta = i > 10 ? 0 : 1e-5;
+        small.epsilon = 0.05;
+        assert_int_equal(ledger_reserve(path, &small, 0, &error), 0);
+    }
+    double many = sum_of("b").found.epsilon, mu = accountant_mu_pure(0.05) * sqrt(60);
+    assert_true(many < 2.9);
+    assert_true(many >= accountant_epsilon(mu * (1 - 1e-9), 1e-5));
+
+    /* A budget counts them; and only a conditional one may be without a delta. */
+    snprintf(entry.id, sizeof entry.id, "%s", id_of(2000));
+    assert_int_equal(ledger_reserve(path, &entry, all + 0.69, &error), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, &entry, all + 0.71, &error), 0);
+    snprintf(entry.id, sizeof entry.id, "%s", id_of(2001));
+    entry.is_conditional = false;
+    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+}
+
 /* ---- what is refused -------------------------------------------------------------------------- */
 
 static void check_name(const char *name, int code) {
@@ -723,6 +767,7 @@ int main(void) {
         TEST(test_budget_before_any_release),
         TEST(test_smallest_delta),
         TEST(test_conditional),
+        TEST(test_pure),
         TEST(test_names),
         TEST(test_names_come_back),
         TEST(test_values),

@@ -307,10 +307,20 @@ static void run(const struct world *world, const struct mechanism *mechanism, do
     pthread_mutex_init(&context.progress_lock, NULL);
     assert_int_equal(thread_pool_init(&context.pool, threads, NULL), 0);
     assert_int_equal(public_model_init(model, world->n_items, NULL), 0);
+    /* A user's loss is bounded by far more than there is, and a comes out as at an epsilon of some size. */
+    const struct posterior_rule rule = {.epsilon = 1000 * mu,
+                                        .range = 4,
+                                        .kappa = 1,
+                                        .rho = 1,
+                                        .max_ratings = 1000,
+                                        .factors = 3,
+                                        .rounds = 60,
+                                        .chains = 1};
     const struct mechanism_input input = {
-        .sums = &context, .catalogue = &world->catalogue, .mu = mu};
+        .sums = &context, .catalogue = &world->catalogue, .mu = mu, .posterior = &rule};
     assert_int_equal(mechanism->run(&input, model, NULL), 0);
-    assert_true(statement_mu(&statement) <= mu && statement_mu(&statement) > 0.999 * mu);
+    if (!mechanism->is_conditional)
+        assert_true(statement_mu(&statement) <= mu && statement_mu(&statement) > 0.999 * mu);
     assert_int_equal(context.n_passes, statement.n_releases);
     for (size_t i = 0; i < statement.n_releases; i++)
         assert_true(statement.releases[i].draws == statement.releases[i].coordinates);
@@ -416,13 +426,22 @@ static void test_little_data(void **state) {
 
 static void test_names(void **state) {
     (void)state;
-    static const char *const names[] = {"residual", "biases", "dpals", "gram", "langevin"};
+    static const char *const names[] = {"residual", "biases",   "dpals",
+                                        "gram",     "langevin", "posterior"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_non_null(mechanism_find(names[i]));
         assert_string_equal(mechanism_find(names[i])->name, names[i]);
         assert_non_null(statement_mechanism_find(names[i]));
+        assert_ptr_equal(mechanism_at(i), mechanism_find(names[i]));
+        struct statement statement = {.mechanism = names[i]};
+        assert_int_equal(mechanism_at(i)->is_conditional, strcmp(names[i], "posterior") == 0);
+        assert_int_equal(statement_is_conditional(&statement), mechanism_at(i)->is_conditional);
+        assert_int_equal(dpmf_mechanism_is_conditional(names[i]), mechanism_at(i)->is_conditional);
     }
-    assert_null(mechanism_find("posterior"));
+    assert_null(mechanism_at(sizeof names / sizeof names[0]));
+    assert_null(mechanism_find("posteriors"));
+    assert_false(dpmf_mechanism_is_conditional(NULL));
+    assert_false(dpmf_mechanism_is_conditional("posteriors"));
     assert_ptr_equal(mechanism_find("auto"), &mechanism_residual);
     assert_ptr_equal(mechanism_find(NULL), &mechanism_residual);
 }

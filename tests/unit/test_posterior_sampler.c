@@ -35,8 +35,8 @@ static const struct posterior_target plain = {.factors = 2,
                                               .precision_c = 1.5,
                                               .precision_g = 1};
 
-static float y[RATINGS] = {2, 0.5f, 1.75f};
-static double weights[RATINGS] = {0.4, 2, 1.2};
+static float y[RATINGS] = {2, -0.5f, 2};
+static double weights[RATINGS] = {0.3, 4, 0.3};
 static size_t one_each[] = {0, 1, 2, 3}, all_of_one[] = {0, RATINGS};
 static uint32_t zeros[RATINGS] = {0}, numbers[RATINGS] = {0, 1, 2};
 

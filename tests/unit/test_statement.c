@@ -355,6 +355,125 @@ static void test_text(void **state) {
     free(text);
 }
 
+/* ---- conditional ------------------------------------------------------------------------------ */
+
+static struct statement conditional_make(double epsilon) {
+    struct statement statement = {
+        .mechanism = "posterior",
+        .epsilon = epsilon,
+        .range_min = 1,
+        .range_max = 5,
+        .items = 40,
+        .posterior = {.max_ratings = 100, .factors = 10, .rounds = 200, .kappa = 1, .rho = 1}};
+    for (int i = 0; i < STATEMENT_ID_BYTES; i++) statement.id[i] = (uint8_t)(i * 13);
+    return statement;
+}
+
+static void test_conditional(void **state) {
+    (void)state;
+    for (int flags = 0; flags < 64; flags++) {
+        struct statement statement = conditional_make(flags & 1 ? 250 : 3);
+        statement.is_personalised = flags & 2;
+        statement.catalogue_from_ratings = flags & 4;
+        statement.is_research = flags & 8;
+        statement.is_insecure = flags & 16;
+        statement.posterior.rho = flags & 32 ? 10 : 1;
+        check_round_trip(&statement);
+        assert_int_equal(statement_check(&statement, NULL), 0);
+        char *json = statement_to_json(&statement);
+        bool is_stamped = flags & 24;
+        expect(json, "\"kind\":\"conditional\"", !is_stamped);
+        expect(json, "\"kind\":\"not private\"", is_stamped);
+        expect(json, "proven", false);
+        expect(json, "(epsilon, (1 + e^epsilon) * d)", true);
+        expect(json, "no finite run", flags & 1);
+        expect(json, "\"added_or_removed\":null", flags & 32);
+        free(json);
+    }
+    struct statement_figures figures;
+    struct statement statement = conditional_make(250);
+    statement_figures_make(&statement, &figures);
+    assert_true(figures.loss_bound == 2500 && figures.loss_scale == 0.1);
+    assert_true(figures.replaced == 5 && figures.added == 2.5 && figures.group[0] == 500);
+    statement.posterior.rho = 10;
+    statement_figures_make(&statement, &figures);
+    assert_true(figures.replaced == 50 && figures.added == 0);
+    assert_int_equal(statement_shape_check(&statement, 40, 10, NULL), 0);
+    assert_true(statement_shape_check(&statement, 40, 9, NULL) < 0);
+    assert_true(statement_shape_check(&statement, 41, 10, NULL) < 0);
+}
+
+static void test_broken_conditional(void **state) {
+    (void)state;
+    for (int how = 0; how < 12; how++) {
+        struct statement statement = conditional_make(2);
+        struct dpmf_error error = {0};
+        switch (how) {
+        case 0: statement.epsilon = 0; break;
+        case 1: statement.epsilon = NAN; break;
+        case 2: statement.delta = 1e-5; break;
+        case 3: statement.posterior.max_ratings = 0; break;
+        case 4: statement.posterior.rounds = 0; break;
+        case 5: statement.posterior.factors = 0; break;
+        case 6: statement.posterior.kappa = -1; break;
+        case 7: statement.posterior.kappa = NAN; break;
+        case 8: statement.posterior.rho = 0.5; break;
+        case 9: statement.posterior.rho = INFINITY; break;
+        case 10: statement_make_release(&statement, "counts", 85, 0.1); break;
+        case 11: statement.posterior.kappa = 1e300; break;
+        }
+        int code = statement_check(&statement, &error);
+        if (code != DPMF_ERR_PRIVACY_NOT_VERIFIED) fail_msg("case %d: %d", how, code);
+    }
+    struct statement statement = conditional_make(2);
+    struct statement_figures figures;
+    double *const places[] = {&figures.loss_bound, &figures.replaced, &figures.added,
+                              &figures.group[1]};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        for (int j = 0; j < 2; j++) {
+            statement_figures_make(&statement, &figures);
+            assert_int_equal(statement_figures_check(&statement, &figures, NULL), 0);
+            *places[i] *= j ? 0.999 : 1.001;
+            assert_int_equal(statement_figures_check(&statement, &figures, NULL),
+                             DPMF_ERR_PRIVACY_NOT_VERIFIED);
+        }
+    statement_figures_make(&statement, &figures);
+    figures.loss_scale *= 1.001;
+    assert_int_equal(statement_figures_check(&statement, &figures, NULL),
+                     DPMF_ERR_PRIVACY_NOT_VERIFIED);
+}
+
+static void test_conditional_text(void **state) {
+    (void)state;
+    struct statement statement = conditional_make(250);
+    char *text = text_of(statement);
+    expect(text, "CONDITIONAL, NOT PROVEN", true);
+    expect(text, "\nWhat is promised", false);
+    expect(text, "This release is", false);
+    expect(text, "It is proven", false);
+    expect(text, "AT THIS EPSILON THAT SAYS NOTHING", true);
+    expect(text, "there is no bound worth naming", true);
+    expect(text, "epsilon = 5, which is 2 * rho", true);
+    expect(text, "epsilon = 2.5, which is epsilon / tau", true);
+    expect(text, "2 ids   epsilon = 500", true);
+    expect(text, "That is its claim", true);
+    free(text);
+    statement = conditional_make(2);
+    statement.is_personalised = true;
+    statement.posterior.rho = 10;
+    text = text_of(statement);
+    expect(text, "AT THIS EPSILON THAT SAYS NOTHING", false);
+    expect(text, "d would have to be below", true);
+    expect(text, "added or removed: no better figure", true);
+    expect(text, "a list of wishes with others in it is refused", true);
+    free(text);
+    statement.is_insecure = true;
+    text = text_of(statement);
+    expect(text, "NOT PRIVATE", true);
+    expect(text, "and the seed were secret", true);
+    free(text);
+}
+
 /* The example of the documents is what the program prints. DPMF_WRITE_EXAMPLES=1 writes it anew. */
 static void test_example(void **state) {
     static const char path[] = "docs/privacy/example-statement.txt";
@@ -382,6 +501,9 @@ int main(void) {
         cmocka_unit_test(test_wrong_figures),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_conditional),
+        cmocka_unit_test(test_broken_conditional),
+        cmocka_unit_test(test_conditional_text),
         cmocka_unit_test(test_example),
     };
     return cmocka_run_group_tests_name("statement", tests, NULL, NULL);

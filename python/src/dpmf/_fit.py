@@ -160,6 +160,9 @@ def _tell(parameters: dict[str, Any], report: Any, file: ModelFile) -> None:
              "ratings", PrivacyWarning)
     if not file.statement.is_private:
         warn("NOT PRIVATE: the noise came from a seed; for tests only", PrivacyWarning)
+    elif not file.statement.is_proven:
+        warn("what the release promises is conditional on the convergence of a sampler, and not "
+             "proven", PrivacyWarning)
 
 
 def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,

@@ -605,9 +605,10 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
     model = Model(n_threads=n_threads)
     if file.is_release and verify:
         statement = file.statement
-        model.set_params(epsilon=statement["epsilon"], delta=statement["delta"],
-                         mechanism=statement["mechanism"],
+        model.set_params(epsilon=statement["epsilon"], mechanism=statement["mechanism"],
                          rating_range=(float(info.min), float(info.max)))
+        if statement.is_proven:  # else there is no delta
+            model.set_params(delta=statement["delta"])
     elif not file.is_release:
         model.set_params(n_factors=int(info.factors), n_epochs=int(info.epochs),
                          learning_rate=info.learning_rate, regularization=info.regularization,

@@ -12,36 +12,46 @@ class PrivacyStatement(dict[str, Any]):
     """The privacy statement of a release, whose digest fits and whose arithmetic holds.
 
     A dict with the fields of docs/formats/release.md, such as ``epsilon``, ``delta``, ``mechanism``
-    and ``releases``. `text` is the same for people; `is_private` is False for a file that was made
-    for tests or research and must not be published.
+    and ``releases``; `text` is the same for people.
     """
 
     text: str
-    is_private: bool
 
-    def __init__(self, fields: dict[str, Any], text: str, is_private: bool) -> None:
+    def __init__(self, fields: dict[str, Any], text: str) -> None:
         super().__init__(fields)
         self.text = text
-        self.is_private = is_private
 
     @classmethod
     def take(cls, statement: Any) -> PrivacyStatement:
         """Out of a struct dpmf_statement, which is freed."""
         try:
-            fields = json.loads(ffi.string(statement.json).decode("utf-8"))
-            text = ffi.string(statement.text).decode("utf-8")
-            return cls(fields, text, not (statement.is_insecure or statement.is_research))
+            return cls(json.loads(ffi.string(statement.json).decode("utf-8")),
+                       ffi.string(statement.text).decode("utf-8"))
         finally:
             lib.dpmf_statement_free(statement)
 
+    @property
+    def is_private(self) -> bool:
+        """False for a file that was made for tests or research: it must not be published."""
+        return self.get("kind") in ("proven", "conditional")
+
+    @property
+    def is_proven(self) -> bool:
+        """False, too, where the promise depends on a sampler having converged."""
+        return self.get("kind") == "proven"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return PrivacyStatement, (dict(self), self.text, self.is_private)
+        return PrivacyStatement, (dict(self), self.text)
 
     def __repr__(self) -> str:
         if not self.is_private:
             return "<PrivacyStatement: NOT PRIVATE>"
-        return (f"<PrivacyStatement: epsilon {self['epsilon']:g} at delta {self['delta']:g} "
-                f"for every user, {self['mechanism']}>")
+        promise = f"epsilon {self['epsilon']:g}"
+        if self.is_proven:
+            promise += f" at delta {self['delta']:g} for every user"
+        else:
+            promise += " for every user, conditional on convergence, not proven"
+        return f"<PrivacyStatement: {promise}, {self['mechanism']}>"
 
     def __str__(self) -> str:
         return self.text
