@@ -48,7 +48,7 @@ lint:       ## the include law, static analysis and the layout of the code
 
 format:     ## put every C file into the layout of .clang-format
 	@$(INSTALL_PACKAGES) lint
-	@find include lib programs web tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	@find include lib programs web reference tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 asan:       ## build/asan: everything with the address and undefined-behaviour sanitizers
 	@$(INSTALL_PACKAGES) --check build test

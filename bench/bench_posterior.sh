@@ -10,6 +10,7 @@
 # BENCH_EPSILONS    250,1000
 # BENCH_DRAWS       3 releases of each
 # BENCH_SWEEPS      1000 of the other sampler; 0: without it
+# BENCH_KAPPA       1
 set -euo pipefail
 dpmf=$(realpath "$1")
 reference=$(dirname "$dpmf")/bench/bench_posterior
@@ -17,6 +18,7 @@ data=$(realpath -m "${BENCH_MOVIELENS:-$(dirname "$0")/../../shared/data/ml-1m}"
 epsilons=${BENCH_EPSILONS:-250,1000}
 draws=${BENCH_DRAWS:-3}
 sweeps=${BENCH_SWEEPS:-1000}
+kappa=${BENCH_KAPPA:-1}
 if [[ ! -s $data/movies.dat ]]; then
     echo "skipped: there is no MovieLens 1M in $data; BENCH_MOVIELENS=DIR says where it is"
     exit 0
@@ -33,7 +35,7 @@ cd "$directory"
 # The test RMSE of one release.
 release() {
     "$dpmf" train train.dpr --epsilon "$1" --mechanism posterior --rating-range 1:5 \
-        --catalogue "$data/movies.dat" --ledger ledger --chains 1 -q -o release.safetensors
+        --catalogue "$data/movies.dat" --ledger ledger --chains 1 --kappa "$kappa" -q -o release.safetensors
     "$dpmf" evaluate release.safetensors test.dpr --history train.dpr -q --json |
         sed -E 's/.*"rmse":([0-9.]+).*/\1/'
 }
@@ -44,7 +46,8 @@ for epsilon in ${epsilons//,/ }; do
     for ((draw = 1; draw <= draws; draw++)); do release "$epsilon"; done >found
     echo "mean nan sd nan" >long
     ((sweeps == 0)) ||
-        "$reference" train.dpr "$data/movies.dat" test.dpr "$epsilon" "$sweeps" | tail -1 >long
+        "$reference" train.dpr "$data/movies.dat" test.dpr "$epsilon" "$sweeps" "$kappa" |
+        tail -1 >long
     awk -v epsilon="$epsilon" -v long="$(cut -d' ' -f2 long)" -v sd="$(cut -d' ' -f4 long)" '
         NR == 1 { low = high = $1 }
         { sum += $1; if ($1 < low) low = $1; if ($1 > high) high = $1 }

@@ -274,7 +274,7 @@ struct dpmf_train_options {
     uint32_t burn_in;   /* epochs before samples count; UINT32_MAX: a part of them */
     bool average;       /* predict by the mean of many samples instead of by the last one */
     uint32_t samples;   /* that are kept for it, at most; 0: as many as are useful */
-    uint32_t chains;    /* independent ones, each from the prior; 0: one */
+    uint32_t chains;    /* independent ones, each from the prior; 0: what is good for the solver */
     const char *trace;  /* NULL, or an SVG file to draw the chains in */
 };
 

@@ -256,7 +256,7 @@ enum { INVOCATION_REPEATS_MAX = 32 };
 
 struct invocation {
     const struct verb *verb;
-    const char *value[OPTION_COUNT]; /* NULL: not given; "" for flags */
+    const char *value[OPTION_COUNT];             /* NULL: not given; "" for flags */
     const char *repeats[INVOCATION_REPEATS_MAX]; /* of the verb's one option of VALUE_TEXTS */
     size_t n_repeats;
     const char **operands;

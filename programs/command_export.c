@@ -98,13 +98,18 @@ static int refuse_stray(const struct invocation *invocation) {
 }
 
 static int check_way(const struct invocation *invocation) {
-    bool has_csv = command_has(invocation, OPTION_CSV), has_web = command_has(invocation, OPTION_WEB);
+    bool has_csv = command_has(invocation, OPTION_CSV),
+         has_web = command_has(invocation, OPTION_WEB);
     if (!has_csv && !has_web)
         return terminal_error_print(STATUS_USAGE, "for example: --csv out",
                                     "export needs --csv DIR, or of a release --web DIR");
     if (has_csv && has_web)
         return terminal_error_print(STATUS_USAGE, "keep one of them",
                                     "--csv is for ratings and --web for a release");
+    if (options_is(invocation, OPTION_WEB, "-"))
+        return terminal_error_print(STATUS_USAGE, "for example: --web page",
+                                    "--web needs a directory: a page is several files, which "
+                                    "standard output cannot take");
     return refuse_stray(invocation);
 }
 

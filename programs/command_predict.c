@@ -197,6 +197,15 @@ static void print_notes(struct terminal *terminal, const struct predicting *pred
     print_unknown(terminal, predicting->unknown_items, "items");
 }
 
+/* Whoever gives items alone means someone, and of a release that can only be who comes with ratings. */
+static void hint_at_ratings(const struct predicting *predicting, struct dpmf_error *error) {
+    if (predicting->is_own || strcmp(predicting->info.kind, "release") != 0) return;
+    snprintf(
+        error->hint, sizeof error->hint,
+        "a release has no users: for one person's items add --ratings MINE, for pairs of users "
+        "and items --history RATINGS");
+}
+
 static int predict_all(struct invocation *invocation, struct predicting *predicting) {
     struct dpmf_error error = {0};
     const struct dpmf_run *run = &invocation->run;
@@ -208,6 +217,7 @@ static int predict_all(struct invocation *invocation, struct predicting *predict
                              &error);
     else
         rc = take_all_items(predicting, &error);
+    if (rc == DPMF_ERR_INPUT_COLUMNS) hint_at_ratings(predicting, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     print_head(predicting);

@@ -306,9 +306,6 @@ static int check_usage(const struct invocation *invocation) {
     if (own && command_has(invocation, OPTION_HISTORY))
         return terminal_error_print(STATUS_USAGE, "keep one of them",
                                     "--ratings already says what the user rated");
-    if (all + user + own == 0 && !command_has(invocation, OPTION_HISTORY))
-        return terminal_error_print(STATUS_USAGE, "for example: --user 42",
-                                    "recommend needs --user, --all-users or --ratings");
     return STATUS_DONE;
 }
 

@@ -176,6 +176,11 @@ static int take_options(struct server *server) {
         terminal_warning_print(&server->invocation->terminal,
                                "whoever can reach this address may load the page, and sees it "
                                "unencrypted; without --address only this machine can");
+    if (status == STATUS_DONE && is_any(&server->address) && server->invocation->n_repeats == 0)
+        terminal_warning_print(&server->invocation->terminal,
+                               "only requests to localhost are answered: whoever comes by another "
+                               "name or address of this machine is refused unless --host NAME "
+                               "gives it");
     return status;
 }
 
@@ -200,12 +205,14 @@ static int open_socket(struct server *server) {
     if (bind(server->socket, address, server->address_size) != 0 ||
         listen(server->socket, BACKLOG) != 0)
         return refuse_socket(server, errno);
-    struct sockaddr_storage bound = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } bound = {.v6 = {0}};
     socklen_t size = sizeof bound;
-    if (getsockname(server->socket, (struct sockaddr *)&bound, &size) != 0)
-        return refuse_socket(server, errno);
-    server->port = ntohs(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
-                                                    : ((struct sockaddr_in6 *)&bound)->sin6_port);
+    if (getsockname(server->socket, &bound.any, &size) != 0) return refuse_socket(server, errno);
+    server->port = ntohs(bound.any.sa_family == AF_INET ? bound.v4.sin_port : bound.v6.sin6_port);
     return STATUS_DONE;
 }
 
@@ -245,6 +252,14 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     }
 }
 
+/* Remembers where the target of a request ends for C. In the line it is followed by a space and the
+ * version: when that is not there, the target goes on behind a zero byte. */
+static void *on_target(void *self, const char *target, struct MHD_Connection *connection) {
+    (void)self;
+    (void)connection;
+    return (void *)(target + strlen(target));
+}
+
 /* The first call has the head of a request, the second its end; in between would come a body, were requests
  * with one not refused at once. Whoever is answered at the first call must connect anew. */
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *path,
@@ -253,9 +268,10 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     struct server *server = self;
     int64_t bytes;
     (void)body;
-    if (*context == NULL) {
+    if (*context != server) {
+        bool is_whole = *context == NULL || (const char *)*context + 1 == version;
         *context = server;
-        bytes = http_answers_refuse(server->answers, connection, method, version);
+        bytes = http_answers_refuse(server->answers, connection, method, version, is_whole);
         if (bytes == 0) return MHD_YES;
     } else if (*body_size > 0) {
         return MHD_NO;
@@ -294,7 +310,9 @@ static int make_answers(struct server *server) {
     page_free(&page);
     if (rc != 0) return report_error_print(invocation, &error);
     server->policy = page_policy(server->page, server->page_size);
-    if (server->policy == NULL) return no_memory();
+    if (server->policy == NULL)
+        return terminal_error_print(STATUS_BUG, "please report this, with what dpmf doctor prints",
+                                    "the page has no policy");
     struct http_content contents[CONTENTS] = {
         {"/", "text/html; charset=utf-8", server->policy, NULL, NULL, server->page,
          server->page_size},
@@ -333,6 +351,9 @@ static int start(struct server *server) {
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, server},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_end, server},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, server},
+        /* from 1.0 on the library itself refuses zero bytes */
+        {MHD_OPTION_URI_LOG_CALLBACK,
+         strncmp(MHD_get_version(), "0.", 2) == 0 ? (intptr_t)on_target : 0, server},
         /* one thread is no pool */
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, NULL},
         {MHD_OPTION_END, 0, NULL},

@@ -193,9 +193,9 @@ static const struct option train_options[] = {
      {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
      "the model to write: a safetensors file with everyone's vectors, which only you can read"},
     {OPTION_FACTORS, 'k', false, "factors", NULL, {VALUE_COUNT, "K", "64", NULL, NULL},
-     "numbers in a vector, 1 to 4096 (default 128)"},
+     "numbers in a vector, 1 to 4096 (default 128; of gibbs 24)"},
     {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
-     "passes over the ratings (default 20)"},
+     "passes over the ratings (default 20; of samplers, a chain's: 100, of gibbs 24)"},
     {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
      "how to learn: sgd (the default), stochastic gradient descent; or by drawing from the posterior, "
      "gibbs, sgld, sghmc or sgnht"},
@@ -241,11 +241,12 @@ static const struct option sampler_options[] = {
     {OPTION_AVERAGE, 0, false, "average", NULL, {.kind = VALUE_NONE},
      "predict by the mean of many samples instead of by the last one: the most accurate model"},
     {OPTION_SAMPLES, 0, false, "samples", NULL, {VALUE_COUNT, "N", "16", NULL, NULL},
-     "keep at most so many samples for --average; factors times samples are at most 4096"},
+     "keep at most so many samples for --average (default 100): two columns more than there are factors "
+     "each, and at most 4096 columns in all"},
     {OPTION_BURN_IN, 0, false, "burn-in", NULL, {VALUE_COUNT, "N", "30", NULL, NULL},
      "epochs of each chain that do not count (default: a third of them)"},
     {OPTION_CHAINS, 0, false, "chains", NULL, {VALUE_COUNT, "N", "4", NULL, NULL},
-     "so many chains, each from the prior, one after the other (default 1)"},
+     "so many chains, each from the prior, one after the other (default 1; of gibbs with --average 16)"},
     {OPTION_STEP, 0, false, "step", NULL, {VALUE_NUMBER, "X", "0.001", NULL, NULL},
      "of sgld, sghmc and sgnht: how much time of the process an epoch stands for (default: from the "
      "ratings, as large as keeps the posterior right)"},
@@ -373,7 +374,7 @@ static const struct option private_options[] = {
      "user out"},
     {OPTION_MECHANISM, 0, false, "mechanism", NULL,
      {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
-     "how the release is made (default auto)"},
+     "how the release is made (default auto); all are proven but posterior, which is conditional"},
     {OPTION_POPULATION, 0, false, "population", NULL, {VALUE_TEXT, "NAME", "customers", NULL, NULL},
      "whose budget in the ledger is spent (default \"default\")"},
     {OPTION_LEDGER, 0, false, "ledger", NULL, {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
@@ -652,12 +653,12 @@ const struct verb verbs[] = {
                 "ratings. Records that cannot be used are dropped one by one, so that no one "
                 "person "
                 "decides whether there is a release. Each release is entered in a ledger.",
-                "With --mechanism posterior it releases one draw from the posterior instead, as the "
-                "paper does. What that promises is conditional on the sampler having converged, "
-                "which no run can show: it is for research, and its statement says so. It has no "
-                "delta; -k, --epochs (its rounds), --chains and --trace, which is for your eyes "
-                "alone, are for it too. A wish of --user-privacy that is above --epsilon, or of "
-                "somebody who is not in the ratings, is then refused.",
+                "With --mechanism posterior it releases one draw from the posterior instead, as "
+                "the paper does. What that promises is conditional on the sampler having "
+                "converged, which no run can show: it is for research, and its statement says "
+                "so. It has no delta; -k, --epochs (its rounds), --chains and --trace, which is "
+                "for your eyes alone, are for it too. A wish of --user-privacy that is above "
+                "--epsilon, or of somebody who is not in the ratings, is then refused.",
             },
         .groups = {{"Options", train_options},
                    {"Samplers", sampler_options},
@@ -984,8 +985,9 @@ const struct verb verbs[] = {
                 "Programs find the file at /v1/release, its items with their titles at /v1/items, "
                 "and the privacy statement at /v1/statement, the last two as JSON.",
                 "Requests must name localhost, the address, or a --host as their host, so that "
-                "other sites cannot pass as this one. Nothing about requests is written down. There "
-                "is no encryption: docs/serve.md says how to put a web server in front for that.",
+                "other sites cannot pass as this one. Nothing about requests is written down. "
+                "There is no encryption: docs/serve.md says how to put a web server in front for "
+                "that.",
                 "What may not be published is refused: a checkpoint, a release that is stamped NOT "
                 "PRIVATE, and one that dpmf privacy verify does not accept.",
                 "With --json it prints one object with url, port, items, titles, page_bytes and "

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model_use.h"
 #include "report.h"
 #include "text.h"
 
@@ -41,9 +40,14 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
     dpmf_json_double(json, "offset", info->offset);
     dpmf_json_uint(json, "epochs", info->epochs);
     if (epochs_asked(info) > 0) dpmf_json_uint(json, "epochs_asked", epochs_asked(info));
-    dpmf_json_double(json, "learning_rate", info->learning_rate);
-    dpmf_json_double(json, "decay", info->decay);
-    dpmf_json_double(json, "regularization", info->regularization);
+    if (info->samples == 0) {
+        dpmf_json_double(json, "learning_rate", info->learning_rate);
+        dpmf_json_double(json, "decay", info->decay);
+        dpmf_json_double(json, "regularization", info->regularization);
+    } else {
+        dpmf_json_uint(json, "samples", info->samples);
+        dpmf_json_double(json, "noise_precision", info->noise_precision);
+    }
     dpmf_json_uint(json, "seed", info->seed);
     dpmf_json_double(json, "best_valid", info->best_valid);
     if (!isnan(info->best_valid)) dpmf_json_uint(json, "best_epoch", info->best_epoch);
@@ -72,6 +76,16 @@ static void print_validation(const struct dpmf_model_info *info) {
         puts(", the last and the best");
 }
 
+static void print_settings(const struct dpmf_model_info *info) {
+    if (info->samples == 0)
+        printf("  %-10s learning rate %s, regularization %s, seed %" PRIu64 "\n", "settings",
+               text_double(info->learning_rate).text, text_double(info->regularization).text,
+               info->seed);
+    else
+        printf("  %-10s %s of the posterior, noise of a rating %.4f, seed %" PRIu64 "\n", "samples",
+               text_count(info->samples, "draw").text, 1 / sqrt(info->noise_precision), info->seed);
+}
+
 static void print_page(const char *path, const struct dpmf_model_info *info) {
     terminal_text_print(stdout, path);
     printf(": a model of %s and %s with %s\n\n", text_count(info->users, "user").text,
@@ -80,9 +94,7 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
     printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
            text_double(info->max).text, info->offset);
     print_epochs(info);
-    printf("  %-10s learning rate %s, regularization %s, seed %" PRIu64 "\n", "settings",
-           text_double(info->learning_rate).text, text_double(info->regularization).text,
-           info->seed);
+    print_settings(info);
     print_validation(info);
     printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
 }
@@ -177,8 +189,9 @@ int describe_model_run(struct invocation *invocation) {
     if (command_has(invocation, OPTION_PLOT))
         return terminal_error_print(STATUS_USAGE, "describe the ratings with --plot instead",
                                     "%s: this is a model: it has no ratings to draw", path);
-    int status = model_use_open(invocation, &model);
-    if (status != STATUS_DONE) return status;
+    struct dpmf_error error = {0};
+    int status = STATUS_DONE;
+    if (dpmf_model_open(path, &model, &error) != 0) return report_error_print(invocation, &error);
     dpmf_model_info(model, &info);
     if (strcmp(info.kind, "release") == 0)
         status = describe_release(invocation, &info);

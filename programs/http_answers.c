@@ -31,7 +31,8 @@ static const struct {
     unsigned status;
     const char *sentence;
 } refusals[REFUSALS] = {
-    [REFUSAL_REQUEST] = {MHD_HTTP_BAD_REQUEST, "A request names its host, and names it once.\n"},
+    [REFUSAL_REQUEST] = {MHD_HTTP_BAD_REQUEST,
+                         "A request names its host, names it once, and has no zero bytes.\n"},
     [REFUSAL_PATH] = {MHD_HTTP_NOT_FOUND,
                       "There is nothing here. There is /, /v1/release, /v1/items and "
                       "/v1/statement.\n"},
@@ -73,7 +74,7 @@ static bool add_security(struct MHD_Response *response, const char *policy) {
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
         {"Permissions-Policy",
-         "accelerometer=(), ambient-light-sensor=(), bluetooth=(), camera=(), display-capture=(), "
+         "accelerometer=(), camera=(), display-capture=(), "
          "geolocation=(), gyroscope=(), hid=(), magnetometer=(), microphone=(), midi=(), "
          "payment=(), serial=(), usb=()"},
     };
@@ -89,7 +90,7 @@ static bool add_security(struct MHD_Response *response, const char *policy) {
 
 static struct MHD_Response *new_response(const char *bytes, size_t n) {
     /* The library does not write to a persistent buffer; its interface is older than const. */
-    return MHD_create_response_from_buffer(n, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
+    return MHD_create_response_from_buffer(n, (void *)bytes, MHD_RESPMEM_PERSISTENT);
 }
 
 /* Nobody has to trust it: it only tells an old copy from a new one. */
@@ -174,7 +175,7 @@ void http_answers_free(struct http_answers *answers) {
 /* The port is none of our business: a tunnel or a proxy may have another. */
 static bool is_port(const char *text) {
     size_t n = strspn(text, "0123456789");
-    return text[n] == '\0' && n <= PORT_DIGITS_MAX;
+    return n <= PORT_DIGITS_MAX && text[n] == '\0';
 }
 
 bool http_host_is_known(const char *header, const char *const *hosts, size_t n_hosts) {
@@ -206,13 +207,28 @@ bool http_tag_is_listed(const char *header, const char *tag) {
 struct heads {
     const char *host;
     unsigned n_hosts;
-    bool has_body;
+    bool has_body, has_more;
+    const char *begin, *end; /* of the head, as it came ... */
+    const char *seen;        /* ... and of what was seen of it; NULL when that is elsewhere */
 };
+
+static bool is_within(const struct heads *heads, const char *at) {
+    return (uintptr_t)at >= (uintptr_t)heads->begin && (uintptr_t)at < (uintptr_t)heads->end;
+}
+
+/* Between two headers there are ends of lines, and what the library puts in their place. Anything else is
+ * the rest of a value with a zero byte in it, which the library takes for its end. */
+static void look_between(struct heads *heads, const char *next) {
+    for (const char *at = heads->seen; at != NULL && at < next; at++)
+        heads->has_more |= *at != '\0' && strchr("\r\n \t", *at) == NULL;
+}
 
 static enum MHD_Result look_at_header(void *self, enum MHD_ValueKind kind, const char *name,
                                       const char *value) {
     struct heads *heads = self;
     (void)kind;
+    if (is_within(heads, name)) look_between(heads, name);
+    heads->seen = value != NULL && is_within(heads, value) ? value + strlen(value) : NULL;
     if (strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0) {
         heads->host = value;
         heads->n_hosts++;
@@ -229,10 +245,16 @@ static enum MHD_Result look_at_header(void *self, enum MHD_ValueKind kind, const
 /* @return the refusal, or REFUSALS when there is none */
 static enum refusal find_fault(const struct http_answers *answers,
                                struct MHD_Connection *connection, const char *method,
-                               const char *version) {
+                               const char *version, bool is_whole) {
     struct heads heads = {0};
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    heads.begin = method;
+    heads.end = method + (info != NULL ? info->header_size : 0);
     MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &heads);
+    look_between(&heads, heads.end);
     bool is_old = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
+    if (!is_whole || heads.has_more) return REFUSAL_REQUEST;
     if (heads.n_hosts > 1 || (heads.n_hosts == 0 && !is_old)) return REFUSAL_REQUEST;
     if (heads.n_hosts == 1 &&
         (heads.host == NULL || !http_host_is_known(heads.host, answers->hosts, answers->n_hosts)))
@@ -254,8 +276,8 @@ static int64_t refuse(struct http_answers *answers, struct MHD_Connection *conne
 }
 
 int64_t http_answers_refuse(struct http_answers *answers, struct MHD_Connection *connection,
-                            const char *method, const char *version) {
-    enum refusal fault = find_fault(answers, connection, method, version);
+                            const char *method, const char *version, bool is_whole) {
+    enum refusal fault = find_fault(answers, connection, method, version, is_whole);
     return fault == REFUSALS ? 0 : refuse(answers, connection, fault);
 }
 

@@ -19,10 +19,36 @@ int model_use_no_memory(void) {
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
 
+/* What a release promises is no condition for using it at home; but whoever does should know. */
+static void warn_of_statement(struct invocation *invocation) {
+    const char *path = invocation->operands[0], *why = NULL;
+    struct dpmf_statement statement;
+    struct dpmf_error error = {0};
+    char text[2 * DPMF_ERROR_TEXT_MAX];
+    int rc = dpmf_release_statement(path, &statement, &error);
+    if (rc == DPMF_ERR_BASE_NO_MEMORY)
+        why = "its privacy statement could not be checked: there is not enough memory";
+    else if (rc != 0)
+        why = "its privacy statement does not hold; dpmf privacy verify tells why";
+    else if (statement.is_insecure)
+        why = "NOT PRIVATE: its noise was made from a seed";
+    else if (statement.is_research)
+        why = "NOT PRIVATE: it was made with --research";
+    if (why != NULL) {
+        snprintf(text, sizeof text, "%.*s: %s", DPMF_ERROR_TEXT_MAX, path, why);
+        terminal_warning_print(&invocation->terminal, text);
+    }
+    dpmf_statement_free(&statement);
+}
+
 int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
+    struct dpmf_model_info info;
     struct dpmf_error error = {0};
     int rc = dpmf_model_open(invocation->operands[0], model, &error);
-    return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
+    if (rc != 0) return report_error_print(invocation, &error);
+    dpmf_model_info(*model, &info);
+    if (strcmp(info.kind, "release") == 0) warn_of_statement(invocation);
+    return STATUS_DONE;
 }
 
 int model_use_ratings(struct invocation *invocation, enum option_id id, struct dpmf_store **store) {

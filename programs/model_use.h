@@ -10,8 +10,8 @@
 /* Says that there is no memory left. @return the exit status that goes with it */
 int model_use_no_memory(void);
 
-/* Opens the first operand. @return an exit status, after saying what is wrong
- */
+/* Opens the first operand; there is a warning when it is a release that is not as private as one should
+ * be. @return an exit status, after saying what is wrong */
 int model_use_open(struct invocation *invocation, struct dpmf_model **model);
 
 /* Opens the ratings an option names; NULL when it was not given. @return an

@@ -36,6 +36,7 @@ struct reading {
     const char *path;         /* to be read ... */
     const char *name;         /* ... and what errors call it */
     char copy[PATH_TEXT_MAX]; /* the path of a copy, where there is one */
+    bool are_pairs;           /* of the command line, not of a file */
 };
 
 static int fail(const struct reading *reading, struct dpmf_error *error) {
@@ -102,6 +103,17 @@ static int refuse_pair(const struct reading *reading, const char *pair, const ch
                                 reading->name, pair, problem);
 }
 
+/* Whether a text begins with a pair and goes on with something other than a comma. */
+static bool are_several(const char *text) {
+    const char *other = strpbrk(text, "; \t\n|");
+    const char *colon = other != NULL ? memrchr(text, ':', (size_t)(other - text)) : NULL;
+    char rating[32];
+    double value;
+    if (colon == NULL || (size_t)(other - colon) > sizeof rating) return false;
+    snprintf(rating, sizeof rating, "%.*s", (int)(other - colon - 1), colon + 1);
+    return dpmf_parse_double(rating, &value) == 0;
+}
+
 /* One pair, in its own copy: the last colon parts it, so that ids may hold colons. */
 static int read_pair(const struct reading *reading, char *pair) {
     char why[160];
@@ -117,11 +129,15 @@ static int read_pair(const struct reading *reading, char *pair) {
         snprintf(why, sizeof why, "\"%.100s\" %s", colon + 1, fault_text(fault));
         return refuse_pair(reading, pair, why);
     }
-    return add_rating(reading, pair, (size_t)(colon - pair), rating) == 0 ? STATUS_DONE
-                                                                          : model_use_no_memory();
+    uint64_t unknown = reading->own->unknown;
+    if (add_rating(reading, pair, (size_t)(colon - pair), rating) != 0)
+        return model_use_no_memory();
+    if (reading->own->unknown == unknown || !are_several(pair)) return STATUS_DONE;
+    return refuse_pair(reading, pair, "pairs have commas between them, and no blanks");
 }
 
-static int read_pairs(const struct reading *reading) {
+static int read_pairs(struct reading *reading) {
+    reading->are_pairs = true;
     char *text = strdup(reading->name);
     if (text == NULL) return model_use_no_memory();
     int status = STATUS_DONE;
@@ -236,6 +252,16 @@ struct look {
     bool has_user, has_item, has_rating, is_json;
 };
 
+/* What rows of three columns without a header can mean: someone's name before an item and a rating, or,
+ * when that does not fit, an item and a rating before a time. */
+struct meaning {
+    const struct reading *reading;
+    struct dpmf_model_info info;
+    size_t n_rows, n_other;                   /* all, and those that have not three columns */
+    size_t first_is_item, second_is_item;     /* rows whose column names an item of the model */
+    size_t second_is_rating, third_is_rating; /* rows whose column is on the model's scale */
+};
+
 static int look_at_row(void *self, const struct dpmf_table_record *record,
                        struct dpmf_error *error) {
     struct look *look = self;
@@ -253,8 +279,53 @@ static int look_at_row(void *self, const struct dpmf_table_record *record,
     return 0;
 }
 
+static bool is_on_scale(const struct meaning *meaning, const struct dpmf_field *field) {
+    double rating;
+    return parse_rating(meaning->reading, field->text, &rating) == 0 &&
+           rating >= meaning->info.min && rating <= meaning->info.max;
+}
+
+static bool is_item(const struct meaning *meaning, const struct dpmf_field *field) {
+    return dpmf_model_find_item(meaning->reading->model, field->text, field->length) != UINT64_MAX;
+}
+
+static int weigh_row(void *self, const struct dpmf_table_record *record, struct dpmf_error *error) {
+    struct meaning *meaning = self;
+    (void)error;
+    meaning->n_rows++;
+    if (record->n != 3) {
+        meaning->n_other++;
+        return 1;
+    }
+    meaning->first_is_item += is_item(meaning, &record->field[0]);
+    meaning->second_is_item += is_item(meaning, &record->field[1]);
+    meaning->second_is_rating += is_on_scale(meaning, &record->field[1]);
+    meaning->third_is_rating += is_on_scale(meaning, &record->field[2]);
+    return 0;
+}
+
+/* The usual reading stays unless it fails in every row where the other one fails in none. */
+static bool are_items_first(const struct reading *reading) {
+    struct meaning meaning = {.reading = reading};
+    struct dpmf_error error = {0};
+    dpmf_model_info(reading->model, &meaning.info);
+    if (dpmf_table_read_whole(reading->path, &reading->invocation->run, weigh_row, &meaning,
+                              &error) != 0)
+        return false;
+    size_t n = meaning.n_rows;
+    bool other_fits =
+        meaning.n_other == 0 && meaning.first_is_item == n && meaning.second_is_rating == n;
+    if (n == 0 || !other_fits || (meaning.second_is_item > 0 && meaning.third_is_rating > 0))
+        return false;
+    terminal_note_print(&reading->invocation->terminal,
+                        "%s: three columns without names: taken as item, rating and time, since "
+                        "they do not fit user, item and rating",
+                        reading->name);
+    return true;
+}
+
 /* Whether there is no column of users: the header has none, or there is no header and there are
- * two columns, in both rows, since blocks of ratings may begin with two. What cannot be read as a
+ * two columns, in both rows, since blocks of ratings may begin with two, or three that mean so. What cannot be read as a
  * table, a store too, is left to the reader of ratings, which also says why. */
 static bool is_without_users(const struct reading *reading) {
     const struct invocation *invocation = reading->invocation;
@@ -266,6 +337,7 @@ static bool is_without_users(const struct reading *reading) {
         return false;
     if (look.n_rows == 0) return true;
     if (look.has_item && look.has_rating) return !look.has_user;
+    if (!look.is_json && look.n_fields[0] == 3) return are_items_first(reading);
     return look.n_fields[0] == 2 && (look.n_rows < 2 || look.n_fields[1] == 2) && !look.is_json;
 }
 
@@ -338,7 +410,13 @@ static int read_any(struct reading *reading) {
         return read_once(reading, STDIN_FILENO);
     }
     bool is_there = stat(mine, &found) == 0;
+    bool is_missing = !is_there && errno == ENOENT;
     if (!is_there && strchr(mine, ':') != NULL) return read_pairs(reading);
+    if (is_missing)
+        return terminal_error_print(STATUS_IO,
+                                    "check the path; ratings can also be given as ITEM:RATING, as "
+                                    "--ratings dune:5,solaris:3.5",
+                                    "%s: cannot open: %s", mine, text_system_error(ENOENT).text);
     bool is_once = is_there && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
     return is_once ? read_pipe(reading) : read_path(reading);
 }
@@ -363,6 +441,19 @@ static int keep_last(const struct dpmf_model_info *info, struct own_ratings *own
     return STATUS_DONE;
 }
 
+/* Times and ids are taken for ratings where a table has no names, and are this far off. */
+static const double FAR_SPANS = 100;
+
+static int refuse_far(const struct reading *reading, const struct dpmf_model_info *info,
+                      double rating) {
+    return terminal_error_print(
+        STATUS_INPUT,
+        reading->are_pairs ? "give ratings on the model's scale, or --rescale them"
+                           : "name the columns in a first line, as item,rating; or --rescale",
+        "%s: a rating of %.4g is far off the model's scale, %s to %s", reading->name, rating,
+        text_double(info->min).text, text_double(info->max).text);
+}
+
 static int check_all(const struct reading *reading, const struct dpmf_model_info *info) {
     struct own_ratings *own = reading->own;
     for (size_t i = 0; i < own->n; i++) {
@@ -370,6 +461,9 @@ static int check_all(const struct reading *reading, const struct dpmf_model_info
         if (!isfinite(rating))
             return terminal_error_print(STATUS_INPUT, "give ratings on the model's scale",
                                         "%s: a rating is too large a number", reading->name);
+        double far = FAR_SPANS * (info->max - info->min);
+        if ((double)rating < info->min - far || (double)rating > info->max + far)
+            return refuse_far(reading, info, (double)rating);
         own->outside += rating < (float)info->min || rating > (float)info->max;
     }
     return STATUS_DONE;

@@ -193,9 +193,10 @@ void page_free(struct page *page) {
 
 /* ---- from pieces to bytes ---------------------------------------------------------------------- */
 
-enum {
-    BASE64_STEP = 3 * 16384
-}; /* encoded at once: a multiple of 3, so that only the end is padded */
+/* What is written at once: for base64 a multiple of 3, so that only the end is padded. */
+enum { BASE64_STEP = 3 * 16384, JSON_STEP = 8192 };
+
+static const char angle_escape[] = "\\u003c";
 
 struct output {
     int (*put)(void *self, const void *bytes, size_t n);
@@ -231,16 +232,26 @@ static int write_base64(const struct page_piece *piece, const struct output *out
 }
 
 /* In JSON a "<" stands in strings alone, where it may as well be escaped. */
+static size_t escape_angles(const char *bytes, size_t n, char *text) {
+    char *at = text;
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == '<') {
+            memcpy(at, angle_escape, sizeof angle_escape - 1);
+            at += sizeof angle_escape - 1;
+        } else {
+            *at++ = bytes[i];
+        }
+    }
+    return (size_t)(at - text);
+}
+
 static int write_json(const struct page_piece *piece, const struct output *output) {
-    const char *from = piece->bytes, *end = piece->bytes + piece->n;
+    char text[JSON_STEP * (sizeof angle_escape - 1)];
     int code = 0;
-    while (code == 0) {
-        const char *angle = memchr(from, '<', (size_t)(end - from));
-        const char *stop = angle != NULL ? angle : end;
-        if (stop > from) code = output->put(output->self, from, (size_t)(stop - from));
-        if (angle == NULL) break;
-        if (code == 0) code = output->put(output->self, "\\u003c", 6);
-        from = angle + 1;
+    for (size_t i = 0; i < piece->n && code == 0; i += JSON_STEP) {
+        size_t n = piece->n - i < JSON_STEP ? piece->n - i : JSON_STEP;
+        size_t written = escape_angles(piece->bytes + i, n, text);
+        code = output->put(output->self, text, written);
     }
     return code;
 }
@@ -264,7 +275,8 @@ static uint64_t piece_size(const struct page_piece *piece) {
     uint64_t size = piece->n;
     if (piece->form == PAGE_BASE64) return (size + 2) / 3 * 4;
     if (piece->form == PAGE_JSON)
-        for (size_t i = 0; i < piece->n; i++) size += piece->bytes[i] == '<' ? 5 : 0;
+        for (size_t i = 0; i < piece->n; i++)
+            size += piece->bytes[i] == '<' ? sizeof angle_escape - 2 : 0;
     return size;
 }
 

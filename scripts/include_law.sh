@@ -157,9 +157,9 @@ fi
 
 # ---- rule 4: a file's name says which it is ------------------------------------------------------------
 
-breaches=$(c_files include lib programs web tests bench examples | sed 's#.*/##' | sort | uniq -d |
+breaches=$(c_files include lib programs web reference tests bench examples | sed 's#.*/##' | sort | uniq -d |
     while IFS= read -r name; do
-        c_files include lib programs web tests bench examples | grep "/$name$" | paste -sd' '
+        c_files include lib programs web reference tests bench examples | grep "/$name$" | paste -sd' '
     done)
 rule "no two C files of one name" "$breaches"
 
@@ -172,7 +172,7 @@ rule "no -march=native" "$breaches"
 
 # ---- rule 6: nothing unfinished ------------------------------------------------------------------------
 
-breaches=$(c_files include lib programs web tests bench | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
+breaches=$(c_files include lib programs web reference tests bench | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
 rule "nothing marked as unfinished" "$breaches"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"

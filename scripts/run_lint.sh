@@ -49,7 +49,7 @@ lint_scripts() {
 # Which files, and how many places in each; what to do about it is always the same.
 layout() {
     local places
-    places=$(find include lib programs web tests bench -name '*.[ch]' -print0 |
+    places=$(find include lib programs web reference tests bench -name '*.[ch]' -print0 |
         xargs -0 clang-format --dry-run 2>&1 | sed -nE 's/^([^:]+):[0-9]+:[0-9]+: warning.*/\1/p' |
         LC_ALL=C sort | uniq -c)
     [[ -z $places ]] && return 0

@@ -3,7 +3,7 @@
  *
  * Everything it needs is in the page itself: the release, the titles and the statement in <script> blocks of data,
  * and the module (client_module.c) that computes with them. Ratings live in this script's memory; there is no code here
- * that could send them, and the page's policy would refuse it. Sections, in reading order:
+ * that sends them, and the page's policy pins this script by its hash. Sections, in reading order:
  *
  *   helpers · the module · the scale and the titles · state · stars · the search · lists · recommendations ·
  *   the sheet of one title · the map · privacy · files and memory · the start
@@ -205,14 +205,25 @@ function matchOf(title, phrase, words) {
     return words.every((word) => title.includes(" " + word)) ? 2 : 3;
 }
 
+/* How well each title answers what was typed, which is taken as it is where it has neither letters nor digits. */
+function matcherOf(typed) {
+    const phrase = fold(typed), words = phrase.slice(1).split(" "), plain = typed.trim().toLowerCase();
+    if (phrase !== " ") return (item) => matchOf(folded[item], phrase, words);
+    return (item) => {
+        const at = titles[item].toLowerCase().indexOf(plain);
+        return Math.min(at, 1);
+    };
+}
+
 /* The best n titles for what was typed, the shorter first where they match equally well; and how many match in all. */
 function searchTitles(typed, n = 10) {
-    const phrase = fold(typed), words = phrase.slice(1).split(" "), best = [];
+    const best = [];
     let matches = 0;
-    if (phrase === " ") return { best: [], matches };
+    if (typed.trim() === "") return { best: [], matches };
     if (folded.length < titles.length) foldSome(titles.length);
+    const matcher = matcherOf(typed);
     for (let item = 0; item < folded.length; item++) {
-        const match = matchOf(folded[item], phrase, words);
+        const match = matcher(item);
         if (match < 0) continue;
         matches++;
         const rank = match * 1e6 + folded[item].length;
@@ -383,7 +394,7 @@ function closeSearch() {
 
 function runSearch() {
     const typed = search.input.value, { best, matches } = searchTitles(typed);
-    if (fold(typed) === " ") return closeSearch();
+    if (typed.trim() === "") return closeSearch();
     search.items = best;
     search.list.replaceChildren(...best.map((item, i) => {
         const value = ratings.get(item);
@@ -586,8 +597,24 @@ function fillPick(row, { item, score }) {
     row.bar.style.transform = `scaleX(${scale.share(score)})`;
     row.classList.toggle("done", ratings.has(item));
     if (ratings.has(item)) row.why.replaceChildren("Now among your ratings");
-    else row.why.replaceChildren(...reasonOf(ratings.size ? explain(item) : { shares: [] }));
+    else if (ratings.size === 0) row.why.replaceChildren(...reasonOf({ shares: [] }));
     setStars(row.stars);
+}
+
+const REASON_TIME = 25; /* milliseconds that reasons may take at once */
+let lateReasons = 0;
+
+/* Reasons from the top of the list down. With many factors and ratings each takes a while: what is not done in time
+ * follows piece by piece, so that the page never stands still for them. */
+function showReasons(rows) {
+    const until = performance.now() + REASON_TIME;
+    clearTimeout(lateReasons);
+    do {
+        const row = rows.shift();
+        if (row) row.why.replaceChildren(...reasonOf(explain(row.item)));
+    } while (rows.length && performance.now() < until);
+    for (const row of rows) row.why.replaceChildren("\u00a0"); /* what stands there is of other ratings */
+    if (rows.length) lateReasons = setTimeout(showReasons, 0, rows);
 }
 
 function showPicks() {
@@ -601,7 +628,9 @@ function showPicks() {
         if (!pickRows.has(pick.item)) pickRows.set(pick.item, bindPick(spare.pop() ?? pickRow(), pick.item));
         fillPick(pickRows.get(pick.item), pick);
     }
-    arrange($("pick-list"), picks.map((pick) => pickRows.get(pick.item)));
+    const rows = picks.map((pick) => pickRows.get(pick.item));
+    showReasons(ratings.size ? rows.filter((row) => !ratings.has(row.item)) : []);
+    arrange($("pick-list"), rows);
     $("picks-heading").textContent = ratings.size ? "For you" : "A place to begin";
     $("picks-lead").textContent = picks.length === 0 ? "There is nothing left to recommend." : release.factors === 0 ?
         "This release knows how much titles are liked in general and not who likes what: the order is the same for everyone." :
@@ -959,17 +988,47 @@ function phi(x) {
     return x > 8 ? 1 : 0.5 + sum * width / 3;
 }
 
-function readStatement() {
-    let block;
+/* What this page reads of a statement, and how each must be; docs/formats/release.md has them all. */
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+const isYesOrNo = (value) => typeof value === "boolean";
+const STATEMENT = {
+    format: (value) => value === 1,
+    release_id: (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
+    kind: (value) => typeof value === "string",
+    mechanism: (value) => typeof value === "string",
+    epsilon: (value) => isNumber(value) && value > 0,
+    delta: (value) => isNumber(value) && value >= 0 && value < 1,
+    mu: (value) => value === null || isNumber(value) && value > 0,
+    items: isNumber,
+    range: (value) => isNumber(value?.min) && isNumber(value?.max),
+    insecure: isYesOrNo,
+    research: isYesOrNo,
+    catalogue_from_ratings: isYesOrNo,
+    outside: (value) => Array.isArray(value) && value.every((text) => typeof text === "string"),
+};
+
+/* JSON, or undefined where it is none. */
+function parsed(text) {
     try {
-        block = JSON.parse(dataOf("dpmf-statement", "privacy statement"));
-    } catch (problem) {
-        if (!(problem instanceof SyntaxError)) throw problem;
+        return JSON.parse(text);
+    } catch {
+        return undefined;
     }
-    const said = block?.statement, own = JSON.parse(textAt(wasm.statement()));
-    if (typeof block?.text !== "string" || !said || JSON.stringify(said) !== JSON.stringify(own))
-        throw new Error("Its privacy statement is not that of its release. Get the page again from where it came from.");
-    return { text: block.text, ...own };
+}
+
+/* Whether it is sound was checked when the page was made. Here it must be what can be shown, of this very release. */
+function readStatement() {
+    const block = parsed(dataOf("dpmf-statement", "privacy statement")), own = parsed(textAt(wasm.statement()));
+    const again = "Get the page again from where it came from.";
+    if (typeof own !== "object" || own === null || Array.isArray(own))
+        throw new Error(`Its release has no privacy statement. ${again}`);
+    const wrong = Object.keys(STATEMENT).find((name) => !Object.hasOwn(own, name) || !STATEMENT[name](own[name]));
+    if (wrong) throw new Error(`The privacy statement of its release lacks a sound “${wrong}”. ${again}`);
+    if (own.items !== release.items || own.range.min !== release.min || own.range.max !== release.max)
+        throw new Error(`The privacy statement of its release is about another release. ${again}`);
+    if (typeof block?.text !== "string" || JSON.stringify(block.statement) !== JSON.stringify(own))
+        throw new Error(`Its privacy statement is not that of its release. ${again}`);
+    return { ...own, text: block.text };
 }
 
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
@@ -982,8 +1041,13 @@ const STAMPS = {
     "not private": "NOT PRIVATE. This release was made for tests or research. None of what follows is promised.",
 };
 
+/* The worst of what the statement says of itself counts, and a kind that is not known is no promise. */
+function stampOf({ kind, insecure, research }) {
+    return insecure || research || !Object.hasOwn(STAMPS, kind) ? STAMPS["not private"] : STAMPS[kind];
+}
+
 function showPrivacy(said) {
-    const { epsilon, delta, mu } = said, stamp = STAMPS[said.kind] ?? STAMPS["not private"], is = stamp ? "would be" : "is";
+    const { epsilon, delta, mu } = said, stamp = stampOf(said), is = stamp ? "would be" : "is";
     const odds = epsilon > 20 ? null : atMost(Math.exp(epsilon), epsilon < 3 ? 2 : 0);
     const oneIn = delta > 0 ? `1 in ${count(Math.floor(1 / delta * (1 + 1e-12)))}` : null;
     const right = 100 * (mu > 0 ? phi(mu / 2) : 1 / (1 + Math.exp(-epsilon))), guess = right >= 99.9 ? "100" : atMost(right, 1);
@@ -1005,17 +1069,34 @@ function showPrivacy(said) {
     const limits = ["What is true of people in general, such as that those who like one title like another: it may be true of you."];
     if (said.catalogue_from_ratings)
         limits.push("The list of titles: it was taken from the ratings and shows which titles anyone rated.");
-    if (Array.isArray(said.outside)) limits.push(...said.outside.map((text) => sentence(String(text))));
+    limits.push(...said.outside.map(sentence));
+    limits.push("A page that someone changed: the statement was checked when the page was made, and the page cannot check " +
+        "itself. “dpmf privacy verify” checks a release.");
     $("limits").replaceChildren(...limits.map((text) => make("li", { text })));
     $("statement").textContent = said.text;
     $("about").textContent = [`${count(release.items)} titles`, plural(release.factors, "factor"),
-        `release ${String(said.release_id).slice(0, 8)}`, `made with dpmf ${textAt(wasm.version())}`].join(" · ");
+        `release ${said.release_id.slice(0, 8)}`, `made with dpmf ${textAt(wasm.version())}`].join(" · ");
 }
 
 // ---- files and memory -----------------------------------------------------------------------------------------------
 
-const memoryKey = () => "dpmf: " + document.title;
-let strangers = []; /* remembered ratings of titles that this release does not have: kept, for another release may */
+/* Ratings are remembered for one catalogue: its name and a hash of its ids, FNV-1a twice. A newer release of the same
+ * catalogue finds them again, and another one under the same name does not. */
+let memoryKey = "";
+
+function nameMemory() {
+    let a = 0x811c9dc5, b = 0x01000193;
+    const take = (byte) => {
+        a = Math.imul(a ^ byte, 0x01000193);
+        b = Math.imul(b ^ byte, 0x5bd1e995) ^ b >>> 15;
+    };
+    for (let item = 0; item < release.items; item++) {
+        const address = ask("item_id", item), n = answers(1)[0];
+        for (const byte of bytesAt(address, n)) take(byte);
+        for (let rest = n; ; rest >>>= 8) { take(rest & 255); if (rest < 256) break; } /* where the id ends */
+    }
+    memoryKey = `dpmf: ${document.title} ` + [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+}
 
 function notice(message, details = []) {
     const list = details.length ? [make("ul", {}, ...details.map((text) => make("li", { text })))] : [];
@@ -1027,9 +1108,9 @@ function notice(message, details = []) {
 /* Writes what there is, or nothing at all where that was not asked for. */
 function remember() {
     try {
-        if (!$("remember").checked) return localStorage.removeItem(memoryKey());
+        if (!$("remember").checked) return localStorage.removeItem(memoryKey);
         const own = [...ratings].map(([item, value]) => [idOf(item), value]);
-        localStorage.setItem(memoryKey(), JSON.stringify({ ratings: [...strangers, ...own], hidden: [...hidden].map(idOf) }));
+        localStorage.setItem(memoryKey, JSON.stringify({ ratings: own, hidden: [...hidden].map(idOf) }));
     } catch {
         if (!$("remember").checked) return;
         $("remember").checked = false;
@@ -1039,29 +1120,32 @@ function remember() {
 
 const isOnScale = (value) => typeof value === "number" && value >= scale.min && value <= scale.max;
 
-/* Memory may have been written by anything that runs at the same address: believed only as far as it makes sense. */
+/* Memory may have been written by anything that runs at the same address: what does not fit is passed over. */
 function recall() {
-    let memory = null;
+    let memory;
     try {
-        memory = JSON.parse(localStorage.getItem(memoryKey()));
-    } catch { /* none, or not ours */ }
-    if (!memory || !Array.isArray(memory.ratings)) return;
+        memory = parsed(localStorage.getItem(memoryKey));
+    } catch { /* a browser that lets nothing be remembered */ }
+    if (!Array.isArray(memory?.ratings)) return;
     $("remember").checked = true;
-    for (const [id, value] of memory.ratings.filter(Array.isArray)) {
+    for (const entry of memory.ratings) {
+        const [id, value] = Array.isArray(entry) && entry.length === 2 ? entry : [];
         const item = typeof id === "string" ? findId(id) : -1;
         if (item >= 0 && isOnScale(value)) setRating(item, value);
-        else if (typeof id === "string" && typeof value === "number") strangers.push([id, value]);
     }
     for (const id of Array.isArray(memory.hidden) ? memory.hidden : []) {
-        const item = findId(String(id));
+        const item = typeof id === "string" ? findId(id) : -1;
         if (item >= 0) hide(item);
     }
 }
 
 const quoted = (text) => /[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;
 
+/* A spreadsheet takes text that begins so for a formula, and an apostrophe before it for text. Loading goes by the id. */
+const asText = (text) => /^\s*[=+\-@＝＋－＠]/.test(text) ? "'" + text : text;
+
 function exportText() {
-    const rows = [...ratings].map(([item, value]) => `${quoted(idOf(item))},${value},${quoted(titles[item])}`);
+    const rows = [...ratings].map(([item, value]) => `${quoted(idOf(item))},${value},${quoted(asText(titles[item]))}`);
     return ["item,rating,title", ...rows, ""].join("\n");
 }
 
@@ -1072,9 +1156,8 @@ function saveFile() {
     notice(`${plural(ratings.size, "rating")} saved to my-ratings.csv, with your other downloads.`);
 }
 
-/* Rows of fields with the line each begins in; parted by tabs, semicolons or commas, whichever the first line has. */
-function parseTable(text) {
-    const first = text.slice(0, text.search(/[\r\n]|$/)), part = first.includes("\t") ? "\t" : first.includes(";") ? ";" : ",";
+/* Rows of fields with the line each begins in, at most so many. */
+function parseTable(text, part, most = Infinity) {
     const rows = [];
     let fields = [], field = "", isQuoted = false, line = 1, begun = 1;
     const endRow = () => {
@@ -1083,7 +1166,7 @@ function parseTable(text) {
         fields = [];
         field = "";
     };
-    for (let i = 0; i < text.length; i++) {
+    for (let i = 0; i < text.length && rows.length < most; i++) {
         const c = text[i];
         if (c === "\n") line++;
         if (isQuoted) {
@@ -1091,45 +1174,100 @@ function parseTable(text) {
             else if (text[i + 1] === '"') { field += c; i++; }
             else isQuoted = false;
         } else if (c === '"' && field.trim() === "") { isQuoted = true; field = ""; }
-        else if (c === part) { fields.push(field); field = ""; }
+        else if (text.startsWith(part, i)) { fields.push(field); field = ""; i += part.length - 1; }
         else if (c === "\n") { endRow(); begun = line; }
         else if (c !== "\r" || text[i + 1] !== "\n") field += c;
     }
-    endRow();
+    if (rows.length < most) endRow();
     return rows;
 }
 
-/* An item by its id, or else by a title that only one has. @return the item, or words about why there is none */
-function itemOf(text, byTitle) {
-    const item = findId(text);
+const readNumber = (text) => /^[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d{1,3})?$/i.test(text) ? Number(text.replace(",", ".")) : NaN;
+
+/* The columns that files of ratings have, and what they are called; capitals and what parts words do not matter. */
+const COLUMNS = {
+    item: ["item", "itemid", "movieid", "id"],
+    rating: ["rating", "score", "stars"],
+    title: ["title", "name"],
+    user: ["user", "userid"],
+};
+
+/* Where the columns are, by the names in a first row; null where it has none. */
+function columnsOf(fields) {
+    const names = fields.map((name) => name.trim().toLowerCase().replace(/[\s_-]/g, "")), at = {};
+    for (const [column, called] of Object.entries(COLUMNS)) at[column] = names.findIndex((name) => called.includes(name));
+    return at.rating >= 0 && (at.item >= 0 || at.title >= 0 || at.user >= 0) ? at : null;
+}
+
+/* What parts the fields: the first that makes sense of the first row, read as a row is, quotes and all. */
+function partOf(text) {
+    const rowBy = (part) => parseTable(text, part, 1)[0]?.fields ?? [];
+    return ["\t", "::", ";", ","].find((part) => {
+        const fields = rowBy(part);
+        return fields.length > 1 && (columnsOf(fields) || !Number.isNaN(readNumber(fields[1].trim())));
+    }) ?? ["\t", "::", ";", ","].find((part) => rowBy(part).length > 1) ?? ",";
+}
+
+/* Titles as they are compared; those without letters and digits as they are, lest they all be the same. */
+function titleKey(text) {
+    const key = fold(text);
+    return key === " " ? text.trim().replace(/^'(?=[=+\-@＝＋－＠])/, "") : key;
+}
+
+/* An item by its id, or else by a title that only one has. A number is an id and nothing else: one that this catalogue does
+ * not know is no title that happens to be a year. @return the item, or words about why there is none */
+function itemOf(text, byTitle, isTitle) {
+    const item = isTitle ? -1 : findId(text);
     if (item >= 0) return item;
-    const same = byTitle.get(fold(text));
+    const same = isTitle || !/^\d+$/.test(text) ? byTitle.get(titleKey(text)) : undefined;
     if (!same) return "is not in this catalogue";
     return same.length === 1 ? same[0] : `is the title of ${same.length} items: give its id`;
 }
 
-function importText(text) {
-    const rows = parseTable(text.replace(/^\uFEFF/, "")), bad = [], byTitle = new Map(), given = new Map();
+/* Why a table is not one person's ratings of items; or nothing. */
+function refuseTable(rows, columns) {
+    const first = rows[0]?.fields ?? [];
+    if (!columns && first.length > 3 && first.slice(0, 4).every((field) => !Number.isNaN(readNumber(field.trim()))))
+        return "That file has four columns of numbers and no names for them. Its first line should be: item,rating,title";
+    if (!columns) return "";
+    const people = new Set(rows.slice(1).map(({ fields }) => fields[columns.user]?.trim() ?? ""));
+    if (columns.user >= 0 && people.size > 1)
+        return `That file holds ratings of ${count(people.size)} people. Leave those of one person in it and load it again.`;
+    if (columns.item >= 0 || columns.title >= 0) return "";
+    return "That file does not say which items were rated. Its first line should be: item,rating,title";
+}
+
+/* Ratings by item, and a sentence about each line that is none. */
+function readRows(rows, columns) {
+    const bad = [], byTitle = new Map(), given = new Map();
     titles.forEach((title, item) => {
-        const key = fold(title);
+        const key = titleKey(title);
         if (byTitle.has(key)) byTitle.get(key).push(item);
         else byTitle.set(key, [item]);
     });
-    const names = rows.length ? rows[0].fields.map((name) => name.trim().toLowerCase()) : [];
-    const isHeader = names.includes("rating");
-    const columns = isHeader ? ["item", "rating", "title"].map((name) => names.indexOf(name)) : [0, 1, 2];
-    for (const { line, fields } of rows.slice(isHeader ? 1 : 0)) {
-        const [id, number, title] = columns.map((column) => fields[column]?.trim() ?? "");
-        const value = /^[-+]?(\d+([.,]\d*)?|[.,]\d+)$/.test(number) ? Number(number.replace(",", ".")) : NaN;
-        let item = id ? itemOf(id, byTitle) : "has no item";
+    for (const { line, fields } of rows) {
+        const [id, number, title] = ["item", "rating", "title"].map((column) => fields[columns[column]]?.trim() ?? "");
+        const value = readNumber(number);
+        let item = id ? itemOf(id, byTitle, false) : "has no item";
         if (typeof item === "string" && title) {
-            const other = itemOf(title, byTitle);
-            if (typeof other === "number") item = other;
+            const other = itemOf(title, byTitle, true);
+            if (typeof other === "number" || !id) item = other;
         }
         if (typeof item === "string") bad.push(`Line ${line}: “${(id || title).slice(0, 60)}” ${item}.`);
         else if (isOnScale(value)) given.set(item, value);
         else bad.push(`Line ${line}: the rating “${number.slice(0, 20)}” is not a number from ${scale.min} to ${scale.max}.`);
     }
+    return { given, bad };
+}
+
+function importText(text) {
+    const plain = text.replace(/^\uFEFF/, ""), rows = parseTable(plain, partOf(plain));
+    const columns = rows.length ? columnsOf(rows[0].fields) : null, refusal = refuseTable(rows, columns);
+    if (refusal) {
+        notice(refusal);
+        return { loaded: 0, bad: [refusal] };
+    }
+    const { given, bad } = readRows(columns ? rows.slice(1) : rows, columns ?? { item: 0, rating: 1, title: 2 });
     for (const [item, value] of given) setRating(item, value);
     kept = candidate = null;
     show();
@@ -1158,7 +1296,6 @@ function forget() {
     for (const item of [...ratings.keys()]) { ratings.delete(item); ask("exclude", item, 0); }
     for (const item of [...hidden]) hide(item, false);
     ask("forget");
-    strangers = [];
     kept = candidate = null;
     shown = PAGE;
     $("remember").checked = false;
@@ -1183,6 +1320,8 @@ function startKeeping() {
 
 // ---- the start ------------------------------------------------------------------------------------------------------
 
+const FACTORS_MAX = 512; /* the first star costs their cube, which must not be felt */
+
 async function start() {
     const begun = performance.now();
     document.title = document.title.trim() || "Recommendations";
@@ -1192,12 +1331,16 @@ async function start() {
     ask("describe");
     const [items, factors, offset, min, max] = answers(5);
     release = { items, factors, offset, min, max };
+    if (factors > FACTORS_MAX)
+        throw new Error(`Its release has ${count(factors)} factors and is too large for a page, which takes ${FACTORS_MAX} ` +
+            "at most. Use “dpmf recommend” with it.");
     scale = makeScale(min, max);
     readTitles();
     showPrivacy(readStatement());
     startSearch();
     startLists();
     startKeeping();
+    nameMemory();
     recall();
     chart.start();
     $("page").hidden = $("seal").hidden = false;

@@ -92,7 +92,7 @@ int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
     *verdict = (struct chain_verdict){.rhat = INFINITY};
     verdict->draws = rounds > burn_in ? rounds - burn_in : 0;
     for (size_t f = 0; f < monitor->n_functionals; f++) {
-        struct mixing mixing;
+        struct mixing mixing = {.rhat = INFINITY};
         int code = chain_trace_judge(monitor, f, burn_in, &mixing, error);
         if (code < 0) return code;
         if (mixing.is_constant) continue;

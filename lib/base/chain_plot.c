@@ -8,10 +8,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/chain_trace.h"
 #include "base/error.h"
 #include "base/mixing.h"
 #include "base/output_file.h"
-#include "base/chain_trace.h"
 
 enum {
     WIDTH = 760,
@@ -170,7 +170,7 @@ static void put_line(struct picture *picture, const struct panel *panel, uint32_
 }
 
 static void put_name(struct picture *picture, const struct panel *panel) {
-    struct mixing mixing;
+    struct mixing mixing = {.rhat = INFINITY};
     int y = panel->top - 8;
     if (picture->code == 0)
         picture->code = chain_trace_judge(picture->monitor, panel->functional,

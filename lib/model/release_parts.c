@@ -5,7 +5,9 @@
  */
 #include "model/release_parts.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,52 @@ int release_digest_make(const struct release *release,
     snprintf(text, RELEASE_DIGEST_TEXT, "%016" PRIx64, digest.sum);
     free(digest.piece);
     return 0;
+}
+
+/* ---- what its numbers may be ------------------------------------------------------------------ */
+
+static const double FAR_SPANS = 1000, PENALTY_MIN = 1e-9, PENALTY_MAX = 1e9, FACTOR_MAX = 1e6;
+
+static bool is_penalty(double penalty, double unit) {
+    return penalty >= PENALTY_MIN * unit && penalty <= PENALTY_MAX * unit;
+}
+
+/* What is not a number is not within anything. */
+static bool all_within(const float *values, size_t n, double most) {
+    bool is_within = true;
+    for (size_t i = 0; i < n; i++) is_within &= fabs((double)values[i]) <= most;
+    return is_within;
+}
+
+static const char *matrix_fault(const struct factors *factors, double span, const char **which) {
+    const struct factor_matrix *items = &factors->items;
+    *which = release_tensor_names[RELEASE_BIASES];
+    if (!all_within(items->biases, (size_t)items->n, FAR_SPANS * span))
+        return "has a number that is too far off the scale of ratings";
+    *which = release_tensor_names[RELEASE_FACTORS];
+    for (uint64_t i = 0; factors->k > 0 && i < items->n; i++)
+        if (!all_within(items->rows + i * items->stride, factors->k, FACTOR_MAX * fmax(1, span)))
+            return "has a number that is too large";
+    return NULL;
+}
+
+const char *release_fault_find(const struct release *release, const char **which) {
+    const struct factors *factors = &release->factors;
+    const double span = factors->max - factors->min, far = FAR_SPANS * span;
+    *which = "dpmf.min to dpmf.max";
+    if (!(span > 0) || !(fabs(factors->min) <= (double)FLT_MAX) ||
+        !(fabs(factors->max) <= (double)FLT_MAX))
+        return "is not a scale";
+    *which = "dpmf.offset";
+    if (!(factors->offset >= factors->min - far && factors->offset <= factors->max + far))
+        return "is too far off the scale of ratings";
+    *which = "dpmf.factor_penalty";
+    if (!(release->factor_penalty == 0 && factors->k == 0) &&
+        !is_penalty(release->factor_penalty, span * span))
+        return "is not a penalty that makes sense";
+    *which = "dpmf.bias_penalty";
+    if (!is_penalty(release->bias_penalty, 1)) return "is not a penalty that makes sense";
+    return matrix_fault(factors, span, which);
 }
 
 /* ---- the version ------------------------------------------------------------------------------ */

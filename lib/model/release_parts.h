@@ -35,6 +35,11 @@ int release_header_make(const struct release *release, const char *const values[
 void release_metadata_list(const char *const values[RELEASE_METADATA],
                            const char *metadata[2 * RELEASE_METADATA]);
 
+/* What of a release's numbers is beyond sense: whoever fits ratings with them would compute nothing but
+ * overflows. The limits are those of docs/formats/release.md, far beyond what any mechanism makes.
+ * @return NULL, or what is wrong with the part that `which` then names */
+const char *release_fault_find(const struct release *release, const char **which);
+
 /* Digits, letters, dots, dashes and plus signs, a few of them: no room for a message. */
 bool release_version_is_sound(const char *version);
 

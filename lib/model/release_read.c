@@ -107,14 +107,13 @@ static int read_numbers(const struct tensor_source *source, struct release *rele
     if (code == 0) code = read_number(source, "dpmf.max", &factors->max);
     if (code == 0) code = read_number(source, "dpmf.factor_penalty", &release->factor_penalty);
     if (code == 0) code = read_number(source, "dpmf.bias_penalty", &release->bias_penalty);
-    if (code < 0) return code;
-    if (!(factors->min < factors->max))
-        return tensor_damage_tell(source, "dpmf.min to dpmf.max", "is not a scale");
-    if (!(release->factor_penalty >= 0))
-        return tensor_damage_tell(source, "dpmf.factor_penalty", "is below 0");
-    if (!(release->bias_penalty > 0))
-        return tensor_damage_tell(source, "dpmf.bias_penalty", "is not above 0");
-    return 0;
+    return code;
+}
+
+/* A file may be whole and still hold numbers with which nothing can be computed. */
+static int check_numbers(const struct tensor_source *source, const struct release *release) {
+    const char *which, *fault = release_fault_find(release, &which);
+    return fault ? tensor_damage_tell(source, which, fault) : 0;
 }
 
 static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(size_t k),
@@ -194,8 +193,7 @@ int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t
     if (code == 0) code = check_parts(&source);
     if (code == 0) code = read_numbers(&source, release);
     if (code == 0) code = read_tensors(&source, stride_of, spare, &release->factors);
-    if (code == 0 && release->factors.k > 0 && !(release->factor_penalty > 0))
-        code = tensor_damage_tell(&source, "dpmf.factor_penalty", "is not above 0");
+    if (code == 0) code = check_numbers(&source, release);
     if (code == 0) code = copy_statement(&source, release);
     if (code == 0) code = check_whole(&source, release);
     if (code < 0) release_free(release);

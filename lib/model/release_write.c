@@ -2,41 +2,30 @@
  * Writes a release: four tensors and ten texts, and nothing else. Fed by the mechanisms of lib/privacy;
  * read by release_read.c and by any reader of safetensors.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "model/release_parts.h"
 
 /* What the reader would refuse is not written: a mechanism that makes it has a fault. */
-static const char *find_fault(const struct release *release) {
+static const char *find_fault(const struct release *release, const char **which) {
     const struct factors *factors = &release->factors;
-    if (factors->users.n != 0 || factors->user_ids.n != 0) return "it holds users";
+    *which = "it";
+    if (factors->users.n != 0 || factors->user_ids.n != 0) return "holds users";
     if (factors->items.n != factors->item_ids.n || !factors->item_ids.start)
-        return "its items have no ids";
-    if (!release->statement) return "it has no statement";
-    if (!isfinite(factors->offset) || !isfinite(factors->min) || !isfinite(factors->max) ||
-        !(factors->min < factors->max))
-        return "its scale is none";
-    if (!isfinite(release->factor_penalty) || !isfinite(release->bias_penalty) ||
-        !(release->factor_penalty >= 0) || (factors->k > 0 && !(release->factor_penalty > 0)) ||
-        !(release->bias_penalty > 0))
-        return "its penalties are not above 0";
-    for (uint64_t i = 0; i < factors->items.n; i++) {
-        const float *row = factors->items.rows + i * factors->items.stride;
-        bool is_finite = isfinite(factors->items.biases[i]);
-        for (uint32_t j = 0; j < factors->k; j++) is_finite = is_finite && isfinite(row[j]);
-        if (!is_finite) return "a number of it is not finite";
-    }
-    return NULL;
+        return "has items without ids";
+    if (!release->statement) return "has no statement";
+    return release_fault_find(release, which);
 }
 
 int release_write(const char *path, const struct release *release, struct dpmf_error *error) {
     enum { OFFSET, MIN, MAX, FACTOR_PENALTY, BIAS_PENALTY, NUMBERS };
     const struct factors *factors = &release->factors;
     char number[NUMBERS][DPMF_DOUBLE_TEXT_MAX], digest[RELEASE_DIGEST_TEXT];
-    const char *fault = find_fault(release);
-    if (fault) return error_set(error, DPMF_ERR_BASE_BUG, "a release cannot be written: %s", fault);
+    const char *which, *fault = find_fault(release, &which);
+    if (fault)
+        return error_set(error, DPMF_ERR_BASE_BUG, "a release cannot be written: %s %s", which,
+                         fault);
     dpmf_format_double(factors->offset, number[OFFSET]);
     dpmf_format_double(factors->min, number[MIN]);
     dpmf_format_double(factors->max, number[MAX]);

@@ -140,6 +140,14 @@ struct spent {
     double pure; /* epsilon of those without, added up */
 };
 
+/* a + b, rounded up where it is rounded at all: 1 and 1 are 2, and within a budget of 2. What the sum left out is known
+ * exactly (Knuth's two-sum). */
+static double add_up(double a, double b) {
+    double sum = a + b, part = sum - a;
+    double left = (a - (sum - part)) + (b - part);
+    return left > 0 ? nextafter(sum, INFINITY) : sum;
+}
+
 /* Counts the entry and, if it is spent, puts its mu down. */
 static void count_entry(const struct ledger_entry *entry, struct ledger_total *total,
                         struct spent *spent) {
@@ -157,8 +165,7 @@ static void count_entry(const struct ledger_entry *entry, struct ledger_total *t
         if (spent->n_delta == 0 || entry->delta < total->delta) total->delta = entry->delta;
         spent->delta_mu[spent->n_delta++] = entry->mu;
     } else {
-        spent->pure =
-            spent->pure > 0 ? nextafter(spent->pure + entry->epsilon, INFINITY) : entry->epsilon;
+        spent->pure = add_up(spent->pure, entry->epsilon);
     }
 }
 
@@ -175,7 +182,7 @@ static void sum_up(const struct spent *spent, struct ledger_total *total) {
     total->epsilon = spent->pure;
     if (spent->n_delta == 0) return;
     double apart = accountant_epsilon(compose(spent->delta_mu, spent->n_delta), total->delta);
-    if (spent->pure > 0) apart = nextafter(apart + spent->pure, INFINITY);
+    apart = add_up(apart, spent->pure);
     total->epsilon = apart;
     if (spent->pure > 0) total->epsilon = fmin(apart, accountant_epsilon(total->mu, total->delta));
 }

@@ -108,12 +108,13 @@ static int publish(struct run *run, const struct posterior_chain *chain, struct 
 
 static int run_chain(struct run *run, uint32_t number, struct dpmf_error *error) {
     struct posterior_chain chain;
-    int code = posterior_chain_init(&chain, &run->target, &run->data, run->input->sums->random,
-                                    number, posterior_warming(run->rule), error);
+    int code =
+        posterior_chain_init(&chain, &run->target, &run->data, run->input->sums->random,
+                             run->input->sums->pool, number, posterior_warming(run->rule), error);
     if (code < 0) return code;
     for (uint32_t round = 0; round < run->rule->rounds && code == 0; round++) {
         code = keep_on(run, number, round, error);
-        if (code == 0) code = posterior_chain_round(&chain, run->input->sums->pool, error);
+        if (code == 0) code = posterior_chain_round(&chain, error);
         if (code == 0) code = trace(run, &chain, error);
     }
     if (code == 0 && number == 0) code = publish(run, &chain, error);

@@ -90,7 +90,7 @@ static inline double posterior_bound(const struct posterior_rule *rule) {
     return rule->max_ratings * posterior_square(rule);
 }
 
-/* a = epsilon / B, less than rounding errors can add up to. */
+/* a = epsilon / B, and a hair less: more than rounding errors can add up to. */
 static inline double posterior_scale(const struct posterior_rule *rule) {
     return rule->epsilon / posterior_bound(rule) * (1 - 0x1p-40);
 }

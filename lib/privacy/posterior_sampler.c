@@ -91,8 +91,8 @@ static double gaussian(struct draws *draws) {
 
 /* ---- a row ------------------------------------------------------------------------------------ */
 
-/* What a worker of a round has for itself. */
-struct worker {
+/* What each thread has for itself. */
+struct posterior_worker {
     double *P;    /* D x D, the lower triangle */
     double *next; /* D: the proposal */
     double *x;    /* D: the other side's vector and a 1 */
@@ -107,7 +107,6 @@ struct sweep {
     bool is_exact; /* with the Metropolis step */
     const struct posterior_side *ratings;
     double *rows, *others;
-    struct worker *workers;
     _Atomic size_t next;
 };
 
@@ -126,7 +125,7 @@ static double weight_of(const struct sweep *sweep, size_t r, size_t i) {
 }
 
 /* P and, in worker->next, P mean. */
-static void gather(const struct sweep *sweep, size_t r, struct worker *worker) {
+static void gather(const struct sweep *sweep, size_t r, struct posterior_worker *worker) {
     const struct posterior_target *target = sweep->chain->target;
     const size_t K = target->factors, D = K + 1;
     double *P = worker->P, *b = worker->next, *x = worker->x;
@@ -150,7 +149,7 @@ static void gather(const struct sweep *sweep, size_t r, struct worker *worker) {
 }
 
 /* N(P^-1 b, P^-1): with P = L L^T, it is L^-T (L^-1 b + z). */
-static int draw_row(struct worker *worker, size_t D, struct draws *draws) {
+static int draw_row(struct posterior_worker *worker, size_t D, struct draws *draws) {
     double *L = worker->P, *x = worker->next;
     int code = cholesky_factor(L, D);
     if (code < 0) return code;
@@ -201,7 +200,7 @@ static void draw_from_prior(const struct posterior_chain *chain, enum side side,
     row[K] = (side == USERS ? 0 : chain->mean_c) + gaussian(draws) / sqrt(bias_precision);
 }
 
-static void offer_prior(const struct sweep *sweep, size_t r, struct worker *worker,
+static void offer_prior(const struct sweep *sweep, size_t r, struct posterior_worker *worker,
                         struct draws *draws, double *row) {
     const struct posterior_target *target = sweep->chain->target;
     if (uniform(draws) >= prior_chance) return;
@@ -211,7 +210,7 @@ static void offer_prior(const struct sweep *sweep, size_t r, struct worker *work
         memcpy(row, worker->next, (target->factors + 1) * sizeof *row);
 }
 
-static int update_row(const struct sweep *sweep, size_t r, struct worker *worker) {
+static int update_row(const struct sweep *sweep, size_t r, struct posterior_worker *worker) {
     const size_t D = sweep->chain->target->factors + 1;
     double *row = sweep->rows + r * D;
     struct draws draws;
@@ -234,70 +233,51 @@ static int update_row(const struct sweep *sweep, size_t r, struct worker *worker
 
 static void update_rows(void *self, int number) {
     struct sweep *sweep = self;
-    struct worker *worker = &sweep->workers[number];
+    struct posterior_worker *worker = &sweep->chain->workers[number];
     size_t n = sweep->ratings->n, first;
     while (worker->code == 0 && (first = atomic_fetch_add(&sweep->next, CHUNK)) < n)
         for (size_t r = first; r < n && r < first + CHUNK && worker->code == 0; r++)
             worker->code = update_row(sweep, r, worker);
 }
 
-static int make_workers(struct worker *workers, int n, size_t D, struct dpmf_error *error) {
-    for (int i = 0; i < n; i++) {
-        workers[i].P = memory_alloc(D * D, sizeof(double));
-        workers[i].next = memory_alloc(D, sizeof(double));
-        workers[i].x = memory_alloc(D, sizeof(double));
-        if (!workers[i].P || !workers[i].next || !workers[i].x) return error_no_memory(error);
-    }
-    return 0;
-}
-
-static void free_workers(struct worker *workers, int n) {
-    for (int i = 0; workers && i < n; i++) {
-        free(workers[i].P);
-        free(workers[i].next);
-        free(workers[i].x);
-    }
-    free(workers);
-}
-
-static int sweep_side(struct posterior_chain *chain, enum side side, struct thread_pool *pool,
-                      struct dpmf_error *error) {
+static int sweep_side(struct posterior_chain *chain, enum side side, struct dpmf_error *error) {
     const struct posterior_data *data = chain->data;
-    int n = thread_pool_size(pool), code;
+    int n = thread_pool_size(chain->pool);
     struct sweep sweep = {.chain = chain,
                           .side = side,
                           .is_exact = chain->round > chain->warming,
                           .ratings = side == USERS ? &data->users : &data->items,
                           .rows = side == USERS ? chain->users : chain->items,
-                          .others = side == USERS ? chain->items : chain->users,
-                          .workers = memory_alloc_zero((size_t)n, sizeof *sweep.workers)};
-    code = sweep.workers ? make_workers(sweep.workers, n, chain->target->factors + 1, error)
-                         : error_no_memory(error);
-    if (code == 0) thread_pool_run(pool, update_rows, &sweep);
-    for (int i = 0; code == 0 && i < n; i++) {
-        if (sweep.workers[i].code < 0)
-            code = error_set(error, DPMF_ERR_TRAIN_DIVERGED, "the sampler is not finite");
-        chain->proposed += sweep.workers[i].proposed;
-        chain->accepted += sweep.workers[i].accepted;
+                          .others = side == USERS ? chain->items : chain->users};
+    thread_pool_run(chain->pool, update_rows, &sweep);
+    for (int i = 0; i < n; i++) {
+        struct posterior_worker *worker = &chain->workers[i];
+        if (worker->code < 0)
+            return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "the sampler is not finite");
+        chain->proposed += worker->proposed;
+        chain->accepted += worker->accepted;
+        worker->proposed = worker->accepted = 0;
     }
-    free_workers(sweep.workers, n);
-    return code;
+    return 0;
 }
 
 /* ---- what the biases share -------------------------------------------------------------------- */
 
 /* Sums over all ratings, users chunk by chunk: added up in one order, so that they are the same for any number of threads. */
+struct posterior_sums {
+    double residuals; /* sum of w (y - p) */
+    double excess;    /* E / a */
+    double weights;   /* sum of w */
+    double loss;      /* L */
+};
+
 struct tally {
     const struct posterior_chain *chain;
-    double shift;      /* of all predictions */
-    double *residuals; /* of each chunk: sum of w (y - p) */
-    double *excess;    /* and E */
-    double *weights;   /* sum of w */
-    double *losses;    /* sum of w (y - clamp p)^2 */
+    double shift; /* of all predictions */
     _Atomic size_t next;
 };
 
-static void tally_user(const struct tally *tally, size_t u, size_t chunk) {
+static void tally_user(const struct tally *tally, size_t u, struct posterior_sums *sums) {
     const struct posterior_chain *chain = tally->chain;
     const struct posterior_side *users = &chain->data->users;
     const size_t K = chain->target->factors, D = K + 1;
@@ -307,11 +287,10 @@ static void tally_user(const struct tally *tally, size_t u, size_t chunk) {
         const double *other = chain->items + users->other[i] * D;
         double p = dot(row, other, K) + row[K] + other[K] + tally->shift, y = users->y[i];
         double inside = clamp(p, limit);
-        tally->residuals[chunk] += w * (y - p);
-        tally->weights[chunk] += w;
-        tally->losses[chunk] += w * (y - inside) * (y - inside);
-        if (inside != p)
-            tally->excess[chunk] += w * ((y - p) * (y - p) - (y - inside) * (y - inside));
+        sums->residuals += w * (y - p);
+        sums->weights += w;
+        sums->loss += w * (y - inside) * (y - inside);
+        if (inside != p) sums->excess += w * ((y - p) * (y - p) - (y - inside) * (y - inside));
     }
 }
 
@@ -319,36 +298,25 @@ static void tally_users(void *self, int worker) {
     struct tally *tally = self;
     size_t n = tally->chain->data->users.n, first;
     (void)worker;
-    while ((first = atomic_fetch_add(&tally->next, CHUNK)) < n)
-        for (size_t u = first; u < n && u < first + CHUNK; u++) tally_user(tally, u, first / CHUNK);
+    while ((first = atomic_fetch_add(&tally->next, CHUNK)) < n) {
+        struct posterior_sums sums = {0};
+        for (size_t u = first; u < n && u < first + CHUNK; u++) tally_user(tally, u, &sums);
+        tally->chain->sums[first / CHUNK] = sums;
+    }
 }
 
-/* The sums, of predictions shifted by so much. */
-struct sums {
-    double residuals, excess, weights, loss;
-};
-
-static int sum_all(const struct posterior_chain *chain, double shift, struct thread_pool *pool,
-                   struct sums *sums, struct dpmf_error *error) {
-    size_t chunks = chain->data->users.n / CHUNK + 1;
-    double *space = memory_alloc_zero(chunks, 4 * sizeof *space);
-    if (!space) return error_no_memory(error);
-    struct tally tally = {.chain = chain,
-                          .shift = shift,
-                          .residuals = space,
-                          .excess = space + chunks,
-                          .weights = space + 2 * chunks,
-                          .losses = space + 3 * chunks};
-    thread_pool_run(pool, tally_users, &tally);
-    *sums = (struct sums){0};
-    for (size_t c = 0; c < chunks; c++) {
-        sums->residuals += tally.residuals[c];
-        sums->excess += tally.excess[c];
-        sums->weights += tally.weights[c];
-        sums->loss += tally.losses[c];
+/* With predictions shifted by so much. */
+static struct posterior_sums sum_all(const struct posterior_chain *chain, double shift) {
+    struct tally tally = {.chain = chain, .shift = shift};
+    struct posterior_sums sums = {0};
+    thread_pool_run(chain->pool, tally_users, &tally);
+    for (size_t c = 0; c * CHUNK < chain->data->users.n; c++) {
+        sums.residuals += chain->sums[c].residuals;
+        sums.excess += chain->sums[c].excess;
+        sums.weights += chain->sums[c].weights;
+        sums.loss += chain->sums[c].loss;
     }
-    free(space);
-    return 0;
+    return sums;
 }
 
 static double sum_of_biases(const double *rows, size_t n, size_t K) {
@@ -377,22 +345,17 @@ static void draw_mean(struct posterior_chain *chain, struct draws *draws) {
 }
 
 /* d of (c + d, g + d): exp(-a sum w (y - p - d)^2 - precision_g (g + d)^2 / 2), and the step for the clamp. */
-static int draw_level(struct posterior_chain *chain, struct draws *draws, struct thread_pool *pool,
-                      struct dpmf_error *error) {
+static void draw_level(struct posterior_chain *chain, struct draws *draws) {
     const struct posterior_target *target = chain->target;
-    struct sums now, then;
-    int code = sum_all(chain, 0, pool, &now, error);
-    if (code < 0) return code;
+    struct posterior_sums now = sum_all(chain, 0);
     double precision = target->precision_g + 2 * target->scale * now.weights;
     double mean = 2 * target->scale * now.residuals - target->precision_g * chain->mean_c;
     double shift = mean / precision + gaussian(draws) / sqrt(precision);
-    code = sum_all(chain, shift, pool, &then, error);
-    if (code < 0) return code;
+    struct posterior_sums then = sum_all(chain, shift);
     double change = target->scale * (then.excess - now.excess);
     bool accepted = chain->round <= chain->warming || change >= 0 || uniform(draws) < exp(change);
     if (accepted) shift_items(chain, shift);
     chain->loss = accepted ? then.loss : now.loss;
-    return 0;
 }
 
 /* d of (c + d, g + d, b - d): exp(-(precision_g (g + d)^2 + precision_b sum (b - d)^2) / 2). */
@@ -407,23 +370,20 @@ static void draw_exchange(struct posterior_chain *chain, struct draws *draws) {
     add_to_biases(chain->users, n, K, -shift);
 }
 
-static int update_means(struct posterior_chain *chain, struct thread_pool *pool,
-                        struct dpmf_error *error) {
+static void update_means(struct posterior_chain *chain) {
     struct draws draws;
     begin_draws(&draws, chain, OTHERS, 0);
     draw_mean(chain, &draws);
-    int code = draw_level(chain, &draws, pool, error);
-    if (code == 0) draw_exchange(chain, &draws);
+    draw_level(chain, &draws);
+    draw_exchange(chain, &draws);
     secure_stream_wipe(&draws.stream);
-    return code;
 }
 
-int posterior_chain_round(struct posterior_chain *chain, struct thread_pool *pool,
-                          struct dpmf_error *error) {
+int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *error) {
     chain->round++;
-    int code = sweep_side(chain, USERS, pool, error);
-    if (code == 0) code = sweep_side(chain, ITEMS, pool, error);
-    if (code == 0) code = update_means(chain, pool, error);
+    int code = sweep_side(chain, USERS, error);
+    if (code == 0) code = sweep_side(chain, ITEMS, error);
+    if (code == 0) update_means(chain);
     return code;
 }
 
@@ -439,18 +399,39 @@ static void draw_side(struct posterior_chain *chain, enum side side, double *row
     }
 }
 
+static int make_space(struct posterior_chain *chain, struct dpmf_error *error) {
+    const size_t D = chain->target->factors + 1, n = (size_t)thread_pool_size(chain->pool);
+    chain->users = memory_alloc(chain->data->users.n, D * sizeof(double));
+    chain->items = memory_alloc(chain->data->items.n, D * sizeof(double));
+    chain->sums = memory_alloc(chain->data->users.n / CHUNK + 1, sizeof *chain->sums);
+    chain->workers = memory_alloc_zero(n, sizeof *chain->workers);
+    if (!chain->users || !chain->items || !chain->sums || !chain->workers)
+        return error_no_memory(error);
+    for (size_t i = 0; i < n; i++) {
+        struct posterior_worker *worker = &chain->workers[i];
+        worker->P = memory_alloc(D, D * sizeof(double));
+        worker->next = memory_alloc(D, sizeof(double));
+        worker->x = memory_alloc(D, sizeof(double));
+        if (!worker->P || !worker->next || !worker->x) return error_no_memory(error);
+    }
+    return 0;
+}
+
 int posterior_chain_init(struct posterior_chain *chain, const struct posterior_target *target,
                          const struct posterior_data *data, const struct secure_random *random,
-                         uint32_t number, uint64_t warming, struct dpmf_error *error) {
-    const size_t D = target->factors + 1;
+                         struct thread_pool *pool, uint32_t number, uint64_t warming,
+                         struct dpmf_error *error) {
     struct draws draws;
-    *chain = (struct posterior_chain){
-        .target = target, .data = data, .random = random, .number = number, .warming = warming};
-    chain->users = memory_alloc(data->users.n, D * sizeof(double));
-    chain->items = memory_alloc(data->items.n, D * sizeof(double));
-    if (!chain->users || !chain->items) {
+    *chain = (struct posterior_chain){.target = target,
+                                      .data = data,
+                                      .random = random,
+                                      .pool = pool,
+                                      .number = number,
+                                      .warming = warming};
+    int code = make_space(chain, error);
+    if (code < 0) {
         posterior_chain_free(chain);
-        return error_no_memory(error);
+        return code;
     }
     begin_draws(&draws, chain, OTHERS, 0);
     chain->mean_c = gaussian(&draws) / sqrt(target->precision_g);
@@ -461,9 +442,18 @@ int posterior_chain_init(struct posterior_chain *chain, const struct posterior_t
 }
 
 void posterior_chain_free(struct posterior_chain *chain) {
+    for (int i = 0; chain->workers && i < thread_pool_size(chain->pool); i++) {
+        free(chain->workers[i].P);
+        free(chain->workers[i].next);
+        free(chain->workers[i].x);
+    }
+    free(chain->workers);
+    free(chain->sums);
     free(chain->users);
     free(chain->items);
     chain->users = chain->items = NULL;
+    chain->workers = NULL;
+    chain->sums = NULL;
 }
 
 /* ---- what it says ----------------------------------------------------------------------------- */

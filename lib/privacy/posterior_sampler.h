@@ -21,10 +21,14 @@ struct posterior_target {
 
 struct posterior_target posterior_target_make(const struct posterior_rule *rule);
 
+struct posterior_worker;
+struct posterior_sums;
+
 struct posterior_chain {
     const struct posterior_target *target;
     const struct posterior_data *data;
     const struct secure_random *random;
+    struct thread_pool *pool;
     uint32_t number; /* of the chain: its draws are its own */
     uint64_t round;
     uint64_t warming;            /* so many rounds accept every proposal, to begin with */
@@ -32,18 +36,21 @@ struct posterior_chain {
     double mean_c;               /* g */
     double loss;                 /* L after the last round, clamped and weighted */
     uint64_t proposed, accepted; /* rows, in the rounds after those */
+
+    struct posterior_worker *workers; /* one a thread */
+    struct posterior_sums *sums;      /* one for a few users */
 };
 
 /* Begins with a draw from the prior. What is pointed to must outlive it. */
 int posterior_chain_init(struct posterior_chain *chain, const struct posterior_target *target,
                          const struct posterior_data *data, const struct secure_random *random,
-                         uint32_t number, uint64_t warming, struct dpmf_error *error);
+                         struct thread_pool *pool, uint32_t number, uint64_t warming,
+                         struct dpmf_error *error);
 void posterior_chain_free(struct posterior_chain *chain);
 
 /* One round: every user, every item, the mean of the biases, and the shift between users and items. The same draws for any
- * number of threads. @return 0 or DPMF_ERR_BASE_NO_MEMORY, DPMF_ERR_TRAIN_DIVERGED */
-int posterior_chain_round(struct posterior_chain *chain, struct thread_pool *pool,
-                          struct dpmf_error *error);
+ * number of threads. @return 0 or DPMF_ERR_TRAIN_DIVERGED */
+int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *error);
 
 /* log p but for a constant: -a L and the priors. */
 double posterior_chain_log_density(const struct posterior_chain *chain);

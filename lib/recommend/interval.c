@@ -1,6 +1,6 @@
 /*
  * Where a rating will be: an averaged model holds its samples side by side (train/posterior_mean.h), each of which predicts the
- * rating with Gaussian noise, and all of them together are a mixture. Its quantiles are found by halving. Fed by a
+ * rating with Gaussian noise, and all of them together are a mixture. Fed by a
  * checkpoint of a sampler.
  */
 #include <math.h>
@@ -10,7 +10,10 @@
 #include "base/memory.h"
 #include "recommend/model.h"
 
-enum { HALVINGS = 60, FAR = 9 /* standard deviations: beyond there is nothing */ };
+enum { STEPS_MAX = 100, FAR = 9 /* standard deviations: beyond there is nothing */ };
+
+#define CLOSE 1e-9 /* of a standard deviation */
+#define PI 3.14159265358979323846
 
 /* The samples' predictions of one pair, and the standard deviation of a rating given one of them. */
 struct mixture {
@@ -36,25 +39,32 @@ static void find_centers(const struct dpmf_model *model, uint64_t user, uint64_t
     }
 }
 
-/* The probability that the rating is below x. */
-static double below(const struct mixture *mixture, double x) {
-    double sum = 0;
-    for (size_t s = 0; s < mixture->n; s++)
-        sum += erfc((mixture->center[s] - x) / (mixture->spread * sqrt(2)));
+/* The probability that the rating is below x, and its density there. */
+static double below(const struct mixture *mixture, double x, double *density) {
+    double sum = 0, densities = 0;
+    for (size_t s = 0; s < mixture->n; s++) {
+        double z = (x - mixture->center[s]) / mixture->spread;
+        sum += erfc(-z / sqrt(2));
+        densities += exp(-z * z / 2);
+    }
+    *density = densities / ((double)mixture->n * mixture->spread * sqrt(2 * PI));
     return sum / (2 * (double)mixture->n);
 }
 
+/* Newton's way, with halving where that would leave the interval in which the quantile is known to be. */
 static double quantile(const struct mixture *mixture, double probability) {
     double low = mixture->least - FAR * mixture->spread;
     double high = mixture->most + FAR * mixture->spread;
-    for (int i = 0; i < HALVINGS; i++) {
-        double middle = low + (high - low) / 2;
-        if (below(mixture, middle) < probability)
-            low = middle;
-        else
-            high = middle;
+    double x = low + (high - low) / 2;
+    for (int i = 0; i < STEPS_MAX; i++) {
+        double density, error = below(mixture, x, &density) - probability;
+        *(error < 0 ? &low : &high) = x;
+        double next = x - error / density;
+        if (!(next > low && next < high)) next = low + (high - low) / 2;
+        if (fabs(next - x) <= CLOSE * mixture->spread) return next;
+        x = next;
     }
-    return low + (high - low) / 2;
+    return x;
 }
 
 static int check(const struct dpmf_model *model, double level, struct dpmf_error *error) {

@@ -18,7 +18,7 @@ static const double smallest_penalty = 1e-3;
 /* ---- its parts -------------------------------------------------------------------------------- */
 
 int ridge_refuse(struct dpmf_error *error) {
-    return error_set(error, DPMF_ERR_BASE_NOT_DEFINITE,
+    return error_set(error, DPMF_ERR_INPUT_NOT_FINITE,
                      "the ratings cannot be fitted: numbers are too large");
 }
 

@@ -16,7 +16,7 @@
 
 #include "recommend/model.h"
 
-/* c and s for so many ratings. @return 0, or DPMF_ERR_BASE_NOT_DEFINITE when they are no usable numbers */
+/* c and s for so many ratings. @return 0, or DPMF_ERR_INPUT_NOT_FINITE when they are no usable numbers */
 int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, double *bias_column,
                     struct dpmf_error *error);
 
@@ -26,7 +26,7 @@ void ridge_row(const struct dpmf_model *model, uint64_t item, double bias_column
 /* y of a rating. */
 double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own);
 
-/* Says that the ratings cannot be fitted. @return DPMF_ERR_BASE_NOT_DEFINITE */
+/* Says that the ratings cannot be fitted. @return DPMF_ERR_INPUT_NOT_FINITE */
 int ridge_refuse(struct dpmf_error *error);
 
 struct ridge {

@@ -16,7 +16,7 @@
 #include "base/threads.h"
 #include "store/store.h"
 #include "train/first_rows.h"
-#include "train/langevin.h"
+#include "train/langevin_tiles.h"
 #include "train/memory_plan.h"
 #include "train/rates.h"
 #include "train/roofline.h"
@@ -179,10 +179,14 @@ static int make_sampler(struct bench *bench, struct dpmf_error *error) {
         .unit = 1,
         .seed = 1,
     };
-    const struct langevin_step step = {.rows = 1e-3, .biases = 1e-4, .drift = 1e-3};
+    struct langevin_stiffness stiffness;
     int code = langevin_init(&bench->langevin, &source, error);
-    if (code == 0) langevin_set_step(bench->langevin, &step);
-    return code;
+    if (code == 0) code = langevin_begin_chain(bench->langevin, 0, error);
+    if (code == 0) code = langevin_measure(bench->langevin, &stiffness, error);
+    if (code < 0) return code;
+    const struct langevin_step step = langevin_safe_step(bench->solver, &stiffness);
+    langevin_set_step(bench->langevin, &step);
+    return 0;
 }
 
 /* Small steps that stay the same: whatever the ratings are, nothing diverges however long it takes. */

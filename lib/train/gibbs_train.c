@@ -191,8 +191,8 @@ static int prepare(struct gibbs_run *run, struct dpmf_error *error) {
     double begun = now();
     int code = check_options(run, error);
     if (code < 0) return code;
-    run->chains = options->chains > 0 ? options->chains : 1;
-    run->burn_in = solver_burn_in(options);
+    run->chains = solver_chains(SOLVER_GIBBS, options);
+    run->burn_in = solver_burn_in(SOLVER_GIBBS, options);
     run->key.seed = options->seed;
     code = model_ids_fill_users(&run->factors.user_ids, run->store, error);
     if (code == 0) code = model_ids_fill_items(&run->factors.item_ids, run->store, NULL, error);

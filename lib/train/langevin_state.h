@@ -1,12 +1,12 @@
 /*
- * What the files of langevin.h share.
+ * What the files of langevin_tiles.h share.
  */
 #ifndef DPMF_TRAIN_LANGEVIN_STATE_H
 #define DPMF_TRAIN_LANGEVIN_STATE_H
 
 #include <stdatomic.h>
 
-#include "train/langevin.h"
+#include "train/langevin_tiles.h"
 #include "train/noise_table.h"
 
 enum { LANGEVIN_ITEM_PARTS = 64 }; /* of the items, whose sums are taken by any thread */

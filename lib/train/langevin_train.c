@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "store/store.h"
 #include "train/chain_watch.h"
-#include "train/langevin.h"
+#include "train/langevin_tiles.h"
 #include "train/noise_table.h"
 #include "train/posterior_mean.h"
 #include "train/rates.h"
@@ -106,8 +106,8 @@ static int prepare(struct langevin_run *run, struct dpmf_error *error) {
     size_t table;
     int code = check_options(run, &table, error);
     if (code == 0) code = train_run_prepare(train, error);
-    run->chains = options->chains > 0 ? options->chains : 1;
-    run->burn_in = solver_burn_in(options);
+    run->chains = solver_chains(train->solver, options);
+    run->burn_in = solver_burn_in(train->solver, options);
     if (code == 0) code = plan_samples(run, error);
     if (code < 0) return code;
     const struct langevin_source source = {

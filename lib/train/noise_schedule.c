@@ -1,6 +1,6 @@
 /*
  * Builds the schedule of noise_schedule.h: one pass over the chunks counts the ratings of every row, a second one counts
- * them again and notes where a row has had its next half or whole share of them. Fed by a tiling; feeds langevin.c.
+ * them again and notes where a row has had its next half or whole share of them. Fed by a tiling; feeds langevin_tiles.c.
  */
 #include "train/noise_schedule.h"
 
@@ -13,7 +13,8 @@
 /* A row while the schedule is made: of its ratings, and of its payments. */
 struct row_count {
     uint32_t seen, due;         /* ratings so far, and at which the next payment comes */
-    uint32_t paid;              /* payments so far ... */
+    uint32_t paid;              /* payments so far, ... */
+    uint32_t slice;             /* ... the slice of the last one, from 1, ... */
     uint32_t first_at, last_at; /* ... and the ratings seen when the first and the last was made */
 };
 
@@ -24,17 +25,23 @@ struct side {
     uint32_t *events; /* rows, in the order they are paid */
     size_t n_events, room;
     uint64_t *start; /* of a slice's events; one more than there are slices */
+    size_t start_room;
     uint32_t lump;
     size_t most;
     struct row_count *counts; /* NULL when it is made */
 };
 
 struct noise_schedule {
-    uint32_t slice_chunks, every;
+    uint32_t every;
     size_t n_superblocks, n_groups;
-    uint64_t *first_slice; /* by tile; one more than there are tiles */
-    size_t slices_done;    /* while it is made */
+    uint64_t *first_slice; /* by tile */
+    uint16_t *lengths;     /* of slices, in chunks */
+    size_t n_slices, lengths_room;
+
+    /* while it is made */
     uint64_t first_user;   /* of the superblock at hand */
+    uint32_t slice_chunks; /* in the slice at hand, ... */
+    uint32_t slice_most;   /* ... and at most */
     struct side users, items;
     uint32_t *idle_items;
     size_t n_idle;
@@ -42,7 +49,7 @@ struct noise_schedule {
 
 /* ---- chunks ----------------------------------------------------------------------------------- */
 
-enum { UNPACK_CHUNKS = 512 };
+enum { SLICE_MOST = 32, SLICE_LEAST = 4, SLICE_BYTES = 1 << 17 };
 
 /* Chunks of a tile, wherever they are: a buffer for packed ones, or nothing. */
 struct chunk_source {
@@ -56,7 +63,7 @@ static int source_init(struct chunk_source *source, const struct tiling *tiling,
     *source = (struct chunk_source){.tiling = tiling};
     if (!tiling_is_streamed(tiling)) return 0;
     source->packed = memory_alloc(tiling_packed_bytes(tiling), 1);
-    source->unpacked = memory_alloc(UNPACK_CHUNKS + KERNEL_AHEAD, sizeof source->unpacked[0]);
+    source->unpacked = memory_alloc(SGD_UNPACK_CHUNKS + KERNEL_AHEAD, sizeof source->unpacked[0]);
     return source->packed && source->unpacked ? 0 : error_no_memory(error);
 }
 
@@ -65,7 +72,7 @@ static void source_free(struct chunk_source *source) {
     free(source->unpacked);
 }
 
-/* Chunks `from` to at most UNPACK_CHUNKS more, of a superblock that is in source->packed, if it must be. */
+/* Chunks `from` to at most SGD_UNPACK_CHUNKS more, of a superblock that is in source->packed, if it must be. */
 static const struct kernel_chunk *source_chunks(struct chunk_source *source, size_t superblock,
                                                 size_t group, uint64_t from, size_t n,
                                                 const uint8_t **at) {
@@ -75,6 +82,7 @@ static const struct kernel_chunk *source_chunks(struct chunk_source *source, siz
     return source->unpacked;
 }
 
+/* @return whether a slice ends with the chunk, or a negative code */
 typedef int visit_chunk(struct noise_schedule *schedule, uint64_t first_user,
                         const struct kernel_chunk *chunk, bool user_resident);
 typedef int end_slice(struct noise_schedule *schedule);
@@ -89,16 +97,16 @@ static int visit_tile(struct noise_schedule *schedule, struct chunk_source *sour
     int code = 0;
     tiling_group(source->tiling, g, &first_row, &n_rows, &user_resident);
     tiling_superblock_users(source->tiling, s, &first_user, &n_users);
-    for (uint64_t from = 0; from < tile.n; from += UNPACK_CHUNKS) {
-        size_t n = tile.n - from < UNPACK_CHUNKS ? (size_t)(tile.n - from) : UNPACK_CHUNKS;
+    schedule->first_slice[s * schedule->n_groups + g] = schedule->n_slices;
+    for (uint64_t from = 0; from < tile.n; from += SGD_UNPACK_CHUNKS) {
+        size_t n = tile.n - from < SGD_UNPACK_CHUNKS ? (size_t)(tile.n - from) : SGD_UNPACK_CHUNKS;
         const struct kernel_chunk *chunks = source_chunks(source, s, g, from, n, &at);
-        for (size_t i = 0; i < n && code == 0; i++) {
+        for (size_t i = 0; i < n && code >= 0; i++) {
             code = visit(schedule, first_user, &chunks[i], user_resident);
-            bool last = (i + 1) % schedule->slice_chunks == 0 || from + i + 1 == tile.n;
-            if (code == 0 && last && end) code = end(schedule);
+            if (code >= 0 && end && (code > 0 || i + 1 == n)) code = end(schedule);
         }
     }
-    return code;
+    return code < 0 ? code : 0;
 }
 
 static int visit_all(struct noise_schedule *schedule, struct chunk_source *source,
@@ -146,8 +154,9 @@ static void begin_rows(struct side *side, uint32_t every) {
 
 /* ---- the second pass: payments ---------------------------------------------------------------- */
 
-/* A row, which its events call `name`, has one rating more. */
-static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t every) {
+/* A row, which its events call `name`, has one rating more. @return whether it is to be paid twice in this slice */
+static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t every,
+                     uint32_t slice) {
     struct row_count *count = &side->counts[row];
     if (++count->seen < count->due) return 0;
     uint32_t n = side->ratings[row], q = payments_of(n, every);
@@ -155,26 +164,33 @@ static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t ev
         return DPMF_ERR_BASE_NO_MEMORY;
     side->events[side->n_events++] = name;
     count->due = ++count->paid < q ? due_at(n, q, count->paid) : UINT32_MAX;
-    return 0;
+    bool twice = count->slice == slice;
+    count->slice = slice;
+    return twice;
 }
 
 static int schedule_chunk(struct noise_schedule *schedule, uint64_t first_user,
                           const struct kernel_chunk *chunk, bool user_resident) {
     struct side *users = &schedule->users, *items = &schedule->items;
-    int code = 0;
+    const uint32_t every = schedule->every, slice = (uint32_t)schedule->n_slices + 1;
+    bool ends = ++schedule->slice_chunks == schedule->slice_most;
     schedule->first_user = first_user;
-    for (uint32_t i = 0; i < chunk->n && code == 0; i++) {
+    for (uint32_t i = 0; i < chunk->n; i++) {
         uint32_t user = user_resident ? chunk->resident : chunk->moving[i];
         uint32_t item = user_resident ? chunk->moving[i] : chunk->resident;
-        code = count_row(users, first_user + user, user, schedule->every);
-        if (code == 0) code = count_row(items, item, item, schedule->every);
+        int of_user = count_row(users, first_user + user, user, every, slice);
+        int of_item = count_row(items, item, item, every, slice);
+        if (of_user < 0 || of_item < 0) return DPMF_ERR_BASE_NO_MEMORY;
+        ends = ends || of_user > 0 || of_item > 0;
     }
-    return code;
+    return ends;
 }
 
 /* The slice's payments are made now: how many ratings have their rows had since they were last paid? */
-static void end_side(struct side *side, uint64_t first_row, size_t slice) {
-    size_t from = (size_t)side->start[slice];
+static int end_side(struct side *side, uint64_t first_row, size_t slice) {
+    if (!memory_reserve(&side->start, &side->start_room, slice + 2, sizeof side->start[0]))
+        return DPMF_ERR_BASE_NO_MEMORY;
+    size_t from = slice > 0 ? (size_t)side->start[slice] : 0;
     for (size_t e = from; e < side->n_events; e++) {
         struct row_count *count = &side->counts[first_row + side->events[e]];
         uint32_t lump = count->seen - count->last_at;
@@ -183,13 +199,22 @@ static void end_side(struct side *side, uint64_t first_row, size_t slice) {
         count->last_at = count->seen;
     }
     if (side->n_events - from > side->most) side->most = side->n_events - from;
+    side->start[slice] = from;
     side->start[slice + 1] = side->n_events;
+    return 0;
 }
 
 static int schedule_slice(struct noise_schedule *schedule) {
-    end_side(&schedule->users, schedule->first_user, schedule->slices_done);
-    end_side(&schedule->items, 0, schedule->slices_done);
-    schedule->slices_done++;
+    const size_t slice = schedule->n_slices;
+    int code = end_side(&schedule->users, schedule->first_user, slice);
+    if (code == 0) code = end_side(&schedule->items, 0, slice);
+    if (code == 0 && !memory_reserve(&schedule->lengths, &schedule->lengths_room, slice + 1,
+                                     sizeof schedule->lengths[0]))
+        code = DPMF_ERR_BASE_NO_MEMORY;
+    if (code < 0) return code;
+    schedule->lengths[slice] = (uint16_t)schedule->slice_chunks;
+    schedule->slice_chunks = 0;
+    schedule->n_slices++;
     return 0;
 }
 
@@ -232,31 +257,17 @@ static uint32_t largest(const struct side *side) {
     return most;
 }
 
-/* Payments come between slices, which are therefore shorter than what passes between payments. */
+/* The rows of a slice are to be in a cache near by when they are paid. */
+static void choose_slices(struct noise_schedule *schedule, size_t row_bytes) {
+    size_t chunks = SLICE_BYTES / (row_bytes * (KERNEL_LANES + 1));
+    if (chunks < SLICE_LEAST) chunks = SLICE_LEAST;
+    schedule->slice_most = chunks < SLICE_MOST ? (uint32_t)chunks : SLICE_MOST;
+}
+
 static void choose_every(struct noise_schedule *schedule) {
     uint32_t users = largest(&schedule->users), items = largest(&schedule->items);
     uint32_t every = (users > items ? users : items) / NOISE_PAYMENTS;
-    if (every < NOISE_EVERY_LEAST) every = NOISE_EVERY_LEAST;
-    if (every > NOISE_EVERY_MOST) every = NOISE_EVERY_MOST;
-    schedule->every = every;
-    schedule->slice_chunks = 1;
-    while (schedule->slice_chunks * 2 * KERNEL_LANES <= every) schedule->slice_chunks *= 2;
-}
-
-static bool make_slices(struct noise_schedule *schedule, const struct tiling *tiling) {
-    size_t n_tiles = schedule->n_superblocks * schedule->n_groups;
-    schedule->first_slice = memory_alloc(n_tiles + 1, sizeof schedule->first_slice[0]);
-    if (!schedule->first_slice) return false;
-    uint64_t slices = 0;
-    for (size_t t = 0; t < n_tiles; t++) {
-        uint64_t n = tiling_tile(tiling, t / schedule->n_groups, t % schedule->n_groups).n;
-        schedule->first_slice[t] = slices;
-        slices += (n + schedule->slice_chunks - 1) / schedule->slice_chunks;
-    }
-    schedule->first_slice[n_tiles] = slices;
-    schedule->users.start = memory_alloc_zero((size_t)slices + 1, sizeof(uint64_t));
-    schedule->items.start = memory_alloc_zero((size_t)slices + 1, sizeof(uint64_t));
-    return schedule->users.start && schedule->items.start;
+    schedule->every = every > NOISE_EVERY_LEAST ? every : NOISE_EVERY_LEAST;
 }
 
 static bool find_idle(struct noise_schedule *schedule) {
@@ -273,17 +284,17 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
                  uint64_t n_items, struct dpmf_error *error) {
     struct chunk_source source;
     int code = source_init(&source, tiling, error);
-    if (code == 0 &&
-        (!make_side(&schedule->users, n_users) || !make_side(&schedule->items, n_items)))
-        code = error_no_memory(error);
+    schedule->first_slice =
+        memory_alloc(schedule->n_superblocks, schedule->n_groups * sizeof(uint64_t));
+    bool made = make_side(&schedule->users, n_users) && make_side(&schedule->items, n_items);
+    if (code == 0 && (!made || !schedule->first_slice)) code = error_no_memory(error);
     if (code == 0) code = visit_all(schedule, &source, count_chunk, NULL, error);
     if (code == 0) {
         choose_every(schedule);
         begin_rows(&schedule->users, schedule->every);
         begin_rows(&schedule->items, schedule->every);
-        if (!make_slices(schedule, tiling)) code = error_no_memory(error);
+        code = visit_all(schedule, &source, schedule_chunk, schedule_slice, error);
     }
-    if (code == 0) code = visit_all(schedule, &source, schedule_chunk, schedule_slice, error);
     if (code == 0) {
         end_rows(&schedule->users);
         end_rows(&schedule->items);
@@ -294,13 +305,13 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
 }
 
 int noise_schedule_build(struct noise_schedule **out, const struct tiling *tiling, uint64_t n_users,
-                         uint64_t n_items, struct dpmf_error *error) {
+                         uint64_t n_items, size_t row_bytes, struct dpmf_error *error) {
     *out = NULL;
     struct noise_schedule *schedule = memory_alloc_zero(1, sizeof *schedule);
     if (!schedule) return error_no_memory(error);
-    schedule->slice_chunks = UNPACK_CHUNKS; /* until it is known */
     schedule->n_superblocks = tiling_n_superblocks(tiling);
     schedule->n_groups = tiling_n_groups(tiling);
+    choose_slices(schedule, row_bytes);
     int code = build(schedule, tiling, n_users, n_items, error);
     if (code < 0)
         noise_schedule_free(schedule);
@@ -314,17 +325,18 @@ void noise_schedule_free(struct noise_schedule *schedule) {
     free_side(&schedule->users);
     free_side(&schedule->items);
     free(schedule->first_slice);
+    free(schedule->lengths);
     free(schedule->idle_items);
     free(schedule);
 }
 
 /* Events grow by doubling; chunks have about five ratings, and rows more counters while it is made. As if the rows with the
- * most ratings had many: few ratings take little memory in any case. */
+ * most ratings had many: a few ratings take little memory in any case. */
 uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_items) {
-    const uint64_t every = NOISE_EVERY_MOST, slice = every / KERNEL_LANES;
+    const uint64_t every = 64, slice = 16;
     uint64_t events = 2 * (2 * n_ratings / every + n_users + n_items);
     uint64_t slices = n_ratings / (5 * slice) + 1;
-    return events * sizeof(uint32_t) + slices * 2 * sizeof(uint64_t) +
+    return events * sizeof(uint32_t) + slices * 2 * (2 * sizeof(uint64_t) + sizeof(uint16_t)) +
            (n_users + n_items) * (2 * sizeof(uint32_t) + sizeof(struct row_count));
 }
 
@@ -342,8 +354,10 @@ struct noise_payments noise_schedule_payments(const struct noise_schedule *sched
     };
 }
 
-uint32_t noise_schedule_slice_chunks(const struct noise_schedule *schedule) {
-    return schedule->slice_chunks;
+uint32_t noise_schedule_chunks(const struct noise_schedule *schedule, size_t superblock,
+                               size_t group, size_t slice) {
+    return schedule
+        ->lengths[schedule->first_slice[superblock * schedule->n_groups + group] + slice];
 }
 
 size_t noise_schedule_most(const struct noise_schedule *schedule) {

@@ -10,30 +10,34 @@
  *  - after a whole epoch every row has got exactly what it was owed and nothing is left to flush, whoever visited
  *    the tiles and in whatever order, since every payment belongs to a tile and is made when that is visited.
  *
- * A tile's chunks are cut into slices; payments come between them.
+ * A tile's chunks are cut into slices; payments come between them. A slice ends when its rows fill a
+ * part of a cache or when a row is to be paid a second time.
  */
 #ifndef DPMF_TRAIN_NOISE_SCHEDULE_H
 #define DPMF_TRAIN_NOISE_SCHEDULE_H
 
 #include "schedule/tiling.h"
+#include "train/sgd_epoch.h"
 
 struct noise_schedule;
 
-/* A row is paid after every so many of its ratings: often enough that noise is not what bounds the step (langevin_step.c), which
- * is when the row with the most ratings is paid NOISE_PAYMENTS times an epoch, within these bounds: more often costs too
- * much time. */
-enum { NOISE_PAYMENTS = 50, NOISE_EVERY_LEAST = 8, NOISE_EVERY_MOST = 64 };
+/* A row is paid after every so many of its ratings: so often that the row with the most ratings is paid NOISE_PAYMENTS times an
+ * epoch, for then noise is not what bounds the step (langevin_step.c), and more of it would only cost time; but no more often
+ * than after NOISE_EVERY_LEAST. */
+enum { NOISE_PAYMENTS = 32, NOISE_EVERY_LEAST = 8 };
 
 /* Reads all chunks, twice. */
 int noise_schedule_build(struct noise_schedule **schedule, const struct tiling *tiling,
-                         uint64_t n_users, uint64_t n_items, struct dpmf_error *error);
+                         uint64_t n_users, uint64_t n_items, size_t row_bytes,
+                         struct dpmf_error *error);
 void noise_schedule_free(struct noise_schedule *schedule); /* NULL is fine */
 
 /* About how many bytes it takes. */
 uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_items);
 
-/* Chunks in a slice, a divisor of 512. */
-uint32_t noise_schedule_slice_chunks(const struct noise_schedule *schedule);
+/* Chunks in a slice. None reaches over a multiple of SGD_UNPACK_CHUNKS. */
+uint32_t noise_schedule_chunks(const struct noise_schedule *schedule, size_t superblock,
+                               size_t group, size_t slice);
 
 /* Who is to be paid after a slice of a tile: users, numbered from the superblock's first, and item rows. A row may
  * be there twice. */

@@ -18,6 +18,7 @@ enum { PURPOSE = 0x7ab1e };
 
 struct noise_table {
     size_t size;
+    bool signs;
     float *numbers; /* size of them, and KERNEL_K_MAX more, the first ones again */
 };
 
@@ -41,8 +42,8 @@ int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error) 
     return 0;
 }
 
-int noise_table_init(struct noise_table **out, size_t size, const struct kernel_set *kernels,
-                     uint64_t seed, struct dpmf_error *error) {
+int noise_table_init(struct noise_table **out, size_t size, bool signs,
+                     const struct kernel_set *kernels, uint64_t seed, struct dpmf_error *error) {
     const struct noise_key key = {.seed = seed, .purpose = PURPOSE};
     struct noise_stream stream;
     size_t made = (size + NOISE_BLOCK - 1) / NOISE_BLOCK * NOISE_BLOCK;
@@ -56,6 +57,7 @@ int noise_table_init(struct noise_table **out, size_t size, const struct kernel_
     noise_stream_init(&stream, &key);
     kernels->fill(table->numbers, made, &stream);
     table->size = size;
+    table->signs = signs;
     memcpy(table->numbers + size, table->numbers, KERNEL_K_MAX * sizeof table->numbers[0]);
     *out = table;
     return 0;
@@ -94,6 +96,6 @@ void noise_table_diffuse(const struct noise_table *table, const struct noise_row
         uint32_t where = random_u32(random), sign = random_u32(random);
         size_t at = (size_t)((uint64_t)where * table->size >> 32);
         diffuse_row(rows, rows->rows + (size_t)rows->which[i] * rows->stride, rows->time[i],
-                    table->numbers + at, sign & 1 ? 1.0f : -1.0f);
+                    table->numbers + at, !table->signs || sign & 1 ? 1.0f : -1.0f);
     }
 }

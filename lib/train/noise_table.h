@@ -16,8 +16,8 @@ struct noise_table;
 /* "exact", NULL: *size is 0; "table", "table:SIZE". @return 0 or DPMF_ERR_USAGE_VALUE */
 int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error);
 
-int noise_table_init(struct noise_table **table, size_t size, const struct kernel_set *kernels,
-                     uint64_t seed, struct dpmf_error *error);
+int noise_table_init(struct noise_table **table, size_t size, bool signs,
+                     const struct kernel_set *kernels, uint64_t seed, struct dpmf_error *error);
 void noise_table_free(struct noise_table *table); /* NULL is fine */
 
 /* As kernel_set's diffuse, with numbers of the table; the stream says from where, and with which sign. */

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { USEFUL = 160 }; /* samples: the error of the mean is then 0.0004 of RMSE on MovieLens 1M */
+enum { USEFUL = 100 }; /* samples: all there are would gain 0.0006 of RMSE on MovieLens 1M */
 
-#define SMALL 0.0625 /* c */
+#define SMALL 0x1p-5 /* c */
 
 /* The rows of one side as a sample has them, k numbers and a bias each. */
 struct kept_side {

@@ -5,7 +5,7 @@
  *
  * A sample's block of such a row has two columns more, which carry how far its biases are from their means:
  *
- *     user:  (u, d_i / (c s), 1 / c)       item:  (v, c s, c d_j)       c = 1/16, s the unit of the ratings
+ *     user:  (u, d_i / (c s), 1 / c)       item:  (v, c s, c d_j)       c = 1/32, s the unit of the ratings
  *
  * so that a block's product, times S, is all of what the sample predicts beyond offset and mean biases: predict --intervals wants
  * that. Over all samples d_i and d_j add up to nothing. c is so small that an item's row, which similar items are found by

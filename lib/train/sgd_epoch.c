@@ -26,7 +26,6 @@ enum {
     IN_ORDER_SHARES =
         4,         /* ... and superblocks of a quarter serve few of them well, and eight still */
     PATIENCE = 64, /* looks before a waiting thread lets others run */
-    UNPACK_CHUNKS = 512, /* unpacked at once, to be read from a cache near by */
 };
 
 /* One cache line each: they are written by different threads. */
@@ -69,7 +68,7 @@ int sgd_shares(enum sgd_order order, int threads) {
 }
 
 size_t sgd_epoch_thread_bytes(void) {
-    return (UNPACK_CHUNKS + KERNEL_AHEAD) * sizeof(struct kernel_chunk);
+    return (SGD_UNPACK_CHUNKS + KERNEL_AHEAD) * sizeof(struct kernel_chunk);
 }
 
 /* ---- one tile --------------------------------------------------------------------------------- */
@@ -97,17 +96,18 @@ static struct kernel_step make_step(const struct sgd_epoch *epoch,
     return step;
 }
 
-/* Chunks `from` to from + n - 1 of a tile, in slices where a sampler asks for it. */
+/* n chunks of a tile from slice *slice on, in slices where a sampler asks for it. */
 static double run_chunks(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
                          const struct kernel_step *step, const struct kernel_chunk *chunks,
-                         uint64_t from, uint64_t n, int worker) {
+                         uint64_t n, size_t *slice, int worker) {
     const struct sgd_noise *noise = epoch->watch.noise;
     if (!noise) return epoch->kernel(step, chunks, (size_t)n);
     double sum = 0;
-    const uint64_t slice = noise->slice_chunks;
-    for (uint64_t at = 0; at < n; at += slice) {
-        sum += epoch->kernel(step, chunks + at, (size_t)(n - at < slice ? n - at : slice));
-        noise->after_slice(noise->self, worker, view, group, (size_t)((from + at) / slice));
+    for (uint64_t at = 0; at < n; (*slice)++) {
+        uint32_t length = noise->slice_chunks(noise->self, view->superblock, group, *slice);
+        sum += epoch->kernel(step, chunks + at, length);
+        noise->after_slice(noise->self, worker, view, group, *slice);
+        at += length;
     }
     return sum;
 }
@@ -115,15 +115,17 @@ static double run_chunks(struct sgd_epoch *epoch, const struct superblock_view *
 /* The chunks of a tile one after the other; packed ones are unpacked a few at a time. */
 static double run_tile(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
                        struct tile tile, const struct kernel_step *step, int worker) {
+    size_t slice = 0;
     if (view->chunks)
-        return run_chunks(epoch, view, group, step, view->chunks + tile.first, 0, tile.n, worker);
+        return run_chunks(epoch, view, group, step, view->chunks + tile.first, tile.n, &slice,
+                          worker);
     struct kernel_chunk *chunks = epoch->unpacked[worker];
     const uint8_t *at = NULL;
     double sum = 0;
-    for (uint64_t done = 0; done < tile.n; done += UNPACK_CHUNKS) {
-        size_t n = tile.n - done < UNPACK_CHUNKS ? (size_t)(tile.n - done) : UNPACK_CHUNKS;
+    for (uint64_t done = 0; done < tile.n; done += SGD_UNPACK_CHUNKS) {
+        size_t n = tile.n - done < SGD_UNPACK_CHUNKS ? (size_t)(tile.n - done) : SGD_UNPACK_CHUNKS;
         tiling_unpack(epoch->tiling, view->superblock, group, view->packed, &at, n, chunks);
-        sum += run_chunks(epoch, view, group, step, chunks, done, n, worker);
+        sum += run_chunks(epoch, view, group, step, chunks, n, &slice, worker);
     }
     return sum;
 }

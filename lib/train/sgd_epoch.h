@@ -15,6 +15,10 @@ enum sgd_order {
     SGD_HOGWILD,       /* no locks: the paper's, for comparison */
 };
 
+enum {
+    SGD_UNPACK_CHUNKS = 512
+}; /* of a stream, unpacked at once, to be read from a cache near by */
+
 /* How many superblocks are worked on at once, at most, and how many of them are to share L3. Fixed numbers where
  * results must not depend on threads. */
 int sgd_at_once(enum sgd_order order, int threads);
@@ -40,8 +44,9 @@ struct sgd_rates {
 /* What a sampler does on the way; called by any worker, each with its own number. */
 struct sgd_noise {
     void *self;
-    uint32_t
-        slice_chunks; /* tiles are cut into slices of so many chunks, at most: a divisor of 512 */
+
+    /* How many chunks a slice of a tile has. In a stream no slice may reach over a multiple of SGD_UNPACK_CHUNKS. */
+    uint32_t (*slice_chunks)(void *self, size_t superblock, size_t group, size_t slice);
 
     /* After each slice of a tile, which is still this worker's, with the rows of users that view has. */
     void (*after_slice)(void *self, int worker, const struct superblock_view *view, size_t group,

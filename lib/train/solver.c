@@ -10,18 +10,20 @@
 #include "train/posterior_mean.h"
 #include "train/rates.h"
 
-/* The defaults were found on splits of MovieLens 1M other than those reported. A mean of samples gains from many
- * of them, of few factors; gibbs is where it should be after few rounds. */
+/* The defaults were found on splits of MovieLens 1M other than those reported. A mean of samples gains from many of
+ * them, of few factors. Gibbs predicts as well as it ever will after ten rounds or so, but stays in the part of the posterior where
+ * it began: many short chains make a better mean than one of as many rounds, by 0.003 of RMSE. */
 static const struct {
     const char *name;
     uint32_t factors, epochs;
     uint32_t burn_in; /* one epoch in so many */
+    uint32_t chains;  /* of a mean */
 } solvers[] = {
-    [SOLVER_SGD] = {"sgd", RATES_FACTORS, RATES_EPOCHS, 0},
-    [SOLVER_GIBBS] = {"gibbs", 24, 360, 9},
-    [SOLVER_SGLD] = {"sgld", RATES_FACTORS, 100, 3},
-    [SOLVER_SGHMC] = {"sghmc", RATES_FACTORS, 100, 3},
-    [SOLVER_SGNHT] = {"sgnht", RATES_FACTORS, 100, 3},
+    [SOLVER_SGD] = {"sgd", RATES_FACTORS, RATES_EPOCHS, 1, 1},
+    [SOLVER_GIBBS] = {"gibbs", 24, 24, 3, 16},
+    [SOLVER_SGLD] = {"sgld", RATES_FACTORS, 100, 3, 1},
+    [SOLVER_SGHMC] = {"sghmc", RATES_FACTORS, 100, 3, 1},
+    [SOLVER_SGNHT] = {"sgnht", RATES_FACTORS, 100, 3, 1},
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0], CHAINS_MAX = 1024 };
@@ -56,14 +58,15 @@ bool dpmf_solver_is_sampler(const char *name) {
     return name && solver_find(name, &solver, NULL) == 0 && solver != SOLVER_SGD;
 }
 
-uint32_t solver_burn_in(const struct dpmf_train_options *options) {
+uint32_t solver_burn_in(enum solver solver, const struct dpmf_train_options *options) {
     uint32_t most = options->epochs - 1, wanted = options->burn_in;
-    enum solver solver;
-    if (wanted == UINT32_MAX) {
-        solver_find(options->solver, &solver, NULL);
-        wanted = solvers[solver].burn_in > 0 ? options->epochs / solvers[solver].burn_in : 0;
-    }
+    if (wanted == UINT32_MAX) wanted = options->epochs / solvers[solver].burn_in;
     return wanted < most ? wanted : most;
+}
+
+uint32_t solver_chains(enum solver solver, const struct dpmf_train_options *options) {
+    if (options->chains > 0) return options->chains;
+    return options->average ? solvers[solver].chains : 1;
 }
 
 static int check_sgd(const struct dpmf_train_options *options, struct dpmf_error *error) {

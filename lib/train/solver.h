@@ -17,6 +17,9 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
                          struct dpmf_error *error);
 
 /* Epochs of a chain that do not count: as asked for, or what is enough for the solver as a rule; always less than all. */
-uint32_t solver_burn_in(const struct dpmf_train_options *options);
+uint32_t solver_burn_in(enum solver solver, const struct dpmf_train_options *options);
+
+/* As many chains as asked for, or as are good for the solver. */
+uint32_t solver_chains(enum solver solver, const struct dpmf_train_options *options);
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/number.h"
 #include "store/store.h"
 #include "train/first_rows.h"
-#include "train/langevin.h"
+#include "train/langevin_tiles.h"
 #include "train/model_ids.h"
 #include "train/rates.h"
 #include "train/resume.h"
@@ -132,8 +132,8 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
         dpmf_json_double(json, "decay", options->decay);
         dpmf_json_double(json, "regularization", options->regularization);
     } else {
-        dpmf_json_uint(json, "burn_in", solver_burn_in(options));
-        dpmf_json_uint(json, "chains", options->chains > 0 ? options->chains : 1);
+        dpmf_json_uint(json, "burn_in", solver_burn_in(train->solver, options));
+        dpmf_json_uint(json, "chains", solver_chains(train->solver, options));
         dpmf_json_bool(json, "average", options->average);
         dpmf_json_string(json, "noise", options->noise ? options->noise : "exact");
         dpmf_json_double(json, "alpha", PRECISIONS_ALPHA);

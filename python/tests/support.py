@@ -1,5 +1,5 @@
-"""What the tests of the package share: folders, made-up ratings, the program, and a reader of safetensors files that has
-nothing in common with the library's.
+"""What the tests of the package share: folders, made-up ratings, the program, and a reader of
+safetensors files that has nothing in common with the library's.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import stat
 import unittest
 
 import numpy as np
@@ -152,6 +154,58 @@ class Mistakes(FolderTest):
         with self.assertRaises(OSError):
             model.save(self.folder / "taken")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["taken"])
+
+    def test_saving_where_no_file_can_be(self):
+        users, items, ratings = made_up(n=500)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for target, kind, word in (("/dev/null", dpmf.FileError, "only be written to a file"),
+                                   (pipe, dpmf.FileError, "only be written to a file"),
+                                   (self.folder, dpmf.FileError, "is a directory"),
+                                   (self.folder / "no" / "file", dpmf.MissingFileError, "no such file"),
+                                   (self.folder / ("x" * 300), dpmf.FileError, "too long"),
+                                   ("a\0b", dpmf.UsageError, "NUL"), ("\ud800", dpmf.UsageError, "surrogate"),
+                                   ("", dpmf.UsageError, "is empty")):
+            with self.assertRaisesRegex(kind, word) as failed:
+                model.save(target)
+            self.assertIn(os.fspath(target)[:1], str(failed.exception))
+            self.assertNotIn(".tmp", str(failed.exception))
+        self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["pipe"])
+        self.assertRaises(TypeError, model.save, None)
+
+    def test_saving_through_a_link(self):
+        users, items, ratings = made_up(n=500)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        (self.folder / "other").mkdir()
+        target, link = self.folder / "other" / "model", self.folder / "link"
+        link.symlink_to("other/model")
+        for _ in range(2):  # to what is not there yet, and to what is
+            model.save(link)
+            self.assertTrue(link.is_symlink() and not target.is_symlink())
+            self.assertEqual(dpmf.load(target).kind_, "checkpoint")
+        (self.folder / "null").symlink_to("/dev/null")
+        self.assertRaises(dpmf.FileError, model.save, self.folder / "null")
+        (self.folder / "loop").symlink_to("loop")
+        self.assertRaises(dpmf.FileError, model.save, self.folder / "loop")
+
+    def test_texts_that_are_none(self):
+        users, items, ratings = made_up(n=500)
+        model = dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings)
+        self.wrong(dpmf.InputError, "surrogate", ["\ud800", "b"], ["x", "y"], [1, 2])
+        self.wrong(dpmf.UsageError, "surrogate", users, items, ratings, solver="\ud800")
+        self.wrong(dpmf.UsageError, "not a function", users, items, ratings, progress=3)
+        for use in (lambda: model.similar_items("\ud800"), lambda: model.fold_in({"\ud800": 3}),
+                    lambda: model.predict("\ud800", 1)):
+            self.assertRaises(dpmf.InputError, use)
+        for use in (lambda: dpmf.load("a\0b"), lambda: dpmf.load("\ud800"), lambda: dpmf.load(""),
+                    lambda: dpmf.Model().fit_file("a\0b"), lambda: model.recommend(user=1, n="x"),
+                    lambda: dpmf.Model(epsilon=1).fit_file("\ud800")):
+            self.assertRaises(dpmf.UsageError, use)
+        for use in (lambda: dpmf.load(None), lambda: dpmf.load(3.5), lambda: dpmf.Model().fit_file(None)):
+            self.assertRaises(TypeError, use)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 # Makes a model by hand for the golden tests: three users, four items, two factors, and numbers whose sums
 # are exact on every machine.
 #
-#   . "$CLI_TESTS/tiny_model.sh"; tiny_model FILE
+#   . "$CLI_TESTS/tiny_model.sh"; tiny_model FILE [MORE]
+#
+# MORE is what the state of the run says beyond what it always does, e.g. ',\"samples\":2'.
 #
 #   ann   ( 1,   0  ) +0.5       dune    ( 1, 0  ) +0.25
 #   bob   ( 0,   1  ) -0.5       solaris ( 1, 0.5) +0
@@ -40,7 +42,7 @@ tensor() {
 tiny_model() {
     local state='{\"epoch\":9,\"seed\":\"1\",\"learning_rate\":0.05,\"decay\":-1,'
     state+='\"regularization\":0.125,\"ratings\":\"8\",\"fingerprint\":\"0\",\"best_valid\":0.75,'
-    state+='\"best_epoch\":8}'
+    state+='\"best_epoch\":8'${2-}'}'
     local header='{"__metadata__":{"dpmf.kind":"checkpoint","dpmf.format":"1","dpmf.version":"0.1.0",'
     header+='"dpmf.offset":"3","dpmf.min":"1","dpmf.max":"5","dpmf.provenance":"{}",'
     header+="\"dpmf.state\":\"$state\"}"

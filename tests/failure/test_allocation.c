@@ -482,6 +482,20 @@ static int train_it(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
+/* A mean of samples, and what is seen of the chains. */
+static int sample_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    options.solver = "gibbs";
+    options.factors = 2;
+    options.epochs = 3;
+    options.chains = 2;
+    options.average = true;
+    options.trace = second_path;
+    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
+    if (code < 0) unlink(second_path); /* it is drawn before the model is written */
+    return code;
+}
+
 static int tune_it(struct dpmf_store *store, const struct dpmf_run *run) {
     struct dpmf_tune_options options = dpmf_tune_options_default();
     options.train.factors = options.train.epochs = 2;
@@ -505,6 +519,8 @@ static int release_privately(struct dpmf_store *store, const struct dpmf_run *ru
     options.range_max = 10;
     options.catalogue_from_ratings = true;
     options.has_insecure_seed = true; /* no ledger then */
+    options.rounds = 9;               /* of those that have some */
+    options.max_ratings = 1;
     return dpmf_train_private(store, output_path, &options, run, NULL, NULL);
 }
 
@@ -522,6 +538,7 @@ static int visiting_histories(void) { return with_store(visit_histories); }
 static int looking_up(void) { return with_store(look_up); }
 static int finding_newcomers(void) { return with_store(find_newcomer); }
 static int training(void) { return with_store(train_it); }
+static int sampling(void) { return with_store(sample_it); }
 static int tuning(void) { return with_store(tune_it); }
 
 static int pairs_reading(void) {
@@ -740,6 +757,7 @@ static const struct scenario scenarios[] = {
     {"explain", explaining},
     {"evaluate", evaluating},
     {"train, snapshot and resume", training},
+    {"train by gibbs", sampling},
     {"recommend", recommending},
     {"histories", visiting_histories},
     {"history", looking_up},

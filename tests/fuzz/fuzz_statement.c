@@ -1,7 +1,7 @@
 /*
  * Property: no text makes the reader of statements crash; what it accepts is, byte by byte, what the writer
  * makes of it, so nothing can be hidden in it; and what then passes the checks claims no less than its
- * releases cost, and can be shown to people.
+ * releases cost, or, where it is conditional, than its bound on a user's loss gives, and can be shown to people.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +24,16 @@ static void check_claim(const struct statement *statement) {
     if (!(delta <= statement->delta * (1 + 1e-6))) abort();
 }
 
+static void check_conditional(const struct statement *statement,
+                              const struct statement_figures *figures) {
+    const struct statement_posterior *posterior = &statement->posterior;
+    double span = statement->range_max - statement->range_min + posterior->kappa;
+    double most = posterior->max_ratings * span * span * figures->loss_scale;
+    if (!(most <= statement->epsilon * (1 + 1e-4)) || statement->delta != 0) abort();
+    if (!(figures->replaced >= 2 * statement->epsilon / posterior->max_ratings * (1 - 1e-6)))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct statement statement;
     static struct statement_figures figures;
@@ -34,7 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(again);
     if (statement_check(&statement, NULL) != 0) return 0;
     check_claim(&statement);
-    statement_figures_check(&statement, &figures, NULL);
+    if (statement_figures_check(&statement, &figures, NULL) == 0 &&
+        statement_is_conditional(&statement))
+        check_conditional(&statement, &figures);
     statement_shape_check(&statement, statement.items, 2, NULL);
     char *page = statement_to_text(&statement);
     if (!page) abort();

@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
+#include "base/chain_monitor.h"
 #include "base/mixing.h"
 #include "random/random.h"
-#include "base/chain_monitor.h"
 
 enum { CHAINS = 4, DRAWS = 4000 };
 

@@ -268,7 +268,7 @@ static void test_too_large(void **state) {
     const double bias = dpmf_user_bias(user), first = dpmf_user_vector(user)[0];
     float *row = model->factors.items.rows + 9 * model->factors.items.stride, kept = row[0];
     row[0] = INFINITY; /* no file has it: it stands for whatever cannot be solved */
-    assert_int_equal(dpmf_user_rate(model, user, 9, 4, &error), DPMF_ERR_BASE_NOT_DEFINITE);
+    assert_int_equal(dpmf_user_rate(model, user, 9, 4, &error), DPMF_ERR_INPUT_NOT_FINITE);
     row[0] = kept;
     assert_true(dpmf_user_bias(user) == bias && dpmf_user_vector(user)[0] == first);
     assert_int_equal(dpmf_user_ratings(user, &ratings), 1);
@@ -277,10 +277,13 @@ static void test_too_large(void **state) {
     dpmf_user_free(user);
     dpmf_model_close(model);
 
-    /* Penalties whose ratio is beyond double. */
-    model = client_open_release(*state, 5, 2, 1e300, 1e-300, 1);
+    /* Penalties whose ratio is beyond double, which no file has either. */
+    model = client_open_release(*state, 5, 2, 1, 1, 1);
+    model->factor_penalty = 1e300;
+    model->bias_penalty = 1e-300;
     const struct dpmf_own_rating one = {0, 4};
-    assert_int_equal(dpmf_user_fold_in(model, &one, 1, &user, &error), DPMF_ERR_BASE_NOT_DEFINITE);
+    assert_int_equal(dpmf_user_fold_in(model, &one, 1, &user, &error), DPMF_ERR_INPUT_NOT_FINITE);
+    assert_int_equal(dpmf_error_exit_status(error.code), 3);
     assert_null(user);
     dpmf_model_close(model);
 }

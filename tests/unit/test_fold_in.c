@@ -113,11 +113,11 @@ static void test_too_large(void **state) {
     model->factors.items.rows[0] = 3e38f;
     model->factors.items.rows[1] = 3e38f;
     int code = dpmf_user_fold_in(model, ratings, 2, &user, &error);
-    assert_true(code == 0 || code == DPMF_ERR_BASE_NOT_DEFINITE);
+    assert_true(code == 0 || code == DPMF_ERR_INPUT_NOT_FINITE);
     if (code == 0) dpmf_user_free(user);
     model->factors.items.rows[0] = INFINITY;
     assert_int_equal(dpmf_user_fold_in(model, ratings, 2, &user, &error),
-                     DPMF_ERR_BASE_NOT_DEFINITE);
+                     DPMF_ERR_INPUT_NOT_FINITE);
     assert_null(user);
     dpmf_model_close(model);
 }

@@ -282,6 +282,16 @@ static void test_pure(void **state) {
     assert_true(many < 2.9);
     assert_true(many >= accountant_epsilon(mu * (1 - 1e-9), 1e-5));
 
+    /* Two of 1 are 2, and not a hair more. */
+    for (unsigned i = 100; i < 103; i++) {
+        struct ledger_entry one = entry_of("c", i, accountant_mu_pure(1));
+        one.is_conditional = true;
+        one.delta = 0;
+        one.epsilon = 1;
+        assert_int_equal(ledger_reserve(path, &one, 2, &error),
+                         i < 102 ? 0 : DPMF_ERR_PRIVACY_BUDGET);
+    }
+
     /* A budget counts them; and only a conditional one may be without a delta. */
     snprintf(entry.id, sizeof entry.id, "%s", id_of(2000));
     assert_int_equal(ledger_reserve(path, &entry, all + 0.69, &error), DPMF_ERR_PRIVACY_BUDGET);

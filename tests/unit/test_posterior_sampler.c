@@ -187,11 +187,11 @@ static double distance(bool by_users, enum fault fault, uint64_t seed, const dou
     if (fault == DOUBLE_SCALE) target.scale *= 2;
     secure_random_init_insecure(&random, seed);
     assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
-    assert_int_equal(posterior_chain_init(&chain, &target, &data, &random, 3,
+    assert_int_equal(posterior_chain_init(&chain, &target, &data, &random, pool, 3,
                                           fault == NO_METROPOLIS ? UINT64_MAX : 0, NULL),
                      0);
     for (size_t round = 0; round < ROUNDS; round++) {
-        assert_int_equal(posterior_chain_round(&chain, pool, NULL), 0);
+        assert_int_equal(posterior_chain_round(&chain, NULL), 0);
         note(&chain, by_users, round);
     }
     if (fault == RIGHT) { /* the step is taken, and is needed */
@@ -254,9 +254,9 @@ static void test_prior(void **state) {
     (void)state;
     secure_random_init_insecure(&random, 5);
     assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
-    assert_int_equal(posterior_chain_init(&chain, &plain, &data, &random, 0, 0, NULL), 0);
+    assert_int_equal(posterior_chain_init(&chain, &plain, &data, &random, pool, 0, 0, NULL), 0);
     for (int i = 0; i < n; i++) {
-        assert_int_equal(posterior_chain_round(&chain, pool, NULL), 0);
+        assert_int_equal(posterior_chain_round(&chain, NULL), 0);
         double c = chain.items[2] - chain.mean_c;
         variance_g += chain.mean_c * chain.mean_c / n;
         variance_c += c * c / n;
@@ -276,21 +276,24 @@ static void test_prior(void **state) {
 static void test_threads(void **state) {
     struct posterior_data data = make_data(true, weights);
     struct posterior_chain chain[2];
+    struct thread_pool *pools[2];
     struct secure_random random;
     (void)state;
     secure_random_init_insecure(&random, 6);
     for (int i = 0; i < 2; i++) {
-        struct thread_pool *pool;
-        assert_int_equal(thread_pool_init(&pool, 1 + 2 * i, NULL), 0);
-        assert_int_equal(posterior_chain_init(&chain[i], &plain, &data, &random, 0, 2, NULL), 0);
+        assert_int_equal(thread_pool_init(&pools[i], 1 + 2 * i, NULL), 0);
+        assert_int_equal(
+            posterior_chain_init(&chain[i], &plain, &data, &random, pools[i], 0, 2, NULL), 0);
         for (int round = 0; round < 50; round++)
-            assert_int_equal(posterior_chain_round(&chain[i], pool, NULL), 0);
-        thread_pool_free(pool);
+            assert_int_equal(posterior_chain_round(&chain[i], NULL), 0);
     }
     assert_memory_equal(chain[0].users, chain[1].users, sizeof(double) * 3 * RATINGS);
     assert_memory_equal(chain[0].items, chain[1].items, sizeof(double) * 3);
     assert_true(chain[0].loss == chain[1].loss);
-    for (int i = 0; i < 2; i++) posterior_chain_free(&chain[i]);
+    for (int i = 0; i < 2; i++) {
+        posterior_chain_free(&chain[i]);
+        thread_pool_free(pools[i]);
+    }
 }
 
 int main(void) {

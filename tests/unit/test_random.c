@@ -73,6 +73,7 @@ static void test_values_do_not_change(void **state) {
     assert_true(random_gaussian(&stream) == -0x1.7950f4fcab491p-1);
     assert_true(random_gaussian(&stream) == 0x1.9a5cf406a1f3cp+0);
     assert_true(random_exponential(&stream) == 0x1.92c3470b8c169p-3);
+    assert_true(random_gamma(&stream, 7.5) == 0x1.a111660a5a301p+2);
 }
 
 static void test_position_carries(void **state) {
@@ -114,12 +115,34 @@ static double uniform_cdf(double x) { return x; }
 static double gaussian_cdf(double x) { return 0.5 * erfc(-x / sqrt(2)); }
 static double exponential_cdf(double x) { return -expm1(-x); }
 
+/* Gamma variates of four shapes, whose distribution functions are known in closed form. */
+static double gamma_1(struct random_stream *stream) { return random_gamma(stream, 1); }
+static double gamma_3_halves(struct random_stream *stream) { return random_gamma(stream, 1.5); }
+static double gamma_2(struct random_stream *stream) { return random_gamma(stream, 2); }
+static double gamma_20(struct random_stream *stream) { return random_gamma(stream, 20); }
+
+/* 1 - exp(-x) (1 + x + x^2/2! + .. + x^(n-1)/(n-1)!) */
+static double whole_gamma_cdf(double x, int n) {
+    double term = exp(-x), sum = 0;
+    for (int i = 0; i < n; i++, term *= x / i) sum += term;
+    return 1 - sum;
+}
+static double gamma_2_cdf(double x) { return whole_gamma_cdf(x, 2); }
+static double gamma_20_cdf(double x) { return whole_gamma_cdf(x, 20); }
+static double gamma_3_halves_cdf(double x) {
+    return erf(sqrt(x)) - 2 * sqrt(x / acos(-1)) * exp(-x);
+}
+
 static void test_distributions(void **state) {
     (void)state;
     check_distribution(random_uniform, uniform_cdf);
     check_distribution(random_uniform_open, uniform_cdf);
     check_distribution(random_gaussian, gaussian_cdf);
     check_distribution(random_exponential, exponential_cdf);
+    check_distribution(gamma_1, exponential_cdf);
+    check_distribution(gamma_3_halves, gamma_3_halves_cdf);
+    check_distribution(gamma_2, gamma_2_cdf);
+    check_distribution(gamma_20, gamma_20_cdf);
 }
 
 static void test_gaussian_moments(void **state) {

@@ -60,7 +60,7 @@ static void test_round_trip(void **state) {
     char path[TEMP_PATH_MAX];
     temp_dir_file(*state, "r.safetensors", path);
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        struct release release = {.factor_penalty = 0.1, .bias_penalty = 1e-300}, read;
+        struct release release = {.factor_penalty = 0.1, .bias_penalty = 1e-9}, read;
         uint64_t random = i;
         release.statement = strdup("{\"any\":\"text\"}");
         release.factors = (struct factors){.k = shapes[i].k, .offset = 0.1, .min = -10, .max = 10};
@@ -89,7 +89,7 @@ static void test_mode(void **state) {
 static void test_not_written(void **state) {
     char path[TEMP_PATH_MAX];
     temp_dir_file(*state, "r.safetensors", path);
-    for (int how = 0; how < 10; how++) {
+    for (int how = 0; how < 14; how++) {
         struct release release;
         struct dpmf_error error = {0};
         struct statement statement = statement_make(1, 4, 2, 2);
@@ -104,6 +104,10 @@ static void test_not_written(void **state) {
         if (how == 6) factors->items.biases[3] = NAN;
         if (how == 7) release.factor_penalty = 0;
         if (how == 8) release.bias_penalty = -1;
+        if (how == 10) factors->offset = factors->max + 1001 * (factors->max - factors->min);
+        if (how == 11) factors->items.biases[0] = 1e30f;
+        if (how == 12) factors->items.rows[0] = -1e8f;
+        if (how == 13) release.bias_penalty = 1e-12;
         if (how == 9) {
             free(release.statement);
             release.statement = NULL;
@@ -295,6 +299,13 @@ static void test_wrong_metadata(void **state) {
         {6, "-1", "factor_penalty"},
         {7, "0", "bias_penalty"},
         {7, "inf", "not a number"},
+        {3, "4006", "dpmf.offset is too far off the scale"},
+        {3, "-4000", "dpmf.offset is too far off the scale"},
+        {4, "-1e300", "not a scale"},
+        {6, "1e-300", "dpmf.factor_penalty is not a penalty that makes sense"},
+        {6, "1e300", "dpmf.factor_penalty is not a penalty that makes sense"},
+        {7, "1e-10", "dpmf.bias_penalty is not a penalty that makes sense"},
+        {7, "2e9", "dpmf.bias_penalty is not a penalty that makes sense"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct parts parts = some_parts();

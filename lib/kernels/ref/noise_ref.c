@@ -49,24 +49,23 @@ static int32_t exponent_of(uint32_t u) {
 }
 
 static float radius(uint32_t word) {
-    static const float c[] = {-2.0000065f,   1.0000393f,   -0.666065967f, 0.497626789f,
-                              -0.412093448f, 0.378039598f, -0.236549649f};
+    static const float c[] = {-2.00002556f, 0.99970103f,   -0.664517454f,
+                              0.509449266f, -0.446601406f, 0.28639708f};
     uint32_t u = bits_of((float)(int32_t)(word >> 1 | 1));
     int32_t exponent = exponent_of(u);
     float z = float_of(u - ((uint32_t)exponent << 23)) - 1;
-    float square = fmaf(polynomial(c, 7, z), z, (float)(31 - exponent) * 1.38629436f);
-    return sqrtf(square > 0 ? square : 0);
+    float square = fmaf(polynomial(c, 6, z), z, (float)(31 - exponent) * 1.38629436f);
+    return sqrtf(square);
 }
 
 static void gaussians(struct noise_stream *g, size_t lane, float *a, float *b) {
     static const float sine[] = {1.57079514f, -0.645925962f, 0.0795006504f, -0.00437101493f};
-    static const float cosine[] = {0.999999953f, -1.23369821f, 0.253650745f, -0.0208106275f,
-                                   0.000858190619f};
+    static const float cosine[] = {0.999993295f, -1.2334845f, 0.252580239f, -0.0190957353f};
     uint32_t word = next_bits(g, lane), turn = next_bits(g, lane);
     int32_t signed_turn;
     memcpy(&signed_turn, &turn, sizeof turn);
     float r = radius(word), t = (float)signed_turn * 0x1p-31f, w = t * t;
-    float side = polynomial(cosine, 5, w);
+    float side = polynomial(cosine, 4, w);
     *a = r * (polynomial(sine, 4, w) * t);
     *b = r * (word & 1 ? -side : side);
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import weakref
 from pathlib import Path
@@ -18,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._native import ffi, lib
-from .errors import check, new_error
+from ._values import path_bytes
+from .errors import FileError, check, new_error, told
 from .statement import PrivacyStatement
 
 PIECE = 1 << 20
@@ -59,23 +61,26 @@ class ModelFile:
 
     @classmethod
     def open(cls, path: Any) -> ModelFile:
-        name = os.fsdecode(path)
+        name = os.fsdecode(path_bytes(path))
         try:
             fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
+        except OSError as failure:
             # The library says it in its own words.
             model, error = ffi.new("struct dpmf_model **"), new_error()
-            check(lib.dpmf_model_open(os.fsencode(path), model, error), error)
+            check(lib.dpmf_model_open(os.fsencode(name), model, error), error)
             lib.dpmf_model_close(model[0])
-            raise
+            with told("open", name, lib.DPMF_ERR_IO_READ):
+                raise failure
         return cls(fd, name)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> ModelFile:
-        with tempfile.TemporaryFile() as file:
-            file.write(data)
-            file.flush()
-            return cls(os.dup(file.fileno()), name)
+        with told("keep", name, lib.DPMF_ERR_IO_WRITE):
+            with tempfile.TemporaryFile() as file:
+                file.write(data)
+                file.flush()
+                fd = os.dup(file.fileno())
+        return cls(fd, name)
 
     def _names(self) -> dict[str, str]:
         return {os.fsdecode(self._path): self.name}
@@ -102,7 +107,13 @@ class ModelFile:
 
     def save(self, path: Any) -> None:
         """Writes a copy, whole or not at all; what holds people is for its owner alone."""
-        target = Path(os.fsdecode(path))
+        name = os.fsdecode(path_bytes(path))
+        with told("write", name, lib.DPMF_ERR_IO_WRITE):
+            _check_target(name)
+            # What a symbolic link stands for is written, and the link stays.
+            self._write(Path(os.path.realpath(name)))
+
+    def _write(self, target: Path) -> None:
         temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC,
                      0o666 if self.is_release else 0o600)
@@ -141,11 +152,26 @@ class ModelFile:
         return int(self.info.users if side == "user" else self.info.items)
 
 
+def _check_target(name: str) -> None:
+    """A file takes the place of what is there: of a device or a pipe it must not."""
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise FileError(lib.DPMF_ERR_IO_DIRECTORY, "cannot write: is a directory",
+                        "give the path of a file", name)
+    if not stat.S_ISREG(mode):
+        raise FileError(lib.DPMF_ERR_IO_WRITE, "a model can only be written to a file",
+                        "give the path of a file", name)
+
+
 class WorkFolder:
     """A folder for the length of a fit, which nobody else can look into."""
 
     def __enter__(self) -> Path:
-        self._path = Path(tempfile.mkdtemp(prefix="dpmf-"))
+        with told("work", "the folder for temporary files", lib.DPMF_ERR_IO_WRITE):
+            self._path = Path(tempfile.mkdtemp(prefix="dpmf-"))
         return self._path
 
     def __exit__(self, *_: Any) -> None:

@@ -17,7 +17,8 @@ from ._ids import Ids
 from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
-from ._values import Struct, number, pair, plain, refuse_given, whole
+from ._values import (Struct, number, pair, path_bytes, plain, refuse_given, text_bytes,
+                      whole)
 from .errors import PrivacyRefused, PrivacyWarning, usage, warn
 from .user import Shelf
 
@@ -72,7 +73,7 @@ def _train_options(parameters: dict[str, Any]) -> Struct:
         raise usage(f"decay={parameters['decay']!r} is below 0",
                     "leave it out for the default schedule")
     if parameters["solver"] is not None:
-        options.put("solver", str(parameters["solver"]).encode())
+        options.put("solver", text_bytes("solver", parameters["solver"]))
     options.put("deterministic", bool(parameters["deterministic"]))
     return options
 
@@ -129,7 +130,7 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
     options.put("range_min", low)
     options.put("range_max", high)
     options.put("catalogue_from_ratings", bool(parameters["catalogue_from_ratings"]))
-    options.put("mechanism", str(parameters["mechanism"]).encode())
+    options.put("mechanism", text_bytes("mechanism", parameters["mechanism"]))
     for name, write in (("catalogue", _tables.write_catalogue),
                         ("item_features", _tables.write_features),
                         ("user_privacy", _tables.write_wishes)):
@@ -139,9 +140,9 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
         options.put("declared_users",
                     whole("declared_users", parameters["declared_users"], 1, 2**63))
     if parameters["population"] is not None:
-        options.put("population", str(parameters["population"]).encode("utf-8", "surrogateescape"))
+        options.put("population", text_bytes("population", parameters["population"]))
     if parameters["ledger"] is not None:
-        options.put("ledger", os.fsencode(parameters["ledger"]))
+        options.put("ledger", path_bytes(parameters["ledger"]))
     if parameters["ledger_budget"] is not None:
         options.put("ledger_budget", number("ledger_budget", parameters["ledger_budget"]))
     if parameters["insecure_noise_seed"] is not None:

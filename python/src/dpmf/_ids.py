@@ -36,7 +36,10 @@ def is_whole(value: Any) -> bool:
 def id_bytes(value: Any) -> Optional[bytes]:
     """The bytes of an id; None when this is no id."""
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape")
+        try:
+            return value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return None
     if isinstance(value, bytes):
         return value
     return b"%d" % int(value) if is_whole(value) else None
@@ -47,6 +50,8 @@ def refuse_id(name: str, value: Any) -> InputError:
     hint = ""
     if isinstance(value, (float, np.floating)) and value == value:
         hint = 'floats are no ids: give whole numbers as integers, e.g. with .astype("int64")'
+    if isinstance(value, str):
+        hint = "this text has half of a surrogate pair, which no bytes stand for"
     return InputError(lib.DPMF_ERR_INPUT_ID,
                       f"{name} is {value!r:.60}: an id is text or a whole number", hint)
 

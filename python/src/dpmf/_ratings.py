@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ._ids import number_ids, pointer
 from ._native import ffi, lib
 from ._run import Run
-from ._values import Struct
+from ._values import Struct, path_bytes, text_bytes
 from .errors import InputError, PrivacyRefused, usage
 
 NO_TIME = np.iinfo(np.int64).min  # as the library has it; NumPy's NaT is the same number
@@ -80,7 +80,7 @@ def _from_dense(matrix: Any) -> Columns:
 
 def _role(name: Any) -> str:
     """What a column of this name is for, by the rules for headers of files."""
-    text = str(name).encode("utf-8", "surrogateescape")
+    text = str(name).encode("utf-8", "replace")
     role = lib.dpmf_table_column_role(text, len(text))
     if role != ffi.NULL:
         return str(ffi.string(role).decode())
@@ -168,7 +168,7 @@ def _options(reading: Reading) -> Struct:
     options = Struct("dpmf_input_options")
     for name, text in (("format", reading.format), ("columns", reading.columns)):
         if text is not None:
-            options.put(name, str(text).encode("utf-8", "surrogateescape"))
+            options.put(name, text_bytes(name, text))
     options.put("skip_bad", reading.skip_bad)
     if reading.rating_range is not None:
         options.put("has_range", True)
@@ -221,7 +221,7 @@ def store_from_file(path: Any, reading: Reading, run: Run) -> Store:
     """A store, or any file that can become one."""
     options = _options(reading)
     store = ffi.new("struct dpmf_store **")
-    run.call(lib.dpmf_store_open, os.fsencode(path), options.pointer, run.pointer, store)
+    run.call(lib.dpmf_store_open, path_bytes(path), options.pointer, run.pointer, store)
     return Store(store[0])
 
 
@@ -251,7 +251,7 @@ def check_form(path: Any, format: Optional[str]) -> None:
     everyone's are read. So a header names the columns, or the curator the format."""
     if format not in (None, "auto", "csv", "tsv"):
         return
-    name = os.fsdecode(path)
+    name = os.fsdecode(path_bytes(path))
     first = _FirstRow()
     if name != "-":
         handle = ffi.new_handle(first)

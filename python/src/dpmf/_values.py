@@ -47,9 +47,31 @@ def memory_bytes(memory: Any) -> int:
     if not isinstance(memory, str):
         return whole("memory", memory, 1, 2**63)
     size = ffi.new("uint64_t *")
-    if lib.dpmf_parse_size(memory.encode("utf-8", "surrogateescape"), size) != 0:
+    if lib.dpmf_parse_size(text_bytes("memory", memory), size) != 0:
         raise usage(f"memory={memory!r} is not a size", 'for example: memory="2GiB"')
     return int(size[0])
+
+
+def text_bytes(name: str, value: Any) -> bytes:
+    """A text for the library, where it ends at the first NUL."""
+    try:
+        data = str(value).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise usage(f"{name}={value!r:.60} is not text: it has half of a surrogate pair") from None
+    if b"\0" in data:
+        raise usage(f"{name}={value!r:.60} has a NUL in it")
+    return data
+
+
+def path_bytes(path: Any) -> bytes:
+    """The name of a file; a TypeError when it is of a type that names none."""
+    try:
+        data = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise usage(f"{path!r:.60} names no file: it has half of a surrogate pair") from None
+    if not data or b"\0" in data:
+        raise usage(f"{path!r:.60} names no file: it {'has a NUL in it' if data else 'is empty'}")
+    return data
 
 
 def is_path(value: Any) -> bool:

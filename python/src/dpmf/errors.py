@@ -8,11 +8,13 @@ expect.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import re
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator, Optional
 
 from ._native import ffi, lib
 
@@ -223,6 +225,32 @@ def check(code: int, error: Any, names: dict[str, str] | None = None) -> int:
     file = ffi.string(error.file).decode("utf-8", "surrogateescape")
     raise class_of(code)(code, _in_python(_text(error.message)), _in_python(_text(error.hint)),
                          (names or {}).get(file, file), error.line, error.column)
+
+
+_SYSTEM_CODES: dict[Optional[int], int] = {
+    errno.ENOENT: lib.DPMF_ERR_IO_MISSING,
+    errno.EACCES: lib.DPMF_ERR_IO_PERMISSION,
+    errno.EPERM: lib.DPMF_ERR_IO_PERMISSION,
+    errno.EROFS: lib.DPMF_ERR_IO_PERMISSION,
+    errno.EISDIR: lib.DPMF_ERR_IO_DIRECTORY,
+    errno.ENOSPC: lib.DPMF_ERR_IO_NO_SPACE,
+    errno.EDQUOT: lib.DPMF_ERR_IO_NO_SPACE,
+}
+
+
+@contextlib.contextmanager
+def told(doing: str, name: str, code: int) -> Iterator[None]:
+    """Errors of the system in here are exceptions of this package, about a file that people know."""
+    try:
+        yield
+    except DpmfError:
+        raise
+    except OSError as error:
+        code = _SYSTEM_CODES.get(error.errno, code)
+        why = (error.strerror or str(error)).lower()
+        failure = class_of(code)(code, f"cannot {doing}: {why}", "", name)
+        failure.errno = error.errno  # type: ignore[attr-defined]
+        raise failure from None
 
 
 def warn(message: str, category: type[DpmfWarning] = DpmfWarning) -> None:

@@ -240,6 +240,9 @@ class Model:
         return self._fit(open_store, Reading(), valid)
 
     def _run(self) -> Run:
+        if self.progress is not None and not callable(self.progress):
+            raise usage(f"progress={self.progress!r:.60} is not a function",
+                        "for example: progress=print")
         return Run(whole("n_threads", self.n_threads, 0, 4096), memory_bytes(self.memory),
                    self.progress)
 

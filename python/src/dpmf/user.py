@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ._ids import Id, Ids, pointer
 from ._file import ModelFile
 from ._native import ffi, lib
-from .errors import InputError, UnknownIdError, check, new_error, usage, warn
+from .errors import InputError, PrivacyRefused, UnknownIdError, check, new_error, usage, warn
 
 Ratings = Union[Mapping[Any, float], Tuple[Any, Any]]
 FloatArray = npt.NDArray[np.float64]
@@ -83,7 +83,11 @@ class Shelf:
         return without, within
 
     def room(self, n: int) -> npt.NDArray[Any]:
-        if isinstance(n, bool) or int(n) != n or n < 1:
+        try:
+            is_count = not isinstance(n, bool) and int(n) == n and n >= 1
+        except (TypeError, ValueError, OverflowError):
+            is_count = False
+        if not is_count:
             raise usage(f"n={n!r} is not a number of items", "for example: n=10")
         return np.empty(min(int(n), self.file.count("item")), dtype=_SCORED)
 
@@ -122,10 +126,9 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
         raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is not finite")
     known = numbers >= 0
     if len(numbers) and not known.any():
-        raise InputError(lib.DPMF_ERR_MODEL_UNKNOWN_ID,
-                         "there is no rating of an item that the model knows",
-                         "ids are compared with those it was fitted on: see items_")
-    if not known.all():
+        warn("there is no rating of an item that the model knows: items are judged by their biases "
+             "alone")
+    elif not known.all():
         warn(f"passed over {int((~known).sum())} of {len(numbers)} ratings: of items that the model "
              "does not know")
     own = np.empty(int(known.sum()), dtype=_OWN)
@@ -134,7 +137,16 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
         own["rating"] = numbers_given[known]
     if not np.isfinite(own["rating"]).all():
         raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is too large")
+    warn_off_scale(shelf.file, own["rating"])
     return own
+
+
+def warn_off_scale(file: ModelFile, ratings: npt.NDArray[np.float32]) -> None:
+    low, high = np.float32(file.info.min), np.float32(file.info.max)
+    outside = int(((ratings < low) | (ratings > high)).sum())
+    if outside:
+        warn(f"ratings outside the model's scale, {file.info.min:g} to {file.info.max:g}: {outside}; "
+             "they are taken as they are")
 
 
 class User:
@@ -164,11 +176,16 @@ class User:
         """Adds a rating, changes it, or, with None, takes it away. Returns the user."""
         number = self._shelf.find_item(item)
         if rating is not None:
-            with np.errstate(over="ignore"):
-                value = float(np.float32(rating))
+            try:
+                with np.errstate(over="ignore"):
+                    value = float(np.float32(rating))
+            except (TypeError, ValueError, OverflowError):
+                raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
+                                 f"the rating {rating!r:.60} is not a number") from None
             if not np.isfinite(value):
                 raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE,
                                  f"the rating {rating!r} is not finite")
+            warn_off_scale(self._shelf.file, np.array([value], dtype=np.float32))
         else:
             value = float("nan")
         error = new_error()
@@ -248,6 +265,11 @@ class User:
         base = float(file.info.offset) + float(file.biases("item")[number])
         items = self._shelf.items.array[own["item"].astype(np.int64)[order]]
         return Explanation(float(prediction[0]), base, items, shares[order])
+
+    def __reduce__(self) -> Any:
+        raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                             "someone's ratings are their own, and pickles are passed around: refused",
+                             "keep user.ratings, and give them to fold_in again")
 
     def __repr__(self) -> str:
         return f"<dpmf.User with {len(self._own())} ratings>"

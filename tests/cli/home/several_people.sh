@@ -6,5 +6,5 @@ echo $?
 dpmf import -q all.csv -o all.dpr
 dpmf explain release.safetensors --item dune --ratings all.dpr
 echo $?
-# Items, ratings and times without a header are taken for users, items and ratings.
-printf 'dune,5,964982703\nbrazil,2,964982703\n' | dpmf recommend release.safetensors --ratings -
+# A name for each row, and not one that the model knows as an item.
+printf 'ann,dune,5\nbob,brazil,2\n' | dpmf recommend release.safetensors --ratings -

@@ -1,12 +1,12 @@
 /*
- * The dynamics of langevin.h: what rows get between the slices of tiles. Fed by sgd_epoch.c, whose workers call in after
+ * The dynamics of langevin_tiles.h: what rows get between the slices of tiles. Fed by sgd_epoch.c, whose workers call in after
  * every slice; feeds langevin_train.c and bench.c.
  *
  * Noise is keyed by (seed, chain, round, tile), and a tile's payments are made in one order: what a row gets does not depend on
  * threads, and is never drawn twice.
  */
 #define _GNU_SOURCE
-#include "train/langevin.h"
+#include "train/langevin_tiles.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -26,15 +26,14 @@ enum noise_purpose { NOISE_TILES = 1, NOISE_IDLE, NOISE_USERS, NOISE_ITEMS, NOIS
 
 /* ---- payments --------------------------------------------------------------------------------- */
 
-/* 1 - e^-z and e^(-z/2), exactly enough for small z too. */
+/* e^(-z/2), and sqrt((1 - e^-z) / z), exactly enough for small z too. */
 struct decay {
-    float lost, kept;
+    float kept, spread;
 };
 
 static struct decay decay_of(float z) {
-    if (z > 0.015625f) return (struct decay){-expm1f(-z), expf(-z / 2)};
-    return (struct decay){z * (1 - z * (0.5f - z * (1.0f / 6))),
-                          1 - z * (0.5f - z * (0.125f - z * (1.0f / 48)))};
+    if (z > 0.015625f) return (struct decay){expf(-z / 2), sqrtf(-expm1f(-z) / z)};
+    return (struct decay){1 - z * (0.5f - z * 0.125f), 1 - z * (0.25f - z * 0.0520833333f)};
 }
 
 static float next_gaussian(struct langevin *langevin, struct langevin_worker *worker) {
@@ -51,9 +50,9 @@ static void pay_biases(struct langevin *langevin, struct langevin_worker *worker
                        const uint32_t *which, size_t n) {
     const float step = (float)langevin->step.biases, p = side->bias_precision;
     for (size_t i = 0; i < n; i++) {
-        float *bias = &place->biases[which[i]];
-        struct decay decay = decay_of(p * step * place->shares[which[i]]);
-        *bias = *bias * decay.kept + sqrtf(decay.lost / p) * next_gaussian(langevin, worker);
+        float *bias = &place->biases[which[i]], time = step * place->shares[which[i]];
+        struct decay decay = decay_of(p * time);
+        *bias = *bias * decay.kept + sqrtf(time) * decay.spread * next_gaussian(langevin, worker);
     }
 }
 
@@ -61,10 +60,10 @@ static void pay_biases(struct langevin *langevin, struct langevin_worker *worker
 static void fill_push(const struct langevin *langevin, struct langevin_worker *worker,
                       const struct langevin_place *place, const uint32_t *which, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        float time = worker->time[i];
-        struct decay decay = decay_of(2 * (float)langevin->friction * time);
+        float time = worker->time[i], z = 2 * (float)langevin->friction * time;
+        struct decay decay = decay_of(z);
         worker->keep[i] = decay.kept;
-        worker->spread[i] = sqrtf(decay.lost);
+        worker->spread[i] = sqrtf(z) * decay.spread;
         worker->damp[i] = 1;
         if (place->thermostats) {
             float a = fminf(fmaxf(place->thermostats[which[i]] * time, -0.5f), 0.5f);
@@ -169,6 +168,11 @@ static struct langevin_place users_place(const struct langevin *langevin,
         .thermostats = users->thermostats ? users->thermostats + first : NULL,
         .shares = noise_schedule_user_shares(langevin->schedule) + first,
     };
+}
+
+static uint32_t slice_chunks(void *self, size_t superblock, size_t group, size_t slice) {
+    const struct langevin *langevin = self;
+    return noise_schedule_chunks(langevin->schedule, superblock, group, slice);
 }
 
 static void after_slice(void *self, int number, const struct superblock_view *view, size_t group,
@@ -522,15 +526,15 @@ static int make_parts(struct langevin *langevin, struct dpmf_error *error) {
     int code = precisions_init(&langevin->precisions, k, source->unit, error);
     if (code == 0)
         code = noise_schedule_build(&langevin->schedule, source->tiling, factors->users.n,
-                                    factors->items.n, error);
+                                    factors->items.n, stride * sizeof(float), error);
     if (code == 0 && source->table)
-        code =
-            noise_table_init(&langevin->table, source->table, source->kernels, source->seed, error);
+        code = noise_table_init(&langevin->table, source->table, !source->table_without_signs,
+                                source->kernels, source->seed, error);
     if (code < 0) return code;
     langevin->most = noise_schedule_most(langevin->schedule) + 1;
     langevin->noise = (struct sgd_noise){
         .self = langevin,
-        .slice_chunks = noise_schedule_slice_chunks(langevin->schedule),
+        .slice_chunks = slice_chunks,
         .after_slice = after_slice,
         .after_users = after_users,
     };

@@ -6,8 +6,8 @@
  * time that their ratings since the last payment stand for (noise_schedule.h). Once an epoch the precisions are drawn anew, given
  * the rows.
  */
-#ifndef DPMF_TRAIN_LANGEVIN_H
-#define DPMF_TRAIN_LANGEVIN_H
+#ifndef DPMF_TRAIN_LANGEVIN_TILES_H
+#define DPMF_TRAIN_LANGEVIN_TILES_H
 
 #include "train/noise_schedule.h"
 #include "train/precisions.h"
@@ -21,8 +21,9 @@ struct langevin_source {
     struct factors *factors;       /* but for the rows of users, which ... */
     const struct row_store *users; /* ... are here; with momenta, in memory */
     struct thread_pool *pool;
-    double unit;  /* of the ratings */
-    size_t table; /* numbers in the paper's table of noise; 0: exact noise */
+    double unit;              /* of the ratings */
+    size_t table;             /* numbers in the paper's table of noise; 0: exact noise */
+    bool table_without_signs; /* only to show what comes of it */
     uint64_t seed;
 };
 

@@ -1,0 +1,2 @@
+cp "$CLI_TESTS/fixtures/release.safetensors" .
+dpmf recommend release.safetensors

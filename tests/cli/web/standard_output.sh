@@ -1,0 +1,4 @@
+cp "$CLI_TESTS/fixtures/release.safetensors" .
+dpmf export release.safetensors --web -
+echo $?
+ls

@@ -1,0 +1,179 @@
+/*
+ * A sampler on tiles, set up from arrays of ratings and run round by round, with a hand on everything that could be wrong with
+ * it: what the tests of Langevin dynamics stand on. Include after cmocka.
+ */
+#ifndef DPMF_TESTS_LANGEVIN_BED_H
+#define DPMF_TESTS_LANGEVIN_BED_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "train/first_rows.h"
+#include "train/langevin_tiles.h"
+
+/* What may be wrong with a sampler. */
+struct langevin_fault {
+    const char *name;
+    double drift;       /* factor of the ratings' force */
+    double temperature; /* factor of the time that noise is paid for */
+    bool replays;       /* the same noise in every round */
+    bool leaves_owed;   /* what falls due in the last superblock is not paid */
+    bool without_signs; /* of the table */
+};
+
+#define LANGEVIN_HONEST ((struct langevin_fault){.name = "none", .drift = 1, .temperature = 1})
+
+struct langevin_bed {
+    struct dpmf_store *store;
+    struct tiling *tiling;
+    struct factors factors;
+    struct row_store users;
+    struct thread_pool *pool;
+    struct superblock_stream *stream;
+    struct sgd_epoch *epoch;
+    struct langevin *langevin;
+    struct langevin_fault fault;
+    struct langevin_step step;
+    struct sgd_noise noise; /* the sampler's, or with a fault */
+    uint32_t round;
+    double squared_error;
+};
+
+struct langevin_bed_options {
+    enum solver solver;
+    uint32_t k;
+    int threads;
+    enum sgd_order order;
+    const char *kernels;
+    size_t table;
+    uint64_t seed;
+    struct langevin_fault fault;
+};
+
+static inline void bed_after_slice(void *self, int worker, const struct superblock_view *view,
+                                   size_t group, size_t slice) {
+    struct langevin_bed *bed = self;
+    const struct sgd_noise *own = langevin_noise(bed->langevin);
+    if (bed->fault.leaves_owed && view->superblock + 1 == tiling_n_superblocks(bed->tiling)) return;
+    own->after_slice(own->self, worker, view, group, slice);
+}
+static inline uint32_t bed_slice_chunks(void *self, size_t superblock, size_t group, size_t slice) {
+    struct langevin_bed *bed = self;
+    const struct sgd_noise *own = langevin_noise(bed->langevin);
+    return own->slice_chunks(own->self, superblock, group, slice);
+}
+static inline void bed_after_users(void *self, int worker, const struct superblock_view *view) {
+    struct langevin_bed *bed = self;
+    const struct sgd_noise *own = langevin_noise(bed->langevin);
+    own->after_users(own->self, worker, view);
+}
+
+static inline void bed_tile(struct langevin_bed *bed, const struct kernel_set *kernels,
+                            const struct langevin_bed_options *options) {
+    const uint64_t plenty = (uint64_t)1 << 32;
+    uint64_t missing = 0;
+    const struct tiling_options tiling = {
+        .kernels = kernels,
+        .k = options->k,
+        .threads = options->threads,
+        .lanes = sgd_shares(options->order, options->threads),
+        .memory_whole = plenty,
+        .memory_streamed = plenty,
+        .memory_build = plenty,
+        .slots = 4,
+        .missing = &missing,
+    };
+    const struct dpmf_run run = dpmf_run_default();
+    assert_int_equal(tiling_build(bed->store, &tiling, &run, &bed->tiling, NULL), 0);
+}
+
+static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *arrays,
+                            const struct langevin_bed_options *options) {
+    const struct kernel_set *kernels = kernel_set_choose(options->kernels);
+    memset(bed, 0, sizeof *bed);
+    bed->users.file = -1;
+    bed->fault = options->fault;
+    struct dpmf_error error = {0};
+    if (dpmf_store_from_arrays(arrays, NULL, NULL, &bed->store, &error) < 0)
+        fail_msg("%s", error.message);
+    bed_tile(bed, kernels, options);
+    struct factors *factors = &bed->factors;
+    const size_t stride = kernels->stride(options->k);
+    factors->k = options->k;
+    factors->offset = tiling_mean_rating(bed->tiling);
+    assert_int_equal(first_rows_make_users(&factors->users, &bed->users, arrays->n_users, stride,
+                                           TILING_SPARE_ROWS, NULL, NULL),
+                     0);
+    assert_int_equal(
+        factor_matrix_init(&factors->items, arrays->n_items, stride, TILING_SPARE_ROWS, NULL), 0);
+    assert_int_equal(thread_pool_init(&bed->pool, options->threads, NULL), 0);
+    assert_int_equal(superblock_stream_init(&bed->stream, bed->tiling, &bed->users,
+                                            factors->users.biases, 4, NULL),
+                     0);
+    assert_int_equal(sgd_epoch_init(&bed->epoch, bed->tiling, bed->stream, kernels, factors,
+                                    options->order, bed->pool, NULL),
+                     0);
+    const struct langevin_source source = {
+        .solver = options->solver,
+        .tiling = bed->tiling,
+        .kernels = kernels,
+        .factors = factors,
+        .users = &bed->users,
+        .pool = bed->pool,
+        .unit = 1,
+        .table = options->table,
+        .table_without_signs = options->fault.without_signs,
+        .seed = options->seed,
+    };
+    assert_int_equal(langevin_init(&bed->langevin, &source, NULL), 0);
+    assert_int_equal(langevin_begin_chain(bed->langevin, 0, NULL), 0);
+    bed->noise = (struct sgd_noise){
+        .self = bed,
+        .slice_chunks = bed_slice_chunks,
+        .after_slice = bed_after_slice,
+        .after_users = bed_after_users,
+    };
+}
+
+static inline void bed_free(struct langevin_bed *bed) {
+    langevin_free(bed->langevin);
+    sgd_epoch_free(bed->epoch);
+    superblock_stream_free(bed->stream);
+    thread_pool_free(bed->pool);
+    tiling_free(bed->tiling);
+    row_store_close(&bed->users);
+    factors_free(&bed->factors);
+    dpmf_store_close(bed->store);
+}
+
+static inline void bed_set_step(struct langevin_bed *bed, const struct langevin_step *step) {
+    bed->step = *step;
+    langevin_set_step(bed->langevin, step);
+}
+
+/* A round, but for its precisions. What is drawn and what moves comes from the step as it is set at the time, so a temperature is
+ * another step between the two. */
+static inline void bed_round(struct langevin_bed *bed) {
+    const struct langevin_fault *fault = &bed->fault;
+    size_t done;
+    bed->round++;
+    struct sgd_rates rates = langevin_begin_round(bed->langevin, fault->replays ? 1 : bed->round);
+    rates.rate *= (float)fault->drift;
+    rates.bias_rate *= (float)fault->drift;
+    if (fault->temperature != 1) {
+        struct langevin_step cheated = bed->step;
+        cheated.rows *= fault->temperature;
+        cheated.biases *= fault->temperature;
+        langevin_set_step(bed->langevin, &cheated);
+    }
+    const struct sgd_watch watch = {.noise = &bed->noise};
+    assert_int_equal(sgd_epoch_run(bed->epoch, bed->round - 1, 0, &rates, &watch, &done, NULL), 0);
+    langevin_end_round(bed->langevin);
+    if (fault->temperature != 1) langevin_set_step(bed->langevin, &bed->step);
+    bed->squared_error = 0;
+    for (size_t s = 0; s < tiling_n_superblocks(bed->tiling); s++)
+        bed->squared_error += sgd_epoch_squared_error(bed->epoch, s);
+}
+
+#endif
