@@ -169,7 +169,6 @@ class Mistakes(FolderTest):
                                    ("", dpmf.UsageError, "is empty")):
             with self.assertRaisesRegex(kind, word) as failed:
                 model.save(target)
-            self.assertIn(os.fspath(target)[:1], str(failed.exception))
             self.assertNotIn(".tmp", str(failed.exception))
         self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))

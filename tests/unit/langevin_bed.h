@@ -36,6 +36,7 @@ struct langevin_bed {
     struct langevin_fault fault;
     struct langevin_step step;
     struct sgd_noise noise; /* the sampler's, or with a fault */
+    uint32_t *item_row;     /* of the arrays' items: the store ranks them */
     uint32_t round;
     double squared_error;
 };
@@ -88,6 +89,18 @@ static inline void bed_tile(struct langevin_bed *bed, const struct kernel_set *k
     assert_int_equal(tiling_build(bed->store, &tiling, &run, &bed->tiling, NULL), 0);
 }
 
+static inline void bed_find_items(struct langevin_bed *bed, uint64_t n_items) {
+    bed->item_row = malloc(n_items * sizeof bed->item_row[0]);
+    assert_non_null(bed->item_row);
+    for (uint64_t i = 0; i < store_n_items(bed->store); i++) {
+        struct store_item item = store_item_at(bed->store, i);
+        uint64_t number = 0;
+        for (size_t c = 0; c < item.id_length; c++)
+            number = 10 * number + (uint64_t)(item.id[c] - '0');
+        bed->item_row[number] = tiling_row_of_item(bed->tiling, i);
+    }
+}
+
 static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *arrays,
                             const struct langevin_bed_options *options) {
     const struct kernel_set *kernels = kernel_set_choose(options->kernels);
@@ -98,6 +111,9 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
     if (dpmf_store_from_arrays(arrays, NULL, NULL, &bed->store, &error) < 0)
         fail_msg("%s", error.message);
     bed_tile(bed, kernels, options);
+    assert_int_equal(store_n_users(bed->store), arrays->n_users);
+    assert_int_equal(store_n_items(bed->store), arrays->n_items);
+    bed_find_items(bed, arrays->n_items);
     struct factors *factors = &bed->factors;
     const size_t stride = kernels->stride(options->k);
     factors->k = options->k;
@@ -145,6 +161,7 @@ static inline void bed_free(struct langevin_bed *bed) {
     row_store_close(&bed->users);
     factors_free(&bed->factors);
     dpmf_store_close(bed->store);
+    free(bed->item_row);
 }
 
 static inline void bed_set_step(struct langevin_bed *bed, const struct langevin_step *step) {

@@ -229,7 +229,7 @@ struct tiny {
     double offset;
 };
 
-/* Two pairs of three are rated. */
+/* Three pairs of four are rated. */
 static void tiny_make(struct tiny *tiny, size_t n_users, size_t n_items, size_t k, size_t points) {
     struct random_stream random;
     memset(tiny, 0, sizeof *tiny);
@@ -238,7 +238,7 @@ static void tiny_make(struct tiny *tiny, size_t n_users, size_t n_items, size_t 
     *problem = (struct exact_problem){n_users, n_items, k, 0, tiny->ratings, 2, 1.5, 1, NULL, NULL};
     float sum = 0;
     for (size_t p = 0; p < n_users * n_items; p++)
-        if (p % 3 != 1) {
+        if (p % 4 != 1) {
             float value = (float)(1.5 * random_gaussian(&random));
             sum += value;
             tiny->ratings[problem->n++] =
@@ -283,7 +283,7 @@ static size_t fill_numbers(const struct tiny *tiny, const struct langevin_bed *b
     size_t m = 0;
     for (size_t i = 0; i < pairs; i++) {
         uint64_t user = copy * tiny->problem.n_users + i / n_items;
-        uint64_t item = tiling_row_of_item(bed->tiling, copy * n_items + i % n_items);
+        uint64_t item = bed->item_row[copy * n_items + i % n_items];
         double sum = (double)U->biases[user] + (double)V->biases[item];
         for (size_t x = 0; x < tiny->problem.k; x++)
             sum += (double)U->rows[user * U->stride + x] * (double)V->rows[item * V->stride + x];

@@ -305,7 +305,7 @@ static void test_wrong_metadata(void **state) {
         {6, "1e-300", "dpmf.factor_penalty is not a penalty that makes sense"},
         {6, "1e300", "dpmf.factor_penalty is not a penalty that makes sense"},
         {7, "1e-10", "dpmf.bias_penalty is not a penalty that makes sense"},
-        {7, "2e9", "dpmf.bias_penalty is not a penalty that makes sense"},
+        {7, "2000000000", "dpmf.bias_penalty is not a penalty that makes sense"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct parts parts = some_parts();

@@ -375,8 +375,8 @@ class Model:
         >>> me = model.fold_in({"dune": 5})
         >>> me.recommend().items.tolist()
         ['alien']
-        >>> me.rate("alien", 1).ratings
-        {'dune': 5.0, 'alien': 1.0}
+        >>> me.rate("alien", 3).ratings
+        {'dune': 5.0, 'alien': 3.0}
         """
         return User(self._ready.shelf, ratings)
 
