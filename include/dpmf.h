@@ -308,6 +308,7 @@ struct dpmf_train_report {
     char kernels[16];
 
     /* Of samplers. */
+    uint32_t chains;  /* that were begun */
     uint32_t burn_in; /* epochs of each chain that do not count */
     uint32_t samples; /* in the model: 1 without `average` */
     double step;      /* an epoch's, while sampling; 0 where there is none */

@@ -16,10 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <microhttpd.h>
-
 #include "http_answers.h"
 #include "http_connections.h"
+#include "http_library.h"
 #include "options.h"
 #include "report.h"
 #include "signals.h"
@@ -235,7 +234,7 @@ static void fit_descriptors(struct server *server) {
 
 static struct http_connection *entry_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        http_library.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info != NULL ? info->socket_context : NULL;
 }
 
@@ -244,7 +243,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     struct server *server = self;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+            http_library.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *context = info != NULL ? http_connection_add(server->connections, info->connect_fd) : NULL;
     } else {
         http_connection_remove(server->connections, *context);
@@ -353,14 +352,14 @@ static int start(struct server *server) {
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, server},
         /* from 1.0 on the library itself refuses zero bytes */
         {MHD_OPTION_URI_LOG_CALLBACK,
-         strncmp(MHD_get_version(), "0.", 2) == 0 ? (intptr_t)on_target : 0, server},
+         strncmp(http_library.get_version(), "0.", 2) == 0 ? (intptr_t)on_target : 0, server},
         /* one thread is no pool */
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     server->daemon =
-        MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, on_request,
-                         server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        http_library.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
+                                  on_request, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (server->daemon != NULL) return STATUS_DONE;
     return terminal_error_print(STATUS_IO, "ask for fewer --threads or --connections",
                                 "cannot start serving: %s", text_system_error(errno).text);
@@ -407,7 +406,7 @@ static void wait_for_signal(struct server *server, const sigset_t *signals) {
 static void finish(struct server *server, const sigset_t *signals) {
     double begun = terminal_clock();
     signals_heed();
-    MHD_quiesce_daemon(server->daemon);
+    http_library.quiesce_daemon(server->daemon);
     while (http_connections_sweep(server->connections, true) > 0 &&
            terminal_clock() - begun < GRACE_SECONDS)
         sleep_until(0.02, signals);
@@ -431,14 +430,22 @@ static int run(struct server *server) {
         finish(server, &before);
         status = 128 + signals_pending();
     }
-    if (server->daemon != NULL) MHD_stop_daemon(server->daemon);
+    if (server->daemon != NULL) http_library.stop_daemon(server->daemon);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
+}
+
+static int load_library(void) {
+    const char *fault = http_library_load();
+    if (!fault) return STATUS_DONE;
+    return terminal_error_print(STATUS_IO, "install it: apt-get install libmicrohttpd12",
+                                "serve needs the library libmicrohttpd: %s", fault);
 }
 
 int command_serve_run(struct invocation *invocation) {
     struct server server = {.invocation = invocation, .socket = -1};
     int status = take_options(&server);
+    if (status == STATUS_DONE) status = load_library();
     if (status == STATUS_DONE) status = web_release_open(invocation, true, &server.release);
     if (status == STATUS_DONE) status = make_answers(&server);
     if (status == STATUS_DONE) status = open_socket(&server);

@@ -645,6 +645,11 @@ const struct verb verbs[] = {
                 "the validation set must fit; 16MiB do for small numbers of factors. With "
                 "--deterministic such a run gives the same model for any number of threads, but "
                 "--memory and --prefetch decide how large the blocks are, and so the last bits.",
+                "With --solver gibbs, sgld, sghmc or sgnht it draws models at random, each as often as "
+                "the ratings make it likely, and with --average predicts by the mean of many of "
+                "them: gibbs does that best where the ratings fit in memory. How much to shrink "
+                "is then drawn too. It warns when the chains of draws do not agree with each "
+                "other. docs/samplers.md tells more.",
                 "A model holds a vector for every user: it is as private as the ratings. Without "
                 "--deterministic the last bits of a model depend on the threads.",
                 "With --epsilon it makes a release instead: item vectors that are proven to say "
@@ -673,6 +678,10 @@ const struct verb verbs[] = {
                 {"Stop when ratings that were held back are predicted no better",
                  "dpmf train train.dpr --valid test.dpr -o model.safetensors",
                  SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+                {"The most accurate model, and where ratings will be",
+                 "dpmf train ratings.dpr --solver gibbs --average -o mean.safetensors && "
+                 "dpmf predict mean.safetensors ratings.dpr --intervals >intervals.csv",
+                 "dpmf synth -q --users 200 --items 50 --ratings 4000 -o ratings.dpr"},
                 {"Make a release that says little about any one person",
                  "dpmf train ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv "
                  "--ledger ledger -o release.safetensors",

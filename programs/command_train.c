@@ -107,6 +107,7 @@ static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
 }
 
 static void put_sampler(struct dpmf_json *json, const struct dpmf_train_report *report) {
+    dpmf_json_uint(json, "chains", report->chains);
     dpmf_json_uint(json, "burn_in", report->burn_in);
     dpmf_json_uint(json, "samples", report->samples);
     dpmf_json_double(json, "step", report->step > 0 ? report->step : NAN);
@@ -136,17 +137,34 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     return report_json_print(json);
 }
 
+struct named_option {
+    enum option_id id;
+    const char *name;
+};
+
+/* A sampler has neither rates nor a best epoch, and takes its penalties from the ratings. */
+static int check_sampler(const struct invocation *invocation) {
+    static const struct named_option only[] = {
+        {OPTION_LEARNING_RATE, "learning-rate"},
+        {OPTION_DECAY, "decay"},
+        {OPTION_REG, "reg"},
+        {OPTION_PATIENCE, "patience"},
+    };
+    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
+        if (command_has(invocation, only[i].id))
+            return terminal_error_print(STATUS_USAGE, "leave it out", "--%s is for sgd, not for %s",
+                                        only[i].name, invocation->value[OPTION_SOLVER]);
+    return STATUS_DONE;
+}
+
 static int check_solver(const struct invocation *invocation) {
-    static const struct {
-        enum option_id id;
-        const char *name;
-    } only[] = {
+    static const struct named_option only[] = {
         {OPTION_AVERAGE, "average"}, {OPTION_SAMPLES, "samples"}, {OPTION_BURN_IN, "burn-in"},
         {OPTION_CHAINS, "chains"},   {OPTION_STEP, "step"},       {OPTION_SGLD_NOISE, "noise"},
         {OPTION_TRACE, "trace"},
     };
     const char *solver = invocation->value[OPTION_SOLVER];
-    if (dpmf_solver_is_sampler(solver)) return STATUS_DONE;
+    if (dpmf_solver_is_sampler(solver)) return check_sampler(invocation);
     if (solver && !options_is(invocation, OPTION_SOLVER, "sgd"))
         return terminal_error_print(STATUS_USAGE, "one of: sgd, gibbs, sgld, sghmc, sgnht",
                                     "--solver %s: there "
@@ -262,8 +280,10 @@ int command_train_run(struct invocation *invocation) {
 
     struct terminal *terminal = &invocation->terminal;
     terminal_progress_end(terminal);
-    terminal_note_print(terminal, "%u epochs in %s, %.1f million updates/s (%s); the model is %s",
-                        report.epochs, text_seconds(report.seconds).text,
+    char chains[40] = "";
+    if (report.chains > 1) snprintf(chains, sizeof chains, "%u chains of ", report.chains);
+    terminal_note_print(terminal, "%s%u epochs in %s, %.1f million updates/s (%s); the model is %s",
+                        chains, report.epochs, text_seconds(report.seconds).text,
                         1e-6 * report.updates_per_second, report.kernels,
                         invocation->value[OPTION_OUTPUT]);
     if (report.stopped_early)

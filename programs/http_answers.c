@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <sys/types.h>
 
-#include <microhttpd.h>
+#include "http_library.h"
 
 enum { TAG_MAX = 48, CONTENTS_MAX = 8, PORT_DIGITS_MAX = 5 };
 
@@ -63,7 +63,7 @@ struct http_answers {
 /* ---- making them ------------------------------------------------------------------------------- */
 
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
-    return MHD_add_response_header(response, name, value) == MHD_YES;
+    return http_library.add_response_header(response, name, value) == MHD_YES;
 }
 
 /* What every answer says: nothing of it is for other sites, frames or guesses. */
@@ -90,7 +90,7 @@ static bool add_security(struct MHD_Response *response, const char *policy) {
 
 static struct MHD_Response *new_response(const char *bytes, size_t n) {
     /* The library does not write to a persistent buffer; its interface is older than const. */
-    return MHD_create_response_from_buffer(n, (void *)bytes, MHD_RESPMEM_PERSISTENT);
+    return http_library.create_response_from_buffer(n, (void *)bytes, MHD_RESPMEM_PERSISTENT);
 }
 
 /* Nobody has to trust it: it only tells an old copy from a new one. */
@@ -157,7 +157,7 @@ struct http_answers *http_answers_new(const struct http_content *contents, size_
 }
 
 static void free_response(struct MHD_Response *response) {
-    if (response != NULL) MHD_destroy_response(response);
+    if (response != NULL) http_library.destroy_response(response);
 }
 
 void http_answers_free(struct http_answers *answers) {
@@ -248,10 +248,10 @@ static enum refusal find_fault(const struct http_answers *answers,
                                const char *version, bool is_whole) {
     struct heads heads = {0};
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+        http_library.get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     heads.begin = method;
     heads.end = method + (info != NULL ? info->header_size : 0);
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &heads);
+    http_library.get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &heads);
     look_between(&heads, heads.end);
     bool is_old = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
     if (!is_whole || heads.has_more) return REFUSAL_REQUEST;
@@ -266,7 +266,7 @@ static enum refusal find_fault(const struct http_answers *answers,
 
 static int64_t send_response(struct MHD_Connection *connection, unsigned status,
                              struct MHD_Response *response, uint64_t n) {
-    return MHD_queue_response(connection, status, response) == MHD_YES ? (int64_t)n : -1;
+    return http_library.queue_response(connection, status, response) == MHD_YES ? (int64_t)n : -1;
 }
 
 static int64_t refuse(struct http_answers *answers, struct MHD_Connection *connection,
@@ -286,8 +286,8 @@ int64_t http_answers_give(struct http_answers *answers, struct MHD_Connection *c
     for (size_t i = 0; i < answers->n; i++) {
         const struct answer *answer = &answers->answers[i];
         if (strcmp(path, answer->path) != 0) continue;
-        const char *known =
-            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
+        const char *known = http_library.lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                                 MHD_HTTP_HEADER_IF_NONE_MATCH);
         if (known != NULL && http_tag_is_listed(known, answer->tag))
             return send_response(connection, MHD_HTTP_NOT_MODIFIED, answer->unchanged, 0);
         return send_response(connection, MHD_HTTP_OK, answer->whole, answer->n);

@@ -46,33 +46,47 @@ INLINE bits next_bits(struct generator *g) {
     return out;
 }
 
+/* Constants are kept as whole vectors: instructions take them from memory as they are, and a call that moves a row or two
+ * need not spread them out first. */
+typedef float constant[NOISE_LANES];
+#define CONSTANT(x)                                                                                \
+    { x, x, x, x, x, x, x, x }
+
 /* c[0] + c[1] x + ... + c[n - 1] x^(n - 1) */
-INLINE eight polynomial(const float *c, const int n, eight x) {
-    eight sum = eight_splat(c[n - 1]);
-    UNROLL for (int i = n - 2; i >= 0; i--) sum = eight_fma(sum, x, eight_splat(c[i]));
+INLINE eight polynomial(const constant *c, const int n, eight x) {
+    eight sum = eight_load(c[n - 1]);
+    UNROLL for (int i = n - 2; i >= 0; i--) sum = eight_fma(sum, x, eight_load(c[i]));
     return sum;
 }
 
 /* sqrt(-2 ln u) of the upper 31 bits, u in (0, 1]. */
 INLINE eight radius(bits word) {
-    static const float c[] = {-2.00002556f, 0.99970103f,   -0.664517454f,
-                              0.509449266f, -0.446601406f, 0.28639708f};
-    bits u = float_as_bits(bits_to_float(bits_or(bits_right(word, 1), bits_splat(1))));
-    bits exponent = bits_right_signed(bits_sub(u, bits_splat(0x3f3504f3)), 23); /* of sqrt 1/2 */
-    eight z = eight_sub(bits_as_float(bits_sub(u, bits_left(exponent, 23))), eight_splat(1));
-    eight whole = bits_to_float(bits_sub(bits_splat(31), exponent));
-    eight square =
-        eight_fma(polynomial(c, 6, z), z, eight_mul(whole, eight_splat(1.38629436f))); /* 2 ln 2 */
+    static const _Alignas(32)
+        constant c[] = {CONSTANT(-2.00002556f), CONSTANT(0.99970103f),   CONSTANT(-0.664517454f),
+                        CONSTANT(0.509449266f), CONSTANT(-0.446601406f), CONSTANT(0.28639708f)};
+    static const _Alignas(32) uint32_t one[] = CONSTANT(1), half[] = CONSTANT(0x3f3504f3),
+                                       most[] = CONSTANT(31);
+    static const _Alignas(32) constant unit = CONSTANT(1), two_ln_2 = CONSTANT(1.38629436f);
+    bits u = float_as_bits(bits_to_float(bits_or(bits_right(word, 1), bits_load(one))));
+    bits exponent = bits_right_signed(bits_sub(u, bits_load(half)), 23); /* of sqrt 1/2 */
+    eight z = eight_sub(bits_as_float(bits_sub(u, bits_left(exponent, 23))), eight_load(unit));
+    eight whole = bits_to_float(bits_sub(bits_load(most), exponent));
+    eight square = eight_fma(polynomial(c, 6, z), z, eight_mul(whole, eight_load(two_ln_2)));
     return eight_sqrt(square);
 }
 
 /* Sixteen of them. */
 INLINE void gaussians(struct generator *g, eight *a, eight *b) {
-    static const float sine[] = {1.57079514f, -0.645925962f, 0.0795006504f, -0.00437101493f};
-    static const float cosine[] = {0.999993295f, -1.2334845f, 0.252580239f, -0.0190957353f};
+    static const _Alignas(32)
+        constant sine[] = {CONSTANT(1.57079514f), CONSTANT(-0.645925962f), CONSTANT(0.0795006504f),
+                           CONSTANT(-0.00437101493f)};
+    static const _Alignas(32)
+        constant cosine[] = {CONSTANT(0.999993295f), CONSTANT(-1.2334845f), CONSTANT(0.252580239f),
+                             CONSTANT(-0.0190957353f)};
     bits word = next_bits(g), turn = next_bits(g);
     eight r = radius(word);
-    eight t = eight_mul(bits_to_float(turn), eight_splat(0x1p-31f)), w = eight_mul(t, t);
+    static const _Alignas(32) constant unit = CONSTANT(0x1p-31f);
+    eight t = eight_mul(bits_to_float(turn), eight_load(unit)), w = eight_mul(t, t);
     eight up = eight_mul(polynomial(sine, 4, w), t);
     bits sign = bits_left(word, 31);
     eight side = bits_as_float(bits_xor(float_as_bits(polynomial(cosine, 4, w)), sign));
@@ -97,13 +111,14 @@ INLINE void fill_all(float *out, size_t n, struct noise_stream *stream) {
 
 /* e^(-z/2) */
 INLINE eight series_decay(eight z) {
-    static const float c[] = {1, -0.5f, 0.125f};
+    static const _Alignas(32) constant c[] = {CONSTANT(1), CONSTANT(-0.5f), CONSTANT(0.125f)};
     return polynomial(c, 3, z);
 }
 
 /* sqrt((1 - e^-z) / z) */
 INLINE eight series_spread(eight z) {
-    static const float c[] = {1, -0.25f, 0.0520833333f};
+    static const _Alignas(32)
+        constant c[] = {CONSTANT(1), CONSTANT(-0.25f), CONSTANT(0.0520833333f)};
     return polynomial(c, 3, z);
 }
 

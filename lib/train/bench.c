@@ -213,7 +213,7 @@ static int run_sampler(struct bench *bench, double *seconds, struct dpmf_error *
     langevin_end_round(bench->langevin);
     for (size_t s = 0; s < tiling_n_superblocks(bench->tiling); s++)
         squares += sgd_epoch_squared_error(bench->epoch, s);
-    langevin_draw_precisions(bench->langevin, store_n_ratings(bench->store), squares);
+    langevin_draw_precisions(bench->langevin, langevin_squared_error(bench->langevin, squares));
     *seconds = now() - begun;
     return 0;
 }

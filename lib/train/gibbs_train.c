@@ -24,7 +24,7 @@
 #include "train/solver.h"
 #include "train/valid_set.h"
 
-enum { PROGRAM_BYTES = 4 << 20 }; /* the program itself, and what the allocator keeps for later */
+enum { PROGRAM_BYTES = 6 << 20 }; /* the program itself, and what the allocator keeps for later */
 
 struct gibbs_run {
     const struct dpmf_store *store;
@@ -92,16 +92,25 @@ static uint64_t id_bytes(const struct factor_ids *ids) {
     return ids->start[ids->n] + (ids->n + 1) * sizeof ids->start[0];
 }
 
-/* What it takes without samples for a mean. */
+/* What an open store keeps: its items and its index. */
+static uint64_t store_bytes(const struct dpmf_store *store) {
+    return 20 * store_n_items(store) + 48 * store_n_blocks(store);
+}
+
+/* What it takes without samples for a mean: to read the ratings, and then to run. */
 static uint64_t needed_bytes(const struct gibbs_run *run, int threads) {
     const uint32_t k = run->options->factors;
     const uint64_t users = store_n_users(run->store), items = store_n_items(run->store);
     const uint64_t valid = run->valid_store ? store_n_ratings(run->valid_store) : 0;
     const uint64_t row = (run->kernels->stride(k) + 1) * sizeof(float);
-    return PROGRAM_BYTES + rating_rows_bytes(run->store) + (users + items) * row +
-           items * sizeof(double) + 2 * id_bytes(&run->factors.user_ids) +
-           2 * id_bytes(&run->factors.item_ids) + gibbs_bytes(run->kernels, k, threads) +
-           valid_set_bytes(valid, true) + valid * sizeof(double);
+    const uint64_t always = PROGRAM_BYTES + store_bytes(run->store) +
+                            2 * id_bytes(&run->factors.user_ids) +
+                            3 * id_bytes(&run->factors.item_ids);
+    const uint64_t reading = rating_rows_bytes(run->store, true);
+    const uint64_t running = rating_rows_bytes(run->store, false) + (users + items) * row +
+                             items * sizeof(double) + gibbs_bytes(run->kernels, k, threads) +
+                             valid_set_bytes(valid, true) + valid * sizeof(double);
+    return always + (reading > running ? reading : running);
 }
 
 static int too_little(const struct gibbs_run *run, uint64_t memory, uint64_t enough,
@@ -377,6 +386,7 @@ static int run_chains(struct gibbs_run *run,
         }
     }
     report->epochs = run->key.round;
+    report->chains = run->key.chain + 1;
     report->updates_per_second =
         (double)(rounds * run->ratings.n_ratings) / fmax(report->seconds, 1e-9);
     return 0;

@@ -45,6 +45,7 @@ struct langevin {
     struct langevin_source source;
     struct precisions precisions;
     struct noise_schedule *schedule;
+    uint64_t n_ratings;
     struct noise_table *table; /* NULL: exact noise */
     struct sgd_noise noise;
     struct langevin_side users, items;

@@ -25,7 +25,7 @@ enum {
 #define LUMP_MOST                                                                                  \
     0.02 /* x: an error of x^2 / 24 of the variance by theory, less than a thousandth */
 #define EPOCH_MOST 1.0 /* curvature of the stiffest row times an epoch's step ... */
-#define PUSH_MOST 1.0  /* ... and with momenta, times its square */
+#define PUSH_MOST 0.5  /* ... and with momenta, times its square */
 
 #define PUSH_DRIFT 0.25 /* of what a force does to a row in an epoch, this much is at once */
 

@@ -175,18 +175,33 @@ static uint32_t slice_chunks(void *self, size_t superblock, size_t group, size_t
     return noise_schedule_chunks(langevin->schedule, superblock, group, slice);
 }
 
-static void after_slice(void *self, int number, const struct superblock_view *view, size_t group,
-                        size_t slice) {
-    struct langevin *langevin = self;
+static void pay_slice(struct langevin *langevin, int number, const struct superblock_view *view,
+                      size_t group, size_t slice) {
     struct langevin_worker *worker = &langevin->workers[number];
-    if (slice == 0)
-        begin_visit(langevin, worker, NOISE_TILES,
-                    view->superblock * tiling_n_groups(langevin->source.tiling) + group);
     struct noise_payments due =
         noise_schedule_payments(langevin->schedule, view->superblock, group, slice);
     const struct langevin_place users = users_place(langevin, view), items = items_place(langevin);
     pay(langevin, worker, &langevin->users, &users, due.users, due.n_users);
     pay(langevin, worker, &langevin->items, &items, due.items, due.n_items);
+}
+
+/* Rows that have all their ratings in one slice are paid before it in one round and after it in the next: noise, ratings,
+ * ratings, noise, and the ends of rounds are in the middle of either, where the error of taking turns is of second order. */
+static bool pays_first(const struct langevin *langevin) { return langevin->key.round % 2 == 1; }
+
+static void before_slice(void *self, int number, const struct superblock_view *view, size_t group,
+                         size_t slice) {
+    struct langevin *langevin = self;
+    if (slice == 0)
+        begin_visit(langevin, &langevin->workers[number], NOISE_TILES,
+                    view->superblock * tiling_n_groups(langevin->source.tiling) + group);
+    if (pays_first(langevin)) pay_slice(langevin, number, view, group, slice);
+}
+
+static void after_slice(void *self, int number, const struct superblock_view *view, size_t group,
+                        size_t slice) {
+    struct langevin *langevin = self;
+    if (!pays_first(langevin)) pay_slice(langevin, number, view, group, slice);
 }
 
 /* ---- sums of squares -------------------------------------------------------------------------- */
@@ -252,17 +267,29 @@ static void copy_precisions(struct langevin_side *side, const double *precisions
     side->bias_precision = (float)bias;
 }
 
-/* The drift of SGLD is eta/2 times the force of all ratings, lambda_r sum e v; with momenta it is d T times it. */
+/* How much of its error a rating's own step takes away, in the mean, at these rates. */
+static double relief(const struct langevin *langevin, double rate, double bias_rate) {
+    const size_t k = langevin->source.factors->k;
+    double lengths = langevin->users.squares[k + 1] + langevin->items.squares[k + 1];
+    return rate * lengths / fmax((double)langevin->n_ratings, 1) + 2 * bias_rate;
+}
+
+/* The drift of SGLD is eta/2 times the force of all ratings, lambda_r sum e v; with momenta it is d T times it. The kernel takes a
+ * rating's whole step at once, by the error e before it, which the process would have seen fall to (1 - h) e on the way:
+ * it is 1 - h/2 of the step that comes to the same. */
 struct sgd_rates langevin_begin_round(struct langevin *langevin, uint32_t round) {
     const struct precisions *precisions = &langevin->precisions;
     const size_t k = langevin->source.factors->k;
     langevin->key.round = round;
     copy_precisions(&langevin->users, precisions->users, k, precisions->user_bias);
     copy_precisions(&langevin->items, precisions->items, k, precisions->item_bias);
-    const double rows = langevin->users.momenta ? langevin->step.drift : 0.5;
+    const double drift = langevin->users.momenta ? langevin->step.drift : 0.5;
+    double rate = drift * langevin->step.rows * precisions->noise;
+    double bias_rate = 0.5 * langevin->step.biases * precisions->noise;
+    double h = relief(langevin, rate, bias_rate);
     langevin->rates = (struct sgd_rates){
-        .rate = (float)(rows * langevin->step.rows * precisions->noise),
-        .bias_rate = (float)(0.5 * langevin->step.biases * precisions->noise),
+        .rate = (float)(rate / (1 + h / 2)),
+        .bias_rate = (float)(bias_rate / (1 + h / 2)),
     };
     return langevin->rates;
 }
@@ -289,27 +316,22 @@ void langevin_end_round(struct langevin *langevin) {
     add_parts(&langevin->items, columns);
 }
 
-/* The kernel meets a rating's error e right before the step that it causes, which makes it (1 - h) e, h = rate (|u|^2 + |v|^2) + 2
- * bias_rate; until the next epoch noise makes it e again. At the end of an epoch ratings are anywhere in between, in the mean
- * in the middle. */
-double langevin_squared_error(const struct langevin *langevin, uint64_t n_ratings,
-                              double squared_error) {
-    const size_t k = langevin->source.factors->k;
+/* The kernel meets a rating's error e right before its step, which makes it (1 - h) e; until the next epoch noise makes it e again. At
+ * the end of an epoch ratings are anywhere in between, in the mean in the middle. */
+double langevin_squared_error(const struct langevin *langevin, double squared_error) {
     const struct sgd_rates *rates = &langevin->rates;
-    double lengths = (langevin->users.squares[k + 1] + langevin->items.squares[k + 1]) /
-                     (double)(n_ratings > 0 ? n_ratings : 1);
-    double h = (double)rates->rate * lengths + 2 * (double)rates->bias_rate;
+    double h = relief(langevin, (double)rates->rate, (double)rates->bias_rate);
     return squared_error * fmax(1 - h, 0.5);
 }
 
-void langevin_draw_precisions(struct langevin *langevin, uint64_t n_ratings, double squared_error) {
+void langevin_draw_precisions(struct langevin *langevin, double squared_error) {
     const struct factors *factors = langevin->source.factors;
     struct precisions *precisions = &langevin->precisions;
     precisions_draw_side(precisions, PRECISIONS_USERS, factors->users.n, langevin->users.squares,
                          &langevin->key);
     precisions_draw_side(precisions, PRECISIONS_ITEMS, factors->items.n, langevin->items.squares,
                          &langevin->key);
-    precisions_draw_noise(precisions, n_ratings, squared_error, &langevin->key);
+    precisions_draw_noise(precisions, langevin->n_ratings, squared_error, &langevin->key);
 }
 
 struct precisions *langevin_precisions(struct langevin *langevin) {
@@ -531,10 +553,13 @@ static int make_parts(struct langevin *langevin, struct dpmf_error *error) {
         code = noise_table_init(&langevin->table, source->table, !source->table_without_signs,
                                 source->kernels, source->seed, error);
     if (code < 0) return code;
+    const uint32_t *ratings = noise_schedule_item_ratings(langevin->schedule);
+    for (uint64_t i = 0; i < factors->items.n; i++) langevin->n_ratings += ratings[i];
     langevin->most = noise_schedule_most(langevin->schedule) + 1;
     langevin->noise = (struct sgd_noise){
         .self = langevin,
         .slice_chunks = slice_chunks,
+        .before_slice = before_slice,
         .after_slice = after_slice,
         .after_users = after_users,
     };

@@ -57,11 +57,10 @@ const struct sgd_noise *langevin_noise(const struct langevin *langevin);
 void langevin_end_round(struct langevin *langevin);
 
 /* The sum of the errors' squares as the round left them, from that of those that the epoch met on its way. */
-double langevin_squared_error(const struct langevin *langevin, uint64_t n_ratings,
-                              double squared_error);
+double langevin_squared_error(const struct langevin *langevin, double squared_error);
 
 /* Draws the precisions, given the rows and the errors. */
-void langevin_draw_precisions(struct langevin *langevin, uint64_t n_ratings, double squared_error);
+void langevin_draw_precisions(struct langevin *langevin, double squared_error);
 
 struct precisions *langevin_precisions(struct langevin *langevin);
 

@@ -248,11 +248,11 @@ static int visit_ratings(struct langevin_run *run, struct dpmf_epoch *epoch,
     run->squared_error = 0;
     for (size_t s = 0; s < tiling_n_superblocks(train->tiling); s++)
         run->squared_error += sgd_epoch_squared_error(train->epoch, s);
-    run->squared_error = langevin_squared_error(run->langevin, n, run->squared_error);
+    run->squared_error = langevin_squared_error(run->langevin, run->squared_error);
     epoch->train_rmse = sqrt(run->squared_error / (double)(n > 0 ? n : 1));
     if (!isfinite(epoch->train_rmse) || epoch->train_rmse > train->worst_rmse)
         return diverged(run, error);
-    langevin_draw_precisions(run->langevin, n, run->squared_error);
+    langevin_draw_precisions(run->langevin, run->squared_error);
     double seconds = now() - begun;
     train->report->seconds += seconds;
     epoch->updates_per_second = (double)n / fmax(seconds, 1e-9);
@@ -321,6 +321,7 @@ static int run_chains(struct langevin_run *run,
         if (code < 0) return code;
     }
     report->epochs = run->round;
+    report->chains = run->chain;
     report->updates_per_second = (double)train->n_updates / fmax(report->seconds, 1e-9);
     return 0;
 }

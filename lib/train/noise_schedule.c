@@ -12,10 +12,9 @@
 
 /* A row while the schedule is made: of its ratings, and of its payments. */
 struct row_count {
-    uint32_t seen, due;         /* ratings so far, and at which the next payment comes */
-    uint32_t paid;              /* payments so far, ... */
-    uint32_t slice;             /* ... the slice of the last one, from 1, ... */
-    uint32_t first_at, last_at; /* ... and the ratings seen when the first and the last was made */
+    uint32_t seen, due; /* ratings so far, and at which the next payment comes */
+    uint32_t paid;      /* payments so far, ... */
+    uint32_t slice;     /* ... and the slice of the last one, from 1 */
 };
 
 struct side {
@@ -26,8 +25,7 @@ struct side {
     size_t n_events, room;
     uint64_t *start; /* of a slice's events; one more than there are slices */
     size_t start_room;
-    uint32_t lump;
-    size_t most;
+    size_t most;              /* events of a slice */
     struct row_count *counts; /* NULL when it is made */
 };
 
@@ -38,13 +36,12 @@ struct noise_schedule {
     uint16_t *lengths;     /* of slices, in chunks */
     size_t n_slices, lengths_room;
 
-    /* while it is made */
-    uint64_t first_user;   /* of the superblock at hand */
-    uint32_t slice_chunks; /* in the slice at hand, ... */
-    uint32_t slice_most;   /* ... and at most */
     struct side users, items;
     uint32_t *idle_items;
     size_t n_idle;
+
+    uint32_t slice_most;   /* chunks of a slice, at most ... */
+    uint32_t slice_chunks; /* ... and, while it is made, of the slice at hand */
 };
 
 /* ---- chunks ----------------------------------------------------------------------------------- */
@@ -174,7 +171,6 @@ static int schedule_chunk(struct noise_schedule *schedule, uint64_t first_user,
     struct side *users = &schedule->users, *items = &schedule->items;
     const uint32_t every = schedule->every, slice = (uint32_t)schedule->n_slices + 1;
     bool ends = ++schedule->slice_chunks == schedule->slice_most;
-    schedule->first_user = first_user;
     for (uint32_t i = 0; i < chunk->n; i++) {
         uint32_t user = user_resident ? chunk->resident : chunk->moving[i];
         uint32_t item = user_resident ? chunk->moving[i] : chunk->resident;
@@ -186,18 +182,10 @@ static int schedule_chunk(struct noise_schedule *schedule, uint64_t first_user,
     return ends;
 }
 
-/* The slice's payments are made now: how many ratings have their rows had since they were last paid? */
-static int end_side(struct side *side, uint64_t first_row, size_t slice) {
+static int end_side(struct side *side, size_t slice) {
     if (!memory_reserve(&side->start, &side->start_room, slice + 2, sizeof side->start[0]))
         return DPMF_ERR_BASE_NO_MEMORY;
     size_t from = slice > 0 ? (size_t)side->start[slice] : 0;
-    for (size_t e = from; e < side->n_events; e++) {
-        struct row_count *count = &side->counts[first_row + side->events[e]];
-        uint32_t lump = count->seen - count->last_at;
-        if (count->first_at == 0) count->first_at = count->seen;
-        if (count->last_at > 0 && lump > side->lump) side->lump = lump;
-        count->last_at = count->seen;
-    }
     if (side->n_events - from > side->most) side->most = side->n_events - from;
     side->start[slice] = from;
     side->start[slice + 1] = side->n_events;
@@ -206,8 +194,8 @@ static int end_side(struct side *side, uint64_t first_row, size_t slice) {
 
 static int schedule_slice(struct noise_schedule *schedule) {
     const size_t slice = schedule->n_slices;
-    int code = end_side(&schedule->users, schedule->first_user, slice);
-    if (code == 0) code = end_side(&schedule->items, 0, slice);
+    int code = end_side(&schedule->users, slice);
+    if (code == 0) code = end_side(&schedule->items, slice);
     if (code == 0 && !memory_reserve(&schedule->lengths, &schedule->lengths_room, slice + 1,
                                      sizeof schedule->lengths[0]))
         code = DPMF_ERR_BASE_NO_MEMORY;
@@ -218,20 +206,6 @@ static int schedule_slice(struct noise_schedule *schedule) {
     return 0;
 }
 
-/* From the last payment of an epoch to the first of the next; and what is paid at once stands for as many ratings
- * as a share has. */
-static void end_rows(struct side *side) {
-    for (uint64_t i = 0; i < side->n; i++) {
-        const struct row_count *count = &side->counts[i];
-        uint32_t around = count->seen - count->last_at + count->first_at;
-        uint32_t each = (uint32_t)((float)side->ratings[i] * side->share[i]);
-        if (around > side->lump) side->lump = around;
-        if (each > side->lump) side->lump = each;
-    }
-    free(side->counts);
-    side->counts = NULL;
-}
-
 /* ---- making and freeing ----------------------------------------------------------------------- */
 
 static bool make_side(struct side *side, uint64_t n) {
@@ -240,6 +214,11 @@ static bool make_side(struct side *side, uint64_t n) {
     side->share = memory_alloc((size_t)n, sizeof side->share[0]);
     side->counts = memory_alloc_zero((size_t)n, sizeof side->counts[0]);
     return side->ratings && side->share && side->counts;
+}
+
+static void free_counts(struct side *side) {
+    free(side->counts);
+    side->counts = NULL;
 }
 
 static void free_side(struct side *side) {
@@ -296,8 +275,8 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
         code = visit_all(schedule, &source, schedule_chunk, schedule_slice, error);
     }
     if (code == 0) {
-        end_rows(&schedule->users);
-        end_rows(&schedule->items);
+        free_counts(&schedule->users);
+        free_counts(&schedule->items);
         if (!find_idle(schedule)) code = error_no_memory(error);
     }
     source_free(&source);
@@ -386,11 +365,21 @@ const uint32_t *noise_schedule_item_ratings(const struct noise_schedule *schedul
     return schedule->items.ratings;
 }
 
+/* Of what is paid at once, by the ratings that it stands for. */
+static uint32_t largest_lump(const struct side *side) {
+    float most = 0;
+    for (uint64_t i = 0; i < side->n; i++) {
+        float lump = (float)side->ratings[i] * side->share[i];
+        if (lump > most) most = lump;
+    }
+    return (uint32_t)(most + 0.5f);
+}
+
 struct noise_extremes noise_schedule_extremes(const struct noise_schedule *schedule) {
     return (struct noise_extremes){
         .user_ratings = largest(&schedule->users),
         .item_ratings = largest(&schedule->items),
-        .user_lump = schedule->users.lump,
-        .item_lump = schedule->items.lump,
+        .user_lump = largest_lump(&schedule->users),
+        .item_lump = largest_lump(&schedule->items),
     };
 }

@@ -58,7 +58,7 @@ const uint32_t *noise_schedule_idle_items(const struct noise_schedule *schedule,
 /* What the step size depends on. */
 struct noise_extremes {
     uint32_t user_ratings, item_ratings; /* of the row with the most */
-    uint32_t user_lump, item_lump;       /* of a row from one payment to the next, at most */
+    uint32_t user_lump, item_lump;       /* that a payment stands for, at most */
 };
 
 struct noise_extremes noise_schedule_extremes(const struct noise_schedule *schedule);

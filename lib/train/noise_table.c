@@ -42,6 +42,14 @@ int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error) 
     return 0;
 }
 
+/* So that their squares have mean 1 exactly: what is drawn from them has the right variance then. */
+static void scale_to_one(float *numbers, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)numbers[i] * (double)numbers[i];
+    const float scale = (float)sqrt((double)n / sum);
+    for (size_t i = 0; i < n; i++) numbers[i] *= scale;
+}
+
 int noise_table_init(struct noise_table **out, size_t size, bool signs,
                      const struct kernel_set *kernels, uint64_t seed, struct dpmf_error *error) {
     const struct noise_key key = {.seed = seed, .purpose = PURPOSE};
@@ -56,6 +64,7 @@ int noise_table_init(struct noise_table **out, size_t size, bool signs,
     }
     noise_stream_init(&stream, &key);
     kernels->fill(table->numbers, made, &stream);
+    scale_to_one(table->numbers, size);
     table->size = size;
     table->signs = signs;
     memcpy(table->numbers + size, table->numbers, KERNEL_K_MAX * sizeof table->numbers[0]);

@@ -1,6 +1,6 @@
 /*
- * Reads a store into the two orders of rating_rows.h, in one pass: blocks are decoded by all threads and put in their places in
- * their order, so that an item's ratings are in the order of users. Feeds gibbs_train.c.
+ * Reads a store into the two orders of rating_rows.h, in one pass, block by block: an item's ratings are in the order of users.
+ * Feeds gibbs_train.c.
  */
 #include "train/rating_rows.h"
 
@@ -11,92 +11,61 @@
 #include "base/memory.h"
 #include "store/store.h"
 
-/* A block as it was decoded, on its way to its place. */
-struct piece {
-    uint64_t first_user, n_ratings;
-    uint32_t n_users;
-    uint64_t *start;
-    uint32_t *item;
-    float *value;
-    size_t start_capacity, item_capacity, value_capacity;
-};
-
 struct filling {
     struct rating_rows *rows;
     const struct dpmf_store *store;
+    struct store_raw raw;
+    struct store_space space;
     uint64_t *next; /* by item: where its next rating goes */
     uint64_t n;     /* ratings so far */
     double sum;
 };
 
-static int keep_block(void *self, int worker, const struct store_block *block, void *product,
-                      struct dpmf_error *error) {
-    struct piece *piece = product;
-    const size_t n = (size_t)block->n_ratings;
-    (void)self;
-    (void)worker;
-    if (!memory_reserve(&piece->start, &piece->start_capacity, (size_t)block->n_users + 1,
-                        sizeof piece->start[0]) ||
-        !memory_reserve(&piece->item, &piece->item_capacity, n, sizeof piece->item[0]) ||
-        !memory_reserve(&piece->value, &piece->value_capacity, n, sizeof piece->value[0]))
-        return error_no_memory(error);
-    piece->first_user = block->first_user;
-    piece->n_users = block->n_users;
-    piece->n_ratings = block->n_ratings;
-    memcpy(piece->start, block->start, ((size_t)block->n_users + 1) * sizeof piece->start[0]);
-    memcpy(piece->item, block->item, n * sizeof piece->item[0]);
-    memcpy(piece->value, block->value32, n * sizeof piece->value[0]);
-    return 0;
-}
-
-/* The numbers of ratings that the items have add up, but one block has more of one item than they say. */
+/* The numbers of ratings that the items have add up, but the blocks have more of one item than they say. */
 static int miscounted(const struct dpmf_store *store, struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_STORE_CORRUPT, "an item has more ratings than the store says");
+    int code = error_set(error, DPMF_ERR_STORE_CORRUPT,
+                         "the store is damaged: an item has more ratings than it should");
     error_hint(error, "import the ratings again");
     error_place(error, store_path(store), 0, 0);
-    return DPMF_ERR_STORE_CORRUPT;
+    return code;
 }
 
-static int place_block(void *self, void *product, struct dpmf_error *error) {
-    struct filling *filling = self;
-    const struct piece *piece = product;
+static int place_block(struct filling *filling, const struct store_block *block,
+                       struct dpmf_error *error) {
     struct rating_side *users = &filling->rows->users, *items = &filling->rows->items;
-    for (uint32_t u = 0; u < piece->n_users; u++) {
-        const uint64_t user = piece->first_user + u;
-        users->start[user + 1] = filling->n + piece->start[u + 1];
-        for (uint64_t r = piece->start[u]; r < piece->start[u + 1]; r++) {
-            const uint32_t item = piece->item[r];
+    for (uint32_t u = 0; u < block->n_users; u++) {
+        const uint64_t user = block->first_user + u;
+        users->start[user + 1] = filling->n + block->start[u + 1];
+        for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
+            const uint32_t item = block->item[r];
             const uint64_t place = filling->next[item]++;
             if (place == items->start[item + 1]) return miscounted(filling->store, error);
             items->other[place] = (uint32_t)user;
-            items->value[place] = piece->value[r];
-            filling->sum += (double)piece->value[r];
+            items->value[place] = block->value32[r];
+            filling->sum += (double)block->value32[r];
         }
     }
-    memcpy(users->other + filling->n, piece->item, piece->n_ratings * sizeof users->other[0]);
-    memcpy(users->value + filling->n, piece->value, piece->n_ratings * sizeof users->value[0]);
-    filling->n += piece->n_ratings;
+    memcpy(users->other + filling->n, block->item, block->n_ratings * sizeof users->other[0]);
+    memcpy(users->value + filling->n, block->value32, block->n_ratings * sizeof users->value[0]);
+    filling->n += block->n_ratings;
     return 0;
 }
 
-static int visit(struct filling *filling, const struct dpmf_run *run, struct dpmf_error *error) {
-    size_t n = store_visit_products(filling->store, run);
-    struct piece *pieces = memory_alloc_zero(n, sizeof pieces[0]);
-    void **products = memory_alloc(n, sizeof products[0]);
-    int code = pieces && products ? 0 : error_no_memory(error);
-    for (size_t i = 0; code == 0 && i < n; i++) products[i] = &pieces[i];
-    if (code == 0) {
-        const struct store_visitor visitor = {
-            "reading", STORE_WANT_VALUE32, keep_block, place_block, filling, products, n};
-        code = store_visit(filling->store, &visitor, run, error);
-    }
-    for (size_t i = 0; pieces && i < n; i++) {
-        free(pieces[i].start);
-        free(pieces[i].item);
-        free(pieces[i].value);
-    }
-    free(pieces);
-    free(products);
+static int read_block(struct filling *filling, uint64_t b, const struct dpmf_run *run,
+                      struct dpmf_error *error) {
+    struct store_block block;
+    int code = store_block_read(filling->store, b, &filling->raw, error);
+    if (code == 0)
+        code = store_block_decode(filling->store, &filling->raw, STORE_WANT_VALUE32,
+                                  &filling->space, &block, error);
+    if (code == 0) code = place_block(filling, &block, error);
+    const struct dpmf_progress progress = {.phase = "reading",
+                                           .unit = "ratings",
+                                           .done = filling->n,
+                                           .total = filling->rows->n_ratings,
+                                           .ratings = filling->n};
+    if (code == 0 && run->progress && run->progress(run->self, &progress))
+        code = error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return code;
 }
 
@@ -131,12 +100,15 @@ int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
         filling.next[j] = rows->items.start[j];
         rows->items.start[j + 1] = rows->items.start[j] + store_item_at(store, j).n_ratings;
     }
-    code = visit(&filling, run, error);
+    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++)
+        code = read_block(&filling, b, run, error);
     if (code < 0) goto out;
     rows->mean = n > 0 ? filling.sum / (double)n : 0;
     subtract_mean(rows);
 out:
     free(filling.next);
+    free(filling.raw.buffer.bytes);
+    store_space_free(&filling.space);
     if (code < 0) rating_rows_free(rows);
     return code;
 }
@@ -153,8 +125,10 @@ void rating_rows_free(struct rating_rows *rows) {
     *rows = (struct rating_rows){0};
 }
 
-uint64_t rating_rows_bytes(const struct dpmf_store *store) {
-    const uint64_t rating = 2 * (sizeof(uint32_t) + sizeof(float));
-    return store_n_ratings(store) * rating +
-           (store_n_users(store) + 2 * store_n_items(store)) * sizeof(uint64_t);
+uint64_t rating_rows_bytes(const struct dpmf_store *store, bool making) {
+    const uint64_t rating = 2 * (sizeof(uint32_t) + sizeof(float)), decoded = 3 * sizeof(uint32_t);
+    const uint64_t bytes = store_n_ratings(store) * rating +
+                           (store_n_users(store) + store_n_items(store)) * sizeof(uint64_t);
+    if (!making) return bytes;
+    return bytes + store_n_items(store) * sizeof(uint64_t) + store_largest_block(store) * decoded;
 }

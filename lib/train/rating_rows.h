@@ -25,7 +25,7 @@ int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
                      const struct dpmf_run *run, struct dpmf_error *error);
 void rating_rows_free(struct rating_rows *rows);
 
-/* Bytes that it takes, for a store of these sizes. */
-uint64_t rating_rows_bytes(const struct dpmf_store *store);
+/* Bytes that it takes: to make it, and then to keep it. */
+uint64_t rating_rows_bytes(const struct dpmf_store *store, bool making);
 
 #endif

@@ -28,7 +28,9 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
     if (code < 0) return code;
     const struct checkpoint_state *was = &file->state;
     const char *what = NULL;
-    if (file->k != k)
+    if (was->samples > 0)
+        what = "a sampler, which cannot be gone on from";
+    else if (file->k != k)
         what = "another number of factors";
     else if (was->n_ratings != state->n_ratings || was->fingerprint != state->fingerprint)
         what = "other ratings";

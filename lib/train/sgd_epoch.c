@@ -105,6 +105,7 @@ static double run_chunks(struct sgd_epoch *epoch, const struct superblock_view *
     double sum = 0;
     for (uint64_t at = 0; at < n; (*slice)++) {
         uint32_t length = noise->slice_chunks(noise->self, view->superblock, group, *slice);
+        noise->before_slice(noise->self, worker, view, group, *slice);
         sum += epoch->kernel(step, chunks + at, length);
         noise->after_slice(noise->self, worker, view, group, *slice);
         at += length;

@@ -48,7 +48,9 @@ struct sgd_noise {
     /* How many chunks a slice of a tile has. In a stream no slice may reach over a multiple of SGD_UNPACK_CHUNKS. */
     uint32_t (*slice_chunks)(void *self, size_t superblock, size_t group, size_t slice);
 
-    /* After each slice of a tile, which is still this worker's, with the rows of users that view has. */
+    /* Before and after each slice of a tile, which is this worker's, with the rows of users that view has. */
+    void (*before_slice)(void *self, int worker, const struct superblock_view *view, size_t group,
+                         size_t slice);
     void (*after_slice)(void *self, int worker, const struct superblock_view *view, size_t group,
                         size_t slice);
 

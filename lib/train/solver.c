@@ -21,9 +21,9 @@ static const struct {
 } solvers[] = {
     [SOLVER_SGD] = {"sgd", RATES_FACTORS, RATES_EPOCHS, 1, 1},
     [SOLVER_GIBBS] = {"gibbs", 24, 24, 3, 16},
-    [SOLVER_SGLD] = {"sgld", RATES_FACTORS, 100, 3, 1},
-    [SOLVER_SGHMC] = {"sghmc", RATES_FACTORS, 100, 3, 1},
-    [SOLVER_SGNHT] = {"sgnht", RATES_FACTORS, 100, 3, 1},
+    [SOLVER_SGLD] = {"sgld", 16, 200, 2, 8},
+    [SOLVER_SGHMC] = {"sghmc", 32, 100, 2, 8},
+    [SOLVER_SGNHT] = {"sgnht", 32, 100, 2, 8},
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0], CHAINS_MAX = 1024 };

@@ -18,7 +18,8 @@ struct langevin_fault {
     double drift;       /* factor of the ratings' force */
     double temperature; /* factor of the time that noise is paid for */
     bool replays;       /* the same noise in every round */
-    bool leaves_owed;   /* what falls due in the last superblock is not paid */
+    double
+        leaves_owed; /* what falls due in this part of the superblocks, the last ones, is not paid */
     bool without_signs; /* of the table */
 };
 
@@ -52,12 +53,21 @@ struct langevin_bed_options {
     struct langevin_fault fault;
 };
 
+static inline bool bed_pays(const struct langevin_bed *bed, const struct superblock_view *view) {
+    double n = (double)tiling_n_superblocks(bed->tiling);
+    return (double)view->superblock < n * (1 - bed->fault.leaves_owed) - 0.5;
+}
+static inline void bed_before_slice(void *self, int worker, const struct superblock_view *view,
+                                    size_t group, size_t slice) {
+    struct langevin_bed *bed = self;
+    const struct sgd_noise *own = langevin_noise(bed->langevin);
+    if (bed_pays(bed, view)) own->before_slice(own->self, worker, view, group, slice);
+}
 static inline void bed_after_slice(void *self, int worker, const struct superblock_view *view,
                                    size_t group, size_t slice) {
     struct langevin_bed *bed = self;
     const struct sgd_noise *own = langevin_noise(bed->langevin);
-    if (bed->fault.leaves_owed && view->superblock + 1 == tiling_n_superblocks(bed->tiling)) return;
-    own->after_slice(own->self, worker, view, group, slice);
+    if (bed_pays(bed, view)) own->after_slice(own->self, worker, view, group, slice);
 }
 static inline uint32_t bed_slice_chunks(void *self, size_t superblock, size_t group, size_t slice) {
     struct langevin_bed *bed = self;
@@ -147,6 +157,7 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
     bed->noise = (struct sgd_noise){
         .self = bed,
         .slice_chunks = bed_slice_chunks,
+        .before_slice = bed_before_slice,
         .after_slice = bed_after_slice,
         .after_users = bed_after_users,
     };

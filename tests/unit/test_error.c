@@ -19,7 +19,7 @@ static FILE *open_public_header(void) {
     char path[1024];
     const char *slash = strrchr(__FILE__, '/');
     int n = slash ? (int)(slash - __FILE__) : 1;
-    snprintf(path, sizeof path, "%.*s/../../include/dpmf.h", n, slash ? __FILE__ : ".");
+    snprintf(path, sizeof path, "%.*s/../../include/dpmf_client.h", n, slash ? __FILE__ : ".");
     return fopen(path, "r");
 }
 

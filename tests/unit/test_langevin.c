@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,7 +173,7 @@ static void test_injected_wrong(void **state) {
         {.name = "what is owed in the end skipped",
          .drift = 1,
          .temperature = 1,
-         .leaves_owed = true},
+         .leaves_owed = 1.0 / 16},
     };
     struct ratings ratings;
     ratings_skewed(&ratings, RATINGS, ROWS, ROWS);
@@ -329,7 +328,8 @@ static struct distance distance_of(const struct tiny *tiny, const struct chains 
         double off = fabs(mean - exact);
         double *largest = i < pairs ? &distance.mean : &distance.covariance;
         *largest = fmax(*largest, off / scale);
-        distance.worst = fmax(distance.worst, (off - cost * scale) / error);
+        double beyond = (off - cost * scale) / error;
+        if (!(beyond <= distance.worst)) distance.worst = isnan(beyond) ? INFINITY : beyond;
     }
     return distance;
 }
@@ -383,24 +383,90 @@ static struct distance try_tiny(const struct tiny *tiny, enum solver solver,
     return distance_of(tiny, &chains, cost);
 }
 
-int main(void) {
+/* Of a step, what it may cost: so much of a standard deviation in a mean, and of a variance. */
+#define COST 0.02
+
+struct trial {
+    enum solver solver;
+    struct langevin_step step;
+};
+
+/* The stiffest row of the tiny problem has a curvature of about 10: x is a quarter and an eighth, ten times what is the default, so that errors
+ * of the splitting would show. */
+static const struct trial trials[] = {
+    {SOLVER_SGLD, {0.025, 0.025, 0}},       {SOLVER_SGLD, {0.0125, 0.0125, 0}},
+    {SOLVER_SGHMC, {0.05, 0.0125, 0.0125}}, {SOLVER_SGHMC, {0.025, 0.0125, 0.00625}},
+    {SOLVER_SGNHT, {0.05, 0.0125, 0.0125}}, {SOLVER_SGNHT, {0.025, 0.0125, 0.00625}},
+};
+
+static void check_trial(const struct tiny *tiny, const struct trial *trial, double sampling) {
+    const struct patience patience = {8, sampling};
+    const struct langevin_fault none = LANGEVIN_HONEST;
+    struct distance d = try_tiny(tiny, trial->solver, &trial->step, &patience, COST, &none);
+    double bound = bound_for(d.m);
+    print_message("%s, step %g: means off by %.4f, covariances by %.4f at most; worst of %zu "
+                  "numbers %.2f, bound %.2f\n",
+                  solver_name(trial->solver), trial->step.rows, d.mean, d.covariance, d.m, d.worst,
+                  bound);
+    if (!(d.worst <= bound)) fail_msg("the chain is off by %.2f standard errors", d.worst);
+}
+
+static void check_faults(const struct tiny *tiny, const struct trial *trial) {
+    static const struct langevin_fault faults[] = {
+        {.name = "drift doubled", .drift = 2, .temperature = 1},
+        {.name = "drift halved", .drift = 0.5, .temperature = 1},
+        {.name = "temperature cheated", .drift = 1, .temperature = 0.7},
+        {.name = "noise replayed", .drift = 1, .temperature = 1, .replays = true},
+        {.name = "what is owed in the end skipped",
+         .drift = 1,
+         .temperature = 1,
+         .leaves_owed = 0.25},
+    };
+    const struct patience patience = {8, 16};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct distance d =
+            try_tiny(tiny, trial->solver, &trial->step, &patience, COST, &faults[i]);
+        print_message("  %s, %s: %.1f\n", solver_name(trial->solver), faults[i].name, d.worst);
+        if (d.worst <= bound_for(d.m)) fail_msg("not found out: %s", faults[i].name);
+    }
+}
+
+static bool is_long(void) { return getenv("DPMF_TEST_LONG") != NULL; }
+
+static void test_one_factor(void **state) {
+    (void)state;
     struct tiny tiny;
     tiny_make(&tiny, 4, 3, 1, 31);
-    for (int s = SOLVER_SGLD; s <= SOLVER_SGNHT; s++)
-        for (double st = 0.4; st > 0.02; st /= 2) {
-            struct langevin_step step = {st, st, st / 4};
-            if (s != SOLVER_SGLD) step.biases = st * st / 2;
-            struct patience pat = {20, 400};
-            struct langevin_fault f = LANGEVIN_HONEST;
-            struct distance d = try_tiny(&tiny, (enum solver)s, &step, &pat, 0.0, &f);
-            printf("%s step %g: mean %.4f cov %.4f worst %.2f bound %.2f\n",
-                   solver_name((enum solver)s), st, d.mean, d.covariance, d.worst, bound_for(d.m));
-        }
+    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
+        check_trial(&tiny, &trials[i], is_long() ? 400 : 20);
     tiny_free(&tiny);
+}
+
+static void test_two_factors(void **state) {
+    (void)state;
+    struct tiny tiny;
+    tiny_make(&tiny, 5, 2, 2, 19);
+    check_trial(&tiny, &(struct trial){SOLVER_SGLD, {0.006, 0.006, 0}}, is_long() ? 400 : 20);
+    check_trial(&tiny, &trials[3], is_long() ? 400 : 25);
+    check_trial(&tiny, &trials[5], is_long() ? 400 : 25);
+    tiny_free(&tiny);
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    struct tiny tiny;
+    tiny_make(&tiny, 4, 3, 1, 31);
+    check_faults(&tiny, &trials[0]);
+    check_faults(&tiny, &trials[2]);
+    check_faults(&tiny, &trials[4]);
+    tiny_free(&tiny);
+}
+
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_injected),
-        cmocka_unit_test(test_injected_wrong),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_injected),    cmocka_unit_test(test_injected_wrong),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_one_factor),
+        cmocka_unit_test(test_two_factors), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

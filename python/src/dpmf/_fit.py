@@ -58,6 +58,10 @@ class Fitted:
 
 def _train_options(parameters: dict[str, Any]) -> Struct:
     options = Struct("dpmf_train_options")
+    if parameters["solver"] is not None:
+        # With the defaults that are its own. A name that is none is refused when training begins.
+        options.put("solver", text_bytes("solver", parameters["solver"]))
+        lib.dpmf_train_options_solver(options.pointer.solver, options.pointer)
     largest = 2**32 - 1
     for field, name, low, high in (("factors", "n_factors", 1, 4096),
                                    ("epochs", "n_epochs", 1, largest),
@@ -72,8 +76,6 @@ def _train_options(parameters: dict[str, Any]) -> Struct:
         # Below 0 is the library's word for the schedule of its own, not for a growing step.
         raise usage(f"decay={parameters['decay']!r} is below 0",
                     "leave it out for the default schedule")
-    if parameters["solver"] is not None:
-        options.put("solver", text_bytes("solver", parameters["solver"]))
     options.put("deterministic", bool(parameters["deterministic"]))
     return options
 
