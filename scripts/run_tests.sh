@@ -176,6 +176,7 @@ build() {
     local name=$1 preset=$2 log="$logs/build-$2.log" begun=$SECONDS
     shift 2
     local targets=(all tests)
+    [[ -z $long && $preset != release ]] && targets=(tests) # the program is tried with --long
     ((${#tests_only[@]})) && targets=("${tests_only[@]/#/test_}")
     if { cmake --preset "$preset" "$@" &&
         cmake --build --preset "$preset" -j "$cores" --target "${targets[@]}"; } >"$log" 2>&1; then

@@ -28,6 +28,20 @@ struct noise_key {
     uint64_t place;
 };
 
+/* The constants of noise_body.h, each as a whole vector, and defined where the compiler of a kernel does not see them: so instructions take
+ * them from memory as they are, and a call that moves a row or two need not spread them out first. */
+typedef float noise_constant[NOISE_LANES];
+
+struct noise_constants {
+    _Alignas(64) uint32_t one[NOISE_LANES];
+    uint32_t root_half[NOISE_LANES], most[NOISE_LANES];
+    noise_constant unit, two_ln_2, turn;
+    noise_constant logarithm[6], sine[4], cosine[4]; /* polynomials, from the constant term on */
+    noise_constant decay[3], spread[3];
+};
+
+extern const struct noise_constants noise_constants;
+
 void noise_stream_init(struct noise_stream *stream, const struct noise_key *key);
 
 /* Which rows are to be moved, each for a time of its own. Rows are `stride` floats apart, which leaves room for

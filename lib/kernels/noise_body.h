@@ -5,8 +5,7 @@
  *
  * Gaussians by Box and Muller: a radius sqrt(-2 ln u) and an angle. The logarithm is that of the mantissa, brought into
  * [sqrt 1/2, sqrt 2), by a polynomial, and the exponent. The angle covers a half turn; the other half is a sign of the
- * cosine, from a bit that the radius has no use for. The polynomials are minimax ones, exact to 3e-6, 1.2e-6 and 7e-6: no
- * test of any length that is run here could tell.
+ * cosine, from a bit that the radius has no use for.
  */
 #ifndef DPMF_KERNELS_NOISE_BODY_H
 #define DPMF_KERNELS_NOISE_BODY_H
@@ -46,14 +45,8 @@ INLINE bits next_bits(struct generator *g) {
     return out;
 }
 
-/* Constants are kept as whole vectors: instructions take them from memory as they are, and a call that moves a row or two
- * need not spread them out first. */
-typedef float constant[NOISE_LANES];
-#define CONSTANT(x)                                                                                \
-    { x, x, x, x, x, x, x, x }
-
 /* c[0] + c[1] x + ... + c[n - 1] x^(n - 1) */
-INLINE eight polynomial(const constant *c, const int n, eight x) {
+INLINE eight polynomial(const noise_constant *c, const int n, eight x) {
     eight sum = eight_load(c[n - 1]);
     UNROLL for (int i = n - 2; i >= 0; i--) sum = eight_fma(sum, x, eight_load(c[i]));
     return sum;
@@ -61,35 +54,24 @@ INLINE eight polynomial(const constant *c, const int n, eight x) {
 
 /* sqrt(-2 ln u) of the upper 31 bits, u in (0, 1]. */
 INLINE eight radius(bits word) {
-    static const _Alignas(32)
-        constant c[] = {CONSTANT(-2.00002556f), CONSTANT(0.99970103f),   CONSTANT(-0.664517454f),
-                        CONSTANT(0.509449266f), CONSTANT(-0.446601406f), CONSTANT(0.28639708f)};
-    static const _Alignas(32) uint32_t one[] = CONSTANT(1), half[] = CONSTANT(0x3f3504f3),
-                                       most[] = CONSTANT(31);
-    static const _Alignas(32) constant unit = CONSTANT(1), two_ln_2 = CONSTANT(1.38629436f);
-    bits u = float_as_bits(bits_to_float(bits_or(bits_right(word, 1), bits_load(one))));
-    bits exponent = bits_right_signed(bits_sub(u, bits_load(half)), 23); /* of sqrt 1/2 */
-    eight z = eight_sub(bits_as_float(bits_sub(u, bits_left(exponent, 23))), eight_load(unit));
-    eight whole = bits_to_float(bits_sub(bits_load(most), exponent));
-    eight square = eight_fma(polynomial(c, 6, z), z, eight_mul(whole, eight_load(two_ln_2)));
-    return eight_sqrt(square);
+    const struct noise_constants *c = &noise_constants;
+    bits u = float_as_bits(bits_to_float(bits_or(bits_right(word, 1), bits_load(c->one))));
+    bits exponent = bits_right_signed(bits_sub(u, bits_load(c->root_half)), 23);
+    eight z = eight_sub(bits_as_float(bits_sub(u, bits_left(exponent, 23))), eight_load(c->unit));
+    eight whole = bits_to_float(bits_sub(bits_load(c->most), exponent));
+    eight rest = eight_mul(whole, eight_load(c->two_ln_2));
+    return eight_sqrt(eight_fma(polynomial(c->logarithm, 6, z), z, rest));
 }
 
 /* Sixteen of them. */
 INLINE void gaussians(struct generator *g, eight *a, eight *b) {
-    static const _Alignas(32)
-        constant sine[] = {CONSTANT(1.57079514f), CONSTANT(-0.645925962f), CONSTANT(0.0795006504f),
-                           CONSTANT(-0.00437101493f)};
-    static const _Alignas(32)
-        constant cosine[] = {CONSTANT(0.999993295f), CONSTANT(-1.2334845f), CONSTANT(0.252580239f),
-                             CONSTANT(-0.0190957353f)};
+    const struct noise_constants *c = &noise_constants;
     bits word = next_bits(g), turn = next_bits(g);
     eight r = radius(word);
-    static const _Alignas(32) constant unit = CONSTANT(0x1p-31f);
-    eight t = eight_mul(bits_to_float(turn), eight_load(unit)), w = eight_mul(t, t);
-    eight up = eight_mul(polynomial(sine, 4, w), t);
+    eight t = eight_mul(bits_to_float(turn), eight_load(c->turn)), w = eight_mul(t, t);
+    eight up = eight_mul(polynomial(c->sine, 4, w), t);
     bits sign = bits_left(word, 31);
-    eight side = bits_as_float(bits_xor(float_as_bits(polynomial(cosine, 4, w)), sign));
+    eight side = bits_as_float(bits_xor(float_as_bits(polynomial(c->cosine, 4, w)), sign));
     *a = eight_mul(r, up);
     *b = eight_mul(r, side);
 }
@@ -110,17 +92,10 @@ INLINE void fill_all(float *out, size_t n, struct noise_stream *stream) {
 #define STEP_SMALL 0.015625f /* p t up to which the series below are exact to the last bit or so */
 
 /* e^(-z/2) */
-INLINE eight series_decay(eight z) {
-    static const _Alignas(32) constant c[] = {CONSTANT(1), CONSTANT(-0.5f), CONSTANT(0.125f)};
-    return polynomial(c, 3, z);
-}
+INLINE eight series_decay(eight z) { return polynomial(noise_constants.decay, 3, z); }
 
 /* sqrt((1 - e^-z) / z) */
-INLINE eight series_spread(eight z) {
-    static const _Alignas(32)
-        constant c[] = {CONSTANT(1), CONSTANT(-0.25f), CONSTANT(0.0520833333f)};
-    return polynomial(c, 3, z);
-}
+INLINE eight series_spread(eight z) { return polynomial(noise_constants.spread, 3, z); }
 
 /* Of columns of which some have a large z: e^(-z/2) is the 2^halvings-th power of one that the series gives. */
 INLINE void large_step(eight z, eight p, eight root, const int halvings, eight *decay,
@@ -160,29 +135,46 @@ INLINE void diffuse_eight(float *row, const float *precision, eight time, eight 
     eight_store(row, eight_fma(eight_load(row), decay, eight_mul(noise, spread)));
 }
 
+INLINE void diffuse_block(struct generator *g, const struct noise_rows *rows, float *row, size_t x,
+                          eight time, eight root, const int halvings, const bool whole) {
+    const size_t y = x + NOISE_LANES;
+    eight a, b;
+    gaussians(g, &a, &b);
+    if (!whole) {
+        a = kept_noise(a, x, rows->k);
+        b = kept_noise(b, y, rows->k);
+    }
+    diffuse_eight(row + x, rows->precision + x, time, root, halvings, a);
+    diffuse_eight(row + y, rows->precision + y, time, root, halvings, b);
+}
+
 INLINE void diffuse_row(struct generator *g, const struct noise_rows *rows, size_t i,
                         const int halvings) {
     float *row = rows->rows + (size_t)rows->which[i] * rows->stride;
     const eight time = eight_splat(rows->time[i]), root = eight_splat(sqrtf(rows->time[i]));
-    for (size_t x = 0; x < rows->k; x += NOISE_BLOCK) {
-        eight a, b;
-        const size_t y = x + NOISE_LANES;
-        gaussians(g, &a, &b);
-        a = kept_noise(a, x, rows->k);
-        b = kept_noise(b, y, rows->k);
-        diffuse_eight(row + x, rows->precision + x, time, root, halvings, a);
-        diffuse_eight(row + y, rows->precision + y, time, root, halvings, b);
-    }
+    size_t x = 0;
+    for (; x + NOISE_BLOCK <= rows->k; x += NOISE_BLOCK)
+        diffuse_block(g, rows, row, x, time, root, halvings, true);
+    if (x < rows->k) diffuse_block(g, rows, row, x, time, root, halvings, false);
+}
+
+/* Apart, for it is rare, and its constants would be in the way. */
+static __attribute__((noinline)) void
+diffuse_row_far(struct generator *g, const struct noise_rows *rows, size_t i, int halvings) {
+    diffuse_row(g, rows, i, halvings);
 }
 
 INLINE void diffuse_all(const struct noise_rows *rows, struct noise_stream *stream) {
     struct generator g = generator_load(stream);
     for (size_t i = 0; i < rows->n; i++) {
-        const int halvings = halvings_of(rows->precision_max * rows->time[i]);
-        if (halvings == 0)
+        const float z = rows->precision_max * rows->time[i];
+        if (z <= STEP_SMALL)
             diffuse_row(&g, rows, i, 0);
-        else
-            diffuse_row(&g, rows, i, halvings);
+        else {
+            struct generator own = g;
+            diffuse_row_far(&own, rows, i, halvings_of(z));
+            g = own;
+        }
     }
     generator_store(stream, &g);
 }

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { USEFUL = 100 }; /* samples: all there are would gain 0.0006 of RMSE on MovieLens 1M */
+enum { USEFUL = 100 }; /* samples: 256 would gain 0.0003 to 0.0005 of RMSE on MovieLens 1M */
 
 #define SMALL 0x1p-5 /* c */
 
