@@ -349,18 +349,25 @@ const double *langevin_item_squares(const struct langevin *langevin) {
 /* ---- steps ------------------------------------------------------------------------------------ */
 
 /* What is stored of momenta leans on the rows (kernels/noise_body.h); with another lean it is another number. */
-static void lean_side(struct langevin_side *side, const float *rows, uint64_t n, float change) {
-    for (uint64_t i = 0; i < n * side->stride; i++) side->momenta[i] -= change * rows[i];
+static void lean_side(const struct langevin_side *side, const float *rows, float change,
+                      size_t part, size_t parts) {
+    uint64_t first = side->n * part / parts * side->stride;
+    uint64_t end = side->n * (part + 1) / parts * side->stride;
+    for (uint64_t i = first; i < end; i++) side->momenta[i] -= change * rows[i];
+}
+
+static void lean_some(void *self, int number) {
+    const struct langevin *langevin = self;
+    const size_t parts = (size_t)thread_pool_size(langevin->source.pool);
+    const struct factors *factors = langevin->source.factors;
+    lean_side(&langevin->users, factors->users.rows, langevin->lean_change, (size_t)number, parts);
+    lean_side(&langevin->items, factors->items.rows, langevin->lean_change, (size_t)number, parts);
 }
 
 static void lean_over(struct langevin *langevin, double lean) {
-    const struct factors *factors = langevin->source.factors;
-    const float change = (float)(lean - langevin->lean);
-    if (change != 0) {
-        lean_side(&langevin->users, factors->users.rows, factors->users.n, change);
-        lean_side(&langevin->items, factors->items.rows, factors->items.n, change);
-    }
+    langevin->lean_change = (float)(lean - langevin->lean);
     langevin->lean = lean;
+    if (langevin->lean_change != 0) thread_pool_run(langevin->source.pool, lean_some, langevin);
 }
 
 /* Friction is that which lets a column swing once before it comes to rest, if its prior alone holds it. */

@@ -188,7 +188,10 @@ static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
     const bool hasty = run->train.solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
     const double haste = hasty ? HASTE : 1;
-    if (done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in) {
+    const bool measured =
+        done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in;
+    if (done > falling && !measured) return 0; /* it stays what it is */
+    if (measured) {
         int code = measure(run, error);
         if (code < 0) return code;
         if (done == 0) run->step = first_step(run, &run->sampling);

@@ -144,6 +144,41 @@ static void test_rating_rows(void **state) {
     dpmf_store_close(store);
 }
 
+/* A store whose items have other numbers of ratings than it says, which add up all the same, is refused before anything is
+ * written where it should not be. */
+static void test_miscounted_store(void **state) {
+    (void)state;
+    static const uint64_t start[] = {0, 2, 3}, id_start[] = {0, 1, 2};
+    static const uint32_t item[] = {0, 1, 1};
+    static const double value[] = {1, 2, 3};
+    static const struct store_item items[] = {{"x", 1, 2}, {"y", 1, 1}}; /* 1 and 2 in truth */
+    const struct store_block block = {.n_users = 2,
+                                      .n_ratings = 3,
+                                      .start = start,
+                                      .item = item,
+                                      .value = value,
+                                      .id_bytes = "ab",
+                                      .id_start = id_start};
+    char file[TEMP_PATH_MAX];
+    struct store_encoded encoded = {0};
+    struct store_writer *writer;
+    struct dpmf_store *store;
+    struct dpmf_error error = {0};
+    const struct dpmf_train_options options = small_options();
+    temp_dir_file(&directory, "miscounted.dpr", file);
+    assert_int_equal(store_writer_open(&writer, file, false, NULL), 0);
+    assert_int_equal(store_block_encode(&block, false, &encoded, NULL), 0);
+    assert_int_equal(store_writer_append(writer, &encoded, NULL), 0);
+    assert_int_equal(store_writer_finish(writer, items, 2, NULL), 0);
+    assert_int_equal(store_writer_commit(writer, NULL, NULL), 0);
+    store_encoded_free(&encoded);
+    assert_int_equal(dpmf_store_open(file, NULL, NULL, &store, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, NULL, &error),
+                     DPMF_ERR_STORE_CORRUPT);
+    assert_non_null(strstr(error.message, "more ratings than it should"));
+    dpmf_store_close(store);
+}
+
 /* ---- what comes out ---------------------------------------------------------------------------- */
 
 static void test_threads(void **state) {
@@ -445,7 +480,7 @@ int main(void) {
         cmocka_unit_test(test_mean_is_better), cmocka_unit_test(test_fold_in),
         cmocka_unit_test(test_coverage),       cmocka_unit_test(test_scales),
         cmocka_unit_test(test_stopped),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_miscounted_store),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);
 }

@@ -7,7 +7,7 @@
 
 #include "kernels/kernel_sets.h"
 
-#define STEP_SMALL 0.015625f
+#define STEP_SMALL 0.125f
 
 static uint32_t rotate(uint32_t x, int n) { return x << n | x >> (32 - n); }
 

@@ -16,7 +16,7 @@ try --solver gibbs --samples 10
 try --solver gibbs --average --samples 500
 try --solver gibbs --average -k 3000
 try --solver gibbs --epochs 5 --burn-in 5
-try --solver gibbs --memory 1MiB
+try --solver gibbs --memory 1MiB -j 2
 try --solver gibs
 try --average
 dpmf train -q all.dpr --solver gibbs -k 4 --epochs 2 -o g.safetensors
