@@ -154,6 +154,9 @@ static int check_sampler(const struct invocation *invocation) {
         if (command_has(invocation, only[i].id))
             return terminal_error_print(STATUS_USAGE, "leave it out", "--%s is for sgd, not for %s",
                                         only[i].name, invocation->value[OPTION_SOLVER]);
+    if (command_has(invocation, OPTION_STEP) && !(options_number(invocation, OPTION_STEP) > 0))
+        return terminal_error_print(STATUS_USAGE, "leave it out for a step that is safe",
+                                    "--step %s is not above 0", invocation->value[OPTION_STEP]);
     return STATUS_DONE;
 }
 

@@ -365,7 +365,7 @@ static void lean_some(void *self, int number) {
 }
 
 static void lean_over(struct langevin *langevin, double lean) {
-    langevin->lean_change = (float)(lean - langevin->lean);
+    langevin->lean_change = (float)lean - (float)langevin->lean;
     langevin->lean = lean;
     if (langevin->lean_change != 0) thread_pool_run(langevin->source.pool, lean_some, langevin);
 }

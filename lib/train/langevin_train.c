@@ -147,12 +147,12 @@ static void free_run(struct langevin_run *run) {
 /* What a burn-in begins with: the rates of SGD, whatever that does to the distribution. */
 static struct langevin_step first_step(struct langevin_run *run, const struct langevin_step *safe) {
     const struct precisions *precisions = langevin_precisions(run->langevin);
-    const double rate = RATES_LEARNING_RATE / (run->train.unit * precisions->noise);
+    const double rate = RATES_LEARNING_RATE / precisions->noise, unit = run->train.unit;
     struct langevin_step step = *safe;
     if (run->train.solver == SOLVER_SGLD)
-        step.rows = fmax(step.rows, 2 * rate);
+        step.rows = fmax(step.rows, 2 * rate / unit);
     else
-        step.drift = fmax(step.drift, rate / step.rows);
+        step.drift = fmax(step.drift, rate / unit / step.rows);
     step.biases = fmax(step.biases, 2 * RATES_BIAS_RATE * rate);
     return step;
 }

@@ -1,0 +1,548 @@
+/*
+ * dpmf_train with the solvers sgld, sghmc and sgnht: the same bytes for any number of threads, means that predict better than
+ * samples, steps that are safe, streams, every way to refuse and to fail, and an end when asked for. That they draw from the
+ * right distribution is in test_langevin.c; on MovieLens 100K, that they agree with gibbs, is here, when DPMF_TEST_LONG is set
+ * and the ratings are in $DPMF_DATA or ../shared/data.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/kernels.h"
+#include "model/checkpoint.h"
+#include "store/store.h"
+#include "temp_dir.h"
+
+static struct temp_dir directory;
+static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
+    a_file[TEMP_PATH_MAX], b_file[TEMP_PATH_MAX], trace_file[TEMP_PATH_MAX];
+
+static const char *const solvers[] = {"sgld", "sghmc", "sgnht"};
+enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
+
+#define NOISE 0.6
+
+static int make_stores(void **state) {
+    (void)state;
+    temp_dir_make(&directory);
+    temp_dir_file(&directory, "x.dpr", store_file);
+    temp_dir_file(&directory, "train.dpr", train_file);
+    temp_dir_file(&directory, "test.dpr", test_file);
+    temp_dir_file(&directory, "a.safetensors", a_file);
+    temp_dir_file(&directory, "b.safetensors", b_file);
+    temp_dir_file(&directory, "trace.svg", trace_file);
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    synth.users = 800;
+    synth.items = 200;
+    synth.ratings = 30000;
+    synth.rank = 4;
+    synth.noise = NOISE;
+    synth.scale_step = 0;
+    struct dpmf_split_options split = dpmf_split_options_default();
+    struct dpmf_store *store;
+    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
+    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
+    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
+    dpmf_store_close(store);
+    return code;
+}
+
+static int remove_stores(void **state) {
+    (void)state;
+    temp_dir_remove(&directory);
+    return 0;
+}
+
+static struct dpmf_train_options small_options(const char *solver) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    assert_int_equal(dpmf_train_options_solver(solver, &options), 0);
+    options.factors = 6;
+    options.epochs = 12;
+    return options;
+}
+
+struct watching {
+    struct dpmf_run run;
+    uint32_t stop_after; /* epochs; 0: never */
+    uint32_t epochs, burn_in, warnings, asked;
+    uint32_t cancel_at; /* questions; 0: never */
+    struct dpmf_epoch last;
+};
+
+static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
+    struct watching *watching = self;
+    watching->last = *epoch;
+    watching->burn_in += epoch->is_burn_in;
+    return ++watching->epochs == watching->stop_after;
+}
+
+static void on_warning(void *self, const char *message) {
+    struct watching *watching = self;
+    watching->warnings++;
+    assert_non_null(strstr(message, "converged"));
+}
+
+static int on_progress(void *self, const struct dpmf_progress *progress) {
+    struct watching *watching = self;
+    (void)progress;
+    return watching->cancel_at > 0 && ++watching->asked >= watching->cancel_at;
+}
+
+static int train_on(const char *file, const char *valid_file,
+                    const struct dpmf_train_options *options, struct watching *watching,
+                    int threads, uint64_t memory, const char *output,
+                    struct dpmf_train_report *report, struct dpmf_error *error) {
+    struct dpmf_store *store = NULL, *valid = NULL;
+    struct watching unwanted = {0};
+    if (!watching) watching = &unwanted;
+    watching->run = dpmf_run_default();
+    watching->run.threads = threads;
+    watching->run.memory = memory;
+    watching->run.warn = on_warning;
+    watching->run.progress = on_progress;
+    watching->run.self = watching;
+    assert_int_equal(dpmf_store_open(file, NULL, NULL, &store, NULL), 0);
+    if (valid_file) assert_int_equal(dpmf_store_open(valid_file, NULL, NULL, &valid, NULL), 0);
+    int code = dpmf_train(store, valid, output, options, &watching->run, on_epoch, report, error);
+    dpmf_store_close(store);
+    dpmf_store_close(valid);
+    return code;
+}
+
+static int train(const struct dpmf_train_options *options, struct watching *watching, int threads,
+                 uint64_t memory, bool validate, const char *output,
+                 struct dpmf_train_report *report, struct dpmf_error *error) {
+    return train_on(train_file, validate ? test_file : NULL, options, watching, threads, memory,
+                    output, report, error);
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    size_t n_a, n_b;
+    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
+    bool same = n_a == n_b && memcmp(x, y, n_a) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+/* ---- what comes out ---------------------------------------------------------------------------- */
+
+/* In order, bit for bit; another seed and another chain are another model. */
+static void test_threads(void **state) {
+    (void)state;
+    for (int s = 0; s < SOLVERS; s++) {
+        struct dpmf_train_options options = small_options(solvers[s]);
+        options.deterministic = true;
+        options.factors = s == 0 ? 6 : 40; /* short rows, and long ones */
+        options.average = s == 1;
+        options.chains = 2;
+        assert_int_equal(train(&options, NULL, 1, 0, true, a_file, NULL, NULL), 0);
+        for (int threads = 2; threads <= 7; threads += 5) {
+            assert_int_equal(train(&options, NULL, threads, 0, true, b_file, NULL, NULL), 0);
+            if (!is_same_file(a_file, b_file)) fail_msg("%s, %d threads", solvers[s], threads);
+        }
+        options.seed = 2;
+        assert_int_equal(train(&options, NULL, 2, 0, true, b_file, NULL, NULL), 0);
+        assert_false(is_same_file(a_file, b_file));
+    }
+}
+
+static double rmse_of(const char *file) {
+    struct dpmf_model *model;
+    struct dpmf_store *test;
+    struct dpmf_evaluation evaluation;
+    assert_int_equal(dpmf_model_open(file, &model, NULL), 0);
+    assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
+    assert_int_equal(dpmf_model_evaluate(model, test, NULL, NULL, NULL, &evaluation, NULL), 0);
+    dpmf_store_close(test);
+    dpmf_model_close(model);
+    return evaluation.rmse;
+}
+
+/* The mean is better than a sample, and what is told after the last epoch is what the file does. In the free order and with two
+ * threads, which the results may depend on but not much. */
+static void test_mean_is_better(void **state) {
+    (void)state;
+    for (int s = 0; s < SOLVERS; s++) {
+        struct dpmf_train_options options = small_options(solvers[s]);
+        struct dpmf_train_report report;
+        struct watching watching = {0};
+        options.epochs = 150;
+        options.burn_in = 100;
+        options.chains = 2;
+        assert_int_equal(train(&options, NULL, 2, 0, true, a_file, &report, NULL), 0);
+        const double sample = rmse_of(a_file);
+        assert_int_equal(report.samples, 1);
+        assert_true(fabs(report.valid_rmse - sample) < 1e-5);
+        options.average = true;
+        options.samples = 100;
+        options.trace = trace_file;
+        assert_int_equal(train(&options, &watching, 2, 0, true, b_file, &report, NULL), 0);
+        const double mean = rmse_of(b_file);
+        print_message("%s: sample %.4f, mean %.4f, noise %.4f; step %.3g, x %.3g\n", solvers[s],
+                      sample, mean, NOISE, report.step, report.stiffness);
+        assert_int_equal(report.samples, 100);
+        assert_int_equal(report.burn_in, 100);
+        assert_int_equal(report.epochs, 150);
+        assert_int_equal(watching.epochs, 300);
+        assert_int_equal(watching.burn_in, 200);
+        assert_int_equal(watching.last.chain, 1);
+        assert_false(watching.last.is_burn_in);
+        assert_true(fabs(report.valid_rmse - mean) < 1e-4);
+        assert_true(mean < sample - 0.01);
+        assert_true(mean < 1.25 * NOISE);
+        assert_true(report.step > 0 && report.stiffness > 0);
+        assert_true(report.stiffness < (s == 0 ? 0.0201 : 0.1));
+        assert_int_equal(watching.warnings, report.converged ? 0 : 1);
+        size_t n;
+        char *trace = temp_dir_read(trace_file, &n);
+        assert_non_null(strstr(trace, "<svg"));
+        free(trace);
+        unlink(trace_file);
+    }
+}
+
+/* Everyone's table of numbers does as well as exact noise, by its error. */
+static void test_table(void **state) {
+    (void)state;
+    struct dpmf_train_options options = small_options("sgld");
+    options.epochs = 60;
+    options.average = true;
+    options.chains = 1;
+    assert_int_equal(train(&options, NULL, 1, 0, true, a_file, NULL, NULL), 0);
+    options.noise = "table:10000";
+    assert_int_equal(train(&options, NULL, 1, 0, true, b_file, NULL, NULL), 0);
+    assert_true(fabs(rmse_of(a_file) - rmse_of(b_file)) < 0.02);
+    assert_false(is_same_file(a_file, b_file));
+}
+
+/* A scale of other numbers changes nothing but the numbers. */
+static void test_scale(void **state) {
+    (void)state;
+    for (int s = 0; s < SOLVERS; s++) {
+        struct dpmf_input_options input = dpmf_input_options_default();
+        struct dpmf_train_options options = small_options(solvers[s]);
+        struct dpmf_store *store;
+        struct dpmf_train_report one, ten;
+        options.epochs = 30;
+        options.deterministic = true;
+        input.rescale = true;
+        input.from_min = 1;
+        input.from_max = 5;
+        input.to_min = -40;
+        input.to_max = 40;
+        assert_int_equal(train(&options, NULL, 2, 0, false, a_file, &one, NULL), 0);
+        assert_int_equal(dpmf_store_open(train_file, &input, NULL, &store, NULL), 0);
+        assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, &ten, NULL), 0);
+        dpmf_store_close(store);
+        print_message("%s: %.4f, and %.4f on a scale of 20 times the width\n", solvers[s],
+                      one.train_rmse, ten.train_rmse);
+        assert_true(fabs(ten.train_rmse / 20 - one.train_rmse) < 0.01 * one.train_rmse);
+    }
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+enum { MEBIBYTE = 1 << 20 };
+
+static void make_larger(const char *file) {
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    synth.users = 6000;
+    synth.items = 400;
+    synth.ratings = 400000;
+    synth.rank = 4;
+    assert_int_equal(dpmf_synth(file, &synth, NULL, NULL, NULL), 0);
+}
+
+/* What is larger than memory is streamed, and learns the same. */
+static void test_stream(void **state) {
+    (void)state;
+    char file[TEMP_PATH_MAX];
+    struct dpmf_train_options options = small_options("sgld");
+    struct dpmf_train_report whole, streamed;
+    temp_dir_file(&directory, "larger.dpr", file);
+    make_larger(file);
+    options.factors = 32;
+    options.epochs = 6;
+    options.deterministic = true;
+    assert_int_equal(train_on(file, NULL, &options, NULL, 2, 0, a_file, &whole, NULL), 0);
+    assert_int_equal(
+        train_on(file, NULL, &options, NULL, 1, 12 * MEBIBYTE, a_file, &streamed, NULL), 0);
+    assert_false(whole.tiles_on_disk);
+    assert_true(streamed.tiles_on_disk);
+    print_message("in memory %.4f, streamed %.4f\n", whole.train_rmse, streamed.train_rmse);
+    assert_true(fabs(whole.train_rmse - streamed.train_rmse) < 0.01);
+    assert_int_equal(
+        train_on(file, NULL, &options, NULL, 3, 12 * MEBIBYTE, b_file, &streamed, NULL), 0);
+    assert_true(is_same_file(a_file, b_file));
+    unlink(file);
+}
+
+/* What must be in memory says how much would do, and it does. */
+static void test_too_little(void **state) {
+    (void)state;
+    char file[TEMP_PATH_MAX];
+    temp_dir_file(&directory, "larger.dpr", file);
+    make_larger(file);
+    for (int i = 0; i < 3; i++) {
+        struct dpmf_train_options options = small_options(i == 0 ? "sghmc" : "sgld");
+        struct dpmf_error error = {0};
+        unsigned long long enough;
+        options.factors = 32;
+        options.epochs = 2;
+        options.average = i > 0;
+        options.samples = i == 2 ? 4 : 0;
+        options.chains = 4;
+        assert_int_equal(
+            train_on(file, NULL, &options, NULL, 2, 9 * MEBIBYTE, a_file, NULL, &error),
+            DPMF_ERR_USAGE_MEMORY);
+        assert_non_null(strstr(error.message, "in memory as a whole"));
+        const char *hint = strstr(error.hint, "--memory ");
+        assert_non_null(hint);
+        enough = strtoull(hint + strlen("--memory "), NULL, 10);
+        print_message("%llu MiB are said to do\n", enough);
+        assert_true(enough > 9 && enough < 200);
+        int code = train_on(file, NULL, &options, NULL, 2, enough * MEBIBYTE, a_file, NULL, &error);
+        if (code != 0) fail_msg("%llu MiB do not do: %s", enough, error.message);
+    }
+    unlink(file);
+}
+
+/* ---- refusals and ends ------------------------------------------------------------------------- */
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const struct {
+        const char *solver, *noise, *snapshot;
+        double step;
+        uint32_t burn_in, samples;
+        bool hogwild, average;
+        int code;
+        const char *says;
+    } cases[] = {
+        {.solver = "sgld", .hogwild = true, .code = DPMF_ERR_USAGE_CONFLICT, .says = "Hogwild"},
+        {.solver = "sghmc", .hogwild = true, .code = DPMF_ERR_USAGE_CONFLICT, .says = "Hogwild"},
+        {.solver = "sgld", .noise = "loud", .code = DPMF_ERR_USAGE_VALUE, .says = "loud"},
+        {.solver = "sgld", .noise = "table:", .code = DPMF_ERR_USAGE_VALUE, .says = "table:"},
+        {.solver = "sgld", .noise = "table:9", .code = DPMF_ERR_USAGE_VALUE, .says = "8192"},
+        {.solver = "sgnht", .noise = "table", .code = DPMF_ERR_USAGE_CONFLICT, .says = "only sgld"},
+        {.solver = "sgld", .step = -1, .code = DPMF_ERR_USAGE_VALUE, .says = "step"},
+        {.solver = "sgld", .step = NAN, .code = DPMF_ERR_USAGE_VALUE, .says = "step"},
+        {.solver = "sgld", .step = INFINITY, .code = DPMF_ERR_USAGE_VALUE, .says = "step"},
+        {.solver = "sgld", .burn_in = 12, .code = DPMF_ERR_USAGE_CONFLICT, .says = "burn-in"},
+        {.solver = "sgld", .samples = 3, .code = DPMF_ERR_USAGE_CONFLICT, .says = "average"},
+        {.solver = "sgld",
+         .samples = 3000,
+         .average = true,
+         .code = DPMF_ERR_USAGE_VALUE,
+         .says = "3000 samples"},
+        {.solver = "sghmc",
+         .snapshot = "s.safetensors",
+         .code = DPMF_ERR_USAGE_CONFLICT,
+         .says = "snapshots"},
+        {.solver = "adam", .code = DPMF_ERR_USAGE_VALUE, .says = "adam"},
+        {.solver = "sgd", .average = true, .code = DPMF_ERR_USAGE_CONFLICT, .says = "samples"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dpmf_train_options options = dpmf_train_options_default();
+        struct dpmf_error error = {0};
+        options.solver = cases[i].solver;
+        options.epochs = 12;
+        options.factors = 2;
+        options.noise = cases[i].noise;
+        options.snapshot = cases[i].snapshot;
+        options.step = cases[i].step;
+        if (cases[i].burn_in > 0) options.burn_in = cases[i].burn_in;
+        options.samples = cases[i].samples;
+        options.hogwild = cases[i].hogwild;
+        options.average = cases[i].average;
+        assert_int_equal(train(&options, NULL, 1, 0, false, a_file, NULL, &error), cases[i].code);
+        if (!strstr(error.message, cases[i].says)) fail_msg("case %zu: %s", i, error.message);
+    }
+}
+
+static void test_divergence(void **state) {
+    (void)state;
+    for (int s = 0; s < SOLVERS; s++) {
+        struct dpmf_train_options options = small_options(solvers[s]);
+        struct dpmf_error error = {0};
+        options.step = 30;
+        unlink(a_file);
+        assert_int_equal(train(&options, NULL, 2, 0, false, a_file, NULL, &error),
+                         DPMF_ERR_TRAIN_DIVERGED);
+        assert_non_null(strstr(error.hint, "--step"));
+        assert_int_not_equal(access(a_file, F_OK), 0);
+    }
+}
+
+/* Cancelled there is nothing; ended by the one who watches there is what there was. */
+static void test_ends(void **state) {
+    (void)state;
+    struct dpmf_train_options options = small_options("sghmc");
+    struct dpmf_train_report report;
+    struct watching watching = {.cancel_at = 40};
+    options.epochs = 5000;
+    unlink(a_file);
+    assert_int_equal(train(&options, &watching, 2, 0, false, a_file, NULL, NULL),
+                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_not_equal(access(a_file, F_OK), 0);
+    for (int average = 0; average < 2; average++) {
+        watching = (struct watching){.stop_after = 4};
+        options.burn_in = average ? 2 : 10;
+        options.average = average;
+        assert_int_equal(train(&options, &watching, 2, 0, true, a_file, &report, NULL), 0);
+        assert_int_equal(report.epochs, 4);
+        assert_int_equal(report.samples, 1);
+        assert_true(isfinite(rmse_of(a_file)));
+        unlink(a_file);
+    }
+}
+
+/* ---- against gibbs ----------------------------------------------------------------------------- */
+
+/* Means and variances of what samples predict, over pairs of the test set, from a model of many. */
+struct predictions {
+    size_t n;
+    double *mean, *variance;
+    double drift; /* mean square of the differences between the samples' first and second halves */
+};
+
+static size_t stride_of(size_t k) { return kernel_set_choose(NULL)->stride(k); }
+
+static void predict_pair(const struct factors *model, const struct checkpoint_state *made,
+                         uint64_t user, uint64_t item, struct predictions *p) {
+    const float *u = model->users.rows + user * model->users.stride;
+    const float *v = model->items.rows + item * model->items.stride;
+    const uint32_t n = made->samples, columns = model->k / n;
+    double sum = 0, squares = 0, first = 0;
+    for (uint32_t s = 0; s < n; s++) {
+        double product = 0;
+        for (uint32_t x = s * columns; x < (s + 1) * columns; x++)
+            product += (double)u[x] * (double)v[x];
+        product *= n;
+        sum += product;
+        squares += product * product;
+        if (s < n / 2) first += product;
+    }
+    double halves = first / (n / 2) - (sum - first) / (n - n / 2);
+    p->mean[p->n] = sum / n + (double)model->users.biases[user] + (double)model->items.biases[item];
+    p->variance[p->n] = squares / n - sum / n * (sum / n);
+    p->drift += halves * halves;
+    p->n++;
+}
+
+static void predict_all(const char *file, struct predictions *p) {
+    enum { PAIRS = 20000 };
+    struct factors model = {0};
+    struct checkpoint_state made = {0};
+    struct store_raw raw = {0};
+    struct store_space space = {0};
+    struct dpmf_store *test;
+    *p = (struct predictions){.mean = malloc(PAIRS * sizeof(double)),
+                              .variance = malloc(PAIRS * sizeof(double))};
+    assert_true(p->mean && p->variance);
+    assert_int_equal(checkpoint_read(file, stride_of, 0, &model, &made, NULL), 0);
+    assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
+    for (uint64_t b = 0; b < store_n_blocks(test); b++) {
+        struct store_block block;
+        assert_int_equal(store_block_read(test, b, &raw, NULL), 0);
+        assert_int_equal(store_block_decode(test, &raw, STORE_WANT_IDS, &space, &block, NULL), 0);
+        for (uint32_t i = 0; i < block.n_users; i++) {
+            uint64_t user = factor_ids_find(&model.user_ids, block.id_bytes + block.id_start[i],
+                                            (size_t)(block.id_start[i + 1] - block.id_start[i]));
+            for (uint64_t r = block.start[i]; r < block.start[i + 1] && p->n < PAIRS; r++) {
+                struct store_item found = store_item_at(test, block.item[r]);
+                uint64_t item = factor_ids_find(&model.item_ids, found.id, found.id_length);
+                if (user != UINT64_MAX && item != UINT64_MAX)
+                    predict_pair(&model, &made, user, item, p);
+            }
+        }
+    }
+    p->drift /= (double)p->n;
+    free(raw.buffer.bytes);
+    store_space_free(&space);
+    dpmf_store_close(test);
+    factors_free(&model);
+}
+
+static void predictions_free(struct predictions *p) {
+    free(p->mean);
+    free(p->variance);
+}
+
+/* MovieLens 100K, split, in place of the stores of the other tests. */
+static bool find_movielens(void) {
+    char path[TEMP_PATH_MAX];
+    const char *data = getenv("DPMF_DATA");
+    struct dpmf_split_options split = dpmf_split_options_default();
+    struct dpmf_store *store;
+    snprintf(path, sizeof path, "%s/ml-100k/u.data", data ? data : "../shared/data");
+    if (!getenv("DPMF_TEST_LONG") || access(path, R_OK) != 0) {
+        print_message("skipped: DPMF_TEST_LONG is not set, or there is no %s\n", path);
+        return false;
+    }
+    assert_int_equal(dpmf_store_open(path, NULL, NULL, &store, NULL), 0);
+    assert_int_equal(dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL), 0);
+    dpmf_store_close(store);
+    return true;
+}
+
+/* The mean predictions differ by what chains of this length differ by among themselves, as their halves tell, and the variance of predictions agrees to 5 %:
+ * of which 2 % are what two runs of gibbs differ by, and the rest is what steps cost and what chains this short have not seen. */
+static void test_movielens(void **state) {
+    (void)state;
+    static const struct {
+        const char *solver;
+        uint32_t epochs;
+    } runs[] = {{"gibbs", 2000}, {"sgld", 20000}, {"sghmc", 6000}, {"sgnht", 6000}};
+    struct predictions wanted = {0};
+    if (!find_movielens()) skip();
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        struct dpmf_train_options options = dpmf_train_options_default();
+        struct predictions p;
+        assert_int_equal(dpmf_train_options_solver(runs[i].solver, &options), 0);
+        options.factors = 8;
+        options.epochs = runs[i].epochs;
+        options.burn_in = runs[i].epochs / 8;
+        options.average = true;
+        options.samples = 100;
+        options.chains = 1;
+        assert_int_equal(train(&options, NULL, 2, 0, false, a_file, NULL, NULL), 0);
+        predict_all(a_file, &p);
+        if (i == 0) {
+            wanted = p;
+            continue;
+        }
+        double differs = 0, variance = 0, wanted_variance = 0;
+        assert_int_equal(p.n, wanted.n);
+        for (size_t q = 0; q < p.n; q++) {
+            differs += (p.mean[q] - wanted.mean[q]) * (p.mean[q] - wanted.mean[q]) / (double)p.n;
+            variance += p.variance[q];
+            wanted_variance += wanted.variance[q];
+        }
+        double expected = (p.drift + wanted.drift) / 4;
+        print_message("%s: means differ by %.4f, as two runs would by %.4f; variance %.4f of "
+                      "gibbs'; spread %.4f\n",
+                      runs[i].solver, sqrt(differs), sqrt(expected), variance / wanted_variance,
+                      sqrt(variance / (double)p.n));
+        assert_true(differs < 2 * expected);
+        assert_true(fabs(variance / wanted_variance - 1) < 0.05);
+        predictions_free(&p);
+    }
+    predictions_free(&wanted);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_mean_is_better),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_stream),   cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_ends),     cmocka_unit_test(test_movielens),
+    };
+    return cmocka_run_group_tests(tests, make_stores, remove_stores);
+}
