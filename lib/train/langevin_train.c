@@ -70,11 +70,10 @@ static int check_options(const struct langevin_run *run, size_t *table, struct d
 /* What must be in memory, and is not. */
 static int too_little(const struct langevin_run *run, uint64_t samples, struct dpmf_error *error) {
     const struct train_run *train = &run->train;
-    const uint64_t mebibyte = (uint64_t)1 << 20, users = store_n_users(train->store);
+    const uint64_t mebibyte = (uint64_t)1 << 20;
     uint64_t memory = train->run->memory ? train->run->memory : memory_default_budget();
-    uint64_t rows = users * train->kernels->stride(train->options->factors) * sizeof(float);
-    uint64_t enough = memory + train->plan.missing + train->plan.momenta + rows + samples +
-                      CHUNK_BYTES_A_RATING * store_n_ratings(train->store) - train->plan.whole;
+    uint64_t tiles = CHUNK_BYTES_A_RATING * store_n_ratings(train->store);
+    uint64_t enough = train->plan.fixed + samples + tiles + tiles / 8 + mebibyte;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                          "%llu MiB are too little for %s%s, which must "
                          "be in memory as a whole",

@@ -105,7 +105,8 @@ int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
     if (plan->valid && looking_up > memory)
         return memory_plan_refuse(plan, looking_up - memory, error);
     options->slots = memory_plan_slots(plan);
-    options->memory_whole = plan->whole = less(memory, running + users + copy + plan->momenta);
+    plan->fixed = running + users + copy + plan->momenta;
+    options->memory_whole = plan->whole = less(memory, plan->fixed);
     options->memory_streamed = less(memory, running);
     options->memory_build = less(memory, always);
     plan->missing = less(running, memory);

@@ -483,9 +483,11 @@ static int train_it(struct dpmf_store *store, const struct dpmf_run *run) {
 }
 
 /* A mean of samples, and what is seen of the chains. */
-static int sample_it(struct dpmf_store *store, const struct dpmf_run *run) {
+static int sample_by(struct dpmf_store *store, const struct dpmf_run *run, const char *solver,
+                     const char *noise) {
     struct dpmf_train_options options = dpmf_train_options_default();
-    options.solver = "gibbs";
+    options.solver = solver;
+    options.noise = noise;
     options.factors = 2;
     options.epochs = 3;
     options.chains = 2;
@@ -494,6 +496,16 @@ static int sample_it(struct dpmf_store *store, const struct dpmf_run *run) {
     int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
     if (code < 0) unlink(second_path); /* it is drawn before the model is written */
     return code;
+}
+
+static int sample_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    return sample_by(store, run, "gibbs", NULL);
+}
+static int sample_with_noise(struct dpmf_store *store, const struct dpmf_run *run) {
+    return sample_by(store, run, "sgld", "table");
+}
+static int sample_with_momenta(struct dpmf_store *store, const struct dpmf_run *run) {
+    return sample_by(store, run, "sgnht", NULL);
 }
 
 static int tune_it(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -539,6 +551,8 @@ static int looking_up(void) { return with_store(look_up); }
 static int finding_newcomers(void) { return with_store(find_newcomer); }
 static int training(void) { return with_store(train_it); }
 static int sampling(void) { return with_store(sample_it); }
+static int sampling_with_noise(void) { return with_store(sample_with_noise); }
+static int sampling_with_momenta(void) { return with_store(sample_with_momenta); }
 static int tuning(void) { return with_store(tune_it); }
 
 static int pairs_reading(void) {
@@ -758,6 +772,8 @@ static const struct scenario scenarios[] = {
     {"evaluate", evaluating},
     {"train, snapshot and resume", training},
     {"train by gibbs", sampling},
+    {"train by sgld", sampling_with_noise},
+    {"train by sgnht", sampling_with_momenta},
     {"recommend", recommending},
     {"histories", visiting_histories},
     {"history", looking_up},
