@@ -505,7 +505,7 @@ static int sample_with_noise(struct dpmf_store *store, const struct dpmf_run *ru
     return sample_by(store, run, "sgld", "table");
 }
 static int sample_with_momenta(struct dpmf_store *store, const struct dpmf_run *run) {
-    return sample_by(store, run, "sgnht", NULL);
+    return sample_by(store, run, "sghmc", NULL);
 }
 
 static int tune_it(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -773,7 +773,7 @@ static const struct scenario scenarios[] = {
     {"train, snapshot and resume", training},
     {"train by gibbs", sampling},
     {"train by sgld", sampling_with_noise},
-    {"train by sgnht", sampling_with_momenta},
+    {"train by sghmc", sampling_with_momenta},
     {"recommend", recommending},
     {"histories", visiting_histories},
     {"history", looking_up},
