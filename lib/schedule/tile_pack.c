@@ -63,33 +63,46 @@ bool tile_pack_append(struct byte_buffer *to, const struct tile_pack *pack,
     return true;
 }
 
-static inline const uint8_t *read_chunks(const struct tile_pack *pack, const uint8_t *at,
-                                         struct kernel_chunk *chunks, size_t n, const bool wide,
-                                         const bool named) {
+/* The lanes of a chunk. Written as vectors, since compilers make the same loops a ladder of branches, which no processor
+ * can guess, or go by way of the stack. */
+typedef uint32_t lanes __attribute__((vector_size(4 * KERNEL_LANES)));
+typedef uint16_t narrow_lanes __attribute__((vector_size(2 * KERNEL_LANES)));
+
+/* From KERNEL_LANES - m on: all bits where a lane is in use. */
+static const uint32_t in_use[2 * KERNEL_LANES] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
+static inline __attribute__((always_inline)) const uint8_t *
+read_chunks(const struct tile_pack *pack, const uint8_t *at, struct kernel_chunk *chunks, size_t n,
+            const bool wide, const bool named) {
+    const uint32_t first = pack->first, spare = pack->spare;
+    uint32_t values[TILE_PACK_VALUES]; /* the bits of the ratings */
+    if (named) memcpy(values, pack->values, sizeof values);
     for (size_t c = 0; c < n; c++) {
         struct kernel_chunk *chunk = &chunks[c];
-        uint32_t m = at[4];
+        uint32_t m = at[4] < KERNEL_LANES ? at[4] : KERNEL_LANES;
+        lanes mask, rows, ratings;
+        memcpy(&mask, in_use + KERNEL_LANES - m, sizeof mask);
         memcpy(&chunk->resident, at, 4);
         chunk->n = m;
         at += 5;
-        uint32_t rows[KERNEL_LANES];
         if (wide) {
-            memcpy(rows, at, sizeof rows);
+            memcpy(&rows, at, sizeof rows);
         } else {
-            uint16_t narrow[KERNEL_LANES];
-            memcpy(narrow, at, sizeof narrow);
-            for (uint32_t i = 0; i < KERNEL_LANES; i++) rows[i] = narrow[i];
+            narrow_lanes narrow;
+            memcpy(&narrow, at, sizeof narrow);
+            rows = __builtin_convertvector(narrow, lanes);
         }
         at += (wide ? 4 : 2) * (size_t)m;
-        for (uint32_t i = 0; i < KERNEL_LANES; i++)
-            chunk->moving[i] = i < m ? pack->first + rows[i] : pack->spare;
-        float ratings[KERNEL_LANES];
+        rows = ((rows + first) & mask) | (spare & ~mask);
+        memcpy(chunk->moving, &rows, sizeof rows);
         if (named)
-            for (uint32_t i = 0; i < KERNEL_LANES; i++) ratings[i] = pack->values[at[i]];
+            ratings = (lanes){values[at[0]], values[at[1]], values[at[2]], values[at[3]],
+                              values[at[4]], values[at[5]], values[at[6]], values[at[7]]};
         else
-            memcpy(ratings, at, sizeof ratings);
+            memcpy(&ratings, at, sizeof ratings);
         at += (named ? 1 : 4) * (size_t)m;
-        for (uint32_t i = 0; i < KERNEL_LANES; i++) chunk->rating[i] = i < m ? ratings[i] : 0;
+        ratings &= mask;
+        memcpy(chunk->rating, &ratings, sizeof ratings);
     }
     return at;
 }
