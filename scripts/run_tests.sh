@@ -13,7 +13,14 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
 
 long=""
-[[ ${1:-} == --long ]] && long=yes
+case "$*" in
+"") ;;
+--long) long=yes ;;
+*)
+    echo "usage: scripts/run_tests.sh [--long]" >&2
+    exit 2
+    ;;
+esac
 cores=${JOBS:-$(nproc)}
 fuzz_seconds=${FUZZ_SECONDS:-3}
 if [[ -n $long ]]; then
