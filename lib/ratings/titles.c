@@ -175,7 +175,7 @@ static void put_words(const struct pattern *pattern, uint64_t n, char text[TITLE
             if (at + 1 < TITLE_MAX) text[at++] = *f;
             continue;
         }
-        f++; /* the s */
+        f++;                                                       /* the s */
         if (next == 0 && at == 2 && strchr("AEIOU", word[0][0])) { /* "A " has become "An " */
             text[1] = 'n';
             text[at++] = ' ';
