@@ -20,6 +20,7 @@ static const struct {
 
 const char *http_library_load(void) {
     void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): it is, the text is the thread's own */
     if (!library) return dlerror();
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         void *call = dlsym(library, calls[i].name);

@@ -23,6 +23,7 @@
 
 /* Each as a member of its name without the MHD_ that it begins with. */
 struct http_library {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration cannot have them */
 #define HTTP_LIBRARY_MEMBER(name) __typeof__(&MHD_##name) name;
     HTTP_LIBRARY_CALLS(HTTP_LIBRARY_MEMBER)
 #undef HTTP_LIBRARY_MEMBER

@@ -115,7 +115,8 @@ INLINE void large_step(eight z, eight p, eight root, const int halvings, eight *
 /* How often z is halved before the series may be taken. */
 INLINE int halvings_of(float z) {
     int n = 0;
-    for (z = z < 64 ? z : 64; z > STEP_SMALL; z /= 2) n++;
+    z = z < 64 ? z : 64;
+    while (z > STEP_SMALL) z /= 2, n++;
     return n;
 }
 

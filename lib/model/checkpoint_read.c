@@ -258,7 +258,7 @@ int checkpoint_file_has_ids(const struct checkpoint_file *file, enum checkpoint_
                             const struct factor_ids *ids, struct dpmf_error *error) {
     const struct tensor_source source = {file->file, error};
     const char *const *names = id_names[side == CHECKPOINT_ITEMS];
-    const struct safetensors_entry *bytes, *offsets;
+    const struct safetensors_entry *bytes = NULL, *offsets = NULL;
     int code = tensor_entry_find(&source, names[0], TENSOR_U8, 1, &bytes);
     if (code == 0) code = tensor_entry_find(&source, names[1], TENSOR_I64, 1, &offsets);
     if (code < 0) return code;

@@ -100,6 +100,7 @@ void residual_moments_read(const double *sums, const struct residual_rule *rule,
     sums += symmetric_packed_n(D + 1);
     symmetric_unpack(sums, D, covariance);
     sums += symmetric_packed_n(D);
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): symmetric_unpack filled it */
     const double p = fmax(products[D * (D + 1) + D], 3 * sigma);
     const double root_m = p / (rule->moment_weight / sqrt((double)n_learned + 1));
     for (size_t i = 0; i < (D + 1) * (D + 1); i++) products[i] /= p;

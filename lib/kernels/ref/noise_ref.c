@@ -91,7 +91,8 @@ static float series_spread(float z) {
 
 static int halvings_of(float z) {
     int n = 0;
-    for (z = z < 64 ? z : 64; z > STEP_SMALL; z /= 2) n++;
+    z = z < 64 ? z : 64;
+    while (z > STEP_SMALL) z /= 2, n++;
     return n;
 }
 
