@@ -10,7 +10,7 @@ BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long test-browser bench lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser test-db test-mpi mpi bench lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -37,6 +37,21 @@ test-browser:  ## the page in a real browser: Debian's Chromium, driven by Selen
 	@$(INSTALL_PACKAGES) build browser
 	@$(MAKE) build
 	@/usr/bin/python3 tests/browser/test_page.py build/dpmf
+
+test-db:    ## databases: Debian's PostgreSQL, started on loopback as an unprivileged user
+	@$(INSTALL_PACKAGES) build db
+	@$(MAKE) build
+	@tests/database/run.sh build/dpmf
+
+mpi:        ## build/libdpmf-mpi.so: dpmf train by several processes, with mpirun
+	@$(INSTALL_PACKAGES) build mpi
+	@$(MAKE) build
+	@cmake -DDPMF_MPI=ON build >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@$(call BUILD,build)
+
+test-mpi: mpi  ## several processes: the same releases, processes that die or hang, a real network
+	@$(INSTALL_PACKAGES) build test mpi
+	@DPMF_TEST_MPI=1 tests/mpi/run.sh build/dpmf
 
 bench:      ## the benchmarks of docs/performance.md
 	@$(INSTALL_PACKAGES) build bench

@@ -11,6 +11,9 @@
  * Option structs come from their `_default()` function, so that new fields never break a caller.
  * Nothing here prints, exits or keeps global state; every function may be called from any thread,
  * one thread at a time for any one object.
+ *
+ * Examples in these comments stand in a function that has `struct dpmf_error error = {0};`; the tests compile and run
+ * them all.
  */
 #ifndef DPMF_H
 #define DPMF_H
@@ -25,6 +28,7 @@ extern "C" {
  * A run: how much of the machine it may use, and how it tells what it is doing
  * ---------------------------------------------------------------------------------------------- */
 
+/* How far a run is. */
 struct dpmf_progress {
     const char *phase; /* "reading", "sorting", "writing", ... */
     const char *unit;  /* what is counted: "ratings", "bytes", "blocks" */
@@ -33,6 +37,10 @@ struct dpmf_progress {
     uint64_t ratings; /* ratings handled so far in this phase, for a speed; 0 when not counted */
 };
 
+/* The processes of a job that work together: see dpmf_cluster_open. */
+struct dpmf_cluster;
+
+/* What every function that takes long is given. NULL in its place stands for dpmf_run_default(). */
 struct dpmf_run {
     int threads;     /* 0: every core this process may use */
     uint64_t memory; /* bytes; 0: half of the machine's memory, at most 2 GiB */
@@ -45,9 +53,40 @@ struct dpmf_run {
     void (*warn)(void *self, const char *message);
 
     void *self; /* passed back to both */
+
+    /* The processes that work on this together; NULL: this one alone. */
+    const struct dpmf_cluster *cluster;
 };
 
+/* All cores, the usual memory, and nobody to tell. */
 DPMF_API struct dpmf_run dpmf_run_default(void);
+
+/* ------------------------------------------------------------------------------------------------
+ * Several processes, on one machine or many: the ranks of a job that mpirun started
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Whether mpirun or its like started this process, and as which rank, by the environment alone; -1: it did not. */
+DPMF_API int dpmf_cluster_launched(void);
+DPMF_API bool dpmf_cluster_is_alone(void); /* and that it started no other */
+
+/* Joins the ranks of the job: once a process, by all ranks. *cluster is NULL when this process was started by itself.
+ * @return 0 or DPMF_ERR_CLUSTER_START, also when the plugin libdpmf-mpi.so, which `make mpi` builds, is not there: it is
+ * looked for beside the program and the library and in the library path, or where $DPMF_MPI_PLUGIN says */
+DPMF_API int dpmf_cluster_open(struct dpmf_cluster **cluster, struct dpmf_error *error);
+DPMF_API int dpmf_cluster_rank(const struct dpmf_cluster *cluster); /* 0 for NULL */
+DPMF_API int dpmf_cluster_size(const struct dpmf_cluster *cluster); /* 1 for NULL */
+DPMF_API const char *dpmf_cluster_host(const struct dpmf_cluster *cluster, int rank);
+
+/* A rank that is not heard from for so long is taken for lost; 120 to begin with. */
+DPMF_API void dpmf_cluster_set_timeout(const struct dpmf_cluster *cluster, double seconds);
+
+/* Who tells the user of a failure that this rank knows of: true at once where all ranks know of it and this is the first, and after
+ * a while where the others do not, unless a lower rank has ended the job by then; false where it is for others to tell. */
+DPMF_API bool dpmf_cluster_speaks(const struct dpmf_cluster *cluster);
+
+/* Leaves: `status` 0, or the exit status that this process is going to end with. After a failure that the others do not know of,
+ * which no rank can go on from, this ends the job for all, and does not return. NULL is fine. */
+DPMF_API void dpmf_cluster_close(struct dpmf_cluster *cluster, int status);
 
 /* ------------------------------------------------------------------------------------------------
  * Ratings in
@@ -65,12 +104,14 @@ struct dpmf_input_options {
     bool skip_bad; /* count and skip bad records instead of failing on the first */
 };
 
+/* The text says it all; the first bad record is an error. */
 DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
 
 /* @return the i-th known format's name ("csv", "movielens", ...) or NULL past the last;
  *         `description` (may be NULL) receives one line about it */
 DPMF_API const char *dpmf_format_name(size_t i, const char **description);
 
+/* What an import, or a synthesis, has read and written. */
 struct dpmf_import_report {
     uint64_t ratings; /* in the store */
     uint64_t users;
@@ -86,7 +127,13 @@ struct dpmf_import_report {
 };
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
- * An input is a path, or "-" for standard input; a store is also an input. */
+ * An input is a path, or "-" for standard input; a store is also an input.
+ *
+ *     const char *inputs[] = {"ratings.csv"};
+ *     struct dpmf_import_report report;
+ *     if (dpmf_import(inputs, 1, "packed.dpr", NULL, NULL, &report, &error) == 0)
+ *         printf("%" PRIu64 " ratings of %" PRIu64 " users\n", report.ratings, report.users);
+ */
 DPMF_API int dpmf_import(const char *const *inputs, size_t n_inputs, const char *output,
                          const struct dpmf_input_options *options, const struct dpmf_run *run,
                          struct dpmf_import_report *report, struct dpmf_error *error);
@@ -95,12 +142,22 @@ DPMF_API int dpmf_import(const char *const *inputs, size_t n_inputs, const char 
  * The store
  * ---------------------------------------------------------------------------------------------- */
 
+/* Ratings, packed by user: what everything below is made from. */
 struct dpmf_store;
 
 /* Opens a store, or any input of dpmf_import() by packing it into a temporary store first (which
  * nobody else can read and which is gone when this process ends); so is a store when `options`, which
  * may be NULL, asks for other ratings than it holds. Records that were skipped and duplicates are
- * told to run->warn. */
+ * told to run->warn.
+ *
+ *     struct dpmf_store *store = NULL;
+ *     struct dpmf_store_info info;
+ *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0) {
+ *         dpmf_store_info(store, &info);
+ *         printf("%" PRIu64 " ratings from %g to %g\n", info.ratings, info.min, info.max);
+ *     }
+ *     dpmf_store_close(store);
+ */
 DPMF_API int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                              const struct dpmf_run *run, struct dpmf_store **store,
                              struct dpmf_error *error);
@@ -123,12 +180,23 @@ struct dpmf_arrays {
 
 /* The store that the same ratings in the same order would give as text: temporary, as that of dpmf_store_open,
  * and of a pair met twice the last wins. The arrays are read in place and may be gone afterwards. Of
- * `options`, which may be NULL, rescale, has_range and skip_bad count. */
+ * `options`, which may be NULL, rescale, has_range and skip_bad count.
+ *
+ *     int64_t users[] = {0, 0, 1}, items[] = {0, 1, 1};
+ *     double ratings[] = {5, 3, 4};
+ *     struct dpmf_arrays arrays = {
+ *         .n = 3, .n_users = 2, .n_items = 2, .users = users, .items = items, .ratings = ratings};
+ *     struct dpmf_store *store = NULL;
+ *     if (dpmf_store_from_arrays(&arrays, NULL, NULL, &store, &error) == 0)
+ *         dpmf_store_export_csv(store, NULL, 1, NULL, NULL, &error); // to standard output
+ *     dpmf_store_close(store);
+ */
 DPMF_API int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
                                     const struct dpmf_input_options *options,
                                     const struct dpmf_run *run, struct dpmf_store **store,
                                     struct dpmf_error *error);
 
+/* The size and the scale of a store. */
 struct dpmf_store_info {
     uint64_t users, items, ratings, blocks;
     double min, max; /* of the ratings; both 0 in an empty store */
@@ -138,6 +206,7 @@ struct dpmf_store_info {
     uint64_t file_bytes;
 };
 
+/* Tells it, without reading any ratings. */
 DPMF_API void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *info);
 
 /* The bytes of item i's id (not ended by NUL) and how many ratings it has. */
@@ -148,11 +217,13 @@ DPMF_API const char *dpmf_store_item(const struct dpmf_store *store, uint64_t i,
  * What one does with a store
  * ---------------------------------------------------------------------------------------------- */
 
+/* How many percentiles there are, and bars of a histogram at most. */
 enum { DPMF_PERCENTILES = 7, DPMF_HISTOGRAM_MAX = 64 };
 
 /* Percentiles are at 0, 10, 25, 50, 75, 90 and 100. */
 extern DPMF_API const double dpmf_percentile_levels[DPMF_PERCENTILES];
 
+/* What there is to know about the ratings of a store. */
 struct dpmf_description {
     struct dpmf_store_info info;
     double mean, standard_deviation;
@@ -178,6 +249,7 @@ DPMF_API int dpmf_store_describe(struct dpmf_store *store, const char *plot,
                                  const struct dpmf_run *run, struct dpmf_description *description,
                                  struct dpmf_error *error);
 
+/* How it is decided which ratings are the test set. */
 enum dpmf_split_by {
     DPMF_SPLIT_RANDOM, /* each rating by its own coin */
     DPMF_SPLIT_USER,   /* whole users by coin */
@@ -185,6 +257,7 @@ enum dpmf_split_by {
     DPMF_SPLIT_PROBE,  /* the pairs of a Netflix probe file are the test set */
 };
 
+/* How a store is split. */
 struct dpmf_split_options {
     enum dpmf_split_by by;
     double test_fraction;
@@ -192,8 +265,10 @@ struct dpmf_split_options {
     const char *probe; /* with DPMF_SPLIT_PROBE */
 };
 
+/* A tenth of the ratings, by coins. */
 DPMF_API struct dpmf_split_options dpmf_split_options_default(void);
 
+/* What is in the two parts. */
 struct dpmf_split_report {
     uint64_t train_ratings, train_users, train_items;
     uint64_t test_ratings, test_users, test_items;
@@ -202,10 +277,31 @@ struct dpmf_split_report {
 };
 
 /* The coins depend on the seed and on the ids' bytes alone: not on the order of the store, the
- * number of threads or the machine. Neither output appears unless both are whole. */
+ * number of threads or the machine. Neither output appears unless both are whole.
+ *
+ *     struct dpmf_store *store = NULL;
+ *     struct dpmf_split_options options = dpmf_split_options_default();
+ *     struct dpmf_split_report report;
+ *     options.by = DPMF_SPLIT_USER;
+ *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
+ *         dpmf_store_split(store, "a.dpr", "b.dpr", &options, NULL, &report, &error) == 0)
+ *         printf("%" PRIu64 " users to test with\n", report.test_users);
+ *     dpmf_store_close(store);
+ */
 DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const char *test,
                               const struct dpmf_split_options *options, const struct dpmf_run *run,
                               struct dpmf_split_report *report, struct dpmf_error *error);
+
+struct dpmf_shard_report {
+    uint64_t parts, users, ratings;
+    uint64_t fewest_ratings, most_ratings; /* of a part */
+};
+
+/* Cuts a store into `parts` stores of whole users, about as many ratings each, in a new directory; dpmf_store_open takes
+ * the directory where it takes a store. The items are the same in all of them, and have the same numbers. */
+DPMF_API int dpmf_store_shard(struct dpmf_store *store, const char *directory, uint32_t parts,
+                              const struct dpmf_run *run, struct dpmf_shard_report *report,
+                              struct dpmf_error *error);
 
 /* Writes `user,item,rating[,timestamp]`, a header first, quoted where needed, numbers such that
  * reading them gives the same bits. To `path`, or to file descriptor `fd` when path is NULL. */
@@ -230,6 +326,7 @@ struct dpmf_synth_options {
     const char *catalogue; /* NULL, or a CSV of item ids and made-up titles */
 };
 
+/* A small set with stars from 1 to 5, without times. */
 DPMF_API struct dpmf_synth_options dpmf_synth_options_default(void);
 
 /* Sets the shape of a known set: "netflix", "yahoo", "ml-1m", "ml-10m", "ml-100k".
@@ -239,7 +336,15 @@ DPMF_API int dpmf_synth_options_like(const char *name, struct dpmf_synth_options
 /* @return the i-th known shape's name, or NULL past the last */
 DPMF_API const char *dpmf_synth_shape_name(size_t i);
 
-/* The same bytes for the same options, for any number of threads. */
+/* The same bytes for the same options, for any number of threads.
+ *
+ *     struct dpmf_synth_options options = dpmf_synth_options_default();
+ *     struct dpmf_import_report report;
+ *     options.users = 1000, options.items = 200, options.ratings = 20000;
+ *     options.catalogue = "made-up.csv";
+ *     if (dpmf_synth("made-up.dpr", &options, NULL, &report, &error) == 0)
+ *         printf("%" PRIu64 " made-up ratings\n", report.ratings);
+ */
 DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
                         const struct dpmf_run *run, struct dpmf_import_report *report,
                         struct dpmf_error *error);
@@ -248,6 +353,7 @@ DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *opt
  * Training: r = offset + b_user + b_item + u.v
  * ---------------------------------------------------------------------------------------------- */
 
+/* How a model is trained. */
 struct dpmf_train_options {
     uint32_t factors; /* k, 1 to 4096 */
     uint32_t epochs;
@@ -278,6 +384,7 @@ struct dpmf_train_options {
     const char *trace;  /* NULL, or an SVG file to draw the chains in */
 };
 
+/* SGD with what is good for all known sets: change what you have a reason to change. */
 DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
 
 /* Chooses a solver (NULL: sgd), and the numbers of factors and epochs that are good for it where nothing else is known.
@@ -287,6 +394,7 @@ DPMF_API int dpmf_train_options_solver(const char *solver, struct dpmf_train_opt
 /* @return whether a solver of this name draws from the posterior; false for NULL and for no solver */
 DPMF_API bool dpmf_solver_is_sampler(const char *solver);
 
+/* Where training is after an epoch. */
 struct dpmf_epoch {
     uint32_t epoch; /* from 1 */
     uint32_t chain; /* of a sampler, from 0 */
@@ -297,6 +405,7 @@ struct dpmf_epoch {
     double valid_rmse; /* NaN without a validation set */
 };
 
+/* How training went. */
 struct dpmf_train_report {
     uint32_t epochs;
     double seconds; /* of the epochs alone */
@@ -306,6 +415,9 @@ struct dpmf_train_report {
     bool stopped_early;
     bool tiles_on_disk; /* tiles and users' vectors were streamed: more than run->memory */
     char kernels[16];
+    int ranks;           /* of run->cluster that took part; 0: there was none, and neither ... */
+    uint64_t bytes_sent; /* ... what they sent each other in the epochs, all together ... */
+    double seconds_waited; /* ... nor how long each waited for it, in the mean */
 
     /* Of samplers. */
     uint32_t chains;  /* that were begun */
@@ -319,7 +431,17 @@ struct dpmf_train_report {
 };
 
 /* Trains on `store` and writes a checkpoint to `output`. `valid` may be NULL. `on_epoch` (may be NULL) is
- * called after each epoch; a value other than 0 ends the run with what there is by then. */
+ * called after each epoch; a value other than 0 ends the run with what there is by then.
+ *
+ *     struct dpmf_store *store = NULL;
+ *     struct dpmf_train_options options = dpmf_train_options_default();
+ *     struct dpmf_train_report report;
+ *     options.factors = 8;
+ *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
+ *         dpmf_train(store, NULL, "trained.safetensors", &options, NULL, NULL, &report, &error) == 0)
+ *         printf("%u epochs, error %.3f\n", report.epochs, report.train_rmse);
+ *     dpmf_store_close(store);
+ */
 DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                         const struct dpmf_train_options *options, const struct dpmf_run *run,
                         int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
@@ -329,6 +451,7 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
  * Tuning: a search for the options that predict ratings held back best
  * ---------------------------------------------------------------------------------------------- */
 
+/* What is looked for, and for how long. */
 struct dpmf_tune_options {
     /* What every trial has in common and the first one is. Trials are deterministic, whatever this says;
      * patience, snapshot and resume mean nothing here. The seed also decides what is held back. */
@@ -339,8 +462,10 @@ struct dpmf_tune_options {
     double valid_fraction; /* of the ratings, held back where there is no validation store */
 };
 
+/* Looks for all four, in at most twenty trials. */
 DPMF_API struct dpmf_tune_options dpmf_tune_options_default(void);
 
+/* Why a trial ended. */
 enum dpmf_trial_end {
     DPMF_TRIAL_DONE,     /* all its epochs */
     DPMF_TRIAL_BEHIND,   /* stopped: other trials were better by then */
@@ -349,6 +474,7 @@ enum dpmf_trial_end {
     DPMF_TRIAL_DIVERGED, /* its error was not finite, or beyond sense */
 };
 
+/* One set of options, and how good it was. */
 struct dpmf_trial {
     uint32_t trial; /* from 1 */
     uint32_t factors, epochs;
@@ -360,6 +486,7 @@ struct dpmf_trial {
     bool is_best; /* so far */
 };
 
+/* What the search found. */
 struct dpmf_tune_report {
     struct dpmf_trial best;
     uint32_t trials;
@@ -381,6 +508,7 @@ DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
  * Private training: a release that says little about any one person
  * ---------------------------------------------------------------------------------------------- */
 
+/* What is promised, and what must be declared for it because the ratings may not tell it. */
 struct dpmf_private_options {
     double epsilon, delta;
     const char *mechanism; /* NULL or "auto": the default; see dpmf_mechanism_name */
@@ -406,6 +534,7 @@ struct dpmf_private_options {
     const char *trace; /* NULL, or an SVG file to draw the chains in: for the curator alone */
 };
 
+/* The usual delta and mechanism; epsilon, range and catalogue are yours to declare. */
 DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
 
 /* For the curator: of what is in here, only what the statement lists is in the release. */
@@ -433,7 +562,20 @@ struct dpmf_private_report {
     char chains_text[240];
 };
 
-/* Makes a release from `store` and writes it to `output`. */
+/* Makes a release from `store` and writes it to `output`.
+ *
+ *     struct dpmf_store *store = NULL;
+ *     struct dpmf_private_options options = dpmf_private_options_default();
+ *     struct dpmf_private_report report;
+ *     options.epsilon = 2;
+ *     options.range_min = 1, options.range_max = 5; // declared, as the items are
+ *     options.catalogue = "titles.csv";
+ *     options.ledger = "ledger"; // NULL: the user's own
+ *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
+ *         dpmf_train_private(store, "private.safetensors", &options, NULL, &report, &error) == 0)
+ *         printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
+ *     dpmf_store_close(store);
+ */
 DPMF_API int dpmf_train_private(struct dpmf_store *store, const char *output,
                                 const struct dpmf_private_options *options,
                                 const struct dpmf_run *run, struct dpmf_private_report *report,
@@ -449,8 +591,10 @@ DPMF_API bool dpmf_mechanism_is_conditional(const char *name);
  * The machine, and how fast it trains
  * ---------------------------------------------------------------------------------------------- */
 
+/* How many sets of inner loops a build may have. */
 enum { DPMF_KERNEL_SETS_MAX = 8 };
 
+/* What the library found on this machine. */
 struct dpmf_machine {
     size_t n_kernels; /* sets of inner loops that this build has, the best first */
     struct {
@@ -464,8 +608,10 @@ struct dpmf_machine {
     bool has_large_pages; /* a trial got one */
 };
 
+/* Finds it out. */
 DPMF_API void dpmf_machine_describe(struct dpmf_machine *machine);
 
+/* What is measured. */
 struct dpmf_bench_options {
     uint32_t factors;    /* k, 1 to 4096 */
     const char *kernels; /* NULL: the best this machine has */
@@ -473,8 +619,10 @@ struct dpmf_bench_options {
     const char *solver;  /* NULL or "sgd"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
 };
 
+/* SGD with the number of factors that training has by default. */
 DPMF_API struct dpmf_bench_options dpmf_bench_options_default(void);
 
+/* What was measured. */
 struct dpmf_bench_result {
     uint32_t factors;
     int threads;
@@ -511,6 +659,7 @@ struct dpmf_history {
     bool found;             /* the store knows the user */
 };
 
+/* Looks a user up by the bytes of their id; what is found is freed by dpmf_history_free. */
 DPMF_API int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
                                 const char *user, size_t length, const struct dpmf_run *run,
                                 struct dpmf_history *history, struct dpmf_error *error);
@@ -529,6 +678,7 @@ DPMF_API int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_st
  * NULL. What is found lives as long as the newcomers. */
 struct dpmf_newcomers;
 
+/* Opens them, finds one by the bytes of their id, and closes them. */
 DPMF_API int dpmf_newcomers_open(const struct dpmf_model *model, struct dpmf_store *store,
                                  const struct dpmf_run *run, struct dpmf_newcomers **newcomers,
                                  struct dpmf_error *error);
@@ -555,6 +705,7 @@ struct dpmf_evaluate_options {
     uint32_t ranking; /* 0: no ranking metrics. Else the n of recall@n, ndcg@n, map@n */
 };
 
+/* How well a model predicts a test set. */
 struct dpmf_evaluation {
     uint64_t n;
     double rmse, mae;
@@ -564,7 +715,19 @@ struct dpmf_evaluation {
 };
 
 /* `history` (may be NULL) holds what each user has rated already: left out of the ranking. Of a release, which
- * has no users, those of the history are first fitted to their ratings in it; others are unknown. */
+ * has no users, those of the history are first fitted to their ratings in it; others are unknown.
+ *
+ *     struct dpmf_model *model = NULL;
+ *     struct dpmf_store *store = NULL;
+ *     struct dpmf_evaluate_options options = {0};
+ *     struct dpmf_evaluation found;
+ *     if (dpmf_model_open("model.safetensors", &model, &error) == 0 &&
+ *         dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
+ *         dpmf_model_evaluate(model, store, NULL, &options, NULL, &found, &error) == 0)
+ *         printf("RMSE %.3f of %" PRIu64 " ratings\n", found.rmse, found.n);
+ *     dpmf_store_close(store);
+ *     dpmf_model_close(model);
+ */
 DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
                                  struct dpmf_store *history,
                                  const struct dpmf_evaluate_options *options,
@@ -580,6 +743,12 @@ DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_sto
  * numbers that make no sense, such as negative ones. A group of g ids has g times the mu.
  * ---------------------------------------------------------------------------------------------- */
 
+/* From one to the other, and together.
+ *
+ *     double mu[2] = {dpmf_privacy_mu(1, 1e-6), dpmf_privacy_mu(0.5, 1e-6)};
+ *     double both = dpmf_privacy_compose(mu, 2);
+ *     printf("epsilon %.3f for two releases\n", dpmf_privacy_epsilon(both, 1e-6));
+ */
 DPMF_API double dpmf_privacy_mu(double epsilon, double delta);    /* the largest that is allowed */
 DPMF_API double dpmf_privacy_epsilon(double mu, double delta);    /* the smallest that holds */
 DPMF_API double dpmf_privacy_delta(double mu, double epsilon);    /* the smallest that holds */
@@ -597,8 +766,10 @@ struct dpmf_plan_options {
     bool has_features; /* public item features will be given */
 };
 
+/* Epsilon 1 and the usual delta; the sizes are yours to fill in. */
 DPMF_API struct dpmf_plan_options dpmf_plan_options_default(void);
 
+/* What to expect. */
 struct dpmf_plan {
     double mu;           /* exact, as are the noise multipliers: sigma over the norm bound */
     double counts_noise; /* of the first release, counts and biases */
@@ -618,12 +789,14 @@ DPMF_API int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct d
  * The ledger: what the releases of a population have spent together
  * ---------------------------------------------------------------------------------------------- */
 
+/* What became of a release that a ledger knows. */
 enum dpmf_ledger_state {
     DPMF_LEDGER_RESERVED,  /* counts as spent: whoever reserved it may have published it */
     DPMF_LEDGER_COMMITTED, /* published */
     DPMF_LEDGER_RETURNED,  /* never published: counts for nothing */
 };
 
+/* A release, as a ledger has it. */
 struct dpmf_ledger_entry {
     const char *id; /* of the release, 32 hexadecimal digits */
     enum dpmf_ledger_state state;
@@ -632,6 +805,7 @@ struct dpmf_ledger_entry {
     int64_t time; /* seconds since 1970 at which it was reserved */
 };
 
+/* People whose budget is spent together. */
 struct dpmf_ledger_population {
     const char *name;
 
@@ -678,7 +852,13 @@ struct dpmf_statement {
     bool catalogue_from_ratings; /* its list of items is not covered */
 };
 
-/* @return 0, a code about reading, or DPMF_ERR_PRIVACY_NOT_VERIFIED when what it says does not hold */
+/* @return 0, a code about reading, or DPMF_ERR_PRIVACY_NOT_VERIFIED when what it says does not hold
+ *
+ *     struct dpmf_statement statement = {0};
+ *     if (dpmf_release_statement("release.safetensors", &statement, &error) == 0)
+ *         printf("%s", statement.text);
+ *     dpmf_statement_free(&statement);
+ */
 DPMF_API int dpmf_release_statement(const char *path, struct dpmf_statement *statement,
                                     struct dpmf_error *error);
 
@@ -688,6 +868,7 @@ DPMF_API int dpmf_release_statement_memory(const void *bytes, size_t n, const ch
                                            struct dpmf_error *error);
 DPMF_API void dpmf_statement_free(struct dpmf_statement *statement);
 
+/* How many checks there may be, and the size of the text of each. */
 enum { DPMF_CHECKS_MAX = 16, DPMF_CHECK_TEXT_MAX = 160 };
 
 /* What was found to hold, in the order it was checked. */
@@ -706,9 +887,49 @@ DPMF_API int dpmf_release_verify(const char *path, struct dpmf_verification *ver
                                  struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * A model for other tools: its vectors as files and tables
+ * ---------------------------------------------------------------------------------------------- */
+
+enum dpmf_export_form {
+    DPMF_EXPORT_NPY,      /* a directory of NumPy's files */
+    DPMF_EXPORT_CSV,      /* a directory of tables as text, exact to the bit */
+    DPMF_EXPORT_LIBMF,    /* a file that LIBMF reads, and the ids beside it */
+    DPMF_EXPORT_SQLITE,   /* a database in a file */
+    DPMF_EXPORT_PGVECTOR, /* tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME */
+};
+
+struct dpmf_export_options {
+    enum dpmf_export_form form;
+    bool not_private; /* must be true for whatever is not proven to be private, and for nothing else */
+    bool users;       /* of a checkpoint, the users' vectors too */
+    bool replace;     /* what is there, of all forms but directories */
+    const char *const *titles; /* NULL, or one for each item of the model; NULL among them: none */
+};
+
+DPMF_API struct dpmf_export_options dpmf_export_options_default(void);
+
+struct dpmf_export_report {
+    uint64_t items, users;  /* that were written */
+    uint64_t bytes_written; /* to files; 0 on a server */
+    bool is_private;        /* else the files are for their owner alone */
+    char vector_type[24];   /* on a server: "vector(16)" of the extension pgvector, or "real[]" */
+};
+
+/* Writes an open model to `output`: a directory that is empty or not there yet, a file, or a server's address. Whole or not at
+ * all. `statement` is what dpmf_release_statement says of the same release; NULL for what is none, or does not hold. A
+ * checkpoint, a release without a statement that holds, and one that is stamped NOT PRIVATE are
+ * DPMF_ERR_PRIVACY_REFUSED unless `not_private` is true. docs/formats/exports.md says what is written. */
+DPMF_API int dpmf_model_export(const struct dpmf_model *model,
+                               const struct dpmf_statement *statement, const char *output,
+                               const struct dpmf_export_options *options,
+                               const struct dpmf_run *run, struct dpmf_export_report *report,
+                               struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * The audit: an attempt to catch a private mechanism telling more than it claims
  * ---------------------------------------------------------------------------------------------- */
 
+/* What is attacked, and for how long. */
 struct dpmf_audit_options {
     struct dpmf_private_options
         privacy;       /* the promise; of it epsilon, delta, the mechanism, range, catalogue
@@ -719,6 +940,7 @@ struct dpmf_audit_options {
     double minutes;    /* no run is begun after so long; 0: no limit */
 };
 
+/* Runs enough for a bound that means something; the promise is yours to fill in. */
 DPMF_API struct dpmf_audit_options dpmf_audit_options_default(void);
 
 /* What a mechanism can be accused of: bits. */
@@ -731,8 +953,10 @@ enum dpmf_audit_finding {
     DPMF_AUDIT_CATALOGUE = 32, /* the list of items follows from the ratings */
 };
 
+/* How many findings there may be, and the size of the sentence of each. */
 enum { DPMF_AUDIT_FINDINGS_MAX = 6, DPMF_AUDIT_TEXT_MAX = 200 };
 
+/* What the audit found. */
 struct dpmf_audit_report {
     unsigned findings; /* of enum dpmf_audit_finding; 0: nothing was found */
     size_t n;
@@ -762,14 +986,17 @@ DPMF_API int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_option
  * Small tables: pairs to predict, lists of items, catalogues, one's own ratings
  * ---------------------------------------------------------------------------------------------- */
 
+/* A field of a row, and where it begins. */
 struct dpmf_field {
     const char *text; /* ended by NUL, which `length` does not count */
     size_t length;
     int64_t column; /* 1-based, in bytes */
 };
 
+/* How many columns can be asked for at once. */
 enum { DPMF_TABLE_COLUMNS_MAX = 4 };
 
+/* A row, with the columns that were asked for. */
 struct dpmf_table_row {
     const char *file;                                /* as errors call it */
     int64_t line;                                    /* 0 in a store */
@@ -827,6 +1054,7 @@ DPMF_API int dpmf_parse_double(const char *text, double *value);
 /* A whole number of digits only. */
 DPMF_API int dpmf_parse_uint64(const char *text, uint64_t *value);
 
+/* The size of the text of a double, its NUL included. */
 enum { DPMF_DOUBLE_TEXT_MAX = 32 };
 
 /* The shortest decimal text that reads back as the same double, in the C locale.
@@ -835,6 +1063,18 @@ DPMF_API int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]);
 
 /* JSON text, built in memory. Errors (no memory, a misplaced key) are kept until dpmf_json_text. */
 struct dpmf_json;
+
+/* A key is NULL in arrays, and of the outermost value.
+ *
+ *     struct dpmf_json *json = dpmf_json_new();
+ *     dpmf_json_begin_object(json, NULL);
+ *     dpmf_json_string(json, "item", "Dune");
+ *     dpmf_json_double(json, "score", 4.5);
+ *     dpmf_json_end_object(json);
+ *     const char *text = dpmf_json_text(json, NULL);
+ *     printf("%s\n", text ? text : "no memory");
+ *     dpmf_json_free(json);
+ */
 DPMF_API struct dpmf_json *dpmf_json_new(void);
 DPMF_API void dpmf_json_free(struct dpmf_json *json);
 DPMF_API void dpmf_json_begin_object(struct dpmf_json *json,

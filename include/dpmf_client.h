@@ -10,6 +10,9 @@
  * failure in its last argument, which may be NULL. Outputs are the last arguments before the error.
  * Nothing here prints, exits or keeps global state; every function may be called from any thread,
  * one thread at a time for any one object that it changes.
+ *
+ * Examples in these comments stand in a function that has `struct dpmf_error error = {0};`; the tests compile and run
+ * them all.
  */
 #ifndef DPMF_CLIENT_H
 #define DPMF_CLIENT_H
@@ -55,6 +58,8 @@ enum dpmf_code {
     DPMF_ERR_IO_READ = -304,
     DPMF_ERR_IO_WRITE = -305,
     DPMF_ERR_IO_NO_SPACE = -306,
+    DPMF_ERR_IO_CONNECTION = -307,
+    DPMF_ERR_IO_LIBRARY = -308,
 
     DPMF_ERR_INPUT_UNKNOWN_FORMAT = -401,
     DPMF_ERR_INPUT_EMPTY = -402,
@@ -72,6 +77,8 @@ enum dpmf_code {
     DPMF_ERR_INPUT_JSON = -414,
     DPMF_ERR_INPUT_COMPRESSED = -415,
     DPMF_ERR_INPUT_TOO_MANY = -416,
+    DPMF_ERR_INPUT_QUERY = -417,
+    DPMF_ERR_INPUT_DATABASE = -418,
 
     DPMF_ERR_STORE_NOT_A_STORE = -501,
     DPMF_ERR_STORE_VERSION = -502,
@@ -95,8 +102,12 @@ enum dpmf_code {
     DPMF_ERR_PRIVACY_NOT_VERIFIED = -903,
     DPMF_ERR_PRIVACY_LEDGER = -904,
     DPMF_ERR_PRIVACY_ACCUSED = -905,
+
+    DPMF_ERR_CLUSTER_START = -1001,
+    DPMF_ERR_CLUSTER_LOST = -1002,
 };
 
+/* The size of each text of an error, its NUL included. */
 enum { DPMF_ERROR_TEXT_MAX = 512 };
 
 /* What went wrong, where, and the one line that would mend it. Plain data: copy it freely. */
@@ -119,7 +130,16 @@ DPMF_API const char *dpmf_error_name(int code);
 DPMF_API int dpmf_error_exit_status(int code);
 
 /* Writes "file:line:column: message" (as much of it as is known), always ended by NUL.
- * @return the length of the whole text, as snprintf does */
+ * @return the length of the whole text, as snprintf does
+ *
+ *     struct dpmf_model *model = NULL;
+ *     struct dpmf_error wrong = {0};
+ *     if (dpmf_model_open("no-such-file", &model, &wrong) != 0) {
+ *         char text[2 * DPMF_ERROR_TEXT_MAX];
+ *         dpmf_error_format(&wrong, text, sizeof text);
+ *         printf("%s (%s)\n", text, dpmf_error_name(wrong.code));
+ *     }
+ */
 DPMF_API int dpmf_error_format(const struct dpmf_error *error, char *text, size_t size);
 
 /* @return the library's version, e.g. "0.1.0" */
@@ -129,6 +149,7 @@ DPMF_API const char *dpmf_version(void);
  * A model, and what one does with it
  * ---------------------------------------------------------------------------------------------- */
 
+/* A model that is open: a release or a checkpoint, with all that was read of it. */
 struct dpmf_model;
 
 /* Opens a release or a checkpoint, trusting nothing: whatever it is, it is checked whole or refused, with
@@ -140,6 +161,7 @@ DPMF_API int dpmf_model_open_memory(const void *bytes, size_t n, const char *nam
                                     struct dpmf_model **model, struct dpmf_error *error);
 DPMF_API void dpmf_model_close(struct dpmf_model *model);
 
+/* What a model says about itself. */
 struct dpmf_model_info {
     const char *kind; /* "checkpoint", or "release", which has no users */
     uint64_t users, items;
@@ -166,6 +188,7 @@ struct dpmf_model_info {
     double factor_penalty, bias_penalty;
 };
 
+/* Tells it; texts live as long as the model. */
 DPMF_API void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info);
 
 /* Numbers of ids, or UINT64_MAX when the model does not know them; ids of numbers. */
@@ -196,6 +219,7 @@ DPMF_API double dpmf_model_predict(const struct dpmf_model *model, uint64_t user
 DPMF_API int dpmf_model_interval(const struct dpmf_model *model, uint64_t user, uint64_t item,
                                  double level, double *low, double *high, struct dpmf_error *error);
 
+/* An item of a list, by its number, with what it was ranked by. */
 struct dpmf_scored_item {
     uint64_t item;
     double score;
@@ -209,19 +233,34 @@ DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t u
                                       struct dpmf_scored_item *out, struct dpmf_error *error);
 
 /* The n items whose vectors point most nearly the same way (the score is the cosine), itself left out; in the
- * same order. */
+ * same order.
+ *
+ *     struct dpmf_scored_item alike[3];
+ *     struct dpmf_model *model = NULL;
+ *     if (dpmf_model_open("model.safetensors", &model, &error) == 0) {
+ *         uint64_t item = dpmf_model_find_item(model, "7", 1);
+ *         int64_t n = dpmf_model_similar(model, item, 3, alike, &error);
+ *         for (int64_t i = 0; i < n; i++) {
+ *             size_t length;
+ *             const char *id = dpmf_model_item_id(model, alike[i].item, &length);
+ *             printf("%.*s is %.0f%% like 7\n", (int)length, id, 100 * alike[i].score);
+ *         }
+ *     }
+ *     dpmf_model_close(model);
+ */
 DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                                     struct dpmf_scored_item *out, struct dpmf_error *error);
 
-/* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
- * ratings with the model's regularisation, and the prediction is then exactly the offset, plus the item's
- * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n. Items that the
- * model does not know have a share of 0, as has what was given before the last rating of the same item. */
+/* A rating of someone's own. */
 struct dpmf_own_rating {
     uint64_t item;
     float rating;
 };
 
+/* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
+ * ratings with the model's regularisation, and the prediction is then exactly the offset, plus the item's
+ * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n. Items that the
+ * model does not know have a share of 0, as has what was given before the last rating of the same item. */
 DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
                                 const struct dpmf_own_rating *ratings, size_t n, uint64_t item,
                                 double *prediction, double *shares, struct dpmf_error *error);
@@ -233,10 +272,27 @@ DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
  * A user belongs to its model, which must outlive it, and `model` below is always that one. */
 struct dpmf_user;
 
+/* Fits one, and frees it.
+ *
+ *     struct dpmf_own_rating mine[] = {{3, 5}, {17, 1}, {8, 4}};
+ *     struct dpmf_scored_item best[5];
+ *     struct dpmf_model *model = NULL;
+ *     struct dpmf_user *user = NULL;
+ *     if (dpmf_model_open("release.safetensors", &model, &error) == 0 &&
+ *         dpmf_user_fold_in(model, mine, 3, &user, &error) == 0) {
+ *         int64_t n = dpmf_user_recommend(model, user, NULL, NULL, 5, best, &error);
+ *         for (int64_t i = 0; i < n; i++)
+ *             printf("item %" PRIu64 ": %.2f\n", best[i].item, best[i].score);
+ *     }
+ *     dpmf_user_free(user);
+ *     dpmf_model_close(model);
+ */
 DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
                                const struct dpmf_own_rating *ratings, size_t n,
                                struct dpmf_user **user, struct dpmf_error *error);
 DPMF_API void dpmf_user_free(struct dpmf_user *user);
+
+/* As dpmf_model_predict and dpmf_model_recommend, for such a user; `exclude` is also how to leave out what was rated. */
 DPMF_API double dpmf_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
                                   uint64_t item);
 DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
@@ -265,6 +321,7 @@ DPMF_API int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf
  * A picture of the items: the two directions in which their vectors differ most
  * ---------------------------------------------------------------------------------------------- */
 
+/* A place in the plane for every item; see dpmf_map_make. */
 struct dpmf_map;
 
 /* Of a model without factors both coordinates are 0 everywhere. The same model gives the same map. */

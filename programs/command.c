@@ -10,6 +10,7 @@
 
 #include "manual.h"
 #include "options.h"
+#include "ranks.h"
 
 enum { THREADS_MAX = 4096 };
 
@@ -67,7 +68,9 @@ int command_run(const struct verb *verb, int argc, char **argv) {
         manual_verb_help(stdout, verb);
     } else if (status == 0) {
         status = prepare(&invocation);
+        if (status == 0) status = ranks_join(&invocation);
         if (status == 0) status = verb->run(&invocation);
+        ranks_leave(&invocation, status);
     }
     free(invocation.operands);
     return status;

@@ -169,6 +169,15 @@ enum option_id {
     OPTION_HOST,
     OPTION_TIMEOUT,
     OPTION_CONNECTIONS,
+    OPTION_CLUSTER_TIMEOUT,
+    OPTION_PARTS,
+    OPTION_NPY,
+    OPTION_LIBMF,
+    OPTION_SQLITE,
+    OPTION_PGVECTOR,
+    OPTION_NOT_PRIVATE,
+    OPTION_WITH_USERS,
+    OPTION_REPLACE,
     OPTION_COUNT,
 };
 
@@ -203,7 +212,7 @@ struct example {
 
 struct invocation;
 
-enum { VERB_GROUPS_MAX = 4, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
+enum { VERB_GROUPS_MAX = 5, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
 
 struct verb {
     const char *name;     /* that of a part is two words: "privacy account" */
@@ -212,6 +221,7 @@ struct verb {
     const char *paragraphs[VERB_PARAGRAPHS_MAX + 1];
     struct option_group groups[VERB_GROUPS_MAX + 1]; /* besides the shared ones */
     bool has_own_threads; /* its own --threads stands in place of the shared one */
+    bool is_distributed;  /* mpirun may start it: the processes work together */
     struct operands operands;
     bool checks_operands;  /* itself, all but the first */
     const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */
@@ -263,6 +273,7 @@ struct invocation {
     size_t n_operands;
     struct terminal terminal;
     struct dpmf_run run;
+    struct dpmf_cluster *cluster; /* NULL: this process is alone */
 };
 
 /* Parses the words after the verb, runs it, and ends its progress line.
@@ -275,6 +286,7 @@ bool command_has(const struct invocation *invocation, enum option_id id);
 int command_import_run(struct invocation *invocation);
 int command_synth_run(struct invocation *invocation);
 int command_split_run(struct invocation *invocation);
+int command_shard_run(struct invocation *invocation);
 int command_describe_run(struct invocation *invocation);
 int command_export_run(struct invocation *invocation);
 int command_train_run(struct invocation *invocation);
@@ -303,6 +315,9 @@ int command_help_run(struct invocation *invocation);
 
 /* describe, of a model. */
 int describe_model_run(struct invocation *invocation);
+
+/* export, of a model's vectors. */
+int export_model_run(struct invocation *invocation);
 
 /* export, of a page. */
 int export_web_run(struct invocation *invocation);

@@ -2,12 +2,11 @@
  * dpmf describe: what a store or any ratings input holds, as a page for people with a histogram, or
  * as one JSON object. Fed by dpmf_store_describe; models are left to describe_model.c.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "model_use.h"
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -187,20 +186,6 @@ static void print_page(const char *path, const struct dpmf_description *descript
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* A model file is no ratings file: it begins with the length of a JSON header, which is never near
- * 2^56, and the brace of that header. */
-static bool is_safetensors(const char *path) {
-    unsigned char head[9];
-    struct stat status;
-    /* Only a regular file can be looked into and still be read from its beginning. */
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    ssize_t n = pread(fd, head, sizeof head, 0);
-    close(fd);
-    return n == (ssize_t)sizeof head && head[8] == '{' && head[7] == 0 && head[6] == 0;
-}
-
 int command_describe_run(struct invocation *invocation) {
     const char *path = invocation->operands[0];
     struct dpmf_input_options input = options_input(invocation);
@@ -208,7 +193,7 @@ int command_describe_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
 
-    if (is_safetensors(path)) return describe_model_run(invocation);
+    if (model_use_is_model(path)) return describe_model_run(invocation);
     int rc = dpmf_store_open(path, &input, &invocation->run, &store, &error);
     if (rc == 0)
         rc = dpmf_store_describe(store, invocation->value[OPTION_PLOT], &invocation->run,

@@ -1,6 +1,7 @@
 /*
  * dpmf export: ratings back to text, into a directory or to standard output. Fed by a store or any
- * ratings input. Of a release it makes a web page: that is in export_web.c.
+ * ratings input. Of a release it makes a web page, which is in export_web.c, and of a model files and
+ * tables for other tools, which is in export_model.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model_use.h"
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -78,39 +80,77 @@ static int report_failure(struct invocation *invocation, const struct target *ta
     return report_error_print(invocation, error);
 }
 
-/* Options of the one way that mean nothing in the other. */
-static int refuse_stray(const struct invocation *invocation) {
+/* ---- which way ---------------------------------------------------------------------------------- */
+
+enum way {
+    WAY_RATINGS = 1,
+    WAY_WEB = 2,
+    WAY_CSV = 4, /* of a model, as all below */
+    WAY_NPY = 8,
+    WAY_LIBMF = 16,
+    WAY_SQLITE = 32,
+    WAY_PGVECTOR = 64,
+    WAY_MODEL = WAY_CSV | WAY_NPY | WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR,
+};
+
+static const struct {
+    enum option_id id;
+    enum way way;
+} ways[] = {
+    {OPTION_CSV, WAY_RATINGS}, {OPTION_WEB, WAY_WEB},       {OPTION_NPY, WAY_NPY},
+    {OPTION_LIBMF, WAY_LIBMF}, {OPTION_SQLITE, WAY_SQLITE}, {OPTION_PGVECTOR, WAY_PGVECTOR},
+};
+
+/* Options of some ways that mean nothing in the others. */
+static int refuse_stray(const struct invocation *invocation, enum way way) {
     static const struct {
         enum option_id id;
-        const char *name, *goes_with;
+        const char *name;
+        unsigned ways;
+        const char *goes_with;
     } strays[] = {
-        {OPTION_CATALOGUE, "catalogue", "web"}, {OPTION_NAME, "name", "web"},
-        {OPTION_FORMAT, "format", "csv"},       {OPTION_COLUMNS, "columns", "csv"},
-        {OPTION_RESCALE, "rescale", "csv"},     {OPTION_RATING_RANGE, "rating-range", "csv"},
-        {OPTION_ON_ERROR, "on-error", "csv"},
+        {OPTION_CATALOGUE, "catalogue", WAY_WEB | WAY_CSV | WAY_SQLITE | WAY_PGVECTOR,
+         "--web, and with --csv, --sqlite and --pgvector of a model"},
+        {OPTION_NAME, "name", WAY_WEB, "--web alone"},
+        {OPTION_NOT_PRIVATE, "not-private", WAY_MODEL, "the vectors of a model alone"},
+        {OPTION_WITH_USERS, "users", WAY_MODEL, "the vectors of a model alone"},
+        {OPTION_REPLACE, "replace", WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR,
+         "--libmf, --sqlite and --pgvector alone"},
+        {OPTION_FORMAT, "format", WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_COLUMNS, "columns", WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_RESCALE, "rescale", WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_RATING_RANGE, "rating-range", WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_ON_ERROR, "on-error", WAY_RATINGS, "--csv of ratings alone"},
     };
-    const char *way = command_has(invocation, OPTION_WEB) ? "web" : "csv";
     for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++)
-        if (command_has(invocation, strays[i].id) && strcmp(strays[i].goes_with, way) != 0)
-            return terminal_error_print(STATUS_USAGE, "leave it out", "--%s goes with --%s alone",
+        if (command_has(invocation, strays[i].id) && (strays[i].ways & (unsigned)way) == 0)
+            return terminal_error_print(STATUS_USAGE, "leave it out", "--%s goes with %s",
                                         strays[i].name, strays[i].goes_with);
     return STATUS_DONE;
 }
 
-static int check_way(const struct invocation *invocation) {
-    bool has_csv = command_has(invocation, OPTION_CSV),
-         has_web = command_has(invocation, OPTION_WEB);
-    if (!has_csv && !has_web)
-        return terminal_error_print(STATUS_USAGE, "for example: --csv out",
-                                    "export needs --csv DIR, or of a release --web DIR");
-    if (has_csv && has_web)
-        return terminal_error_print(STATUS_USAGE, "keep one of them",
-                                    "--csv is for ratings and --web for a release");
+static int check_way(const struct invocation *invocation, enum way *way) {
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        if (command_has(invocation, ways[i].id)) {
+            *way = ways[i].way;
+            n++;
+        }
+    if (n == 0)
+        return terminal_error_print(
+            STATUS_USAGE, "for example: --csv out",
+            "export needs --csv DIR; or of a model --npy DIR, --libmf FILE, --sqlite FILE or "
+            "--pgvector URL; or of a release --web DIR");
+    if (n > 1)
+        return terminal_error_print(
+            STATUS_USAGE, "keep one of them",
+            "one of --csv, --npy, --libmf, --sqlite, --pgvector and --web at a time");
     if (options_is(invocation, OPTION_WEB, "-"))
         return terminal_error_print(STATUS_USAGE, "for example: --web page",
                                     "--web needs a directory: a page is several files, which "
                                     "standard output cannot take");
-    return refuse_stray(invocation);
+    if (*way == WAY_RATINGS && model_use_is_model(invocation->operands[0])) *way = WAY_CSV;
+    return refuse_stray(invocation, *way);
 }
 
 int command_export_run(struct invocation *invocation) {
@@ -121,10 +161,12 @@ int command_export_run(struct invocation *invocation) {
     struct target target = {0};
     uint64_t bytes = 0;
     double started = terminal_clock();
-    int status = check_way(invocation);
+    enum way way = WAY_RATINGS;
+    int status = check_way(invocation, &way);
 
     if (status != STATUS_DONE) return status;
-    if (command_has(invocation, OPTION_WEB)) return export_web_run(invocation);
+    if (way == WAY_WEB) return export_web_run(invocation);
+    if (way != WAY_RATINGS) return export_model_run(invocation);
     if (options_is(invocation, OPTION_CSV, "-") && command_has(invocation, OPTION_JSON))
         return terminal_error_print(STATUS_USAGE, "write the CSV to a directory: --csv DIR --json",
                                     "--json and --csv - both want standard output");

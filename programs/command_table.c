@@ -188,6 +188,14 @@ static const struct option split_options[] = {
     {0},
 };
 
+static const struct option shard_options[] = {
+    {OPTION_PARTS, 0, true, "parts", NULL, {VALUE_COUNT, "N", "8", NULL, NULL},
+     "how many stores to make, at most one for each user"},
+    {OPTION_OUTPUT, 'o', true, "output", NULL, {VALUE_DIRECTORY, "DIR", "shards", NULL, NULL},
+     "the directory to make for them"},
+    {0},
+};
+
 static const struct option train_options[] = {
     {OPTION_OUTPUT, 'o', true, "output", NULL,
      {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
@@ -255,6 +263,13 @@ static const struct option sampler_options[] = {
      "comparison"},
     {OPTION_TRACE, 0, false, "trace", NULL, {VALUE_OUTPUT, "FILE.svg", "trace.svg", ".svg", NULL},
      "draw what became of the chains here"},
+    {0},
+};
+
+static const struct option cluster_options[] = {
+    {OPTION_CLUSTER_TIMEOUT, 0, false, "cluster-timeout", NULL,
+     {VALUE_NUMBER, "SECONDS", "300", NULL, NULL},
+     "a process that is not heard from for so long is taken for lost, and ends the run (default 120)"},
     {0},
 };
 
@@ -481,9 +496,26 @@ static const struct option bench_options[] = {
 
 static const struct option export_options[] = {
     {OPTION_CSV, 0, false, "csv", NULL, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
-     "write ratings as DIR/ratings.csv, making DIR if it is missing; - writes to standard output"},
+     "write ratings as DIR/ratings.csv, making DIR if it is missing; - writes to standard output; of "
+     "a model, write DIR/items.csv, in a directory that is empty or not there yet"},
+    {OPTION_NPY, 0, false, "npy", NULL, {VALUE_DIRECTORY, "DIR", "vectors", NULL, NULL},
+     "of a model, write vectors and biases for NumPy; DIR must be empty or not there yet"},
+    {OPTION_LIBMF, 0, false, "libmf", NULL, {VALUE_OUTPUT, "FILE", "model.txt", NULL, NULL},
+     "of a model, write a model that LIBMF's mf-predict reads, and ids beside it"},
+    {OPTION_SQLITE, 0, false, "sqlite", NULL, {VALUE_OUTPUT, "FILE", "items.sqlite", NULL, NULL},
+     "of a model, write an SQLite database"},
+    {OPTION_PGVECTOR, 0, false, "pgvector", NULL,
+     {VALUE_TEXT, "URL", "postgres://localhost/films", NULL, NULL},
+     "of a model, make tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME"},
     {OPTION_WEB, 0, false, "web", NULL, {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
      "of a release, write a page that recommends by itself; DIR must be empty or not there yet"},
+    {OPTION_NOT_PRIVATE, 0, false, "not-private", NULL, {.kind = VALUE_NONE},
+     "export vectors that are not proven to be private, such as a checkpoint's: they say much about "
+     "people, and only you can read the files"},
+    {OPTION_WITH_USERS, 0, false, "users", NULL, {.kind = VALUE_NONE},
+     "of a checkpoint, write the users' vectors too"},
+    {OPTION_REPLACE, 0, false, "replace", NULL, {.kind = VALUE_NONE},
+     "replace the file or the tables when they are there already"},
     PAGE_OPTIONS,
     {0},
 };
@@ -629,6 +661,29 @@ const struct verb verbs[] = {
         .run = command_split_run,
     },
     {
+        .name = "shard",
+        .summary = "cut ratings into several stores, for several processes",
+        .synopsis = "FILE --parts N -o DIR [options]",
+        .paragraphs =
+            {
+                "Puts the users of FILE, a store or any input of dpmf import, one after the other into N "
+                "stores, about as many ratings in each. All of them have the same items under the "
+                "same numbers. Whatever takes ratings takes DIR for all of them together; under mpirun "
+                "each process of dpmf train then reads its part.",
+                "DIR gets a list of the stores, shards.json, with digests of what is in them. A directory "
+                "with a store missing, or with another in its place, is refused: someone who was in "
+                "two of them would count twice.",
+            },
+        .groups = {{"Options", shard_options}, {"How the input is read", input_options}},
+        .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+        .examples =
+            {
+                {"Cut a store into four, and look at all of them together",
+                 "dpmf shard ratings.dpr --parts 4 -o shards && dpmf describe shards", SOME_STORE},
+            },
+        .run = command_shard_run,
+    },
+    {
         .name = "train",
         .summary = "learn a model from ratings",
         .synopsis = "RATINGS -o MODEL [options]",
@@ -645,7 +700,8 @@ const struct verb verbs[] = {
                 "the validation set must fit; 16MiB do for small numbers of factors. With "
                 "--deterministic such a run gives the same model for any number of threads, but "
                 "--memory and --prefetch decide how large the blocks are, and so the last bits.",
-                "With --solver gibbs, sgld, sghmc or sgnht it draws models at random, each as often as "
+                "With --solver gibbs, sgld, sghmc or sgnht it draws models at random, each as "
+                "often as "
                 "the ratings make it likely, and with --average predicts by the mean of many of "
                 "them: gibbs does that best where the ratings fit in memory. How much to shrink "
                 "is then drawn too. It warns when the chains of draws do not agree with each "
@@ -668,7 +724,9 @@ const struct verb verbs[] = {
         .groups = {{"Options", train_options},
                    {"Samplers", sampler_options},
                    {"Private releases", private_options},
+                   {"Several processes, by mpirun", cluster_options},
                    {"How the input is read", input_options}},
+        .is_distributed = true,
         .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
         .exit_note = "5 when training diverges; the last snapshot is kept.",
         .examples =
@@ -871,7 +929,8 @@ const struct verb verbs[] = {
                 MINE_PARAGRAPH,
                 "With --json it prints an object a line with user (null with --ratings), item, "
                 "prediction, low and high with --intervals (null where there are none) and, where "
-                "it is so, folded_in, unknown_user or unknown_item; and title where --catalogue has "
+                "it is so, folded_in, unknown_user or unknown_item; and title where --catalogue "
+                "has "
                 "one.",
             },
         .groups = {{"Options", predict_options}, {"How ratings are read", input_options}},
@@ -953,13 +1012,32 @@ const struct verb verbs[] = {
     },
     {
         .name = "export",
-        .summary = "write ratings back as text, or a release as a web page",
-        .synopsis = "FILE (--csv DIR | --web DIR) [options]",
+        .summary =
+            "write ratings as text, a model's vectors for other tools, or a release as a page",
+        .synopsis = "FILE (--csv DIR | --npy DIR | --libmf FILE | --sqlite FILE | --pgvector URL | "
+                    "--web DIR) [options]",
         .paragraphs =
             {
                 "Writes the ratings of FILE, a store or any input of dpmf import, as CSV with the "
                 "header user,item,rating and, when there are times, timestamp. Numbers are written "
                 "such that reading them gives the same bits. Only you can read the file.",
+                "Of a model, vectors and biases go to other tools, bit by bit as they are: --npy "
+                "for "
+                "NumPy, --csv for everything, --libmf for LIBMF (offset and biases become two more "
+                "factors), --sqlite and --pgvector for databases, with titles from --catalogue and "
+                "the privacy statement as a table. A score is offset + bias + u.v; the offset "
+                "is in model.json or in the table model. All of it appears at once or not at all. "
+                "docs/formats/exports.md has every file and table.",
+                "With --pgvector, vectors are of the type vector where the server has the "
+                "extension "
+                "of that name, else arrays, real[]; the report says which. The tables are NAME "
+                "(dpmf_items unless the URL says table=NAME), NAME_model and, with --users, "
+                "NAME_users. A password comes from PGPASSWORD, ~/.pgpass or a service file, and is "
+                "refused in the URL.",
+                "A checkpoint, a release that is stamped NOT PRIVATE and one that dpmf privacy "
+                "verify "
+                "does not accept are exported only with --not-private, and users only with "
+                "--users.",
                 "With --web, FILE is a release, and DIR receives index.html, the release as "
                 "release.safetensors and its privacy statement as statement.txt. The page holds "
                 "everything it needs: it works opened from disk or from any web server, computes "
@@ -969,12 +1047,21 @@ const struct verb verbs[] = {
             },
         .groups = {{"Options", export_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
-        .exit_note = "6 when --web is asked for what may not be published.",
+        .exit_note = "6 when --web is asked for what may not be published, and when vectors that "
+                     "are not private are asked for without --not-private.",
         .examples =
             {
                 {"To a file: this writes out/ratings.csv", "dpmf export ratings.dpr --csv out",
                  SOME_STORE},
                 {"To the next program", "dpmf export ratings.dpr --csv - | head -n 5", SOME_STORE},
+                {"The vectors of a release for NumPy",
+                 "dpmf export release.safetensors --npy vectors", SOME_RELEASE},
+                {"Everything in one database",
+                 "dpmf export release.safetensors --sqlite items.sqlite "
+                 "--catalogue items.csv",
+                 SOME_RELEASE},
+                {"All of a model that is not for others, for LIBMF",
+                 "dpmf export m.safetensors --libmf model.txt --users --not-private", SOME_MODEL},
                 {"A page for everyone, to be opened from disk or put on a web server",
                  "dpmf export release.safetensors --web site --catalogue items.csv", SOME_RELEASE},
             },
@@ -1106,7 +1193,8 @@ const struct verb verbs[] = {
                 "rewrite in their own caches and do nothing else, measured right before and after; "
                 "the fraction is of that.",
                 "With --json it prints an object a line with factors, threads, solver, "
-                "updates_per_second, gflops, fraction_of_roofline and the rest; of a sampler of_sgd "
+                "updates_per_second, gflops, fraction_of_roofline and the rest; of a sampler "
+                "of_sgd "
                 "as well.",
             },
         .groups = {{"Options", bench_options}},

@@ -131,6 +131,11 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     dpmf_json_bool(json, "stopped_early", report->stopped_early);
     dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
     dpmf_json_string(json, "kernels", report->kernels);
+    if (report->ranks > 0) {
+        dpmf_json_uint(json, "ranks", (uint64_t)report->ranks);
+        dpmf_json_uint(json, "bytes_sent", report->bytes_sent);
+        dpmf_json_double(json, "seconds_waited", report->seconds_waited);
+    }
     if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) put_sampler(json, report);
     dpmf_json_string(json, "output", invocation->value[OPTION_OUTPUT]);
     dpmf_json_end_object(json);
@@ -289,6 +294,11 @@ int command_train_run(struct invocation *invocation) {
                         chains, report.epochs, text_seconds(report.seconds).text,
                         1e-6 * report.updates_per_second, report.kernels,
                         invocation->value[OPTION_OUTPUT]);
+    if (report.ranks > 0 && terminal->verbose)
+        terminal_note_print(
+            terminal, "%d processes sent each other %s, and each waited %s for it in the mean",
+            report.ranks, text_bytes(report.bytes_sent).text,
+            text_seconds(report.seconds_waited).text);
     if (report.stopped_early)
         terminal_note_print(terminal,
                             "stopped early: the validation error no longer fell; the best "

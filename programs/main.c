@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "manual.h"
+#include "ranks.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"
@@ -59,6 +60,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     guard_standard_streams();
+    ranks_silence();
     signals_install();
     /* For the histogram's charset; numbers stay in the C locale. No thread is there yet. */
     setlocale(LC_CTYPE, ""); /* NOLINT(concurrency-mt-unsafe) */

@@ -5,8 +5,11 @@
  */
 #include "model_use.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "report.h"
@@ -17,6 +20,20 @@ enum { TOP_DEFAULT = 10, ID_SHOWN_MAX = 40 };
 int model_use_no_memory(void) {
     return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+}
+
+/* A model file is no ratings file: it begins with the length of a JSON header, which is never near
+ * 2^56, and the brace of that header. */
+bool model_use_is_model(const char *path) {
+    unsigned char head[9];
+    struct stat status;
+    /* Only a regular file can be looked into and still be read from its beginning. */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    close(fd);
+    return n == (ssize_t)sizeof head && head[8] == '{' && head[7] == 0 && head[6] == 0;
 }
 
 /* What a release promises is no condition for using it at home; but whoever does should know. */

@@ -10,6 +10,9 @@
 /* Says that there is no memory left. @return the exit status that goes with it */
 int model_use_no_memory(void);
 
+/* Whether a file begins as a model does. */
+bool model_use_is_model(const char *path);
+
 /* Opens the first operand; there is a warning when it is a release that is not as private as one should
  * be. @return an exit status, after saying what is wrong */
 int model_use_open(struct invocation *invocation, struct dpmf_model **model);

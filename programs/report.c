@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "ranks.h"
 #include "signals.h"
 #include "text.h"
 
@@ -68,6 +69,7 @@ int report_error_print(struct invocation *invocation, const struct dpmf_error *e
     terminal_progress_end(&invocation->terminal);
     /* After a signal the run was stopped, or a system call was cut off: the signal is the news. */
     if (signals_pending() != 0) return 128 + signals_pending();
+    if (!ranks_speak(invocation)) return dpmf_error_exit_status(error->code);
     dpmf_error_format(error, message, sizeof message);
     fill_hint(hint, sizeof hint, invocation->verb, error->code);
     return terminal_error_print(dpmf_error_exit_status(error->code),

@@ -12,15 +12,18 @@ set -euo pipefail
 # `-` is none. Folders of tests/ and bench/ are not listed: they may include anything.
 law='
 lib/base       -
+lib/database   base
 lib/random     base
 lib/store      base
 lib/model      base
 lib/kernels    base
 lib/schedule   base store kernels
-lib/ratings    base random store model
-lib/privacy    base random store model
-lib/train      base random store schedule kernels model privacy recommend
+lib/ratings    base random store model database
+lib/cluster    base store
+lib/privacy    base random store model cluster
+lib/train      base random store schedule kernels model privacy recommend cluster
 lib/recommend  base model kernels
+lib/export     base database
 programs       -
 python         -
 web            -

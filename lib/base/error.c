@@ -61,6 +61,8 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_IO_READ, EXIT_IO, "reading failed"),
     ENTRY(DPMF_ERR_IO_WRITE, EXIT_IO, "writing failed"),
     ENTRY(DPMF_ERR_IO_NO_SPACE, EXIT_IO, "there is no room left to write to"),
+    ENTRY(DPMF_ERR_IO_CONNECTION, EXIT_IO, "a server cannot be reached, or went away"),
+    ENTRY(DPMF_ERR_IO_LIBRARY, EXIT_IO, "a library that this needs is not there"),
 
     ENTRY(DPMF_ERR_INPUT_UNKNOWN_FORMAT, EXIT_INPUT, "the input is in no format that is known"),
     ENTRY(DPMF_ERR_INPUT_EMPTY, EXIT_INPUT, "the input holds no ratings"),
@@ -78,6 +80,8 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_INPUT_JSON, EXIT_INPUT, "a line is not the JSON object it should be"),
     ENTRY(DPMF_ERR_INPUT_COMPRESSED, EXIT_INPUT, "the compressed data is damaged or cut off"),
     ENTRY(DPMF_ERR_INPUT_TOO_MANY, EXIT_INPUT, "there are more users or items than can be counted"),
+    ENTRY(DPMF_ERR_INPUT_QUERY, EXIT_INPUT, "a query cannot be run, or gives no ratings"),
+    ENTRY(DPMF_ERR_INPUT_DATABASE, EXIT_INPUT, "the file is no database, or is damaged"),
 
     ENTRY(DPMF_ERR_STORE_NOT_A_STORE, EXIT_INPUT, "the file is not a ratings store"),
     ENTRY(DPMF_ERR_STORE_VERSION, EXIT_INPUT, "the store was written by a newer version"),
@@ -102,6 +106,9 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_PRIVACY_NOT_VERIFIED, EXIT_NO, "the release is not what its statement says"),
     ENTRY(DPMF_ERR_PRIVACY_LEDGER, EXIT_INPUT, "the ledger is damaged"),
     ENTRY(DPMF_ERR_PRIVACY_ACCUSED, EXIT_NO, "the audit found more leakage than is claimed"),
+
+    ENTRY(DPMF_ERR_CLUSTER_START, EXIT_IO, "the processes of a cluster could not find each other"),
+    ENTRY(DPMF_ERR_CLUSTER_LOST, EXIT_IO, "a process of the cluster was lost"),
 };
 
 static const struct entry *find(int code) {

@@ -293,9 +293,9 @@ static uint64_t scale_wide(double magnitude, int places) {
     return scaled + (rest > half || (rest == half && scaled % 2 == 1));
 }
 
-/* The nearest decimal of n digits, 15 to 17, for the sizes where scale_wide is exact. */
+/* The nearest decimal of n digits, 6 to 17, for the sizes where scale_wide is exact. */
 static bool nearest_decimal_wide(double magnitude, int n, struct decimal *decimal) {
-    if (!(magnitude >= 1e-3 && magnitude < 1e15)) return false;
+    if (!(magnitude >= 1e-3 && magnitude < (n < 15 ? 1e6 : 1e15))) return false;
     int exponent = -1;
     while (magnitude >= power_of_ten[exponent + 1]) exponent++;
     uint64_t scaled = scale_wide(magnitude, n - 1 - exponent);
@@ -312,7 +312,7 @@ static bool nearest_decimal_wide(double magnitude, int n, struct decimal *decima
 
 /* The same for any size. The point that printf puts in is the locale's, and is passed over. */
 static void nearest_decimal(double magnitude, int n, struct decimal *decimal) {
-    if (n >= 15 && nearest_decimal_wide(magnitude, n, decimal)) return;
+    if (n >= 6 && nearest_decimal_wide(magnitude, n, decimal)) return;
     char text[64];
     snprintf(text, sizeof text, "%.*e", n - 1, magnitude);
     const char *at = text;
@@ -334,11 +334,25 @@ static void step_up(struct decimal *decimal) {
     }
 }
 
-static bool reads_back(const struct decimal *decimal, double magnitude) {
+static double read_decimal(const struct decimal *decimal) {
     struct parts parts = {.begin = decimal->digits, .end = decimal->digits + decimal->n};
     take_digits(parts.begin, parts.end, &parts);
     parts.exponent = decimal->exponent - (decimal->n - 1);
-    return combine(&parts) == magnitude;
+    return combine(&parts);
+}
+
+static bool reads_back(const struct decimal *decimal, double magnitude) {
+    return read_decimal(decimal) == magnitude;
+}
+
+/* As a float, too. A decimal so near the middle between two floats that as a double it is that middle would be
+ * another float for a reader that does not go by way of doubles. */
+static bool reads_back_float(const struct decimal *decimal, double magnitude) {
+    double read = read_decimal(decimal);
+    float value = (float)magnitude;
+    double above = (magnitude + (double)nextafterf(value, INFINITY)) / 2;
+    double below = (magnitude + (double)nextafterf(value, 0)) / 2;
+    return (float)read == value && read != above && read != below;
 }
 
 /* Below a power of two the doubles are twice as dense as above it, so there the nearest decimal may
@@ -347,18 +361,26 @@ static bool is_power_of_two(double magnitude) {
     return (bytes_of_double(magnitude) & ((UINT64_C(1) << 52) - 1)) == 0;
 }
 
-static void shortest_decimal(double magnitude, struct decimal *decimal) {
-    /* Every decimal of up to 15 digits is told apart among normal numbers: its shortest form is then
-     * that of 15 digits without the zeros at the end. Smaller numbers have less precision. */
-    int n = isnormal(magnitude) ? 15 : 1;
+static void shortest_from(int n, double magnitude, bool (*is_same)(const struct decimal *, double),
+                          struct decimal *decimal) {
     for (; n <= SIGNIFICANT_MAX; n++) {
         nearest_decimal(magnitude, n, decimal);
-        if (reads_back(decimal, magnitude)) break;
+        if (is_same(decimal, magnitude)) break;
         if (!is_power_of_two(magnitude)) continue;
         step_up(decimal);
-        if (reads_back(decimal, magnitude)) break;
+        if (is_same(decimal, magnitude)) break;
     }
     while (decimal->n > 1 && decimal->digits[decimal->n - 1] == '0') decimal->n--;
+}
+
+/* Every decimal of up to 15 digits is told apart among normal numbers, and of up to 6 among normal floats: the
+ * shortest form is then that of so many digits without the zeros at the end. Smaller numbers have less precision. */
+static void shortest_decimal(double magnitude, struct decimal *decimal) {
+    shortest_from(isnormal(magnitude) ? 15 : 1, magnitude, reads_back, decimal);
+}
+
+static void shortest_decimal_float(float magnitude, struct decimal *decimal) {
+    shortest_from(isnormal(magnitude) ? 6 : 1, (double)magnitude, reads_back_float, decimal);
 }
 
 static size_t put_positional(const struct decimal *decimal, char *text) {
@@ -384,13 +406,17 @@ static size_t put_scientific(const struct decimal *decimal, char *text) {
     return n + number_format_int64(decimal->exponent, text + n);
 }
 
+static size_t put_decimal(const struct decimal *decimal, char *text) {
+    if (decimal->exponent >= -6 && decimal->exponent < 21) return put_positional(decimal, text);
+    return put_scientific(decimal, text);
+}
+
 static size_t put_magnitude(double magnitude, char *text) {
     size_t n = put_short(magnitude, text);
     if (n > 0) return n;
     struct decimal decimal = {0};
     shortest_decimal(magnitude, &decimal);
-    if (decimal.exponent >= -6 && decimal.exponent < 21) return put_positional(&decimal, text);
-    return put_scientific(&decimal, text);
+    return put_decimal(&decimal, text);
 }
 
 static size_t put_word(const char *word, char *text) {
@@ -405,6 +431,15 @@ size_t number_format_double(double value, char *text) {
     if (sign) text[0] = '-';
     if (isinf(value)) return sign + put_word("inf", text + sign);
     return sign + put_magnitude(fabs(value), text + sign);
+}
+
+size_t number_format_float(float value, char *text) {
+    struct decimal decimal = {0};
+    if (!isfinite(value) || value == 0) return number_format_double((double)value, text);
+    size_t sign = signbit(value) != 0;
+    if (sign) text[0] = '-';
+    shortest_decimal_float(fabsf(value), &decimal);
+    return sign + put_decimal(&decimal, text + sign);
 }
 
 /* ---- the public helpers ----------------------------------------------------------------------- */

@@ -21,4 +21,8 @@ enum number_result number_parse_int64(const char *text, size_t n, int64_t *value
 size_t number_format_double(double value, char *text);
 size_t number_format_int64(int64_t value, char *text);
 
+/* The shortest text that reads back as the same float, be it read as one at once or by way of a double: never one in the
+ * middle between two floats. */
+size_t number_format_float(float value, char *text);
+
 #endif

@@ -146,10 +146,10 @@ static int link_nameless(struct output_file *file, mode_t bits) {
 
 /* Without a name as long as it is not whole, where the system can do that: then not even a killed
  * process leaves a piece of it behind. @return 0 or an errno */
-static int create_temporary(struct output_file *file, enum output_mode mode) {
+static int create_temporary(struct output_file *file, enum output_mode mode, bool is_named) {
     mode_t bits = mode == OUTPUT_PRIVATE ? 0600 : 0666;
 #ifdef O_TMPFILE
-    if (access("/proc/self/fd", X_OK) == 0)
+    if (!is_named && access("/proc/self/fd", X_OK) == 0)
         file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, bits);
 #endif
     int failure = file->fd >= 0 ? 0 : take_name(file, create_named, bits);
@@ -174,6 +174,7 @@ static void sweep(const struct output_file *file) {
     int fd = openat(file->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *names = fd >= 0 ? fdopendir(fd) : NULL;
     if (!names && fd >= 0) close(fd);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the list is ours alone */
     for (struct dirent *entry; names && (entry = readdir(names));) {
         if (!is_temporary_of(entry->d_name, file)) continue;
         int left =
@@ -234,31 +235,56 @@ static struct output_file *new_file(const char *path) {
     return file;
 }
 
-int output_file_open(struct output_file **out, const char *path, enum output_mode mode,
-                     struct dpmf_error *error) {
+static int open_in(struct output_file **out, const char *path, const char *directory,
+                   enum output_mode mode, bool is_named, struct dpmf_error *error) {
+    struct output_file *file = new_file(path);
+    if (!file) return error_no_memory(error);
+    file->directory = open_directory(directory);
+    if (file->directory >= 0) sweep(file);
+    int failure = file->directory < 0 ? errno : create_temporary(file, mode, is_named);
+    if (failure != 0) {
+        discard(file);
+        return error_system(error, failure, "create", path);
+    }
+    *out = file;
+    return 0;
+}
+
+static int open_beside(struct output_file **out, const char *path, enum output_mode mode,
+                       bool is_named, struct dpmf_error *error) {
     *out = NULL;
     int code = check_place(path, error);
     if (code < 0) return code;
-
     char *directory = directory_of(path);
-    struct output_file *file = directory ? new_file(path) : NULL;
-    if (!file) {
-        code = error_no_memory(error);
-        goto out;
-    }
-    file->directory = open_directory(directory);
-    if (file->directory >= 0) sweep(file);
-    int failure = file->directory < 0 ? errno : create_temporary(file, mode);
-    if (failure != 0) {
-        code = error_system(error, failure, "create", path);
-        goto out;
-    }
-    *out = file;
-    file = NULL;
-out:
-    output_file_abandon(file);
+    code =
+        directory ? open_in(out, path, directory, mode, is_named, error) : error_no_memory(error);
     free(directory);
     return code;
+}
+
+int output_file_open(struct output_file **out, const char *path, enum output_mode mode,
+                     struct dpmf_error *error) {
+    return open_beside(out, path, mode, false, error);
+}
+
+int output_file_open_named(struct output_file **out, const char *path, enum output_mode mode,
+                           struct dpmf_error *error) {
+    return open_beside(out, path, mode, true, error);
+}
+
+int output_file_open_aside(struct output_file **out, const char *path, const char *aside,
+                           enum output_mode mode, struct dpmf_error *error) {
+    *out = NULL;
+    return open_in(out, path, aside, mode, false, error);
+}
+
+char *output_file_temporary(const struct output_file *file) {
+    size_t n = (size_t)(file->name - file->path), size = n + sizeof file->temporary;
+    char *path = memory_alloc(size, 1);
+    if (!path) return NULL;
+    memcpy(path, file->path, n);
+    memcpy(path + n, file->temporary, sizeof file->temporary);
+    return path;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
@@ -345,6 +371,23 @@ int output_file_commit(struct output_file *file, struct dpmf_error *error) {
     }
     file->temporary[0] = '\0';
     if (sync_failed(file->directory)) code = error_system(error, errno, "flush", file->path);
+out:
+    discard(file);
+    return code;
+}
+
+int output_file_commit_into(struct output_file *file, int directory, const char *name,
+                            struct dpmf_error *error) {
+    int code = output_file_prepare(file, error);
+    if (code < 0) goto out;
+    if (file->temporary[0] == '\0') {
+        char open_file[64];
+        snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", file->fd);
+        if (linkat(AT_FDCWD, open_file, directory, name, AT_SYMLINK_FOLLOW) != 0)
+            code = error_system(error, errno, "create", file->path);
+    } else if (linkat(file->directory, file->temporary, directory, name, 0) != 0) {
+        code = error_system(error, errno, "create", file->path); /* its other name goes below */
+    }
 out:
     discard(file);
     return code;

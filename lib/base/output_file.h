@@ -19,6 +19,17 @@ struct output_file;
 int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
                      struct dpmf_error *error);
 
+/* The same for a file of a directory that is not there yet: it waits, without a name where that can be, in the directory
+ * `aside` on the same disk for output_file_commit_into; `path` is what errors call it. */
+int output_file_open_aside(struct output_file **file, const char *path, const char *aside,
+                           enum output_mode mode, struct dpmf_error *error);
+
+/* The same for what a library of others writes by its name: it has a temporary one, which output_file_temporary tells, for
+ * free(), or NULL without memory. */
+int output_file_open_named(struct output_file **file, const char *path, enum output_mode mode,
+                           struct dpmf_error *error);
+char *output_file_temporary(const struct output_file *file);
+
 /* Buffered for small pieces, straight through for large ones. */
 int output_file_write(struct output_file *file, const void *bytes, size_t n,
                       struct dpmf_error *error);
@@ -32,6 +43,10 @@ uint64_t output_file_size(const struct output_file *file); /* bytes written so f
 
 /* Flushes everything to the disk and puts it in its place; frees `file` in any case. */
 int output_file_commit(struct output_file *file, struct dpmf_error *error);
+
+/* Flushes it and puts it into an open directory under a name that must be free; frees `file` in any case. */
+int output_file_commit_into(struct output_file *file, int directory, const char *name,
+                            struct dpmf_error *error);
 
 /* The first half of a commit: everything is on the disk under the temporary name. With two files,
  * prepare both, then commit both. */

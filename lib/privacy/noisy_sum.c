@@ -22,6 +22,20 @@
  * 5. Every coordinate is published with noise, those that no one contributed to as well, and how many there are
  *    is public (the shape).
  * What is assumed: the bits of ChaCha20 under a key from the operating system are as good as random.
+ *
+ * Several processes (a cluster). Each computes the contributions of its own users and sums them; the sums of processes are added up
+ * (cluster_reduce_scatter), coordinates being cut into one range for each; the owner of a range draws its noise, and all get
+ * all noisy sums. Nothing of the proof changes:
+ * 1. What a contribution is computed from is the same everywhere: the processes compare digests of the public state, of the shape and of
+ *    mu before every release. (Were it not, contributions would still not see each other; but the sum would mean nothing.)
+ * 2. A user is in one process: the shares of one store do not overlap, all processes have that store (user_shares.c), and parts of
+ *    a store are taken together only as dpmf shard cut them (shard_set.c). So a user still contributes one q.
+ * 3. Integers commute, modulo 2^64 too, and the bound is on the users of all processes: partial sums may be added in any order.
+ * 4. Ranges do not overlap and cover all coordinates, so each is drawn once, by its owner, from its stream (release, coordinate) under
+ *    a key of the owner's own, which never leaves it. Streams of two owners differ in the coordinate, whatever their keys: even if
+ *    two machines had the same key, no draw would be used twice. That as many draws were taken as there are coordinates is
+ *    counted over all processes and checked with the statement.
+ * 5. Nothing else leaves: sums without noise go from process to process alone, which are the curator's; their network must be too.
  */
 #define _GNU_SOURCE
 #include "privacy/noisy_sum.h"
@@ -32,6 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "random/exact_gaussian.h"
@@ -56,7 +71,9 @@ struct summing {
     int n_workers;
     size_t n_coordinates, room; /* of sums; of values */
     bool shared;
-    _Atomic uint64_t next; /* range of coordinates, when the noise is added */
+    size_t *range;         /* the first coordinate of each process, and the end */
+    size_t end;            /* of the coordinates that are worked on */
+    _Atomic uint64_t next; /* of them */
     _Atomic uint64_t draws;
     uint64_t sigma;
 };
@@ -104,7 +121,9 @@ static int make_spaces(struct summing *summing, struct dpmf_error *error) {
     size_t workers = (size_t)summing->n_workers;
     summing->shared = sum_bytes > summing->context->memory / (workers + 1);
     summing->spaces = memory_alloc_zero(workers, sizeof *summing->spaces);
-    if (!summing->spaces) return error_no_memory(error);
+    summing->range =
+        memory_alloc((size_t)cluster_size(summing->context->cluster) + 1, sizeof *summing->range);
+    if (!summing->spaces || !summing->range) return error_no_memory(error);
     for (size_t w = 0; w < workers; w++) {
         struct worker_space *space = &summing->spaces[w];
         space->values = memory_alloc(summing->room, sizeof *space->values);
@@ -125,29 +144,108 @@ static void free_spaces(struct summing *summing) {
         if (w == 0 || !summing->shared) free(space->sums);
     }
     free(summing->spaces);
+    free(summing->range);
 }
 
 /* ---- noise ------------------------------------------------------------------------------------ */
 
 enum { RANGE = 4096 }; /* coordinates at once */
 
-/* Adds up the workers' sums and puts noise on them, range by range: each coordinate once. */
+/* The next coordinates for a thread to work on. @return whether there are any */
+static bool take_range(struct summing *summing, uint64_t *first, uint64_t *end) {
+    *first = atomic_fetch_add(&summing->next, RANGE);
+    *end = *first + RANGE < summing->end ? *first + RANGE : summing->end;
+    return *first < summing->end;
+}
+
+/* Adds up the threads' sums. */
+static void add_up(void *self, int worker) {
+    struct summing *summing = self;
+    int64_t *sums = summing->spaces[0].sums;
+    uint64_t first, end;
+    (void)worker;
+    while (take_range(summing, &first, &end))
+        for (int w = 1; w < summing->n_workers; w++)
+            for (uint64_t i = first; i < end; i++) sums[i] += summing->spaces[w].sums[i];
+}
+
+/* Puts noise on the coordinates that are this process's: each once. */
 static void add_noise(void *self, int worker) {
     struct summing *summing = self;
     const struct noisy_sum_context *context = summing->context;
     uint32_t release = (uint32_t)context->statement->n_releases;
-    int64_t *sums = summing->spaces[0].sums;
+    uint64_t first, end;
     (void)worker;
-    uint64_t first;
-    while ((first = atomic_fetch_add(&summing->next, RANGE)) < summing->n_coordinates) {
-        uint64_t end =
-            first + RANGE < summing->n_coordinates ? first + RANGE : summing->n_coordinates;
-        for (int w = 1; w < summing->n_workers && !summing->shared; w++)
-            for (uint64_t i = first; i < end; i++) sums[i] += summing->spaces[w].sums[i];
+    while (take_range(summing, &first, &end)) {
         exact_gaussian_add(context->random, release, first, (size_t)(end - first), summing->sigma,
-                           sums + first);
+                           summing->spaces[0].sums + first);
         atomic_fetch_add(&summing->draws, end - first);
     }
+}
+
+static void work_on(struct summing *summing, size_t first, size_t end,
+                    void (*task)(void *self, int worker)) {
+    atomic_store(&summing->next, first);
+    summing->end = end;
+    thread_pool_run(summing->context->pool, task, summing);
+}
+
+/* ---- several processes ------------------------------------------------------------------------ */
+
+static uint64_t digest_add(uint64_t digest, const void *bytes, size_t n) {
+    return checksum64_seeded(bytes, n, digest);
+}
+
+/* Of everything public that the release depends on. */
+static uint64_t public_digest(const struct summing *summing) {
+    const struct public_model *model = summing->context->model;
+    const struct noisy_sum_shape *shape = summing->shape;
+    const uint64_t sizes[] = {shape->n_rows, shape->width, shape->tail, summing->sigma,
+                              summing->context->statement->n_releases};
+    uint64_t digest = digest_add(0, sizes, sizeof sizes);
+    digest = digest_add(digest, shape->name, strlen(shape->name));
+    if (!model) return digest;
+    const double scalars[] = {model->b0, model->s2, model->var_a, (double)model->K};
+    const size_t n = model->n_items;
+    digest = digest_add(digest, scalars, sizeof scalars);
+    digest = digest_add(digest, model->c, n * sizeof *model->c);
+    if (model->K == 0) return digest;
+    digest = digest_add(digest, model->weight, n * sizeof *model->weight);
+    return digest_add(digest, model->rows, n * model->stride * sizeof *model->rows);
+}
+
+/* Machines of different kinds can differ in the last bit of a logarithm. */
+static int check_same(const struct summing *summing, struct dpmf_error *error) {
+    const struct dpmf_cluster *cluster = summing->context->cluster;
+    const uint64_t digest = public_digest(summing);
+    uint64_t both[2] = {digest, ~digest};
+    int code = cluster_all_max(cluster, both, 2, error);
+    if (code < 0 || both[0] == ~both[1]) return code;
+    code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                     "the processes of the cluster do not agree on the public model");
+    error_hint(error, "use machines of one kind, with the same program and libraries");
+    return cluster_agree(cluster, code, error);
+}
+
+/* From each process's sums of its own users to everyone's noisy sums, in every process. */
+static int share_sums(struct summing *summing, struct dpmf_error *error) {
+    const struct dpmf_cluster *cluster = summing->context->cluster;
+    const int n = cluster_size(cluster), rank = cluster_rank(cluster);
+    int64_t *sums = summing->spaces[0].sums;
+    size_t *range = summing->range;
+    int code = cluster ? check_same(summing, error) : 0;
+    if (code < 0) return code;
+    const size_t width = summing->shape->width;
+    cluster_ranges(cluster, summing->n_coordinates, width > 0 ? width : 1, range);
+    code = cluster_reduce_scatter(cluster, sums, range, error);
+    if (code < 0) return code;
+    work_on(summing, range[rank], range[rank + 1], add_noise);
+    for (int r = 0; r <= n; r++) range[r] *= sizeof *sums;
+    code = cluster_all_gather(cluster, sums, range, error);
+    uint64_t draws = atomic_load(&summing->draws);
+    if (code == 0) code = cluster_all_sum(cluster, &draws, 1, error);
+    atomic_store(&summing->draws, draws);
+    return code;
 }
 
 /* ---- a release -------------------------------------------------------------------------------- */
@@ -164,7 +262,8 @@ static int plan_release(struct summing *summing, double mu, struct dpmf_error *e
         return error_set(error, DPMF_ERR_PRIVACY_REFUSED,
                          "epsilon is too small or too large to be kept exactly");
     summing->sigma = (uint64_t)sigma;
-    uint64_t users = private_ratings_users(context->ratings);
+    uint64_t own = private_ratings_users(context->ratings);
+    uint64_t users = context->users > own ? context->users : own;
     if (users >= (sum_limit - 64 * summing->sigma) >> NOISY_SUM_BITS)
         return error_set(error, DPMF_ERR_PRIVACY_REFUSED,
                          "there are too many users for exact sums");
@@ -198,8 +297,12 @@ int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_
     int code = plan_release(&summing, mu, error);
     if (code == 0) code = make_spaces(&summing, error);
     if (code == 0) code = private_ratings_visit(context->ratings, context->pool, &visit, error);
+    code = cluster_agree(context->cluster, code, error);
     if (code == 0) {
-        thread_pool_run(context->pool, add_noise, &summing);
+        if (!summing.shared) work_on(&summing, 0, summing.n_coordinates, add_up);
+        code = share_sums(&summing, error);
+    }
+    if (code == 0) {
         if (context->observe)
             context->observe(context->observe_self, shape, summing.sigma, summing.spaces[0].sums,
                              contribute, self);

@@ -10,7 +10,9 @@
 #include <pthread.h>
 
 #include "base/threads.h"
+#include "cluster/cluster.h"
 #include "privacy/private_ratings.h"
+#include "privacy/public_model.h"
 #include "privacy/quantise.h"
 #include "privacy/statement.h"
 #include "random/secure_random.h"
@@ -56,10 +58,15 @@ struct noisy_sum_context {
     uint32_t n_passes, total_passes; /* for progress; total 0: not known yet */
     noisy_sum_observe *observe;      /* NULL but in an audit */
     void *observe_self;
+
+    /* Where several processes work on it, each with the ratings of its own users; else NULL and 0. */
+    const struct dpmf_cluster *cluster;
+    uint64_t users;                   /* of all of them */
+    const struct public_model *model; /* must be the same in all of them before every release */
 };
 
-/* Makes one release of at most mu. out[i] is the noisy sum of coordinate i, in units of the norm bound; *sigma is the standard
- * deviation of its noise. Adds to the statement what was done. */
+/* Makes one release of at most mu, all processes of a cluster together. out[i] is the noisy sum of coordinate i, in units of the norm bound; *sigma is the standard
+ * deviation of its noise. Adds to the statement what was done. All of it is the same in every process. */
 int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_shape *shape,
                       double mu, noisy_sum_contribute *contribute, void *self, double *out,
                       double *sigma, struct dpmf_error *error);

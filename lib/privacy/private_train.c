@@ -2,6 +2,9 @@
  * dpmf_train_private: from a store to a release one can sign. Checks that the promise can be kept, reserves the budget, runs the
  * mechanism, checks the statement's arithmetic, publishes, and commits.
  *
+ * Under a cluster all ranks do this together, each with its own users: they check that they were told the same, every step ends in an
+ * agreement on how it went, and only rank 0 writes: the ledger, then the release.
+ *
  * What reaches the file: the public model, the catalogue, the declared range and the statement. What reaches no file:
  * anything of the ratings' own, their numbers and sizes.
  */
@@ -14,8 +17,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "cluster/user_shares.h"
 #include "model/release.h"
 #include "privacy/accountant.h"
 #include "privacy/ledger.h"
@@ -27,6 +32,8 @@
 
 struct private_run {
     struct dpmf_store *store;
+    struct dpmf_store *share; /* this rank's users; NULL until they are known */
+    const struct dpmf_cluster *cluster;
     const struct dpmf_private_options *options;
     const struct dpmf_run *run;
     struct dpmf_private_report *report;
@@ -88,6 +95,63 @@ static int read_public(struct private_run *self, struct dpmf_error *error) {
     return code < 0 ? code : check_wishes(self, error);
 }
 
+/* ---- what all ranks must have been told ------------------------------------------------------- */
+
+static uint64_t digest_add(uint64_t digest, const void *bytes, size_t n) {
+    return n > 0 ? checksum64_seeded(bytes, n, digest) : digest;
+}
+
+static uint64_t digest_ids(uint64_t digest, const struct factor_ids *ids) {
+    if (ids->n == 0) return digest;
+    digest = digest_add(digest, ids->start, (size_t)(ids->n + 1) * sizeof *ids->start);
+    return digest_add(digest, ids->bytes, (size_t)ids->start[ids->n]);
+}
+
+/* The promise, the items, their features and the wishes. */
+static uint64_t digest_public(const struct private_run *self) {
+    const struct dpmf_private_options *options = self->options;
+    const struct catalogue *catalogue = &self->catalogue;
+    const double numbers[] = {options->epsilon, options->delta, options->range_min,
+                              options->range_max, (double)catalogue->n_features};
+    const uint64_t counts[] = {options->declared_users,    options->research,
+                               options->has_insecure_seed, options->insecure_seed,
+                               catalogue->from_ratings,    options->user_privacy != NULL};
+    uint64_t digest = digest_add(0, numbers, sizeof numbers);
+    digest = digest_add(digest, counts, sizeof counts);
+    digest = digest_add(digest, self->mechanism->name, strlen(self->mechanism->name));
+    digest = digest_ids(digest, &catalogue->ids);
+    digest = digest_add(digest, catalogue->features,
+                        (size_t)catalogue->ids.n * catalogue->n_features * sizeof(double));
+    digest = digest_ids(digest, &self->wishes.ids);
+    return digest_add(digest, self->wishes.epsilon,
+                      (size_t)self->wishes.ids.n * sizeof *self->wishes.epsilon);
+}
+
+/* A rank with another file of wishes would break a promise; one with another catalogue would add apples to pears. */
+static int check_same(struct private_run *self, struct dpmf_error *error) {
+    const uint64_t digest = digest_public(self);
+    uint64_t both[2] = {digest, ~digest};
+    int code = cluster_all_max(self->cluster, both, 2, error);
+    if (code == 0 && both[0] != ~both[1]) {
+        error_set(error, code = DPMF_ERR_PRIVACY_REFUSED,
+                  "the processes of the cluster were given different options or files");
+        error_hint(error, "give all of them the same, the catalogue, features and wishes included");
+        return cluster_agree(self->cluster, code, error);
+    }
+    /* What mechanisms make of memory is public, and so must be the same; rank 0's is what counts. */
+    return code < 0
+               ? code
+               : cluster_broadcast(self->cluster, &self->memory, sizeof self->memory, 0, error);
+}
+
+static int refuse_conditional(const struct private_run *self, struct dpmf_error *error) {
+    if (!self->mechanism->is_conditional || cluster_size(self->cluster) == 1) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT,
+              "the mechanism posterior samples in one process, not in a cluster");
+    error_hint(error, "run it without mpirun, or choose another mechanism");
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 /* Nor is a wish of someone who is not there: most likely the ids are written in another way, and the wish would be lost. Who
  * is in the file is then known to be in the ratings, which the statement says. */
 static int check_nobodies(const struct private_run *self,
@@ -108,6 +172,24 @@ static int make_coins(struct private_run *self, struct dpmf_error *error) {
     return 0;
 }
 
+/* Of all ranks: for the curator's eyes, and for the bound on sums. */
+static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings_report *counts,
+                      struct dpmf_error *error) {
+    uint64_t *const added[] = {
+        &counts->users,        &counts->ratings,        &counts->not_in_catalogue,
+        &counts->out_of_range, &counts->users_left_out, &counts->users_with_a_wish,
+        &counts->trimmed,
+    };
+    enum { N = sizeof added / sizeof added[0] };
+    uint64_t sums[N + 1];
+    for (size_t i = 0; i < N; i++) sums[i] = *added[i];
+    sums[N] = counts->on_disk;
+    int code = cluster_all_sum(cluster, sums, N + 1, error);
+    for (size_t i = 0; i < N; i++) *added[i] = sums[i];
+    counts->on_disk = sums[N] > 0;
+    return code;
+}
+
 static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     const bool is_conditional = self->mechanism->is_conditional;
@@ -122,15 +204,18 @@ static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
         .delta = is_conditional ? 0 : options->delta,
         .max_ratings = is_conditional ? options->max_ratings : 0,
         .coins = &self->coins,
+        .longest = self->cluster ? 1 : 0, /* a rank may have no users at all */
         .memory = self->memory / 2,
         .threads = self->threads,
     };
     int code = is_conditional ? make_coins(self, error) : 0;
     if (code == 0)
         code =
-            private_ratings_build(self->store, &packing, self->run, &self->ratings, &counts, error);
+            private_ratings_build(self->share, &packing, self->run, &self->ratings, &counts, error);
     secure_random_wipe(&self->coins);
     if (code == 0) code = check_nobodies(self, &counts, error);
+    code = cluster_agree(self->cluster, code, error);
+    if (code == 0) code = add_counts(self->cluster, &counts, error);
     if (code < 0) return code;
     report->users = counts.users;
     report->ratings = counts.ratings;
@@ -184,6 +269,9 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
         .run = self->run,
         .memory = self->memory / 4,
         .statement = &self->statement,
+        .cluster = self->cluster,
+        .users = self->report->users,
+        .model = &self->model,
     };
     const struct mechanism_input input = {.sums = &sums,
                                           .catalogue = &self->catalogue,
@@ -193,6 +281,7 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
                                           .report = self->report};
     if (pthread_mutex_init(&sums.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = public_model_init(&self->model, (size_t)self->catalogue.ids.n, error);
+    code = cluster_agree(self->cluster, code, error);
     if (code == 0) code = self->mechanism->run(&input, &self->model, error);
     pthread_mutex_destroy(&sums.progress_lock);
     if (code < 0) return code;
@@ -252,6 +341,7 @@ static bool is_absolute(const char *path) { return path && path[0] == '/'; }
 /* Where it is: without a home and without being told there is no place for it, which a run that is accounted for refuses. */
 static int find_ledger(struct private_run *self, struct dpmf_error *error) {
     const char *given = self->options->ledger;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets one */
     bool has_place = given || is_absolute(getenv("HOME")) || is_absolute(getenv("XDG_STATE_HOME"));
     self->ledger = given ? strdup(given) : ledger_default_path();
     return self->ledger || !has_place ? 0 : error_no_memory(error);
@@ -327,18 +417,39 @@ static int check_output(const struct private_run *self, const char *output,
     return code;
 }
 
-static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
+static int prepare(struct private_run *self, const char *output, struct dpmf_error *error) {
     int code = find_ledger(self, error);
     if (code == 0) code = check_output(self, output, error);
-    if (code == 0) code = reserve(self, error);
+    return code < 0 ? code : reserve(self, error);
+}
+
+static int write_and_commit(struct private_run *self, const char *output,
+                            struct dpmf_error *error) {
+    int code = write_release(self, output, error);
     if (code < 0) return code;
-    code = run_mechanism(self, error);
-    if (code == 0) code = write_release(self, output, error);
+    return self->is_reserved ? ledger_commit(self->ledger, self->id, error) : 0;
+}
+
+/* Ranks other than the first take part in the mechanism alone, and are told how the rest went. Once the first has published, that a
+ * rank was lost afterwards changes nothing. */
+static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
+    const bool is_first = cluster_rank(self->cluster) == 0;
+    struct dpmf_error lost;
+    int code = is_first ? prepare(self, output, error) : 0;
+    code = cluster_agree(self->cluster, code, error);
+    if (code == 0) {
+        code = run_mechanism(self, error);
+        code = cluster_agree(self->cluster, code, error);
+    }
     if (code < 0) {
         give_back(self, output);
         return code;
     }
-    return self->is_reserved ? ledger_commit(self->ledger, self->id, error) : 0;
+    code = is_first ? write_and_commit(self, output, error) : 0;
+    if (code < 0) give_back(self, output);
+    if (!is_first || code < 0) return cluster_agree(self->cluster, code, error);
+    cluster_agree(self->cluster, 0, &lost);
+    return 0;
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
@@ -371,23 +482,30 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     struct private_run self = {.store = store,
                                .options = options,
                                .run = run ? run : &default_run,
+                               .cluster = run ? run->cluster : NULL,
                                .report = report ? report : &unwanted};
     double started = now();
+    uint64_t first_user;
     memset(self.report, 0, sizeof *self.report);
     self.memory = self.run->memory ? self.run->memory : memory_default_budget();
     self.threads = threads_wanted(self.run);
     int code = private_options_check(options, &self.mechanism, &self.mu, error);
     if (code == 0 && self.mechanism->is_conditional)
         self.posterior = private_options_posterior(options);
+    if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
     if (code == 0) code = read_public(&self, error);
+    code = cluster_agree(self.cluster, code, error);
+    if (code == 0) code = check_same(&self, error);
+    if (code == 0) code = user_shares_take(store, self.cluster, &self.share, &first_user, error);
     if (code == 0) code = pack_ratings(&self, error);
-    if (code == 0) code = begin_statement(&self, error);
+    if (code == 0) code = cluster_agree(self.cluster, begin_statement(&self, error), error);
     if (code == 0) code = publish(&self, output, error);
     if (code == 0) fill_report(&self, started);
     secure_random_wipe(&self.random);
     public_model_free(&self.model);
     private_ratings_free(self.ratings);
+    dpmf_store_close(self.share);
     user_wishes_free(&self.wishes);
     catalogue_free(&self.catalogue);
     thread_pool_free(self.pool);

@@ -27,6 +27,8 @@
 #include "base/memory.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
+#include "database/database_url.h"
+#include "ratings/database_source.h"
 #include "ratings/id_map.h"
 #include "ratings/source.h"
 #include "store/rating_sorter.h"
@@ -571,6 +573,12 @@ static int look_at_inputs(struct import *import, struct dpmf_error *error) {
             known = false;
             continue;
         }
+        if (database_url_is(path)) {
+            int code = database_source_check(path, error);
+            if (code < 0) return code;
+            known = false;
+            continue;
+        }
         if (stat(path, &status) < 0 || access(path, R_OK) < 0)
             return error_system(error, errno, "open", path);
         if (S_ISREG(status.st_mode)) {
@@ -624,6 +632,14 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     if (code == 0) code = write_items(import, order, error);
     free(order);
     return code;
+}
+
+char *import_temporary_name(const char *what) {
+    const char *configured = secure_getenv("TMPDIR");
+    char *name = NULL;
+    if (asprintf(&name, "%s/<%s>", configured && *configured ? configured : "/tmp", what) < 0)
+        return NULL;
+    return name;
 }
 
 static const char *name_of(const char *input) {
@@ -701,7 +717,15 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
                    struct dpmf_import_report *report, struct dpmf_store **store,
                    struct dpmf_error *error) {
     const char *name = n_inputs > 0 ? name_of(inputs[0]) : "";
-    return import_any(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+    char *temporary = NULL;
+    if (database_url_is(name)) {
+        name = temporary = import_temporary_name("database");
+        if (!temporary) return error_no_memory(error);
+    }
+    int code =
+        import_any(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+    free(temporary);
+    return code;
 }
 
 int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,

@@ -20,6 +20,10 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
 int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error);
 
+/* A name for a store of what is in no file: <what>, in the folder where temporary files go, because what goes beside a
+ * store (spilled parts of it, tiles) then goes there. @return NULL without memory; to be freed */
+char *import_temporary_name(const char *what);
+
 /* Tells run->warn of records that were skipped and of duplicates. */
 void import_losses_tell(const struct dpmf_import_report *report, const struct dpmf_run *run);
 

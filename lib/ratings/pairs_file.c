@@ -1,6 +1,6 @@
 /*
  * Pairs of a user and an item out of anything that has them: a table of two columns or more, a store, or
- * ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole), one by one in the order
+ * ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole, a database), one by one in the order
  * of the file. The first two are table_file.c's; the others are read by the importer's own parsers, in this
  * thread. Feeds predict.
  */
@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "database/database_url.h"
 #include "ratings/formats.h"
 #include "ratings/source.h"
 
@@ -140,7 +141,8 @@ static bool sniff(struct input_stream *stream, int *code, struct dpmf_error *err
 static int look(const char *path, bool *is_other, struct dpmf_error *error) {
     struct stat status;
     struct input_stream *stream = NULL;
-    *is_other = false;
+    *is_other = database_url_is(path);
+    if (*is_other) return 0;
     if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode)) return 0;
     int code = input_stream_open(path, NULL, &stream, error);
     if (code == 0) {

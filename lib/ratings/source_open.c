@@ -1,11 +1,12 @@
 /*
- * Opens an input of any kind: a store is known by its first bytes, everything else is text, perhaps
- * compressed, and text_source.c finds out which. Called by the importer.
+ * Opens an input of any kind: a database is known by its address and a store by its first bytes; everything
+ * else is text, perhaps compressed, and text_source.c finds out which. Called by the importer.
  */
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "ratings/database_source.h"
 #include "ratings/formats.h"
 #include "ratings/source.h"
 #include "ratings/store_source.h"
@@ -31,6 +32,7 @@ int source_open(const char *path, const struct dpmf_input_options *options,
                 const struct input_wait *wait, struct source **source, struct dpmf_error *error) {
     struct dpmf_input_options defaults = dpmf_input_options_default();
     if (options == NULL) options = &defaults;
+    if (database_url_is(path)) return database_source_open(path, options, wait, source, error);
     bool automatic = format_is_auto(options);
     if (!automatic) {
         int code = format_check(options->format, error);

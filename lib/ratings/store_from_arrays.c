@@ -3,10 +3,8 @@
  * the importer takes it. So ratings that a program has in memory become the very store that the same
  * ratings would become out of a file. Fed by a caller's arrays; feeds the importer.
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,15 +162,6 @@ static uint64_t bytes_read(const struct source *source) {
     return bytes_of(&self->arrays, atomic_load_explicit(&self->taken, memory_order_relaxed));
 }
 
-/* What goes beside a store (spilled parts of it, tiles) goes where temporary files go. */
-static char *name_temporary(void) {
-    const char *configured = secure_getenv("TMPDIR");
-    char *name = NULL;
-    if (asprintf(&name, "%s/<arrays>", configured && *configured ? configured : "/tmp") < 0)
-        return NULL;
-    return name;
-}
-
 int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
                            const struct dpmf_input_options *options, const struct dpmf_run *run,
                            struct dpmf_store **store, struct dpmf_error *error) {
@@ -186,7 +175,7 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
         .close = close_arrays,
     };
     *store = NULL;
-    char *name = name_temporary();
+    char *name = import_temporary_name("arrays");
     struct array_source *self = memory_alloc_zero(1, sizeof *self);
     if (!name || !self) {
         free(name);

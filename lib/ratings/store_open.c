@@ -4,19 +4,22 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "database/database_url.h"
 #include "ratings/import.h"
+#include "ratings/shard_set.h"
 #include "store/store.h"
 
 /* Only of a file: looking at a pipe would take its first bytes away. */
 static int looks_like_store(const char *path, bool *is_store, struct dpmf_error *error) {
     struct stat status;
     *is_store = false;
-    if (strcmp(path, "-") == 0) return 0;
+    if (strcmp(path, "-") == 0 || database_url_is(path)) return 0;
     if (stat(path, &status) < 0) return error_system(error, errno, "open", path);
     if (!S_ISREG(status.st_mode)) return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -37,13 +40,41 @@ static bool changes_ratings(const struct dpmf_input_options *options) {
     return options->rescale || options->has_range || options->columns || other_format;
 }
 
+static bool is_shard_set(const char *path) {
+    struct stat status;
+    if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode)) return false;
+    char *list = shard_path(path, SHARD_LIST);
+    bool is_set = list && access(list, F_OK) == 0;
+    free(list);
+    return is_set;
+}
+
+static int open_shards(const char *path, const struct dpmf_input_options *options,
+                       struct dpmf_store **store, struct dpmf_error *error) {
+    if (!changes_ratings(options)) return shard_set_open(path, store, error);
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "shards are read as they are");
+    error_hint(error, "change the ratings when they are imported, and cut the result into shards");
+    error_place(error, path, 0, 0);
+    return code;
+}
+
+/* Standard input goes to one process of several. */
+static int check_readers(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
+    if (!run || dpmf_cluster_size(run->cluster) == 1 || strcmp(path, "-") != 0) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "several processes cannot share standard input");
+    error_hint(error, "make a store first: dpmf import - -o ratings.dpr");
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                     const struct dpmf_run *run, struct dpmf_store **store,
                     struct dpmf_error *error) {
     *store = NULL;
     bool is_store;
-    int code = looks_like_store(path, &is_store, error);
+    int code = check_readers(path, run, error);
+    if (code == 0) code = looks_like_store(path, &is_store, error);
     if (code < 0) return code;
+    if (is_shard_set(path)) return open_shards(path, options, store, error);
     if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
     struct dpmf_import_report report;
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);

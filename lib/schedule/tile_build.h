@@ -27,6 +27,8 @@ struct tiling {
     bool zip;       /* neighbouring chunks from different halves of a tile */
     struct superblock *superblocks;
     struct group *groups;
+    struct tiling_part *parts;
+    size_t n_parts;
     uint16_t *group_of_row;
     uint32_t *row_of_item, *item_of_row;
     struct tile *tiles;

@@ -49,72 +49,122 @@ static int compare_popular(const void *a, const void *b) {
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
-static int rank_items(struct tiling *tiling, const struct dpmf_store *store, struct popular **out,
+static uint64_t ratings_of_item(const struct dpmf_store *store,
+                                const struct tiling_options *options, uint64_t item) {
+    return options->whole ? options->whole->item_ratings[item]
+                          : store_item_at(store, item).n_ratings;
+}
+
+/* All items by falling popularity: the same order wherever their numbers of ratings are. */
+static int rank_items(struct tiling *tiling, const struct dpmf_store *store,
+                      const struct tiling_options *options, struct popular **out,
                       struct dpmf_error *error) {
     size_t n = (size_t)tiling->n_items;
     struct popular *order = memory_alloc(n, sizeof order[0]);
     *out = order;
+    if (!order) return error_no_memory(error);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct popular){ratings_of_item(store, options, i), (uint32_t)i};
+    qsort(order, n, sizeof order[0], compare_popular);
+    return 0;
+}
+
+/* Deals the items into parts, to and fro: whoever gets the most popular of one round gets the least popular of the next. */
+static int deal_items(struct tiling *tiling, const struct popular *order,
+                      struct dpmf_error *error) {
+    size_t n = (size_t)tiling->n_items, n_parts = tiling->n_parts;
+    tiling->parts = memory_alloc_zero(n_parts, sizeof tiling->parts[0]);
     tiling->row_of_item = memory_alloc(n, sizeof tiling->row_of_item[0]);
     tiling->item_of_row = memory_alloc(n, sizeof tiling->item_of_row[0]);
     tiling->group_of_row = memory_alloc(n, sizeof tiling->group_of_row[0]);
-    if (!order || !tiling->row_of_item || !tiling->item_of_row || !tiling->group_of_row)
+    if (!tiling->parts || !tiling->row_of_item || !tiling->item_of_row || !tiling->group_of_row)
         return error_no_memory(error);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (struct popular){store_item_at(store, i).n_ratings, (uint32_t)i};
-    qsort(order, n, sizeof order[0], compare_popular);
-    for (size_t row = 0; row < n; row++) {
-        tiling->row_of_item[order[row].item] = (uint32_t)row;
-        tiling->item_of_row[row] = order[row].item;
+    size_t row = 0;
+    for (size_t part = 0; part < n_parts; part++) {
+        tiling->parts[part].first_row = row;
+        for (size_t dealt = 0; dealt < n; dealt += n_parts) {
+            size_t place = dealt / n_parts % 2 == 0 ? part : n_parts - 1 - part;
+            if (dealt + place >= n) continue;
+            tiling->item_of_row[row] = order[dealt + place].item;
+            tiling->row_of_item[order[dealt + place].item] = (uint32_t)row;
+            row++;
+        }
+        tiling->parts[part].n_rows = row - tiling->parts[part].first_row;
     }
     return 0;
 }
 
+void tiling_group_bounds(const struct tiling_options *options, struct tiling_whole *whole) {
+    struct cache_sizes caches = cache_sizes_read();
+    size_t row_bytes = options->kernels->stride(options->k) * sizeof(float);
+    bool users_always = options->kernels->user_resident_small(options->k);
+    double share = users_always ? 1.0 / (2 * options->lanes) : GROUP_SHARE;
+    double of_part = 1.0 / (2.0 * options->lanes * (double)whole->n_parts);
+    if (whole->n_parts > 1 && share > of_part) share = of_part;
+    whole->group_rows = caches.l3 / 8 / row_bytes;
+    if (whole->group_rows < 1) whole->group_rows = 1;
+    whole->group_ratings = (uint64_t)(share * (double)whole->n_ratings);
+}
+
 /* Groups are consecutive rows, bounded in bytes (a cache) and in their share of the ratings (waiting), or
  * end where the paper's tiers do. */
-static bool closes_group(const struct tiling_options *options, uint64_t row, uint64_t n_rows,
-                         uint64_t n_ratings, uint64_t most_rows, uint64_t most_ratings) {
+static bool closes_group(const struct tiling_options *options, const struct tiling_whole *whole,
+                         uint64_t row, uint64_t n_rows, uint64_t n_ratings) {
     if (n_rows == 0) return false;
     if (options->tier_ends) {
         for (size_t t = 0; t < options->n_tiers; t++)
             if (options->tier_ends[t] == row) return true;
         return false;
     }
-    return n_rows >= most_rows || n_ratings > most_ratings;
+    return n_rows >= whole->group_rows || n_ratings > whole->group_ratings;
 }
 
-static int make_groups(struct tiling *tiling, const struct popular *order,
-                       const struct tiling_options *options, struct dpmf_error *error) {
-    struct cache_sizes caches = cache_sizes_read();
-    size_t row_bytes = options->kernels->stride(options->k) * sizeof(float);
-    bool users_always = options->kernels->user_resident_small(options->k);
-    double share = users_always ? 1.0 / (2 * options->lanes) : GROUP_SHARE;
-    uint64_t most_rows = caches.l3 / 8 / row_bytes, most_ratings;
-    if (most_rows < 1) most_rows = 1;
-    most_ratings = (uint64_t)(share * (double)tiling->n_ratings);
-
-    size_t capacity = 0;
-    struct group group = {0};
-    uint64_t n_ratings = 0;
-    for (uint64_t row = 0; row <= tiling->n_items; row++) {
-        uint64_t more = row < tiling->n_items ? order[row].n_ratings : 0;
-        if (row == tiling->n_items ||
-            closes_group(options, row, group.n_rows, n_ratings + more, most_rows, most_ratings)) {
-            if (!memory_reserve(&tiling->groups, &capacity, tiling->n_groups + 1,
-                                sizeof tiling->groups[0]))
-                return error_no_memory(error);
-            group.n_ratings = n_ratings;
-            tiling->groups[tiling->n_groups++] = group;
-            group = (struct group){.first_row = row};
-            n_ratings = 0;
-        }
-        if (row == tiling->n_items) break;
-        if (tiling->n_groups > UINT16_MAX)
-            return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "too many item groups");
+static int add_group(struct tiling *tiling, size_t *capacity, const struct group *group,
+                     struct dpmf_error *error) {
+    if (tiling->n_groups > UINT16_MAX)
+        return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "too many item groups");
+    if (!memory_reserve(&tiling->groups, capacity, tiling->n_groups + 1, sizeof tiling->groups[0]))
+        return error_no_memory(error);
+    for (uint64_t row = group->first_row; row < group->first_row + group->n_rows; row++)
         tiling->group_of_row[row] = (uint16_t)tiling->n_groups;
-        group.n_rows++;
-        n_ratings += more;
-    }
+    tiling->groups[tiling->n_groups++] = *group;
     return 0;
+}
+
+/* The groups of a part. */
+static int cut_part(struct tiling *tiling, const struct dpmf_store *store,
+                    const struct tiling_options *options, const struct tiling_whole *whole,
+                    struct tiling_part *part, size_t *capacity, struct dpmf_error *error) {
+    const uint64_t end = part->first_row + part->n_rows;
+    struct group group = {.first_row = part->first_row};
+    part->first_group = tiling->n_groups;
+    for (uint64_t row = part->first_row; row < end; row++) {
+        uint64_t more = ratings_of_item(store, options, tiling->item_of_row[row]);
+        if (closes_group(options, whole, row, group.n_rows, group.n_ratings + more)) {
+            int code = add_group(tiling, capacity, &group, error);
+            if (code < 0) return code;
+            group = (struct group){.first_row = row};
+        }
+        group.n_rows++;
+        group.n_ratings += more;
+    }
+    int code = group.n_rows > 0 ? add_group(tiling, capacity, &group, error) : 0;
+    part->n_groups = tiling->n_groups - part->first_group;
+    return code;
+}
+
+static int make_groups(struct tiling *tiling, const struct dpmf_store *store,
+                       const struct tiling_options *options, struct dpmf_error *error) {
+    struct tiling_whole whole = {.n_ratings = tiling->n_ratings, .n_parts = 1};
+    size_t capacity = 0;
+    int code = 0;
+    if (options->whole)
+        whole = *options->whole;
+    else
+        tiling_group_bounds(options, &whole);
+    for (size_t part = 0; part < tiling->n_parts && code == 0; part++)
+        code = cut_part(tiling, store, options, &whole, &tiling->parts[part], &capacity, error);
+    return code;
 }
 
 /* Which side of a group's chunks is resident: by how often a batch of users meets one of its items. */
@@ -122,10 +172,12 @@ static void choose_residents(struct tiling *tiling, const struct tiling_options 
     bool users_always = options->kernels->user_resident_small(options->k);
     uint64_t batch = tiling->batch_users < tiling->superblock_users ? tiling->batch_users
                                                                     : tiling->superblock_users;
+    double share = options->whole ? (double)tiling->n_ratings / (double)options->whole->n_ratings
+                                  : 1; /* of each group's ratings, about */
     for (size_t g = 0; g < tiling->n_groups; g++) {
         struct group *group = &tiling->groups[g];
-        double met = (double)group->n_ratings / (double)group->n_rows / (double)tiling->n_users *
-                     (double)batch;
+        double met = share * (double)group->n_ratings / (double)group->n_rows /
+                     (double)tiling->n_users * (double)batch;
         group->user_resident = users_always || met < SHORT_RUN;
     }
 }
@@ -316,6 +368,16 @@ static int build_what_fits(struct tiling *tiling, const struct tiling_options *o
     }
 }
 
+/* A share without ratings: there are groups, and nobody visits them. */
+static int place_nobody(struct tiling *tiling, const struct tiling_options *options,
+                        struct dpmf_error *error) {
+    set_superblocks(tiling, options, 1);
+    tiling->n_superblocks = 0;
+    tiling->superblocks = memory_alloc_zero(0, sizeof tiling->superblocks[0]);
+    tiling->tiles = memory_alloc_zero(0, sizeof tiling->tiles[0]);
+    return tiling->superblocks && tiling->tiles ? 0 : error_no_memory(error);
+}
+
 int tiling_build(const struct dpmf_store *store, const struct tiling_options *options,
                  const struct dpmf_run *run, struct tiling **out, struct dpmf_error *error) {
     *out = NULL;
@@ -329,15 +391,21 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
     tiling->n_ratings = store_n_ratings(store);
     tiling->lanes = options->kernels->lanes(options->k);
     tiling->zip = options->kernels->user_resident_small(options->k);
-    if (tiling->n_ratings == 0) {
+    tiling->n_parts = options->whole ? options->whole->n_parts : 1;
+    if ((options->whole ? options->whole->n_ratings : tiling->n_ratings) == 0) {
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
         goto out;
     }
-    if ((code = rank_items(tiling, store, &order, error)) < 0) goto out;
-    if ((code = make_groups(tiling, order, options, error)) < 0) goto out;
+    if ((code = rank_items(tiling, store, options, &order, error)) < 0) goto out;
+    if ((code = deal_items(tiling, order, error)) < 0) goto out;
     free(order);
     order = NULL;
-    if ((code = build_what_fits(tiling, options, store, run, error)) < 0) goto out;
+    if ((code = make_groups(tiling, store, options, error)) < 0) goto out;
+    if (tiling->n_ratings > 0)
+        code = build_what_fits(tiling, options, store, run, error);
+    else
+        code = place_nobody(tiling, options, error);
+    if (code < 0) goto out;
     *out = tiling;
     tiling = NULL;
 out:
@@ -350,6 +418,7 @@ void tiling_free(struct tiling *tiling) {
     if (!tiling) return;
     drop_superblocks(tiling);
     free(tiling->groups);
+    free(tiling->parts);
     free(tiling->group_of_row);
     free(tiling->row_of_item);
     free(tiling->item_of_row);
@@ -364,6 +433,12 @@ bool tiling_is_streamed(const struct tiling *tiling) { return tiling->streamed; 
 uint64_t tiling_bytes(const struct tiling *tiling) { return tiling->bytes; }
 double tiling_mean_rating(const struct tiling *tiling) { return tiling->mean; }
 size_t tiling_packed_bytes(const struct tiling *tiling) { return (size_t)tiling->most_bytes; }
+
+size_t tiling_n_parts(const struct tiling *tiling) { return tiling->n_parts; }
+
+struct tiling_part tiling_part(const struct tiling *tiling, size_t part) {
+    return tiling->parts[part];
+}
 
 double tiling_mean_lanes(const struct tiling *tiling) {
     return (double)tiling->n_ratings / (double)tiling->n_chunks;
@@ -409,6 +484,15 @@ uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item) {
 
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row) {
     return tiling->item_of_row[row];
+}
+
+uint64_t tiling_place_of_row(const struct tiling *tiling, uint64_t row) {
+    const uint64_t n = tiling->n_parts;
+    uint64_t part = row * n / tiling->n_items; /* or one next to it, as parts are not quite equal */
+    if (part > 0) part--;
+    while (row >= tiling->parts[part].first_row + tiling->parts[part].n_rows) part++;
+    const uint64_t round = row - tiling->parts[part].first_row;
+    return round * n + (round % 2 == 0 ? part : n - 1 - part);
 }
 
 const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock) {

@@ -10,6 +10,10 @@
  * A superblock belongs to one thread at a time and so does a group, so no two threads ever write one row. In
  * groups whose items meet a batch too rarely, users are resident instead and their items move by. Fed by a
  * store; feeds lib/train.
+ *
+ * Where several machines have a share of the users each, items are dealt into parts first, like cards by falling popularity, so
+ * that all parts have about as many rows and as many ratings; a part's rows follow each other, and it has groups of its own.
+ * The same on every machine, so that parts can travel between them.
  */
 #ifndef DPMF_SCHEDULE_TILING_H
 #define DPMF_SCHEDULE_TILING_H
@@ -32,7 +36,19 @@ struct tiling_options {
     size_t slots;              /* ... so many of them, each with a superblock and its user rows */
     uint64_t memory_build;     /* bytes for building; chunks that stay in memory count in it */
     uint64_t *missing; /* may be NULL. With DPMF_ERR_USAGE_MEMORY: bytes more that would do */
+    const struct tiling_whole *whole; /* NULL: the store has all ratings */
 };
+
+/* Of what a store has only a share of, or nothing: whatever must be the same wherever the other shares are. */
+struct tiling_whole {
+    uint64_t n_ratings;
+    const uint64_t *item_ratings;       /* by item */
+    size_t n_parts;                     /* of the items, 1 or more */
+    uint64_t group_rows, group_ratings; /* that a group has at most: tiling_group_bounds */
+};
+
+/* What caches and lanes say about groups, for the first three of `whole`, which gets the others. */
+void tiling_group_bounds(const struct tiling_options *options, struct tiling_whole *whole);
 
 /* The chunks of one (superblock, group). */
 struct tile {
@@ -69,9 +85,21 @@ void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row
 
 struct tile tiling_tile(const struct tiling *tiling, size_t superblock, size_t group);
 
-/* Item rows are in order of popularity. */
+/* Which groups, and which item rows, a part has; there is one part unless tiling_whole says otherwise. */
+struct tiling_part {
+    size_t first_group, n_groups;
+    uint64_t first_row, n_rows;
+};
+
+size_t tiling_n_parts(const struct tiling *tiling);
+struct tiling_part tiling_part(const struct tiling *tiling, size_t part);
+
+/* Item rows are in order of popularity, within a part. */
 uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item);
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row);
+
+/* The place of a row among all items by falling popularity: the row itself, where there is one part. */
+uint64_t tiling_place_of_row(const struct tiling *tiling, uint64_t row);
 
 /* Row numbers of users in chunks count from the superblock's first user; lanes not in use name spare rows:
  * of items, one of TILING_SPARE_ROWS after the last; of users likewise, but in a stream the one row after

@@ -249,7 +249,7 @@ int store_block_decode(const struct dpmf_store *store, const struct store_raw *r
     size_t payload = n - STORE_BLOCK_HEADER - STORE_CHECKSUM;
     if (memcmp(bytes, STORE_MAGIC_BLOCK, 4) != 0 || bytes_get_u32(bytes + 4) != entry->n_users ||
         bytes_get_u64(bytes + 8) != entry->n_ratings ||
-        bytes_get_u64(bytes + 16) != entry->first_user || bytes_get_u64(bytes + 24) != payload)
+        bytes_get_u64(bytes + 16) != entry->written_first || bytes_get_u64(bytes + 24) != payload)
         return corrupt(store, raw->block, "it is not what the index says", error);
     /* store_open has checked n_users and n_ratings against the length, so they are safe to allocate. */
 

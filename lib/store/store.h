@@ -80,6 +80,21 @@ void store_writer_abandon(struct store_writer *writer); /* NULL is fine */
 int store_writer_commit_open(struct store_writer *writer, const char *name,
                              struct dpmf_store **store, struct dpmf_error *error);
 
+/* ---- several as one, and parts of one ---------------------------------------------------------- */
+
+/* Stores with the same items and times as one: their users one after the other. The set owns the stores, in
+ * any case; errors call it `name`. Whether a user is in two of them is not looked at here. */
+int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struct dpmf_store **set,
+                   struct dpmf_error *error);
+
+/* Blocks first .. first + n - 1 of a store as a store of their own, with users counted from 0 and the items of the whole, their
+ * counts included. It may have no users. Close it before the whole. */
+int store_share_make(const struct dpmf_store *whole, uint64_t first, uint64_t n,
+                     struct dpmf_store **share, struct dpmf_error *error);
+
+/* Over all blocks' checksums as they stand in the file: with what decoding checks, a digest of all users and ratings. */
+int store_digest(const struct dpmf_store *store, uint64_t *digest, struct dpmf_error *error);
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 /* Opens a file that must be a store: header, end, index and dictionary are read and checked. */

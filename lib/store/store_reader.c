@@ -18,20 +18,6 @@
 #include "base/output_file.h"
 #include "store/store_reader.h"
 
-struct dpmf_store {
-    int fd;
-    char *path;
-    uint64_t file_bytes;
-    bool has_times, is_temporary;
-    uint64_t n_users, n_items, n_ratings, n_blocks;
-    double min, max;
-    struct store_index_entry *index;
-    uint8_t *items;         /* the items part of the file as it is */
-    const char *item_bytes; /* in it */
-    uint64_t *item_start;   /* n_items + 1, into item_bytes */
-    uint64_t *item_ratings;
-};
-
 /* Where the parts are: the end record, checked against the file's size. */
 struct layout {
     uint64_t items_offset, items_length, index_offset, index_length;
@@ -178,6 +164,9 @@ static int read_index(struct dpmf_store *store, const struct layout *layout,
             .first_user = bytes_get_u64(at + 16),
             .n_users = bytes_get_u64(at + 24),
             .n_ratings = bytes_get_u64(at + 32),
+            .written_first = bytes_get_u64(at + 16),
+            .fd = store->fd,
+            .path = store->path,
         };
     }
     free(part);
@@ -278,8 +267,10 @@ void dpmf_store_close(struct dpmf_store *store) {
     free(store->path);
     free(store->index);
     free(store->items);
-    free(store->item_start);
-    free(store->item_ratings);
+    if (!store->is_share && !store->parts) free(store->item_start);
+    if (!store->is_share) free(store->item_ratings);
+    for (size_t i = 0; i < store->n_parts; i++) dpmf_store_close(store->parts[i]);
+    free(store->parts);
     free(store);
 }
 
@@ -292,7 +283,7 @@ int store_block_read(const struct dpmf_store *store, uint64_t b, struct store_ra
     uint8_t *room = byte_buffer_room(&raw->buffer, (size_t)entry->length);
     if (!room) return error_no_memory(error);
     int code =
-        file_read_at(store->fd, room, (size_t)entry->length, entry->offset, store->path, error);
+        file_read_at(entry->fd, room, (size_t)entry->length, entry->offset, entry->path, error);
     if (code == 0) raw->buffer.n = (size_t)entry->length;
     return code;
 }

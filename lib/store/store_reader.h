@@ -6,6 +6,23 @@
 
 #include "store/store_format.h"
 
+struct dpmf_store {
+    int fd; /* -1 where others hold the files: a set, a share */
+    char *path;
+    uint64_t file_bytes;
+    bool has_times, is_temporary;
+    uint64_t n_users, n_items, n_ratings, n_blocks;
+    double min, max;
+    struct store_index_entry *index;
+    uint8_t *items;         /* the items part of the file as it is */
+    const char *item_bytes; /* in it */
+    uint64_t *item_start;   /* n_items + 1, into item_bytes */
+    uint64_t *item_ratings;
+    struct dpmf_store **parts; /* of a set: closed with it */
+    size_t n_parts;
+    bool is_share; /* of another store, whose items it points to */
+};
+
 const struct store_index_entry *store_index_at(const struct dpmf_store *store, uint64_t block);
 
 #endif

@@ -137,7 +137,7 @@ static int make_model(struct bench *bench, struct dpmf_error *error) {
         code = factor_matrix_init(&factors->items, items, stride, TILING_SPARE_ROWS, error);
     if (code < 0) return code;
     first_rows_fill(&factors->items, k, 1, 1, FIRST_ROWS_ITEMS);
-    return first_rows_fill_store(&bench->users, k, 1, 1, FIRST_ROWS_USERS, error);
+    return first_rows_fill_store(&bench->users, 0, k, 1, 1, FIRST_ROWS_USERS, error);
 }
 
 static int make_epoch(struct bench *bench, struct dpmf_error *error) {

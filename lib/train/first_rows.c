@@ -26,16 +26,19 @@ int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, u
     return row_store_open(rows, beside, n, stride, error);
 }
 
+void first_rows_fill_one(float *row, uint64_t number, uint32_t k, double unit, uint64_t seed,
+                         enum first_rows_side side) {
+    double scale = sqrt(unit * RATES_FIRST_PRODUCT / sqrt((double)k));
+    struct random_stream random;
+    random_stream_init(&random, seed, (uint32_t)side, number);
+    for (uint32_t x = 0; x < k; x++)
+        row[x] = (float)(scale * sqrt(3.0) * (2 * random_uniform(&random) - 1));
+}
+
 static void fill(float *rows, size_t stride, uint64_t first, uint64_t n, uint32_t k, double unit,
                  uint64_t seed, enum first_rows_side side) {
-    double scale = sqrt(unit * RATES_FIRST_PRODUCT / sqrt((double)k));
-    for (uint64_t i = 0; i < n; i++) {
-        struct random_stream random;
-        random_stream_init(&random, seed, (uint32_t)side, first + i);
-        float *at = rows + i * stride;
-        for (uint32_t x = 0; x < k; x++)
-            at[x] = (float)(scale * sqrt(3.0) * (2 * random_uniform(&random) - 1));
-    }
+    for (uint64_t i = 0; i < n; i++)
+        first_rows_fill_one(rows + i * stride, first + i, k, unit, seed, side);
 }
 
 void first_rows_fill(struct factor_matrix *matrix, uint32_t k, double unit, uint64_t seed,
@@ -43,20 +46,20 @@ void first_rows_fill(struct factor_matrix *matrix, uint32_t k, double unit, uint
     fill(matrix->rows, matrix->stride, 0, matrix->n, k, unit, seed, side);
 }
 
-int first_rows_fill_store(const struct row_store *rows, uint32_t k, double unit, uint64_t seed,
-                          enum first_rows_side side, struct dpmf_error *error) {
+int first_rows_fill_store(const struct row_store *rows, uint64_t first, uint32_t k, double unit,
+                          uint64_t seed, enum first_rows_side side, struct dpmf_error *error) {
     if (rows->rows) {
-        fill(rows->rows, rows->stride, 0, rows->n, k, unit, seed, side);
+        fill(rows->rows, rows->stride, first, rows->n, k, unit, seed, side);
         return 0;
     }
     uint64_t piece = row_store_piece(rows->stride);
     float *buffer = memory_alloc_zero((size_t)piece, rows->stride * sizeof buffer[0]);
     if (!buffer) return error_no_memory(error);
     int code = 0;
-    for (uint64_t first = 0; first < rows->n && code == 0; first += piece) {
-        uint64_t n = rows->n - first < piece ? rows->n - first : piece;
-        fill(buffer, rows->stride, first, n, k, unit, seed, side);
-        code = row_store_put(rows, first, n, buffer, error);
+    for (uint64_t row = 0; row < rows->n && code == 0; row += piece) {
+        uint64_t n = rows->n - row < piece ? rows->n - row : piece;
+        fill(buffer, rows->stride, first + row, n, k, unit, seed, side);
+        code = row_store_put(rows, row, n, buffer, error);
     }
     free(buffer);
     return code;

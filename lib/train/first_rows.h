@@ -15,10 +15,15 @@ int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, u
                           size_t stride, uint64_t spare, const char *beside,
                           struct dpmf_error *error);
 
-/* Small random numbers in all rows, wherever they are or in memory; `unit` is that of the ratings. */
-int first_rows_fill_store(const struct row_store *rows, uint32_t k, double unit, uint64_t seed,
-                          enum first_rows_side side, struct dpmf_error *error);
+/* Small random numbers in all rows, wherever they are or in memory; `unit` is that of the ratings, and `first` the number that the
+ * first row goes by. */
+int first_rows_fill_store(const struct row_store *rows, uint64_t first, uint32_t k, double unit,
+                          uint64_t seed, enum first_rows_side side, struct dpmf_error *error);
 void first_rows_fill(struct factor_matrix *matrix, uint32_t k, double unit, uint64_t seed,
                      enum first_rows_side side);
+
+/* The same in one row, by its number. */
+void first_rows_fill_one(float *row, uint64_t number, uint32_t k, double unit, uint64_t seed,
+                         enum first_rows_side side);
 
 #endif

@@ -191,7 +191,7 @@ static int make_valid_set(struct gibbs_run *run, struct dpmf_error *error) {
     if (!run->valid_store) return 0;
     int code = factor_ids_index(&run->factors.user_ids, error);
     if (code == 0) code = factor_ids_index(&run->factors.item_ids, error);
-    return code < 0 ? code : valid_set_init(&run->valid, run->valid_store, &run->factors, error);
+    return code < 0 ? code : valid_set_init(&run->valid, run->valid_store, &run->factors, NULL, error);
 }
 
 static int prepare(struct gibbs_run *run, struct dpmf_error *error) {

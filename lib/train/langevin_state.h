@@ -55,6 +55,7 @@ struct langevin {
     struct langevin_step step;
     struct sgd_rates rates; /* of the running round */
     double friction, lean;  /* of momenta */
+    double turning;         /* of thermostats: how fast they follow */
     float lean_change;      /* by which the lean is being changed */
     _Atomic size_t next_part;
 };

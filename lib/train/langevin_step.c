@@ -5,7 +5,11 @@
  *
  * Two things bound a step. What a row gets at once, before its ratings have answered to it, must be small: x = curvature times
  * the noise of a payment. And an epoch as a whole must not take a row much further than it can forget, for within an epoch
- * each rating has its fixed place, and the last ones would count more than the first.
+ * each rating has its fixed place, and the last ones would count more than the first. With momenta the prior bounds it too: a
+ * row swings in it, and a flight must be short against that.
+ *
+ * Between measurements a step may get smaller as the precisions change (langevin_stiffness_now). It follows from these alone
+ * and not from the rows, so every round leaves the rows' distribution given the precisions where it is, whichever step it takes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +29,15 @@ enum {
 #define LUMP_MOST                                                                                  \
     0.02 /* x: an error of x^2 / 24 of the variance by theory, less than a thousandth */
 #define EPOCH_MOST 1.0 /* curvature of the stiffest row times an epoch's step ... */
-#define PUSH_MOST 0.5  /* ... and with momenta, times its square */
+#define PUSH_MOST 0.5  /* ... and with momenta, times its square, ... */
+#define FLIGHT_MOST                                                                                \
+    0.05 /* ... of which this much between two payments: the error is a quarter of it */
 
 #define PUSH_DRIFT 0.25 /* of what a force does to a row in an epoch, this much is at once */
+
+#define FEW_ROWS                                                                                   \
+    25 /* squares of Gaussians that may come together in a run: of few rows, sigma is more than it looks */
+#define SLACK 1.25 /* by which curvatures may grow before a step follows: a change costs time */
 
 /* Rows, and how much each counts. */
 struct moments {
@@ -108,11 +118,40 @@ static int find_sigma(const struct langevin *langevin, const struct row_store *r
     return code;
 }
 
+static double smallest(const double *x, size_t n) {
+    double least = x[0];
+    for (size_t i = 1; i < n; i++) least = fmin(least, x[i]);
+    return least;
+}
+
+static double largest(const double *x, size_t n) {
+    double most = x[0];
+    for (size_t i = 1; i < n; i++) most = fmax(most, x[i]);
+    return most;
+}
+
+/* What sigma may become while the precisions stay what they are: of many rows hardly more than a column's variance, and less
+ * than what is measured; of few rows, which may all be small when they are measured, much more. */
+static double sigma_by_prior(const double *precisions, size_t k, uint64_t n) {
+    return (1 + ((double)k + FEW_ROWS) / (double)(n > 0 ? n : 1)) / smallest(precisions, k);
+}
+
+static struct langevin_outlook look_at_precisions(const struct precisions *precisions) {
+    const size_t k = precisions->k;
+    return (struct langevin_outlook){
+        .noise = precisions->noise,
+        .user_spread = 1 / smallest(precisions->users, k),
+        .item_spread = 1 / smallest(precisions->items, k),
+        .prior = fmax(largest(precisions->users, k), largest(precisions->items, k)),
+    };
+}
+
 int langevin_measure(const struct langevin *langevin, struct langevin_stiffness *stiffness,
                      struct dpmf_error *error) {
+    const struct precisions *precisions = &langevin->precisions;
     const struct factor_matrix *items = &langevin->source.factors->items;
     const struct row_store item_rows = row_store_of(items->rows, items->n, items->stride);
-    const double noise = langevin->precisions.noise;
+    const double noise = precisions->noise;
     double users, others;
     int code = find_sigma(langevin, langevin->source.users,
                           noise_schedule_user_ratings(langevin->schedule), &users, error);
@@ -120,13 +159,31 @@ int langevin_measure(const struct langevin *langevin, struct langevin_stiffness 
         code = find_sigma(langevin, &item_rows, noise_schedule_item_ratings(langevin->schedule),
                           &others, error);
     if (code < 0) return code;
+    users = fmax(users, sigma_by_prior(precisions->users, precisions->k, langevin->users.n));
+    others = fmax(others, sigma_by_prior(precisions->items, precisions->k, items->n));
     *stiffness = (struct langevin_stiffness){
         .user_force = noise * others,
         .item_force = noise * users,
         .bias_force = noise,
         .extremes = noise_schedule_extremes(langevin->schedule),
+        .outlook = look_at_precisions(precisions),
     };
     return 0;
+}
+
+/* By how much something grew, beyond what is always allowed for. */
+static double growth(double now, double then) { return fmax(now / (then * SLACK), 1); }
+
+struct langevin_stiffness langevin_stiffness_now(const struct langevin *langevin,
+                                                 const struct langevin_stiffness *measured) {
+    const struct langevin_outlook *then = &measured->outlook;
+    const struct langevin_outlook now = look_at_precisions(&langevin->precisions);
+    struct langevin_stiffness s = *measured;
+    s.bias_force *= growth(now.noise, then->noise);
+    s.user_force *= growth(now.noise * now.item_spread, then->noise * then->item_spread);
+    s.item_force *= growth(now.noise * now.user_spread, then->noise * then->user_spread);
+    s.outlook.prior *= growth(now.prior, then->prior);
+    return s;
 }
 
 /* The stiffest row: by what it gets from payment to payment, and in an epoch. */
@@ -144,7 +201,9 @@ struct langevin_step langevin_safe_step(enum solver solver, const struct langevi
         .rows = fmin(LUMP_MOST / lump_of(s), EPOCH_MOST / epoch_of(s)),
         .biases = fmin(LUMP_MOST / lump, EPOCH_MOST / epoch),
     };
-    if (solver != SOLVER_SGLD) step.rows = sqrt(PUSH_MOST / epoch_of(s));
+    if (solver != SOLVER_SGLD)
+        step.rows =
+            sqrt(fmin(PUSH_MOST / epoch_of(s), FLIGHT_MOST / (lump_of(s) + s->outlook.prior)));
     step.drift = step.rows * PUSH_DRIFT;
     return step;
 }

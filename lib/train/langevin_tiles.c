@@ -22,6 +22,8 @@ enum {
     DRAW_ROWS = 64,   /* that have one stream when they are drawn */
 };
 
+#define TURN_MOST 0.15 /* of a thermostat, in a visit that is a whole epoch */
+
 enum noise_purpose { NOISE_TILES = 1, NOISE_IDLE, NOISE_USERS, NOISE_ITEMS, NOISE_MOMENTA };
 
 /* ---- payments --------------------------------------------------------------------------------- */
@@ -66,17 +68,19 @@ static void fill_push(const struct langevin *langevin, struct langevin_worker *w
         worker->spread[i] = sqrtf(z) * decay.spread;
         worker->damp[i] = 1;
         if (place->thermostats) {
-            float a = fminf(fmaxf(place->thermostats[which[i]] * time, -0.5f), 0.5f);
+            float a = place->thermostats[which[i]] * (float)langevin->turning * time;
+            a = fminf(fmaxf(a, -0.5f), 0.5f);
             worker->damp[i] = 1 - a * (1 - a * (0.5f - a * (1.0f / 6)));
         }
     }
 }
 
 /* The thermostat of Nose and Hoover: friction grows while momenta are too large. Once a visit, which is only
- * approximately what its equation says. */
+ * approximately what its equation says. It is kept in terms of how fast it turns, and so has the same distribution however fast
+ * that is. */
 static void turn_thermostats(const struct langevin *langevin, const struct langevin_worker *worker,
                              const struct langevin_place *place, const uint32_t *which, size_t n) {
-    const float rate = (float)(langevin->friction * langevin->friction);
+    const float rate = (float)langevin->turning;
     const float per_column = 1 / (float)langevin->source.factors->k;
     for (size_t i = 0; i < n; i++)
         place->thermostats[which[i]] +=
@@ -378,6 +382,7 @@ void langevin_set_step(struct langevin *langevin, const struct langevin_step *st
     double sum = 0;
     for (size_t x = 0; x < precisions->k; x++) sum += precisions->users[x] + precisions->items[x];
     langevin->friction = sqrt(sum / (2 * (double)precisions->k));
+    langevin->turning = fmin(langevin->friction, TURN_MOST / step->rows);
     lean_over(langevin, (1 + sqrt(step->drift * langevin->friction)) / step->drift);
 }
 

@@ -70,16 +70,28 @@ const double *langevin_item_squares(const struct langevin *langevin);
 
 /* ---- how large a step may be (langevin_step.c) -------------------------------------------------- */
 
+/* What the precisions of a round have to do with it: that of the ratings, the variance of the widest column of either side, and
+ * the largest precision of a column. */
+struct langevin_outlook {
+    double noise, user_spread, item_spread, prior;
+};
+
 /* The sharpest curvatures that rows have, as the model stands. */
 struct langevin_stiffness {
     double user_force,
         item_force;    /* of one rating, along the direction that has most of them, ... */
     double bias_force; /* ... and on a bias */
     struct noise_extremes extremes;
+    struct langevin_outlook outlook;
 };
 
 int langevin_measure(const struct langevin *langevin, struct langevin_stiffness *stiffness,
                      struct dpmf_error *error);
+
+/* What was measured, or more where the precisions have changed much since: with many rows they never do, with few they may in
+ * every round. */
+struct langevin_stiffness langevin_stiffness_now(const struct langevin *langevin,
+                                                 const struct langevin_stiffness *measured);
 
 /* The largest step that keeps the error of the stationary distribution small, and for a given step the `x` of the stiffest row:
  * its curvature times the noise that it gets at once. */

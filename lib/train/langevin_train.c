@@ -37,8 +37,10 @@ struct langevin_run {
     struct chain_watch *watch;
     struct posterior_mean *mean; /* NULL: no average is wanted */
     uint32_t chains, burn_in, samples;
-    uint32_t chain, round; /* from 0, and from 1 */
-    struct langevin_step step, sampling;
+    uint32_t chain, round;               /* from 0, and from 1 */
+    struct langevin_stiffness stiffness; /* as it was last measured */
+    struct langevin_step pace;           /* steps, in terms of those that are safe ... */
+    struct langevin_step step;           /* ... and as they are */
     double squared_error;
     double started;
 };
@@ -143,64 +145,73 @@ static void free_run(struct langevin_run *run) {
 
 /* ---- steps ------------------------------------------------------------------------------------ */
 
-/* What a burn-in begins with: the rates of SGD, whatever that does to the distribution. */
-static struct langevin_step first_step(struct langevin_run *run, const struct langevin_step *safe) {
-    const struct precisions *precisions = langevin_precisions(run->langevin);
-    const double rate = RATES_LEARNING_RATE / precisions->noise, unit = run->train.unit;
-    struct langevin_step step = *safe;
-    if (run->train.solver == SOLVER_SGLD)
-        step.rows = fmax(step.rows, 2 * rate / unit);
-    else
-        step.drift = fmax(step.drift, rate / unit / step.rows);
-    step.biases = fmax(step.biases, 2 * RATES_BIAS_RATE * rate);
+/* What is right for samples, as the precisions are: what was asked for, or what is safe. */
+static struct langevin_step sampling_step(const struct langevin_run *run) {
+    const enum solver solver = run->train.solver;
+    const double wanted = run->train.options->step;
+    const struct langevin_stiffness now = langevin_stiffness_now(run->langevin, &run->stiffness);
+    struct langevin_step step = langevin_safe_step(solver, &now);
+    if (wanted > 0) {
+        step.drift *= wanted / step.rows;
+        step.rows = wanted;
+    }
     return step;
 }
 
 static int measure(struct langevin_run *run, struct dpmf_error *error) {
-    struct langevin_stiffness stiffness;
-    const double wanted = run->train.options->step;
-    int code = langevin_measure(run->langevin, &stiffness, error);
+    struct dpmf_train_report *report = run->train.report;
+    int code = langevin_measure(run->langevin, &run->stiffness, error);
     if (code < 0) return code;
-    run->sampling = langevin_safe_step(run->train.solver, &stiffness);
-    if (wanted > 0) {
-        run->sampling.drift *= wanted / run->sampling.rows;
-        run->sampling.rows = wanted;
-    }
-    run->train.report->step = run->sampling.rows;
-    run->train.report->stiffness =
-        langevin_stiffness_of(run->train.solver, &stiffness, &run->sampling);
+    const struct langevin_step step = sampling_step(run);
+    report->step = step.rows;
+    report->stiffness = langevin_stiffness_of(run->train.solver, &run->stiffness, &step);
     return 0;
 }
 
-/* One of `left` equal steps towards another step, in proportions. */
-static void approach(struct langevin_step *step, const struct langevin_step *to, uint32_t left) {
-    step->rows *= pow(to->rows / step->rows, 1.0 / left);
-    step->biases *= pow(to->biases / step->biases, 1.0 / left);
-    step->drift *= pow(to->drift / step->drift, 1.0 / left);
+/* What a burn-in begins with: the rates of SGD, whatever that does to the distribution. */
+static struct langevin_step first_pace(struct langevin_run *run) {
+    const struct precisions *precisions = langevin_precisions(run->langevin);
+    const double rate = RATES_LEARNING_RATE / precisions->noise, unit = run->train.unit;
+    const struct langevin_step safe = sampling_step(run);
+    struct langevin_step pace = {1, 1, 1};
+    if (run->train.solver == SOLVER_SGLD)
+        pace.rows = fmax(1, 2 * rate / unit / safe.rows);
+    else
+        pace.drift = fmax(1, rate / unit / safe.rows / safe.drift);
+    pace.biases = fmax(1, 2 * RATES_BIAS_RATE * rate / safe.biases);
+    return pace;
+}
+
+/* One of `left` equal steps towards another pace, in proportions. */
+static void approach(struct langevin_step *pace, double to, uint32_t left) {
+    pace->rows *= pow(to / pace->rows, 1.0 / left);
+    pace->biases *= pow(to / pace->biases, 1.0 / left);
+    pace->drift *= pow(1 / pace->drift, 1.0 / left);
 }
 
 /* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter, steps that are HASTE times
  * too large, whose distribution is nearly right; then, and while sampling, what is safe, measured when it is first used and once
- * more when sampling begins, and constant from there on. */
+ * more when sampling begins. From there on a step changes only where the precisions ask for a smaller one. */
 static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     const uint32_t done = run->round - 1, burn_in = run->burn_in;
     const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
     const bool hasty = run->train.solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
     const double haste = hasty ? HASTE : 1;
-    const bool measured =
-        done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in;
-    if (done > falling && !measured) return 0; /* it stays what it is */
-    if (measured) {
+    if (done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in) {
         int code = measure(run, error);
         if (code < 0) return code;
-        if (done == 0) run->step = first_step(run, &run->sampling);
     }
-    struct langevin_step next = run->sampling;
-    next.rows *= haste;
-    next.biases *= haste;
-    if (done > 0 && done < falling) approach(&run->step, &next, falling - done + 1);
-    if (done >= falling) run->step = next;
-    langevin_set_step(run->langevin, &run->step);
+    if (done == 0) run->pace = first_pace(run);
+    if (done > 0 && done < falling) approach(&run->pace, haste, falling - done + 1);
+    if (done >= falling) run->pace = (struct langevin_step){haste, haste, 1};
+    const struct langevin_step safe = sampling_step(run), before = run->step;
+    run->step = (struct langevin_step){
+        .rows = safe.rows * run->pace.rows,
+        .biases = safe.biases * run->pace.biases,
+        .drift = safe.drift * run->pace.drift,
+    };
+    if (done == 0 || memcmp(&run->step, &before, sizeof before) != 0)
+        langevin_set_step(run->langevin, &run->step);
     return 0;
 }
 

@@ -151,19 +151,42 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
 
 /* ---- where it goes on ------------------------------------------------------------------------ */
 
+/* What --deterministic promises can be kept only where ratings are visited as they were. */
+static int compare_tiles(const struct checkpoint_file *file, uint64_t tiles, const char *order,
+                         struct dpmf_error *error) {
+    const struct checkpoint_state *was = &file->state;
+    if (was->tiles == 0) return 0;
+    if (was->tiles != tiles)
+        return mismatch(file, "tiles of another size",
+                        "--deterministic goes on only with the --memory, the processor and the "
+                        "number of processes of the first run; go on without it, or start anew",
+                        error);
+    if (strcmp(was->order, order) != 0)
+        return mismatch(file, "another order",
+                        "go on without --deterministic, or start anew with it", error);
+    return 0;
+}
+
+int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool exact,
+                      const char *order, const struct dpmf_run *run, struct dpmf_error *error) {
+    const struct checkpoint_state *was = &file->state;
+    int code = exact ? compare_tiles(file, tiles, order, error) : 0;
+    if (code < 0 || was->superblocks_done == 0 || !run->warn) return code;
+    char text[160];
+    snprintf(text, sizeof text,
+             "the snapshot is from the middle of epoch %u; several processes begin that epoch "
+             "anew",
+             was->epoch + 1);
+    run->warn(run->self, text);
+    return 0;
+}
+
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error) {
     const struct checkpoint_state *was = &file->state;
     uint64_t n = tiling_n_superblocks(tiling), users = tiling_users_a_superblock(tiling);
-    bool told = was->tiles != 0;
-    if (exact && told && was->tiles != tiling_checksum(tiling))
-        return mismatch(file, "tiles of another size",
-                        "--deterministic goes on only with the --memory and the processor of the "
-                        "first run; go on without it, or start anew",
-                        error);
-    if (exact && told && strcmp(was->order, order) != 0)
-        return mismatch(file, "another order",
-                        "go on without --deterministic, or start anew with it", error);
+    int code = exact ? compare_tiles(file, tiling_checksum(tiling), order, error) : 0;
+    if (code < 0) return code;
     if (was->superblock_users == 0 || was->superblocks_done == 0)
         *superblock = 0;
     else if (was->superblock_users == users)
@@ -177,7 +200,7 @@ int resume_find_place(const struct checkpoint_file *file, const struct tiling *t
     return 0;
 }
 
-static int compare_ids(const struct checkpoint_file *file, const struct factors *factors,
+int resume_compare_ids(const struct checkpoint_file *file, const struct factors *factors,
                        struct dpmf_error *error) {
     int same = file->n_users == factors->users.n && file->n_items == factors->items.n;
     if (same == 1)
@@ -191,7 +214,7 @@ int resume_read(const struct checkpoint_file *file, struct factors *factors,
                 const struct row_store *users, struct best_epoch *best, struct dpmf_error *error) {
     struct factor_matrix *items = &factors->items;
     const struct row_store item_rows = row_store_of(items->rows, items->n, items->stride);
-    int code = compare_ids(file, factors, error);
+    int code = resume_compare_ids(file, factors, error);
     if (code == 0)
         code = rows_file_load(users, factors->users.biases, CHECKPOINT_USERS, file, error);
     if (code == 0) code = rows_file_load(&item_rows, items->biases, CHECKPOINT_ITEMS, file, error);

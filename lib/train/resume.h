@@ -24,6 +24,15 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error);
 
+/* The same where only whole epochs are gone on from: `tiles` is the checksum of how this run cuts its ratings. What was done of the
+ * next epoch is done again, which is told to run->warn. */
+int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool exact,
+                      const char *order, const struct dpmf_run *run, struct dpmf_error *error);
+
+/* Whether a snapshot is of these users and items, in this order. */
+int resume_compare_ids(const struct checkpoint_file *file, const struct factors *factors,
+                       struct dpmf_error *error);
+
 /* Reads rows and biases, after comparing the ids; the best epoch as well, where it is told and `best` is not
  * NULL. */
 int resume_read(const struct checkpoint_file *file, struct factors *factors,

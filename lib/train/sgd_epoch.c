@@ -51,6 +51,7 @@ struct sgd_epoch {
     /* of the running epoch */
     uint32_t number;
     size_t first;
+    struct sgd_groups groups; /* that are visited */
     struct sgd_rates rates;
     struct sgd_watch watch;
     size_t next;          /* superblock to hand out */
@@ -210,18 +211,19 @@ static void leave_group(struct sgd_epoch *epoch, size_t group) {
 /* Each worker starts with another group, and passes by those that are taken. */
 static void visit_freely(struct sgd_epoch *epoch, const struct superblock_view *view, int worker,
                          uint8_t *done) {
-    size_t n = epoch->n_groups, left = n, idle = 0;
-    size_t group = (size_t)worker * n / (size_t)thread_pool_size(epoch->pool);
+    size_t n = epoch->groups.n, left = n, idle = 0;
+    size_t i = (size_t)worker * n / (size_t)thread_pool_size(epoch->pool);
     memset(done, 0, n);
-    for (; left > 0; group = group + 1 == n ? 0 : group + 1) {
-        if (done[group] || !take_group(epoch, group)) {
+    for (; left > 0; i = i + 1 == n ? 0 : i + 1) {
+        const size_t group = epoch->groups.first + i;
+        if (done[i] || !take_group(epoch, group)) {
             if (++idle > 2 * n) sched_yield(); /* every group left is taken: let its holder run */
             continue;
         }
         idle = 0;
         if (goes_on(epoch)) visit_tile(epoch, view, group, worker);
         leave_group(epoch, group);
-        done[group] = 1;
+        done[i] = 1;
         left--;
     }
 }
@@ -239,7 +241,8 @@ static bool await_turn(struct sgd_epoch *epoch, size_t group, size_t superblock)
 
 static void visit_in_order(struct sgd_epoch *epoch, const struct superblock_view *view,
                            int worker) {
-    for (size_t group = 0; group < epoch->n_groups; group++) {
+    const size_t end = epoch->groups.first + epoch->groups.n;
+    for (size_t group = epoch->groups.first; group < end; group++) {
         if (!await_turn(epoch, group, view->superblock) || !goes_on(epoch)) return;
         visit_tile(epoch, view, group, worker);
         atomic_store_explicit(&epoch->group_turn[group].n, view->superblock + 1,
@@ -273,7 +276,7 @@ static void visit_superblocks(struct sgd_epoch *epoch, int worker) {
             visit_in_order(epoch, &view, worker);
         else
             visit_freely(epoch, &view, worker, done);
-        if (epoch->watch.noise)
+        if (epoch->watch.noise && epoch->groups.last)
             epoch->watch.noise->after_users(epoch->watch.noise->self, worker, &view);
         superblock_stream_give_back(epoch->stream, &view);
     }
@@ -363,11 +366,12 @@ static size_t superblocks_done(const struct sgd_epoch *epoch) {
     return s;
 }
 
-int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
-                  const struct sgd_rates *rates, const struct sgd_watch *watch, size_t *done,
-                  struct dpmf_error *error) {
+static int run_groups(struct sgd_epoch *epoch, uint32_t number, size_t first,
+                      const struct sgd_groups *groups, const struct sgd_rates *rates,
+                      const struct sgd_watch *watch, size_t *done, struct dpmf_error *error) {
     epoch->number = number;
     epoch->first = first;
+    epoch->groups = *groups;
     epoch->rates = *rates;
     epoch->watch = watch ? *watch : (struct sgd_watch){0};
     *done = first;
@@ -383,6 +387,20 @@ int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
     if (end < 0) return end;
     return *done == epoch->n_superblocks ? 0
                                          : error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+}
+
+int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
+                  const struct sgd_rates *rates, const struct sgd_watch *watch, size_t *done,
+                  struct dpmf_error *error) {
+    const struct sgd_groups all = {.n = epoch->n_groups, .last = true};
+    return run_groups(epoch, number, first, &all, rates, watch, done, error);
+}
+
+int sgd_epoch_run_groups(struct sgd_epoch *epoch, uint32_t number, const struct sgd_groups *groups,
+                         const struct sgd_rates *rates, const struct sgd_watch *watch,
+                         struct dpmf_error *error) {
+    size_t done;
+    return run_groups(epoch, number, 0, groups, rates, watch, &done, error);
 }
 
 double sgd_epoch_squared_error(const struct sgd_epoch *epoch, size_t superblock) {

@@ -84,11 +84,23 @@ struct sgd_watch {
     const struct sgd_noise *noise; /* of a sampler */
 };
 
-/* Runs epoch number `number`, from superblock `first` on. *done is how many superblocks of it are done in the end, whatever the result: but after a failure
- * or when it was stopped at once, nothing is known of those after them. */
+/* Runs epoch number `number`, from superblock `first` on. *done is how many superblocks of it are done in the end, whatever the
+ * result: but after a failure or when it was stopped at once, nothing is known of those after them. */
 int sgd_epoch_run(struct sgd_epoch *epoch, uint32_t number, size_t first,
                   const struct sgd_rates *rates, const struct sgd_watch *watch, size_t *done,
                   struct dpmf_error *error);
+
+/* Some groups that follow each other: a piece of an epoch in which all superblocks visit these and no others. With `last`, all
+ * others have been visited before. */
+struct sgd_groups {
+    size_t first, n;
+    bool last;
+};
+
+/* Runs such a piece of an epoch, of a tiling that is in memory; the pieces of an epoch come in any order. */
+int sgd_epoch_run_groups(struct sgd_epoch *epoch, uint32_t number, const struct sgd_groups *groups,
+                         const struct sgd_rates *rates, const struct sgd_watch *watch,
+                         struct dpmf_error *error);
 
 /* The sum of the squared errors of a superblock's ratings in the last epoch it was visited in, each as it was
  * just before its update. From any thread, once the stream says that the superblock is done. */

@@ -14,6 +14,7 @@
 #include "train/rates.h"
 #include "train/rows_file.h"
 #include "train/solver.h"
+#include "train/train_ranks.h"
 #include "train/train_run.h"
 
 static double now(void) {
@@ -94,14 +95,20 @@ static int diverged(struct dpmf_error *error, uint32_t epoch, double rate) {
 }
 
 /* The epoch's error: what was there when it was begun, and its superblocks in order. */
-static double train_rmse(const struct train_run *train) {
+static int find_train_rmse(struct train_run *train, double *rmse, struct dpmf_error *error) {
     double squared_error = train->state.squared_error;
     uint64_t n = train->state.ratings_done;
+    if (train->cluster) {
+        int code = train_ranks_squared_error(train, &squared_error, error);
+        *rmse = sqrt(squared_error / (double)train->state.n_ratings);
+        return code;
+    }
     for (size_t s = train->first; s < tiling_n_superblocks(train->tiling); s++) {
         squared_error += sgd_epoch_squared_error(train->epoch, s);
         n += tiling_superblock_ratings(train->tiling, s);
     }
-    return sqrt(squared_error / (double)(n > 0 ? n : 1));
+    *rmse = sqrt(squared_error / (double)(n > 0 ? n : 1));
+    return 0;
 }
 
 static uint64_t count_updates(const struct train_run *train, size_t done) {
@@ -121,24 +128,48 @@ static int validate(struct train_run *train, double *rmse, struct dpmf_error *er
     struct checkpoint_state *state = &train->state;
     *rmse = NAN;
     if (!train->valid) return 0;
-    int code = valid_set_rmse(train->valid, &train->factors, &train->users, train->kernels,
+    int code = train->cluster ? ring_gather_all(train->ring, error) : 0;
+    if (code == 0)
+        code = valid_set_rmse(train->valid, &train->factors, &train->users, train->kernels,
                               train->pool, rmse, error);
     if (code < 0) return code;
     if (!isnan(state->best_valid) && !(*rmse < state->best_valid)) return 0;
     snapshot_await_best(train->snapshot);
     state->best_valid = *rmse;
     state->best_epoch = state->epoch;
-    return best_epoch_keep(&train->best, &train->factors, &train->users, error);
+    code = best_epoch_keep(&train->best, &train->factors, &train->users, error);
+    return cluster_agree(train->cluster, code, error);
+}
+
+/* In a cluster a snapshot is written while nobody works: at the end of an epoch, when rank 0 says so. */
+static int write_ranks_snapshot(struct train_run *train, struct dpmf_error *error) {
+    const struct checkpoint_state *state = &train->state;
+    const bool with_best = train->best.kept && state->best_epoch != state->epoch;
+    int code = train->valid ? 0 : ring_gather_first(train->ring, error); /* else all is there */
+    if (code == 0) code = train_ranks_write(train, train->options->snapshot, with_best, error);
+    train->snapshot_epoch = state->epoch;
+    train->snapshot_time = now();
+    return code;
+}
+
+static int snapshot_ranks(struct train_run *train, uint32_t every, struct dpmf_error *error) {
+    const double seconds = train->options->snapshot_seconds;
+    bool due = (every > 0 && train->state.epoch % every == 0) ||
+               (seconds > 0 && now() - train->snapshot_time >= seconds);
+    if (!train->options->snapshot) return 0;
+    int code = train_ranks_tell(train, &due, error);
+    return code < 0 || !due ? code : write_ranks_snapshot(train, error);
 }
 
 /* By epochs, unless it is by anything else. */
 static int snapshot_epoch(struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
+    bool other = options->snapshot_blocks > 0 || options->snapshot_seconds > 0;
+    uint32_t every = options->snapshot_every ? options->snapshot_every : other ? 0 : 1;
+    if (train->cluster) return snapshot_ranks(train, every, error);
     if (!train->snapshot) return 0;
     int code = snapshot_check(train->snapshot, error);
     if (code < 0) return code;
-    bool other = options->snapshot_blocks > 0 || options->snapshot_seconds > 0;
-    uint32_t every = options->snapshot_every ? options->snapshot_every : other ? 0 : 1;
     bool due = (every > 0 && train->state.epoch % every == 0) ||
                snapshot_is_due(train->snapshot, train->state.epoch, 0);
     return due ? begin_snapshot(train, 0, error) : 0;
@@ -149,11 +180,12 @@ static int visit_ratings(struct train_run *train, const struct sgd_rates *rates,
                          struct dpmf_epoch *epoch, struct dpmf_error *error) {
     const struct sgd_watch watch = watch_of(train);
     double begun = now();
-    size_t done;
-    int code =
-        sgd_epoch_run(train->epoch, train->state.epoch, train->first, rates, &watch, &done, error);
+    size_t done = 0;
+    int code = train->cluster ? train_ranks_epoch(train, rates, &watch, error)
+                              : sgd_epoch_run(train->epoch, train->state.epoch, train->first, rates,
+                                              &watch, &done, error);
     double seconds = now() - begun;
-    uint64_t n = count_updates(train, done);
+    uint64_t n = train->cluster ? train->state.n_ratings : count_updates(train, done);
     train->report->seconds += seconds;
     train->n_updates += n;
     epoch->updates_per_second = (double)n / fmax(seconds, 1e-9);
@@ -171,8 +203,8 @@ static int run_epoch(struct train_run *train, double started, struct dpmf_epoch 
     *epoch = (struct dpmf_epoch){.epoch = train->state.epoch + 1};
     int code = visit_ratings(train, &rates, epoch, error);
     if (code == DPMF_ERR_TRAIN_DIVERGED) return diverged(error, epoch->epoch, rate);
+    if (code == 0) code = find_train_rmse(train, &epoch->train_rmse, error);
     if (code < 0) return code;
-    epoch->train_rmse = train_rmse(train);
     if (!isfinite(epoch->train_rmse) || epoch->train_rmse > train->worst_rmse)
         return diverged(error, epoch->epoch, rate);
     train->state.epoch++;
@@ -201,7 +233,9 @@ static int run_epochs(struct train_run *train,
         if (code < 0) return code;
         report->train_rmse = epoch.train_rmse;
         report->valid_rmse = epoch.valid_rmse;
-        wanted = !on_epoch || on_epoch(train->run->self, &epoch) == 0;
+        wanted = !on_epoch || cluster_rank(train->cluster) > 0 ||
+                 on_epoch(train->run->self, &epoch) == 0;
+        if (train->cluster && (code = train_ranks_tell(train, &wanted, error)) < 0) return code;
     }
     report->epochs = train->state.epoch;
     report->updates_per_second = (double)train->n_updates / fmax(report->seconds, 1e-9);
@@ -212,6 +246,10 @@ static int run_epochs(struct train_run *train,
 
 /* The last snapshot is of the run's end, whatever there was before. */
 static int end_snapshots(struct train_run *train, struct dpmf_error *error) {
+    if (train->cluster)
+        return train->options->snapshot && train->snapshot_epoch != train->state.epoch
+                   ? write_ranks_snapshot(train, error)
+                   : 0;
     if (!train->snapshot) return 0;
     int code = snapshot_finish(train->snapshot, error);
     if (code < 0 || snapshot_is_at(train->snapshot, train->state.epoch, 0)) return code;
@@ -227,6 +265,12 @@ static int write_model(struct train_run *train, const char *output, struct dpmf_
     if (train->best.kept) {
         code = best_epoch_restore(&train->best, factors, &train->users, error);
         train->report->valid_rmse = train->state.best_valid;
+    }
+    if (train->cluster) {
+        code = cluster_agree(train->cluster, code, error);
+        if (code == 0 && !train->best.kept) code = ring_gather_first(train->ring, error);
+        if (code == 0) code = train_ranks_report(train, error);
+        return code < 0 ? code : train_ranks_write(train, output, false, error);
     }
     struct checkpoint_draft *draft = NULL;
     if (code == 0)
@@ -278,6 +322,8 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     memset(report, 0, sizeof *report);
     int code = solver_find(options->solver, &solver, error);
     if (code == 0) code = solver_check_options(solver, options, error);
+    if (code == 0 && cluster_size(run->cluster) > 1) code = solver_check_ranks(solver, error);
+    code = cluster_agree(run->cluster, code, error);
     if (code < 0) return code;
     switch (solver) {
     case SOLVER_SGD: return sgd_train(store, valid, output, options, run, on_epoch, report, error);

@@ -19,6 +19,7 @@
 #include "train/model_ids.h"
 #include "train/rates.h"
 #include "train/resume.h"
+#include "train/train_ranks.h"
 #include "train/train_run.h"
 
 enum { TIERS_MAX = 64, PREFETCH = 2, PREFETCH_MAX = 1024 };
@@ -110,8 +111,8 @@ static void begin_state(struct train_run *train) {
         .learning_rate = options->learning_rate,
         .decay = options->decay,
         .regularization = options->regularization,
-        .n_ratings = store_n_ratings(train->store),
-        .fingerprint = fingerprint_of(train->store),
+        .n_ratings = store_n_ratings(train->whole),
+        .fingerprint = fingerprint_of(train->whole),
         .best_valid = NAN,
     };
     static const char *const orders[] = {
@@ -143,7 +144,7 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     dpmf_json_string(json, "kernels", train->kernels->name);
     dpmf_json_bool(json, "deterministic", options->deterministic);
     dpmf_json_bool(json, "hogwild", options->hogwild);
-    dpmf_json_uint(json, "ratings", store_n_ratings(train->store));
+    dpmf_json_uint(json, "ratings", store_n_ratings(train->whole));
     dpmf_json_end_object(json);
     const char *text = dpmf_json_text(json, NULL);
     train->provenance = text ? strdup(text) : NULL;
@@ -175,6 +176,36 @@ static void make_plan(struct train_run *train) {
                     plan->sampler;
 }
 
+/* Tiles what is here of the ratings, within the memory there is. */
+static int build_tiles(struct train_run *train, struct tiling_options *options, uint64_t *missing,
+                       struct dpmf_error *error) {
+    make_plan(train);
+    double started = now();
+    int code = memory_plan_divide(&train->plan, options, error);
+    if (code < 0) return code;
+    code = tiling_build(train->store, options, train->run, &train->tiling, error);
+    if (code == DPMF_ERR_USAGE_MEMORY) return memory_plan_refuse(&train->plan, *missing, error);
+    if (code < 0) return code;
+    train->report->tiling_seconds = now() - started;
+    train->report->tiles_on_disk = tiling_is_streamed(train->tiling);
+    train->state.superblock_users = tiling_users_a_superblock(train->tiling);
+    train->state.tiles = tiling_checksum(train->tiling);
+    return 0;
+}
+
+static int tile_share(struct train_run *train, struct tiling_options *options, uint64_t *missing,
+                      struct dpmf_error *error) {
+    struct tiling_whole whole;
+    int code = train_ranks_agree_on_items(train, options, &whole, error);
+    if (code == 0) {
+        options->whole = &whole;
+        code = build_tiles(train, options, missing, error);
+        code = train_ranks_end_tiling(train, code, error);
+    }
+    free((void *)(uintptr_t)whole.item_ratings);
+    return code;
+}
+
 static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
     uint64_t tiers[TIERS_MAX], missing = 0;
     struct tiling_options options = {
@@ -182,7 +213,8 @@ static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
         .k = train->options->factors,
         .threads = train->threads,
         .lanes = sgd_shares(train->order, train->threads),
-        .superblock_users = train->options->resume ? train->resumed.state.superblock_users : 0,
+        .superblock_users =
+            train->options->resume && !train->cluster ? train->resumed.state.superblock_users : 0,
         .missing = &missing,
     };
     if (train->options->tiers) {
@@ -190,18 +222,8 @@ static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
         if (code < 0) return code;
         options.tier_ends = tiers;
     }
-    make_plan(train);
-    double started = now();
-    int code = memory_plan_divide(&train->plan, &options, error);
-    if (code < 0) return code;
-    code = tiling_build(train->store, &options, train->run, &train->tiling, error);
-    if (code == DPMF_ERR_USAGE_MEMORY) return memory_plan_refuse(&train->plan, missing, error);
-    if (code < 0) return code;
-    train->report->tiling_seconds = now() - started;
-    train->report->tiles_on_disk = tiling_is_streamed(train->tiling);
-    train->state.superblock_users = tiling_users_a_superblock(train->tiling);
-    train->state.tiles = tiling_checksum(train->tiling);
-    return 0;
+    return train->cluster ? tile_share(train, &options, &missing, error)
+                          : build_tiles(train, &options, &missing, error);
 }
 
 static void drop_index(struct factor_ids *ids) {
@@ -216,10 +238,36 @@ static int make_valid_set(struct train_run *train, struct dpmf_error *error) {
     struct factor_ids *users = &train->factors.user_ids, *items = &train->factors.item_ids;
     int code = factor_ids_index(users, error);
     if (code == 0) code = factor_ids_index(items, error);
-    if (code == 0) code = valid_set_init(&train->valid, train->valid_store, &train->factors, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0)
+        code = valid_set_init(&train->valid, train->valid_store, &train->factors, train->cluster,
+                              error);
     drop_index(users);
     drop_index(items);
     return code;
+}
+
+/* The rows of a run that begins, or goes on. */
+static int fill_model(struct train_run *train, struct dpmf_error *error) {
+    struct factors *factors = &train->factors;
+    if (train->cluster)
+        return train->options->resume ? train_ranks_read(train, error)
+                                      : train_ranks_fill(train, error);
+    if (train->options->resume)
+        return resume_read(&train->resumed, factors, &train->users,
+                           train->valid ? &train->best : NULL, error);
+    first_rows_fill(&factors->items, factors->k, train->unit, train->options->seed,
+                    FIRST_ROWS_ITEMS);
+    return first_rows_fill_store(&train->users, 0, factors->k, train->unit, train->options->seed,
+                                 FIRST_ROWS_USERS, error);
+}
+
+/* In a cluster, what is known of all users and items must be complete before rows are. */
+static int describe_model(struct train_run *train, struct dpmf_error *error) {
+    if (!train->cluster) return 0;
+    int code = train_ranks_mean_rating(train, &train->factors.offset, error);
+    return code < 0 ? code
+                    : rank_share_describe(&train->share, &train->factors, train->tiling, error);
 }
 
 static int make_model(struct train_run *train, struct dpmf_error *error) {
@@ -243,14 +291,10 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
         code = factor_matrix_init(&factors->items, info.items, stride, TILING_SPARE_ROWS, error);
     if (code == 0 && train->plan.has_best)
         code = best_epoch_init(&train->best, factors, beside, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0) code = describe_model(train, error);
     if (code < 0 || train->solver != SOLVER_SGD) return code;
-    if (train->options->resume)
-        return resume_read(&train->resumed, factors, &train->users,
-                           train->valid ? &train->best : NULL, error);
-    first_rows_fill(&factors->items, factors->k, train->unit, train->options->seed,
-                    FIRST_ROWS_ITEMS);
-    return first_rows_fill_store(&train->users, factors->k, train->unit, train->options->seed,
-                                 FIRST_ROWS_USERS, error);
+    return cluster_agree(train->cluster, fill_model(train, error), error);
 }
 
 /* The state goes on where the snapshot's was; how the ratings are cut is this run's affair. */
@@ -288,24 +332,20 @@ static int make_snapshots(struct train_run *train, struct dpmf_error *error) {
     return snapshot_init(&train->snapshot, &source, error);
 }
 
-int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
-    int code = check_options(train, error);
-    if (code < 0) return code;
-    train->threads = threads_wanted(train->run);
-    int most = sgd_at_once(train->order, train->threads);
-    if (train->threads > most) train->threads = most; /* more would have nothing to do */
-    begin_state(train);
-    if (train->options->resume)
-        code = resume_open(&train->resumed, train->options->resume, train->options->factors,
+/* Opens the snapshot to go on from, if there is one. */
+static int open_resumed(struct train_run *train, struct dpmf_error *error) {
+    if (!train->options->resume) return 0;
+    if (train->cluster) return train_ranks_open_resumed(train, error);
+    int code = resume_open(&train->resumed, train->options->resume, train->options->factors,
                            &train->state, error);
-    if (code == 0 && train->options->resume)
-        code = resume_compare(&train->resumed, train->options, train->kernels->name,
-                              train->valid_store != NULL, train->run, error);
-    if (code == 0) code = model_ids_fill_users(&train->factors.user_ids, train->store, error);
-    if (code == 0) code = tile_ratings(train, error);
-    if (code == 0 && train->options->resume) code = find_place(train, error);
-    if (code == 0) code = make_model(train, error);
-    if (code == 0) code = write_provenance(train, error);
+    return code < 0 ? code
+                    : resume_compare(&train->resumed, train->options, train->kernels->name,
+                                     train->valid_store != NULL, train->run, error);
+}
+
+/* What goes through the epochs, when the model is there. */
+static int make_engine(struct train_run *train, struct dpmf_error *error) {
+    int code = write_provenance(train, error);
     if (code == 0) code = thread_pool_init(&train->pool, train->threads, error);
     if (code == 0)
         code = superblock_stream_init(&train->stream, train->tiling, &train->users,
@@ -314,11 +354,35 @@ int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
     if (code == 0)
         code = sgd_epoch_init(&train->epoch, train->tiling, train->stream, train->kernels,
                               &train->factors, train->order, train->pool, error);
-    if (code == 0) code = make_snapshots(train, error);
-    return code;
+    if (train->cluster) {
+        if (code == 0) code = train_ranks_make_ring(train, error);
+        return cluster_agree(train->cluster, code, error);
+    }
+    return code < 0 ? code : make_snapshots(train, error);
+}
+
+int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
+    train->cluster = cluster_size(train->run->cluster) > 1 ? train->run->cluster : NULL;
+    train->whole = train->store;
+    int code = check_options(train, error);
+    if (train->cluster) code = train_ranks_open(train, code, error);
+    if (code < 0) return code;
+    train->threads = threads_wanted(train->run);
+    int most = sgd_at_once(train->order, train->threads);
+    if (train->threads > most) train->threads = most; /* more would have nothing to do */
+    begin_state(train);
+    code = open_resumed(train, error);
+    if (code < 0) return code;
+    code = model_ids_fill_users(&train->factors.user_ids, train->store, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0) code = tile_ratings(train, error);
+    if (code == 0 && train->options->resume && !train->cluster) code = find_place(train, error);
+    if (code == 0) code = make_model(train, error);
+    return code < 0 ? code : make_engine(train, error);
 }
 
 void train_run_free(struct train_run *train) {
+    ring_free(train->ring);
     snapshot_free(train->snapshot);
     checkpoint_file_close(&train->resumed);
     valid_set_free(train->valid);
@@ -329,6 +393,7 @@ void train_run_free(struct train_run *train) {
     best_epoch_free(&train->best);
     row_store_close(&train->users);
     factors_free(&train->factors);
+    rank_share_close(&train->share);
     free(train->provenance);
     pthread_mutex_destroy(&train->progress_lock);
 }

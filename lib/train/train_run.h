@@ -11,13 +11,18 @@
 #include "model/checkpoint.h"
 #include "train/best_epoch.h"
 #include "train/memory_plan.h"
+#include "train/rank_share.h"
+#include "train/ring.h"
 #include "train/sgd_epoch.h"
 #include "train/snapshot.h"
 #include "train/solver.h"
 #include "train/valid_set.h"
 
 struct train_run {
-    const struct dpmf_store *store;
+    const struct dpmf_store *whole; /* all ratings ... */
+    const struct dpmf_store
+        *store; /* ... and those of the users that are here: in a cluster, a share */
+    const struct dpmf_cluster *cluster; /* NULL: one machine */
     struct dpmf_store *valid_store;
     enum solver solver;
     const struct dpmf_train_options *options;
@@ -37,6 +42,11 @@ struct train_run {
     struct best_epoch best;
     struct checkpoint_file resumed;
     struct snapshot *snapshot;
+    struct rank_share share; /* of this rank, in a cluster, ... */
+    struct ring *ring;       /* ... and how items come by */
+    uint64_t bytes_sent;     /* by this rank, in epochs */
+    uint32_t snapshot_epoch; /* of a cluster's last snapshot, or where the run began, ... */
+    double snapshot_time;    /* ... and when that was */
     struct checkpoint_state state;
     size_t first;       /* superblock at which the epoch was begun: 0 but after a resume */
     uint64_t n_updates; /* of this run */

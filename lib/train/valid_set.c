@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/store.h"
+#include "train/rank_share.h"
 
 enum { PIECE = 16384 /* ratings a thread takes at once; sums are per piece, added in order */ };
 
@@ -23,9 +24,10 @@ struct valid_rating {
 };
 
 struct valid_set {
+    const struct dpmf_cluster *cluster; /* NULL: one machine */
     struct valid_rating *ratings;
-    uint64_t n;
-    double *sums; /* by piece */
+    uint64_t n, n_all; /* that are here, and everywhere */
+    double *sums;      /* by piece */
     size_t n_pieces;
     double *totals;    /* of predictions, by rating: NULL before valid_set_mean_rmse; ... */
     uint64_t n_totals; /* ... over so many models */
@@ -52,11 +54,40 @@ struct valid_fill {
     const struct factors *factors;
     const struct dpmf_store *store;
     uint32_t *row_of_item;
+    uint64_t *known; /* by user of the store: whether a rank has them; in a cluster */
 };
 
 static uint32_t row_of(const struct factor_ids *ids, const char *id, size_t length) {
     uint64_t row = factor_ids_find(ids, id, length);
     return row == UINT64_MAX ? UNKNOWN : (uint32_t)row;
+}
+
+/* Whether this rank looks after a user's ratings. */
+static bool is_wanted(const struct valid_fill *fill, uint64_t user, uint32_t row) {
+    if (!fill->known || row != UNKNOWN) return true;
+    return fill->known[user] == 0 && cluster_rank(fill->set->cluster) == 0;
+}
+
+/* Finds out which of the set's users are known to any rank. */
+static int find_known(struct valid_fill *fill, struct store_raw *raw, struct store_space *space,
+                      struct dpmf_error *error) {
+    const struct dpmf_cluster *cluster = fill->set->cluster;
+    const size_t n = (size_t)store_n_users(fill->store);
+    int code = 0;
+    fill->known = memory_alloc_zero(n, sizeof fill->known[0]);
+    if (!fill->known) code = error_no_memory(error);
+    for (uint64_t b = 0; b < store_n_blocks(fill->store) && code == 0; b++) {
+        struct store_block block = {0};
+        code = store_block_read(fill->store, b, raw, error);
+        if (code == 0)
+            code = store_block_decode(fill->store, raw, STORE_WANT_IDS, space, &block, error);
+        for (uint32_t u = 0; u < block.n_users && code == 0; u++)
+            fill->known[block.first_user + u] =
+                row_of(&fill->factors->user_ids, block.id_bytes + block.id_start[u],
+                       (size_t)(block.id_start[u + 1] - block.id_start[u])) != UNKNOWN;
+    }
+    code = cluster_agree(cluster, code, error);
+    return code < 0 ? code : cluster_all_sum(cluster, fill->known, n, error);
 }
 
 static int fill_block(struct valid_fill *fill, uint64_t b, struct store_raw *raw,
@@ -70,6 +101,7 @@ static int fill_block(struct valid_fill *fill, uint64_t b, struct store_raw *raw
     for (uint32_t u = 0; u < block.n_users; u++) {
         uint32_t user = row_of(&fill->factors->user_ids, block.id_bytes + block.id_start[u],
                                (size_t)(block.id_start[u + 1] - block.id_start[u]));
+        if (!is_wanted(fill, block.first_user + u, user)) continue;
         for (uint64_t r = block.start[u]; r < block.start[u + 1]; r++)
             fill->set->ratings[fill->set->n++] =
                 (struct valid_rating){user, fill->row_of_item[block.item[r]], block.value32[r]};
@@ -96,18 +128,28 @@ uint64_t valid_set_bytes(uint64_t n_ratings, bool making) {
 }
 
 int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
-                   const struct factors *factors, struct dpmf_error *error) {
+                   const struct factors *factors, const struct dpmf_cluster *cluster,
+                   struct dpmf_error *error) {
     *out = NULL;
     int code = 0;
     struct store_raw raw = {0};
     struct store_space space = {0};
     struct valid_set *set = memory_alloc_zero(1, sizeof *set);
-    if (!set) return error_no_memory(error);
+    code = cluster_agree(cluster, set ? 0 : error_no_memory(error), error);
+    if (code < 0) {
+        free(set);
+        return code;
+    }
+    set->cluster = cluster;
     struct valid_fill fill = {.set = set, .factors = factors, .store = store};
     size_t n = (size_t)store_n_ratings(store), n_items = (size_t)store_n_items(store);
-    set->n_pieces = (n + PIECE - 1) / PIECE;
+    set->n_all = n;
+    if (cluster_size(cluster) > 1) {
+        code = find_known(&fill, &raw, &space, error);
+        if (code < 0) goto out;
+    }
     set->ratings = memory_alloc(n, sizeof set->ratings[0]);
-    set->sums = memory_alloc(set->n_pieces, sizeof set->sums[0]);
+    set->sums = memory_alloc((n + PIECE - 1) / PIECE, sizeof set->sums[0]);
     fill.row_of_item = memory_alloc(n_items, sizeof fill.row_of_item[0]);
     if (!set->ratings || !set->sums || !fill.row_of_item) {
         code = error_no_memory(error);
@@ -120,10 +162,12 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
     for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++)
         code = fill_block(&fill, b, &raw, &space, error);
     if (code < 0) goto out;
+    set->n_pieces = (size_t)((set->n + PIECE - 1) / PIECE);
     sort_by_user(set);
     *out = set;
     set = NULL;
 out:
+    free(fill.known);
     free(fill.row_of_item);
     free(raw.buffer.bytes);
     store_space_free(&space);
@@ -224,14 +268,14 @@ static int find_rmse(struct valid_set *set, const struct factors *factors,
     atomic_store(&set->code, 0);
     thread_pool_run(pool, sum_pieces, set);
     int code = atomic_load(&set->code);
-    if (code < 0) {
-        if (error) *error = set->error;
-        return code;
-    }
+    if (code < 0 && error) *error = set->error;
+    code = cluster_agree(set->cluster, code, error);
+    if (code < 0) return code;
     double sum = 0;
     for (size_t i = 0; i < set->n_pieces; i++) sum += set->sums[i];
-    *rmse = sqrt(sum / (double)set->n);
-    return 0;
+    code = rank_share_sum(set->cluster, &sum, 1, error);
+    *rmse = sqrt(sum / (double)set->n_all);
+    return code;
 }
 
 int valid_set_rmse(struct valid_set *set, const struct factors *factors,
@@ -245,7 +289,8 @@ int valid_set_mean_rmse(struct valid_set *set, const struct factors *factors,
                         const struct row_store *users, const struct kernel_set *kernels,
                         struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
     if (!set->totals) set->totals = memory_alloc_zero((size_t)set->n, sizeof set->totals[0]);
-    if (!set->totals) return error_no_memory(error);
+    int code = cluster_agree(set->cluster, set->totals ? 0 : error_no_memory(error), error);
+    if (code < 0) return code;
     set->totalling = true;
     set->n_totals++;
     return find_rmse(set, factors, users, kernels, pool, rmse, error);

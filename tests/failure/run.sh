@@ -68,6 +68,44 @@ for ((i = 0; i < runs; i++)); do
 done
 rm -f a.dpr b.dpr out.dpr
 
+# ---- killed while it exports ------------------------------------------------------------------------------
+
+# What a model is exported to is whole or not there. SQLite writes by name: what a killed one leaves under its temporary
+# name, the next one takes away.
+"$dpmf" train million.dpr -k 48 --epochs 1 -o vectors.safetensors --quiet
+verdict "making a model to export"
+export_model=("$dpmf" export vectors.safetensors --not-private --users --quiet)
+"${export_model[@]}" --npy whole.npy && "${export_model[@]}" --csv whole.csv && "${export_model[@]}" --libmf whole.libmf &&
+    "${export_model[@]}" --sqlite whole.sqlite
+verdict "exporting it whole"
+cut=0
+for ((i = 0; i < 2 * runs; i++)); do
+    for form in npy csv libmf sqlite; do
+        before=$(ls -A)
+        "${export_model[@]}" --$form out.$form &
+        pid=$!
+        sleep "$(printf '0.%03d' $((10 + RANDOM % 250)))"
+        kill -9 "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+        if [[ -e out.$form ]]; then
+            diff -rq out.$form whole.$form
+            verdict "a killed export that is there is whole: $form"
+            rm -rf out.$form out.libmf.*.txt
+        else
+            cut=$((cut + 1))
+        fi
+        if [[ $form == sqlite ]]; then
+            "${export_model[@]}" --sqlite out.sqlite && rm out.sqlite
+            verdict "the export after a killed one"
+        fi
+        [[ $(ls -A) == "$before" ]]
+        verdict "a killed export leaves nothing: $form"
+        rm -f out.libmf.*.txt
+    done
+done
+echo "of $((8 * runs)) exports, $cut were killed before they were there"
+rm -rf whole.* vectors.safetensors
+
 # ---- killed while it learns -------------------------------------------------------------------------------
 
 # A snapshot is whole whenever it is looked at, wherever in an epoch it was cut, and a resumed run ends with the

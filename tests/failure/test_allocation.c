@@ -505,7 +505,7 @@ static int sample_with_noise(struct dpmf_store *store, const struct dpmf_run *ru
     return sample_by(store, run, "sgld", "table");
 }
 static int sample_with_momenta(struct dpmf_store *store, const struct dpmf_run *run) {
-    return sample_by(store, run, "sghmc", NULL);
+    return sample_by(store, run, "sgnht", NULL);
 }
 
 static int tune_it(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -745,6 +745,37 @@ static int planning(void) {
     return dpmf_privacy_plan(&options, &plan, &error);
 }
 
+/* ---- lib/export --------------------------------------------------------------------------------- */
+
+/* What an export makes, in a directory or beside a file. */
+static const char *const exported[] = {
+    "/item_vectors.npy", "/item_biases.npy", "/item_ids.txt", "/user_vectors.npy",
+    "/user_biases.npy",  "/user_ids.txt",    "/items.csv",    "/users.csv",
+    "/model.json",       "/provenance.json", ".items.txt",    ".users.txt",
+};
+
+static int export_as(enum dpmf_export_form form) {
+    static const char *const titles[5] = {"one", NULL, "three", NULL, NULL};
+    struct dpmf_export_options options = dpmf_export_options_default();
+    struct dpmf_error error;
+    char path[TEMP_PATH_MAX + 32];
+    options.form = form;
+    options.not_private = options.users = true;
+    options.titles = titles;
+    int code = dpmf_model_export(model, NULL, output_path, &options, NULL, NULL, &error);
+    for (size_t i = 0; code == 0 && i < sizeof exported / sizeof exported[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", output_path, exported[i]);
+        unlink(path);
+    }
+    if (code == 0 && unlink(output_path) != 0) rmdir(output_path);
+    return code;
+}
+
+static int exporting_npy(void) { return export_as(DPMF_EXPORT_NPY); }
+static int exporting_csv(void) { return export_as(DPMF_EXPORT_CSV); }
+static int exporting_libmf(void) { return export_as(DPMF_EXPORT_LIBMF); }
+static int exporting_sqlite(void) { return export_as(DPMF_EXPORT_SQLITE); }
+
 /* ---- all of them: add a line for whatever allocates ------------------------------------------- */
 
 static const struct scenario scenarios[] = {
@@ -773,7 +804,7 @@ static const struct scenario scenarios[] = {
     {"train, snapshot and resume", training},
     {"train by gibbs", sampling},
     {"train by sgld", sampling_with_noise},
-    {"train by sghmc", sampling_with_momenta},
+    {"train by sgnht", sampling_with_momenta},
     {"recommend", recommending},
     {"histories", visiting_histories},
     {"history", looking_up},
@@ -793,6 +824,10 @@ static const struct scenario scenarios[] = {
     {"release evaluated", release_evaluating},
     {"at home", being_at_home},
     {"plan", planning},
+    {"export for NumPy", exporting_npy},
+    {"export as CSV", exporting_csv},
+    {"export for LIBMF", exporting_libmf},
+    {"export to SQLite", exporting_sqlite},
 };
 
 static void test_scenarios(void **state) {

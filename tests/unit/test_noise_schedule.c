@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "model/checkpoint.h"
 #include "store/store.h"
 #include "temp_dir.h"
 #include "train/noise_schedule.h"
@@ -201,6 +202,26 @@ static void test_streamed(void **state) {
     dpmf_store_close(store);
 }
 
+static size_t stride_of(size_t k) { return kernel_set_choose(NULL)->stride(k); }
+
+/* The bias of an item in a sample after so many epochs of a chain. */
+static float bias_after(struct dpmf_store *store, const char *solver, uint32_t epochs,
+                        const char *item) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    struct factors model = {0};
+    struct checkpoint_state made = {0};
+    char file[TEMP_PATH_MAX];
+    temp_dir_file(&directory, "m.safetensors", file);
+    options.solver = solver;
+    options.factors = 3;
+    options.epochs = epochs;
+    assert_int_equal(dpmf_train(store, NULL, file, &options, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(checkpoint_read(file, stride_of, 0, &model, &made, NULL), 0);
+    float bias = model.items.biases[factor_ids_find(&model.item_ids, item, strlen(item))];
+    factors_free(&model);
+    return bias;
+}
+
 /* An item that nobody rated, as a store may have one. */
 static void test_idle(void **state) {
     (void)state;
@@ -235,14 +256,9 @@ static void test_idle(void **state) {
     noise_schedule_free(schedule);
     tiling_free(tiling);
 
-    /* and it is trained with the others */
-    struct dpmf_train_options options = dpmf_train_options_default();
-    char model[TEMP_PATH_MAX];
-    temp_dir_file(&directory, "m.safetensors", model);
-    options.solver = "sghmc";
-    options.factors = 3;
-    options.epochs = 5;
-    assert_int_equal(dpmf_train(store, NULL, model, &options, NULL, NULL, NULL, NULL), 0);
+    /* and it moves with the others, as its prior alone would have it */
+    assert_true(bias_after(store, "sgld", 2, "y") != bias_after(store, "sgld", 3, "y"));
+    assert_true(bias_after(store, "sghmc", 2, "y") != bias_after(store, "sghmc", 3, "y"));
     dpmf_store_close(store);
 }
 

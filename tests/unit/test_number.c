@@ -2,6 +2,7 @@
  * Numbers in text: parsing agrees with strtod on everything, formatting is the shortest text that
  * reads back as the same bits, and no locale changes either.
  */
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -216,6 +217,68 @@ static void test_format_is_shortest(void **state) {
     }
 }
 
+static float any_float(struct random_stream *stream, int i) {
+    uint32_t bits = (uint32_t)random_u64(stream);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if (i % 4 == 1) value = (float)(random_uniform(stream) - 0.5);
+    if (i % 4 == 2) value = ldexpf(1, (int)random_below(stream, 276) - 149);
+    if (i % 4 == 3) value = (float)random_below(stream, 100000) / 1000;
+    return value;
+}
+
+/* Read at once, by way of a double by us, and by nothing shorter. */
+static void test_format_float(void **state) {
+    (void)state;
+    struct random_stream stream;
+    random_stream_init(&stream, 4, 1, 0);
+    for (int i = 0; i < 400000; i++) {
+        float value = any_float(&stream, i);
+        if (!isfinite(value)) continue;
+        char text[DPMF_DOUBLE_TEXT_MAX], shorter[64];
+        double back;
+        size_t n = number_format_float(value, text);
+        assert_true(n < DPMF_DOUBLE_TEXT_MAX);
+        text[n] = '\0';
+        float at_once = strtof(text, NULL);
+        assert_int_equal(number_parse_double(text, n, &back), NUMBER_OK);
+        float by_double = (float)back;
+        if (memcmp(&at_once, &value, sizeof value) != 0 ||
+            memcmp(&by_double, &value, sizeof value) != 0)
+            fail_msg("%a gave %s", (double)value, text);
+        int digits = 0, zeros = 0;
+        for (const char *c = text + (value < 0); *c && *c != 'e'; c++) {
+            if (*c == '.' || (*c == '0' && digits == 0)) continue;
+            digits++;
+            zeros = *c == '0' ? zeros + 1 : 0;
+        }
+        digits -= zeros;
+        if (digits < 2) continue;
+        snprintf(shorter, sizeof shorter, "%.*e", digits - 2, (double)value);
+        double read = strtod(shorter, NULL), gap = fabs(read - (double)value);
+        bool is_middle = gap == fabs(read - (double)nextafterf(value, INFINITY)) ||
+                         gap == fabs(read - (double)nextafterf(value, -INFINITY));
+        if ((float)read == value && !is_middle) fail_msg("%s for %s", text, shorter);
+    }
+    static const struct {
+        float value;
+        const char *text;
+    } known[] = {{0, "0"},
+                 {-0.0f, "-0"},
+                 {0.1f, "0.1"},
+                 {16777216, "16777216"},
+                 {FLT_MAX, "3.4028235e38"},
+                 {-1e-45f, "-1e-45"},
+                 {1.0f / 3, "0.33333334"},
+                 {0.001f, "0.001"},
+                 {NAN, "nan"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        char text[DPMF_DOUBLE_TEXT_MAX];
+        text[number_format_float(known[i].value, text)] = '\0';
+        assert_string_equal(text, known[i].text);
+    }
+}
+
 static void test_int64(void **state) {
     (void)state;
     static const int64_t values[] = {0, 1, -1, 10, 1234567890123, INT64_MAX, INT64_MIN};
@@ -368,6 +431,7 @@ int main(void) {
         cmocka_unit_test(test_parse_agrees_with_strtod),
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_format_is_shortest),
+        cmocka_unit_test(test_format_float),
         cmocka_unit_test(test_int64),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_public_parsers),

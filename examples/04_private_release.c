@@ -1,0 +1,40 @@
+/*
+ * Publishing: item vectors that say little about any one person, with a statement of what was proven. What the
+ * ratings may not tell is declared: the list of all items, and the range of ratings.
+ *
+ *     cc 04_private_release.c $(pkg-config --cflags --libs dpmf) -o 04_private_release
+ *     ./04_private_release ratings.csv titles.csv release.safetensors
+ */
+#include <dpmf.h>
+#include <stdio.h>
+
+/* What the file itself proves to whoever gets it. */
+static int verify(const char *release, struct dpmf_error *error) {
+    struct dpmf_verification held;
+    int code = dpmf_release_verify(release, &held, error);
+    if (code == 0) printf("verified in %zu steps\n", held.n);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    struct dpmf_error error = {0};
+    struct dpmf_store *ratings = NULL;
+    struct dpmf_private_report report;
+    struct dpmf_private_options options = dpmf_private_options_default();
+    if (argc != 4) {
+        fprintf(stderr, "usage: 04_private_release RATINGS CATALOGUE RELEASE\n");
+        return 2;
+    }
+    options.epsilon = 2;
+    options.range_min = 1;
+    options.range_max = 5;
+    options.catalogue = argv[2];
+    options.ledger = "ledger"; /* NULL: the user's own, which knows what was spent before */
+    int code = dpmf_store_open(argv[1], NULL, NULL, &ratings, &error);
+    if (code == 0) code = dpmf_train_private(ratings, argv[3], &options, NULL, &report, &error);
+    if (code == 0) printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
+    if (code == 0) code = verify(argv[3], &error);
+    dpmf_store_close(ratings);
+    if (code != 0) fprintf(stderr, "04_private_release: %s\n  %s\n", error.message, error.hint);
+    return dpmf_error_exit_status(code);
+}

@@ -1,0 +1,31 @@
+/*
+ * A directory that appears whole or not at all: its files wait, without names, until all of them are on the disk.
+ * Where the directory is not there yet, it appears at once with everything in it. One that is there must be
+ * empty; it receives its files one after the other, the first one last, so that where that is, everything is.
+ */
+#ifndef DPMF_BASE_OUTPUT_DIRECTORY_H
+#define DPMF_BASE_OUTPUT_DIRECTORY_H
+
+#include "base/output_file.h"
+
+enum { OUTPUT_DIRECTORY_FILES_MAX = 16 };
+
+struct output_directory;
+
+/* Fails early where the end would fail: something of that name that is no empty directory, or no place to make one.
+ * A new one has the mode 0700, or 0777 less the umask; its files are as output_mode says. */
+int output_directory_open(struct output_directory **directory, const char *path,
+                          enum output_mode mode, struct dpmf_error *error);
+
+/* Begins a file, whose name must stay; the directory owns it. */
+int output_directory_add(struct output_directory *directory, const char *name,
+                         struct output_file **file, struct dpmf_error *error);
+
+/* Bytes written to all its files so far. */
+uint64_t output_directory_size(const struct output_directory *directory);
+
+/* Flushes everything and puts it in its place; frees `directory` in any case. */
+int output_directory_commit(struct output_directory *directory, struct dpmf_error *error);
+void output_directory_abandon(struct output_directory *directory); /* NULL is fine */
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The name of a database and of what is wanted from it, as one text:
+ *
+ *     sqlite:FILE?query=SELECT ...          postgres://HOST/DATABASE?query=SELECT ...
+ *     sqlite:FILE?table=NAME                postgresql://USER@HOST:PORT/DATABASE?table=NAME&sslmode=require
+ *
+ * What is in it may be written as %XX, and %, & and (in a file's name) ? must be. A password is refused, and no error
+ * ever shows a part of the text that could be one.
+ */
+#ifndef DPMF_DATABASE_DATABASE_URL_H
+#define DPMF_DATABASE_DATABASE_URL_H
+
+#include "dpmf.h"
+
+enum database_kind { DATABASE_SQLITE, DATABASE_POSTGRES };
+
+enum { DATABASE_SETTINGS_MAX = 40 };
+
+/* What libpq calls a keyword, such as host or sslmode. */
+struct database_setting {
+    const char *name, *value;
+};
+
+struct database_url {
+    enum database_kind kind;
+    const char *file;  /* of SQLite */
+    const char *query; /* SQL; NULL when there is none */
+    const char *table; /* NULL when there is none; never both */
+    struct database_setting setting[DATABASE_SETTINGS_MAX]; /* of PostgreSQL */
+    size_t n_settings;
+    const char *shown; /* what people are told it is called: the file, or host and database */
+    char *space;       /* where all of these texts are */
+};
+
+/* @return whether a text that could be a path is one of these */
+bool database_url_is(const char *text);
+
+/* @return 0, DPMF_ERR_USAGE_VALUE, or DPMF_ERR_BASE_NO_MEMORY */
+int database_url_parse(const char *text, struct database_url *url, struct dpmf_error *error);
+void database_url_free(struct database_url *url);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * A model in the text that LIBMF's mf-predict reads. Fed by an open model; beside the file stand the ids, a line each,
+ * because LIBMF knows rows by their numbers alone.
+ *
+ * LIBMF predicts p.q and nothing more. Offset and biases are therefore two more factors: a user's row ends with
+ * offset + bias and 1, an item's with 1 and its bias. Without users, as a release is, there is one row in their place:
+ * someone with no ratings, for whom every item is predicted by its bias.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "export/export_task.h"
+
+enum { LIBMF_FILES = 3, NUMBER_ROOM = DPMF_DOUBLE_TEXT_MAX };
+
+/* The model, the items' ids, the users'. */
+static const char *const suffixes[LIBMF_FILES] = {"", ".items.txt", ".users.txt"};
+
+struct writing {
+    struct export_task *task;
+    struct output_file *files[LIBMF_FILES];
+    struct byte_buffer row;
+};
+
+static void put_letter(struct byte_buffer *row, char c) { row->bytes[row->n++] = (uint8_t)c; }
+
+static void put_float(struct byte_buffer *row, float value) {
+    row->n += number_format_float(value, (char *)row->bytes + row->n);
+    put_letter(row, ' ');
+}
+
+/* "p12 T 0.5 -1 3.25 1 " and the end of the line. `vector` NULL: all zero. */
+static int write_row(struct writing *writing, char letter, uint64_t i, const float *vector,
+                     const float last[2], struct dpmf_error *error) {
+    struct byte_buffer *row = &writing->row;
+    uint32_t k = writing->task->info.factors;
+    row->n = 0;
+    put_letter(row, letter);
+    row->n += number_format_int64((int64_t)i, (char *)row->bytes + row->n);
+    put_letter(row, ' ');
+    put_letter(row, 'T');
+    put_letter(row, ' ');
+    for (uint32_t c = 0; c < k; c++) put_float(row, vector ? vector[c] : 0.0F);
+    put_float(row, last[0]);
+    put_float(row, last[1]);
+    put_letter(row, '\n');
+    int code = output_file_write(writing->files[0], row->bytes, row->n, error);
+    return code == 0 ? export_rows_count(writing->task, vector ? 1 : 0, error) : code;
+}
+
+static int write_header(struct writing *writing, struct dpmf_error *error) {
+    const struct export_task *task = writing->task;
+    char text[256], offset[DPMF_DOUBLE_TEXT_MAX];
+    uint64_t users = task->n_sides == 2 ? task->side[1].n : 1;
+    offset[number_format_float((float)task->info.offset, offset)] = '\0';
+    int n =
+        snprintf(text, sizeof text, "f 0\nm %llu\nn %llu\nk %u\nb %s\n", (unsigned long long)users,
+                 (unsigned long long)task->side[0].n, task->info.factors + 2, offset);
+    return output_file_write(writing->files[0], text, (size_t)n, error);
+}
+
+static int write_model(struct writing *writing, struct dpmf_error *error) {
+    const struct export_task *task = writing->task;
+    const struct export_side *items = &task->side[0], *users = &task->side[1];
+    double offset = task->info.offset;
+    int code = write_header(writing, error);
+    if (code == 0 && task->n_sides == 1)
+        code = write_row(writing, 'p', 0, NULL, (const float[2]){(float)offset, 1}, error);
+    for (uint64_t i = 0; code == 0 && task->n_sides == 2 && i < users->n; i++) {
+        const float last[2] = {(float)(offset + (double)users->biases[i]), 1};
+        code = write_row(writing, 'p', i, users->rows + i * users->stride, last, error);
+    }
+    for (uint64_t i = 0; code == 0 && i < items->n; i++) {
+        const float last[2] = {1, items->biases[i]};
+        code = write_row(writing, 'q', i, items->rows + i * items->stride, last, error);
+    }
+    return code;
+}
+
+static int open_file(struct writing *writing, size_t f, struct dpmf_error *error) {
+    const struct export_task *task = writing->task;
+    size_t size = strlen(task->output) + strlen(suffixes[f]) + 1;
+    char *path = memory_alloc(size, 1);
+    if (!path) return error_no_memory(error);
+    snprintf(path, size, "%s%s", task->output, suffixes[f]);
+    int code = output_file_open(&writing->files[f], path, task->mode, error);
+    free(path);
+    return code;
+}
+
+static int check_sizes(const struct export_task *task, struct dpmf_error *error) {
+    for (size_t s = 0; s < task->n_sides; s++)
+        if (task->side[s].n > INT32_MAX) {
+            error_set(error, DPMF_ERR_USAGE_VALUE, "LIBMF has room for 2147483647 %ss, and no more",
+                      task->side[s].name);
+            error_hint(error, "--npy and --sqlite have more");
+            return DPMF_ERR_USAGE_VALUE;
+        }
+    return 0;
+}
+
+/* All of them on the disk first, then the model's place last: where it is, its ids are. */
+static int finish(struct writing *writing, struct dpmf_error *error) {
+    int code = 0;
+    for (size_t f = 0; code == 0 && f < LIBMF_FILES; f++)
+        if (writing->files[f]) code = output_file_prepare(writing->files[f], error);
+    for (size_t f = LIBMF_FILES; code == 0 && f-- > 0;) {
+        struct output_file *file = writing->files[f];
+        writing->files[f] = NULL;
+        if (file) code = output_file_commit(file, error);
+    }
+    return code;
+}
+
+int export_libmf_write(struct export_task *task, struct dpmf_error *error) {
+    struct writing writing = {.task = task};
+    size_t room = ((size_t)task->info.factors + 4) * (NUMBER_ROOM + 1);
+    int code = check_sizes(task, error);
+    if (code == 0 && !byte_buffer_room(&writing.row, room)) code = error_no_memory(error);
+    for (size_t f = 0; code == 0 && f <= task->n_sides; f++) code = open_file(&writing, f, error);
+    for (size_t s = 0; code == 0 && s < task->n_sides; s++)
+        code = export_ids_write(task, &task->side[s], writing.files[1 + s], error);
+    if (code == 0) code = write_model(&writing, error);
+    for (size_t f = 0; code == 0 && f <= task->n_sides; f++)
+        task->report->bytes_written += output_file_size(writing.files[f]);
+    if (code == 0) code = finish(&writing, error);
+    for (size_t f = 0; f < LIBMF_FILES; f++) output_file_abandon(writing.files[f]);
+    free(writing.row.bytes);
+    return code;
+}

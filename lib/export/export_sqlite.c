@@ -1,0 +1,221 @@
+/*
+ * A model as an SQLite database: items with their titles, vectors as the bytes of their floats, the facts, and the
+ * privacy statement or the provenance as a table. Fed by an open model. SQLite writes it under a temporary name, without
+ * a journal: what is not whole is never seen under the real one.
+ *
+ *     model        field, value            statement   field, value         provenance  field, value
+ *     items        number, id, title       item_vectors  number, bias, vector
+ *     users        number, id              user_vectors  number, bias, vector         (with `users`)
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "database/sqlite_library.h"
+#include "export/export_task.h"
+
+#ifdef DPMF_WITH_SQLITE
+
+static const char schema[] =
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+    "PRAGMA encoding = 'UTF-8'; BEGIN;"
+    "CREATE TABLE model (field TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE statement (field TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE provenance (field TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE items (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, title TEXT);"
+    "CREATE TABLE item_vectors (number INTEGER PRIMARY KEY REFERENCES items,"
+    " bias REAL NOT NULL, vector BLOB NOT NULL);";
+
+static const char users_schema[] =
+    "CREATE TABLE users (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE user_vectors (number INTEGER PRIMARY KEY REFERENCES users,"
+    " bias REAL NOT NULL, vector BLOB NOT NULL);";
+
+/* Ids and titles; vectors. */
+static const char *const inserts[2][2] = {
+    {"INSERT INTO items VALUES (?1, ?2, ?3)", "INSERT INTO item_vectors VALUES (?1, ?2, ?3)"},
+    {"INSERT INTO users VALUES (?1, ?2)", "INSERT INTO user_vectors VALUES (?1, ?2, ?3)"},
+};
+
+struct writing {
+    struct sqlite_library sqlite;
+    sqlite3 *database;
+    sqlite3_stmt *statement; /* at work */
+    const char *output;
+};
+
+static int fail(const struct writing *writing, struct dpmf_error *error) {
+    int code = sqlite_library_fail(&writing->sqlite, writing->database, "write the database",
+                                   writing->output, error);
+    if (code != DPMF_ERR_IO_READ && code != DPMF_ERR_INPUT_QUERY && code != DPMF_ERR_INPUT_DATABASE)
+        return code;
+    if (error) error->code = DPMF_ERR_IO_WRITE; /* the file is ours alone: nothing was read */
+    error_hint(error, "write to another disk");
+    return DPMF_ERR_IO_WRITE;
+}
+
+static int execute(const struct writing *writing, const char *sql, struct dpmf_error *error) {
+    int result = writing->sqlite.exec(writing->database, sql, NULL, NULL, NULL);
+    return result == SQLITE_OK ? 0 : fail(writing, error);
+}
+
+static int prepare(struct writing *writing, const char *sql, struct dpmf_error *error) {
+    writing->sqlite.finalize(writing->statement);
+    writing->statement = NULL;
+    int result = writing->sqlite.prepare_v2(writing->database, sql, -1, &writing->statement, NULL);
+    return result == SQLITE_OK ? 0 : fail(writing, error);
+}
+
+/* The row that is bound goes in. `bound` is what the binding said: 0, or something that went wrong. */
+static int insert(const struct writing *writing, int bound, struct dpmf_error *error) {
+    int result = bound == SQLITE_OK ? writing->sqlite.step(writing->statement) : bound;
+    if (result != SQLITE_DONE) return fail(writing, error);
+    return writing->sqlite.reset(writing->statement) == SQLITE_OK ? 0 : fail(writing, error);
+}
+
+/* ---- facts -------------------------------------------------------------------------------------- */
+
+static int bind_text(const struct writing *writing, int column, const char *text, size_t n) {
+    const struct sqlite_library *sqlite = &writing->sqlite;
+    if (n > INT32_MAX) return SQLITE_TOOBIG;
+    return export_is_text(text, n)
+               ? sqlite->bind_text(writing->statement, column, text, (int)n, SQLITE_STATIC)
+               : sqlite->bind_blob(writing->statement, column, text, (int)n, SQLITE_STATIC);
+}
+
+static int bind_value(const struct writing *writing, const struct export_fact *fact) {
+    const struct sqlite_library *sqlite = &writing->sqlite;
+    sqlite3_stmt *statement = writing->statement;
+    switch (fact->kind) {
+    case EXPORT_TEXT: return bind_text(writing, 2, fact->text, strlen(fact->text));
+    case EXPORT_NUMBER: return sqlite->bind_double(statement, 2, fact->number);
+    case EXPORT_WHOLE:
+    case EXPORT_FLAG: return sqlite->bind_int64(statement, 2, fact->whole);
+    case EXPORT_NULL: break;
+    }
+    return sqlite->bind_null(statement, 2);
+}
+
+static int insert_fact(void *self, const struct export_fact *fact, struct dpmf_error *error) {
+    const struct writing *writing = self;
+    int bound = bind_text(writing, 1, fact->field, strlen(fact->field));
+    if (bound == SQLITE_OK) bound = bind_value(writing, fact);
+    return insert(writing, bound, error);
+}
+
+static int insert_document(struct writing *writing, const char *field, const char *sql,
+                           const char *json, struct dpmf_error *error) {
+    struct export_fact whole = {.field = field, .kind = EXPORT_TEXT, .text = json};
+    if (!json) return 0;
+    int code = prepare(writing, "INSERT INTO model VALUES (?1, ?2)", error);
+    if (code == 0) code = insert_fact(writing, &whole, error);
+    if (code == 0) code = prepare(writing, sql, error);
+    return code == 0 ? export_json_visit(json, insert_fact, writing, error) : code;
+}
+
+static int insert_facts(struct writing *writing, const struct export_task *task,
+                        struct dpmf_error *error) {
+    int code = prepare(writing, "INSERT INTO model VALUES (?1, ?2)", error);
+    if (code == 0) code = export_facts_visit(task, insert_fact, writing, error);
+    if (code == 0)
+        code = insert_document(writing, "statement",
+                               "INSERT OR REPLACE INTO statement VALUES (?1, ?2)",
+                               task->info.statement, error);
+    if (code == 0)
+        code = insert_document(writing, "provenance",
+                               "INSERT OR REPLACE INTO provenance VALUES (?1, ?2)",
+                               task->info.provenance, error);
+    return code;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+static int insert_ids(struct writing *writing, const struct export_task *task, size_t s,
+                      struct dpmf_error *error) {
+    const struct export_side *side = &task->side[s];
+    int code = prepare(writing, inserts[s][0], error);
+    for (uint64_t i = 0; code == 0 && i < side->n; i++) {
+        size_t length;
+        const char *id = side->id(task->model, i, &length);
+        const char *title = s == 0 ? export_title(task, i) : NULL;
+        int bound = writing->sqlite.bind_int64(writing->statement, 1, (int64_t)i);
+        if (bound == SQLITE_OK) bound = bind_text(writing, 2, id, length);
+        if (bound == SQLITE_OK && s == 0)
+            bound = title ? bind_text(writing, 3, title, strlen(title))
+                          : writing->sqlite.bind_null(writing->statement, 3);
+        code = insert(writing, bound, error);
+    }
+    return code;
+}
+
+static int insert_vectors(struct writing *writing, struct export_task *task, size_t s,
+                          struct dpmf_error *error) {
+    const struct export_side *side = &task->side[s];
+    int bytes = (int)(task->info.factors * sizeof(float));
+    int code = prepare(writing, inserts[s][1], error);
+    for (uint64_t i = 0; code == 0 && i < side->n; i++) {
+        const struct sqlite_library *sqlite = &writing->sqlite;
+        int bound = sqlite->bind_int64(writing->statement, 1, (int64_t)i);
+        if (bound == SQLITE_OK)
+            bound = sqlite->bind_double(writing->statement, 2, (double)side->biases[i]);
+        if (bound == SQLITE_OK) /* of no bytes: an empty blob, not NULL */
+            bound =
+                sqlite->bind_blob(writing->statement, 3,
+                                  bytes > 0 ? (const void *)(side->rows + i * side->stride) : "",
+                                  bytes, SQLITE_STATIC);
+        code = insert(writing, bound, error);
+        if (code == 0) code = export_rows_count(task, 1, error);
+    }
+    return code;
+}
+
+static int write_database(struct writing *writing, struct export_task *task,
+                          struct dpmf_error *error) {
+    int code = execute(writing, schema, error);
+    if (code == 0 && task->n_sides == 2) code = execute(writing, users_schema, error);
+    if (code == 0) code = insert_facts(writing, task, error);
+    for (size_t s = 0; code == 0 && s < task->n_sides; s++) {
+        code = insert_ids(writing, task, s, error);
+        if (code == 0) code = insert_vectors(writing, task, s, error);
+    }
+    writing->sqlite.finalize(writing->statement);
+    writing->statement = NULL;
+    return code == 0 ? execute(writing, "COMMIT", error) : code;
+}
+
+int export_sqlite_write(struct export_task *task, struct dpmf_error *error) {
+    struct writing writing = {.output = task->output};
+    struct output_file *file = NULL;
+    char *temporary = NULL;
+    struct stat status;
+    int code = sqlite_library_load(&writing.sqlite, error);
+    if (code < 0) return code;
+    code = output_file_open_named(&file, task->output, task->mode, error);
+    if (code == 0 && !(temporary = output_file_temporary(file))) code = error_no_memory(error);
+    if (code < 0) goto out;
+    if (writing.sqlite.open_v2(temporary, &writing.database,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        code = fail(&writing, error);
+    if (code == 0) code = write_database(&writing, task, error);
+    writing.sqlite.close_v2(writing.database);
+    if (code == 0 && stat(temporary, &status) == 0)
+        task->report->bytes_written = (uint64_t)status.st_size;
+    if (code == 0) {
+        code = output_file_commit(file, error);
+        file = NULL;
+    }
+out:
+    output_file_abandon(file);
+    free(temporary);
+    return code;
+}
+
+#else
+
+int export_sqlite_write(struct export_task *task, struct dpmf_error *error) {
+    (void)task;
+    return sqlite_library_load(NULL, error);
+}
+#endif

@@ -1,0 +1,166 @@
+/*
+ * dpmf_model_export: decides whether a model may be exported, what of it, and who may read the result; the forms
+ * themselves are in the other files of this folder. Fed by an open model, its verified statement and a table of
+ * titles; feeds `dpmf export`.
+ */
+#include "export/export_task.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+enum { ROWS_BETWEEN_REPORTS = 1024 };
+
+/* ---- may it be ---------------------------------------------------------------------------------- */
+
+/* Why the rows could say much about someone; NULL when a proof says that they do not. */
+static const char *exposure_of(const struct dpmf_model_info *info,
+                               const struct dpmf_statement *statement) {
+    if (strcmp(info->kind, "release") != 0)
+        return "it is a checkpoint: its vectors say much about the people it was trained on";
+    if (!statement || !statement->json || strcmp(statement->json, info->statement) != 0)
+        return "its privacy statement does not hold";
+    if (statement->is_insecure) return "it is stamped NOT PRIVATE: its noise was made from a seed";
+    if (statement->is_research)
+        return "it is stamped NOT PRIVATE: private figures were shown with --research";
+    return NULL;
+}
+
+static int check_privacy(struct export_task *task, const struct dpmf_statement *statement,
+                         struct dpmf_error *error) {
+    const char *exposure = exposure_of(&task->info, statement);
+    task->mode = exposure ? OUTPUT_PRIVATE : OUTPUT_PUBLIC;
+    task->report->is_private = exposure == NULL;
+    if (exposure && !task->options->not_private) {
+        error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", exposure);
+        error_hint(error, "--not-private says that you know; to publish vectors, make a release "
+                          "with dpmf train --epsilon");
+        return DPMF_ERR_PRIVACY_REFUSED;
+    }
+    if (!exposure && task->options->not_private) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "--not-private is not true of this release");
+        error_hint(error, "leave it out");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    return 0;
+}
+
+/* ---- what is written ----------------------------------------------------------------------------- */
+
+static int set_sides(struct export_task *task, struct dpmf_error *error) {
+    const struct dpmf_model *model = task->model;
+    struct export_side *items = &task->side[0], *users = &task->side[1];
+    *items = (struct export_side){.name = "item", .n = task->info.items, .id = dpmf_model_item_id};
+    items->rows = dpmf_model_item_factors(model, &items->stride);
+    items->biases = dpmf_model_item_biases(model);
+    task->n_sides = 1;
+    task->rows_total = items->n;
+    if (!task->options->users) return 0;
+    if (task->info.users == 0) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "there are no users in it to export");
+        error_hint(error, "leave out --users: a release is about items alone");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    *users = (struct export_side){.name = "user", .n = task->info.users, .id = dpmf_model_user_id};
+    users->rows = dpmf_model_user_factors(model, &users->stride);
+    users->biases = dpmf_model_user_biases(model);
+    task->n_sides = 2;
+    task->rows_total += users->n;
+    return 0;
+}
+
+const char *export_title(const struct export_task *task, uint64_t item) {
+    return task->options->titles ? task->options->titles[item] : NULL;
+}
+
+int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *error) {
+    uint64_t before = task->rows_done;
+    task->rows_done += n;
+    bool is_time = before / ROWS_BETWEEN_REPORTS != task->rows_done / ROWS_BETWEEN_REPORTS ||
+                   task->rows_done >= task->rows_total;
+    if (!task->run || !task->run->progress || !is_time) return 0;
+    struct dpmf_progress progress = {
+        .phase = "writing", .unit = "rows", .done = task->rows_done, .total = task->rows_total};
+    if (task->run->progress(task->run->self, &progress) == 0) return 0;
+    return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+}
+
+/* ---- ids ----------------------------------------------------------------------------------------- */
+
+bool export_is_text(const char *bytes, size_t n) {
+    for (size_t i = 0, step; i < n; i += step) {
+        step = utf8_sequence(bytes + i, n - i);
+        if (step == 0 || bytes[i] == '\0') return false;
+    }
+    return true;
+}
+
+int export_ids_write(struct export_task *task, const struct export_side *side,
+                     struct output_file *file, struct dpmf_error *error) {
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < side->n; i++) {
+        size_t length;
+        const char *id = side->id(task->model, i, &length);
+        if (memchr(id, '\n', length) || memchr(id, '\r', length)) {
+            error_set(
+                error, DPMF_ERR_INPUT_ID,
+                "the id of %s %llu has the end of a line in it, and ids are written a line each",
+                side->name, (unsigned long long)i);
+            error_hint(error, "--csv and --sqlite can hold it");
+            return DPMF_ERR_INPUT_ID;
+        }
+        code = output_file_write(file, id, length, error);
+        if (code == 0) code = output_file_write(file, "\n", 1, error);
+    }
+    return code;
+}
+
+/* ---- public -------------------------------------------------------------------------------------- */
+
+struct dpmf_export_options dpmf_export_options_default(void) {
+    return (struct dpmf_export_options){.form = DPMF_EXPORT_NPY};
+}
+
+static int check_new(const struct export_task *task, struct dpmf_error *error) {
+    struct stat status;
+    bool is_file =
+        task->options->form == DPMF_EXPORT_LIBMF || task->options->form == DPMF_EXPORT_SQLITE;
+    if (!is_file || task->options->replace || lstat(task->output, &status) != 0) return 0;
+    error_set(error, DPMF_ERR_IO_WRITE, "it is there already");
+    error_hint(error, "--replace replaces it; or name another file");
+    error_place(error, task->output, 0, 0);
+    return DPMF_ERR_IO_WRITE;
+}
+
+int dpmf_model_export(const struct dpmf_model *model, const struct dpmf_statement *statement,
+                      const char *output, const struct dpmf_export_options *options,
+                      const struct dpmf_run *run, struct dpmf_export_report *report,
+                      struct dpmf_error *error) {
+    static int (*const forms[])(struct export_task *, struct dpmf_error *) = {
+        [DPMF_EXPORT_NPY] = export_npy_write,
+        [DPMF_EXPORT_CSV] = export_table_write,
+        [DPMF_EXPORT_LIBMF] = export_libmf_write,
+        [DPMF_EXPORT_SQLITE] = export_sqlite_write,
+        [DPMF_EXPORT_PGVECTOR] = export_pgvector_write};
+    struct dpmf_export_report own;
+    struct export_task task = {.model = model,
+                               .options = options,
+                               .run = run,
+                               .output = output,
+                               .report = report ? report : &own};
+    *task.report = (struct dpmf_export_report){0};
+    dpmf_model_info(model, &task.info);
+    if ((size_t)options->form >= sizeof forms / sizeof forms[0])
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no such form of export");
+    int code = check_privacy(&task, statement, error);
+    if (code == 0) code = set_sides(&task, error);
+    if (code == 0) code = check_new(&task, error);
+    if (code == 0) code = forms[options->form](&task, error);
+    if (code == 0) {
+        task.report->items = task.side[0].n;
+        task.report->users = task.n_sides == 2 ? task.side[1].n : 0;
+    }
+    return code;
+}

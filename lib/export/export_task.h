@@ -1,0 +1,82 @@
+/*
+ * What all exports of a model share: the rows that are written, who they belong to, what is said about them, and
+ * progress. lib/export turns an open model into files and tables for other tools; see dpmf_model_export in dpmf.h.
+ */
+#ifndef DPMF_EXPORT_EXPORT_TASK_H
+#define DPMF_EXPORT_EXPORT_TASK_H
+
+#include "base/output_directory.h"
+#include "dpmf.h"
+
+/* Items, or users. Row i is rows[i * stride] .. + k - 1. */
+struct export_side {
+    const char *name; /* "item" or "user" */
+    uint64_t n;
+    const float *rows;
+    size_t stride;
+    const float *biases;
+    const char *(*id)(const struct dpmf_model *model, uint64_t i, size_t *length);
+};
+
+struct export_task {
+    const struct dpmf_model *model;
+    struct dpmf_model_info info;
+    const struct dpmf_export_options *options;
+    const struct dpmf_run *run;
+    const char *output;
+    enum output_mode mode;      /* private, unless it is a release whose statement holds */
+    struct export_side side[2]; /* items, then users where they are asked for */
+    size_t n_sides;
+    uint64_t rows_done, rows_total;
+    struct dpmf_export_report *report;
+};
+
+/* The forms, a file each. */
+int export_npy_write(struct export_task *task, struct dpmf_error *error);
+int export_table_write(struct export_task *task, struct dpmf_error *error);
+int export_libmf_write(struct export_task *task, struct dpmf_error *error);
+int export_sqlite_write(struct export_task *task, struct dpmf_error *error);
+int export_pgvector_write(struct export_task *task, struct dpmf_error *error);
+
+/* Counts rows, tells the run now and then, and asks it whether to go on. */
+int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *error);
+
+/* The title of an item, or NULL. */
+const char *export_title(const struct export_task *task, uint64_t item);
+
+/* ---- what is said about the model -------------------------------------------------------------- */
+
+enum export_fact_kind { EXPORT_TEXT, EXPORT_NUMBER, EXPORT_WHOLE, EXPORT_FLAG, EXPORT_NULL };
+
+struct export_fact {
+    const char *field;
+    enum export_fact_kind kind;
+    const char *text; /* ended by NUL */
+    double number;
+    int64_t whole; /* also 0 or 1, of a flag */
+};
+
+typedef int export_fact_take(void *self, const struct export_fact *fact, struct dpmf_error *error);
+
+/* Kind, sizes, offset, scale, penalties: what predictions need beside the rows. */
+int export_facts_visit(const struct export_task *task, export_fact_take *take, void *self,
+                       struct dpmf_error *error);
+
+/* Every number, text and flag of a JSON text, each by its path: "releases.0.sigma". */
+int export_json_visit(const char *json, export_fact_take *take, void *self,
+                      struct dpmf_error *error);
+
+/* The facts as model.json, and beside it the statement or the provenance, word by word. */
+int export_documents_add(struct export_task *task, struct output_directory *directory,
+                         struct dpmf_error *error);
+
+/* ---- ids --------------------------------------------------------------------------------------- */
+
+/* Ids of a side as text, a line each; one with the end of a line in it is refused. */
+int export_ids_write(struct export_task *task, const struct export_side *side,
+                     struct output_file *file, struct dpmf_error *error);
+
+/* Whether n bytes are UTF-8 without a NUL, which is what databases call text. */
+bool export_is_text(const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * What ratings out of any database need: see database_source.h. Called by source_open.c, and by the sources of
+ * SQLite and PostgreSQL that it leads to.
+ */
+#include "ratings/database_source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "ratings/formats.h"
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+/* @return 0 or a negative code, with nothing left in *url */
+static int parse_source(const char *text, struct database_url *url, struct dpmf_error *error) {
+    int code = database_url_parse(text, url, error);
+    if (code < 0 || url->query || url->table) return code;
+    error_set(error, DPMF_ERR_USAGE_VALUE, "it is not said what to read from the database");
+    error_hint(error, "add ?table=NAME, or ?query=SELECT user, item, rating FROM ...");
+    error_place(error, url->shown, 0, 0);
+    database_url_free(url);
+    return DPMF_ERR_USAGE_VALUE;
+}
+
+int database_source_check(const char *text, struct dpmf_error *error) {
+    struct database_url url;
+    struct stat status;
+    int code = parse_source(text, &url, error);
+    if (code < 0) return code;
+    if (url.kind == DATABASE_SQLITE && (stat(url.file, &status) < 0 || access(url.file, R_OK) < 0))
+        code = error_system(error, errno, "open", url.file);
+    else if (url.kind == DATABASE_SQLITE && S_ISDIR(status.st_mode))
+        code = error_system(error, EISDIR, "open", url.file);
+    database_url_free(&url);
+    return code;
+}
+
+int database_source_open(const char *text, const struct dpmf_input_options *options,
+                         const struct input_wait *wait, struct source **source,
+                         struct dpmf_error *error) {
+    struct database_url url;
+    *source = NULL;
+    if (!format_is_auto(options)) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "a database is not read by way of a format");
+        error_hint(error, "leave --format out");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    int code = database_source_check(text, error);
+    if (code == 0) code = parse_source(text, &url, error);
+    if (code < 0) return code;
+    if (url.kind == DATABASE_SQLITE) return sqlite_source_open(&url, options, wait, source, error);
+    return postgres_source_open(&url, options, wait, source, error);
+}
+
+/* ---- columns ---------------------------------------------------------------------------------- */
+
+static const char hint_names[] =
+    "SELECT user, item, rating FROM ...: these three, or a fourth that is "
+    "named timestamp; others are named with AS";
+
+static int refuse_columns(const struct database_url *url, size_t n, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_QUERY,
+              "the query returns %zu column%s, not user, item and rating", n, n == 1 ? "" : "s");
+    error_hint(error, "%s", hint_names);
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
+static int take_list(const struct database_url *url, const char *listed, size_t n,
+                     int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
+    uint32_t wanted;
+    if (url->table) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "--columns goes with a query, not with a table");
+        error_hint(error, "a table's columns are found by their names: leave --columns out");
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
+    int code = column_list_parse(listed, column, &wanted, error);
+    if (code < 0 || wanted == n) return code;
+    error_set(error, DPMF_ERR_INPUT_QUERY, "the query returns %zu columns, but --columns lists %u",
+              n, (unsigned)wanted);
+    error_hint(error, "list all of them, with _ for those to pass over");
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
+static bool has_all(const int32_t column[COLUMN_ROLES]) {
+    return column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0 && column[COLUMN_RATING] >= 0;
+}
+
+/* @return a role that two columns claim, or COLUMN_OTHER */
+static enum column_role find_by_name(const char *const *names, size_t n,
+                                     int32_t column[COLUMN_ROLES]) {
+    enum column_role twice = COLUMN_OTHER;
+    for (int role = 0; role < COLUMN_ROLES; role++) column[role] = -1;
+    for (size_t i = 0; i < n; i++) {
+        enum column_role role = column_role_of(names[i], strlen(names[i]));
+        if (role == COLUMN_OTHER) continue;
+        if (column[role] >= 0)
+            twice = role;
+        else
+            column[role] = (int32_t)i;
+    }
+    return twice;
+}
+
+static int find_in_table(const struct database_url *url, const char *const *names, size_t n,
+                         int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
+    enum column_role wrong = find_by_name(names, n, column);
+    const char *how = "more than one column that could be";
+    if (wrong == COLUMN_OTHER && has_all(column)) return 0;
+    if (wrong == COLUMN_OTHER) {
+        how = "no column that is named as";
+        wrong = column[COLUMN_USER] < 0   ? COLUMN_USER
+                : column[COLUMN_ITEM] < 0 ? COLUMN_ITEM
+                                          : COLUMN_RATING;
+    }
+    error_set(error, DPMF_ERR_INPUT_QUERY, "the table \"%.100s\" has %s the %s", url->table, how,
+              column_role_name(wrong));
+    error_hint(error,
+               "say which it is: ?query=SELECT ... AS user, ... AS item, ... AS rating FROM ...");
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
+/* By their places, as long as no name says that a column is something else. */
+static bool take_places(const char *const *names, size_t n, int32_t column[COLUMN_ROLES]) {
+    if (n != 3 && n != 4) return false;
+    for (size_t i = 0; i < n; i++) {
+        enum column_role role = column_role_of(names[i], strlen(names[i]));
+        if (role != (enum column_role)i && (role != COLUMN_OTHER || i == COLUMN_TIME)) return false;
+        column[i] = (int32_t)i;
+    }
+    if (n == 3) column[COLUMN_TIME] = -1;
+    return true;
+}
+
+int database_columns_find(const struct database_url *url, const char *listed,
+                          const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
+                          struct dpmf_error *error) {
+    if (n == 0) return refuse_columns(url, n, error);
+    if (listed) return take_list(url, listed, n, column, error);
+    if (url->table) return find_in_table(url, names, n, column, error);
+    bool named = find_by_name(names, n, column) == COLUMN_OTHER && has_all(column) &&
+                 n == 3 + (size_t)(column[COLUMN_TIME] >= 0);
+    if (named || take_places(names, n, column)) return 0;
+    if (n != 3) return refuse_columns(url, n, error);
+    error_set(error, DPMF_ERR_INPUT_QUERY,
+              "the names of the query's columns, \"%.60s\", \"%.60s\" and "
+              "\"%.60s\", are not those of a user, an item and a rating in this order",
+              names[0], names[1], names[2]);
+    error_hint(error, "%s", hint_names);
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
+/* ---- SQL -------------------------------------------------------------------------------------- */
+
+static bool put_bytes(struct byte_buffer *sql, const char *text, size_t n) {
+    uint8_t *room = byte_buffer_room(sql, n + 1);
+    if (!room) return false;
+    memcpy(room, text, n);
+    room[n] = '\0'; /* so that it is a text at any time */
+    sql->n += n;
+    return true;
+}
+
+bool database_sql_text(struct byte_buffer *sql, const char *text) {
+    return put_bytes(sql, text, strlen(text));
+}
+
+static bool put_name(struct byte_buffer *sql, const char *name, size_t n) {
+    bool done = put_bytes(sql, "\"", 1);
+    for (size_t i = 0; i < n && done; i++)
+        done = put_bytes(sql, name[i] == '"' ? "\"\"" : name + i, name[i] == '"' ? 2 : 1);
+    return done && put_bytes(sql, "\"", 1);
+}
+
+bool database_sql_name(struct byte_buffer *sql, const char *name) {
+    return put_name(sql, name, strlen(name));
+}
+
+bool database_sql_table(struct byte_buffer *sql, const char *name) {
+    for (;;) {
+        size_t n = strcspn(name, ".");
+        if (!put_name(sql, name, n)) return false;
+        if (name[n] == '\0') return true;
+        if (!put_bytes(sql, ".", 1)) return false;
+        name += n + 1;
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
+                          int64_t column) {
+    int code = role == COLUMN_RATING ? DPMF_ERR_INPUT_NUMBER : DPMF_ERR_INPUT_ID;
+    return record_batch_reject(batch, code, row, column,
+                               "leave such rows out with WHERE ... IS NOT NULL, or count and skip "
+                               "them with --on-error skip",
+                               "the %s%s is NULL", column_role_name(role),
+                               role <= COLUMN_ITEM ? " id" : "");
+}
+
+static void place(struct dpmf_error *error, const struct database_url *url, uint64_t rows_before) {
+    if (error->code == 0) return;
+    int64_t row = error->line > 0 ? error->line + (int64_t)rows_before : 0;
+    if (error->hint[0] == '\0' && row > 0)
+        error_hint(error,
+                   "that is row %lld and column %lld of what the query returns; --on-error skip "
+                   "counts and skips such rows",
+                   (long long)row, (long long)error->column);
+    error_place(error, url->shown, row, error->column);
+}
+
+void database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
+                     struct record_batch *batch) {
+    place(&batch->failure, url, *rows_before);
+    place(&batch->first_rejected, url, *rows_before);
+    *rows_before += n_rows;
+}
+
+int database_finish(const struct database_url *url, uint64_t rows, struct dpmf_error *error) {
+    if (rows > 0) return 0;
+    error_set(error, DPMF_ERR_INPUT_EMPTY,
+              url->table ? "the table has no rows" : "the query returns no rows");
+    error_hint(error, "check what it selects");
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_INPUT_EMPTY;
+}

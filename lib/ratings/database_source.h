@@ -1,0 +1,78 @@
+/*
+ * Ratings out of a database: what sources of SQLite and of PostgreSQL share. Which columns of a result are the user,
+ * the item, the rating and the time; the count of rows, which is where errors are; and the SQL for a whole table.
+ */
+#ifndef DPMF_RATINGS_DATABASE_SOURCE_H
+#define DPMF_RATINGS_DATABASE_SOURCE_H
+
+#include "base/bytes.h"
+#include "database/database_url.h"
+#include "ratings/column_names.h"
+#include "ratings/source.h"
+
+enum {
+    DATABASE_CHUNK_BYTES = 1 << 20,
+    DATABASE_ROW_MAX =
+        1 << 20, /* as for a line of text: no two ids of 64 KiB and a rating are more */
+    DATABASE_NUMBER_MAX = 24, /* bytes of an int64 as text, and some */
+};
+
+/* Room for ids that are numbers, as text, until a batch of records is taken. */
+struct database_numbers {
+    char text[RECORD_BATCH][2][DATABASE_NUMBER_MAX];
+};
+
+/* An id that is a number, as text, which grows from the end of its room: no digit is moved. */
+static inline const char *database_number_text(int64_t number, char room[DATABASE_NUMBER_MAX],
+                                               uint32_t *length) {
+    char *end = room + DATABASE_NUMBER_MAX, *at = end;
+    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    for (; left > UINT32_MAX; left /= 10) *--at = (char)('0' + left % 10);
+    uint32_t small = (uint32_t)left;
+    do *--at = (char)('0' + small % 10);
+    while ((small /= 10) > 0);
+    if (number < 0) *--at = '-';
+    *length = (uint32_t)(end - at);
+    return at;
+}
+
+/* Opens what database_url_is() says yes to. As source_open. */
+int database_source_open(const char *text, const struct dpmf_input_options *options,
+                         const struct input_wait *wait, struct source **source,
+                         struct dpmf_error *error);
+
+/* Whether the text can be understood, and the file be there: before hours are spent on other inputs. */
+int database_source_check(const char *text, struct dpmf_error *error);
+
+/* The two kinds. `url` is taken, also when this fails. */
+int sqlite_source_open(struct database_url *url, const struct dpmf_input_options *options,
+                       const struct input_wait *wait, struct source **source,
+                       struct dpmf_error *error);
+int postgres_source_open(struct database_url *url, const struct dpmf_input_options *options,
+                         const struct input_wait *wait, struct source **source,
+                         struct dpmf_error *error);
+
+/* Finds each role's column, or -1 (of the time alone), among the names of a result's columns. A table's columns must
+ * have the usual names, others are passed over; a query gives user, item, rating and perhaps a time: by their names
+ * in any order, or in this order. `listed` is --columns, or NULL. */
+int database_columns_find(const struct database_url *url, const char *listed,
+                          const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
+                          struct dpmf_error *error);
+
+/* Adds a name in double quotes to SQL; a table's name may be SCHEMA.TABLE. @return whether there was memory */
+bool database_sql_name(struct byte_buffer *sql, const char *name);
+bool database_sql_table(struct byte_buffer *sql, const char *name);
+bool database_sql_text(struct byte_buffer *sql, const char *text);
+
+/* Rejects a NULL. @return as record_batch_reject */
+bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
+                          int64_t column);
+
+/* For `settle`, serially: places that count from the beginning of a chunk become the result's. */
+void database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
+                     struct record_batch *batch);
+
+/* For `finish`: DPMF_ERR_INPUT_EMPTY when there was not one row. */
+int database_finish(const struct database_url *url, uint64_t rows, struct dpmf_error *error);
+
+#endif

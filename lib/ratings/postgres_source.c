@@ -1,0 +1,343 @@
+/*
+ * Ratings out of a PostgreSQL database behind the interface of source.h: COPY (query) TO STDOUT (FORMAT binary), in a
+ * read-only transaction. The rows are gathered into chunks as they arrive, and postgres_copy.c makes records of them, in
+ * all threads. Fed by database_source.c; feeds the importer.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "database/postgres_session.h"
+#include "ratings/database_source.h"
+#include "ratings/postgres_copy.h"
+
+#ifdef DPMF_WITH_POSTGRES
+
+struct postgres_source {
+    struct source source; /* first: this is what others see */
+    struct database_url url;
+    struct postgres_session session;
+    struct copy_layout layout;
+    bool begun, ended;
+    uint64_t rows_before; /* the chunks that were settled */
+    _Atomic uint64_t bytes_read;
+};
+
+struct copy_chunk {
+    struct byte_buffer rows;
+    bool too_long; /* stands for one row that is too long to be read */
+    uint64_t n_rows;
+    struct database_numbers numbers;
+};
+
+static const struct postgres_source *self_of(const struct source *source) {
+    return (const struct postgres_source *)source;
+}
+
+static void *chunk_new(const struct source *source) {
+    (void)source;
+    return memory_alloc_zero(1, sizeof(struct copy_chunk));
+}
+
+static void chunk_free(void *pointer) {
+    struct copy_chunk *chunk = pointer;
+    if (!chunk) return;
+    free(chunk->rows.bytes);
+    free(chunk);
+}
+
+/* ---- rows into a chunk ------------------------------------------------------------------------ */
+
+static const char reading[] = "read from the server";
+
+/* The stream begins with a header, which no row does. */
+static int pass_header(struct postgres_source *self, const uint8_t **bytes, size_t *n,
+                       struct dpmf_error *error) {
+    if (self->begun) return 0;
+    size_t header = postgres_copy_header(*bytes, *n);
+    if (header == 0) {
+        error_set(error, DPMF_ERR_IO_READ, "what the server sends does not begin as a binary copy");
+        error_hint(error, "check what is between here and the server, and try again");
+        error_place(error, self->url.shown, 0, 0);
+        return DPMF_ERR_IO_READ;
+    }
+    self->begun = true;
+    *bytes += header;
+    *n -= header;
+    return 0;
+}
+
+static int gather(struct postgres_source *self, const char *data, size_t n,
+                  struct copy_chunk *chunk, struct dpmf_error *error) {
+    const uint8_t *bytes = (const uint8_t *)data;
+    atomic_fetch_add_explicit(&self->bytes_read, n, memory_order_relaxed);
+    int code = pass_header(self, &bytes, &n, error);
+    if (code < 0 || n == 0) return code;
+    chunk->too_long = n > DATABASE_ROW_MAX;
+    if (chunk->too_long) return 0;
+    uint8_t *room = byte_buffer_room(&chunk->rows, n);
+    if (!room) return error_no_memory(error);
+    memcpy(room, bytes, n);
+    chunk->rows.n += n;
+    return 0;
+}
+
+/* After the last row: whether the server is content with what it sent. */
+static int end_copy(struct postgres_source *self, struct dpmf_error *error) {
+    self->ended = true;
+    return postgres_session_finish(&self->session, 1, reading, NULL, error);
+}
+
+/* A message of the server's is a row. @return 1 when there was one, 0 when there is none yet or no more, or a negative
+ * code */
+static int next_row(struct postgres_source *self, struct copy_chunk *chunk,
+                    struct dpmf_error *error) {
+    const struct postgres_library *pq = &self->session.pq;
+    char *data = NULL;
+    int n = pq->getCopyData(self->session.connection, &data, 1);
+    if (n > 0) {
+        int code = gather(self, data, (size_t)n, chunk, error);
+        pq->freemem(data);
+        return code < 0 ? code : 1;
+    }
+    if (n == -1) return end_copy(self, error);
+    if (n < 0) return postgres_session_fail(&self->session, NULL, reading, error);
+    return 0;
+}
+
+/* Chunks are cut when they are full, and also when the server has no more for the moment: what there is gets done
+ * while it works. */
+static int next_rows(struct source *source, void *pointer, struct dpmf_error *error) {
+    enum { WORTH_WHILE = DATABASE_CHUNK_BYTES / 4 };
+    struct postgres_source *self = (struct postgres_source *)source;
+    struct copy_chunk *chunk = pointer;
+    chunk->rows.n = 0;
+    chunk->n_rows = 0;
+    chunk->too_long = false;
+    int code = 0;
+    while (!self->ended && !chunk->too_long && chunk->rows.n < DATABASE_CHUNK_BYTES) {
+        code = next_row(self, chunk, error);
+        if (code < 0) return code;
+        if (code == 1 || self->ended) continue;
+        if (chunk->rows.n >= WORTH_WHILE) break;
+        if ((code = postgres_session_wait(&self->session, error)) < 0) return code;
+    }
+    return chunk->rows.n > 0 || chunk->too_long;
+}
+
+static void parse_rows(const struct source *source, void *pointer, struct record_batch *batch) {
+    struct copy_chunk *chunk = pointer;
+    chunk->n_rows = postgres_copy_parse(&self_of(source)->layout, chunk->rows.bytes, chunk->rows.n,
+                                        &chunk->numbers, batch);
+    if (!chunk->too_long || batch->failure.code) return;
+    record_batch_reject(batch, DPMF_ERR_INPUT_LINE_TOO_LONG, (int64_t)++chunk->n_rows, 0, NULL,
+                        "the row is longer than %d bytes", (int)DATABASE_ROW_MAX);
+}
+
+static int settle_rows(struct source *source, void *pointer, struct record_batch *batch,
+                       struct dpmf_error *error) {
+    struct postgres_source *self = (struct postgres_source *)source;
+    const struct copy_chunk *chunk = pointer;
+    database_settle(&self->url, &self->rows_before, chunk->n_rows, batch);
+    if (batch->failure.code && error) *error = batch->failure;
+    return batch->failure.code;
+}
+
+static int finish_rows(struct source *source, struct record_batch *batch,
+                       struct dpmf_error *error) {
+    const struct postgres_source *self = self_of(source);
+    (void)batch;
+    return database_finish(&self->url, self->rows_before, error);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+/* The length of a query without the semicolons and blanks at its end, which do not fit into COPY (...). */
+static size_t query_length(const char *query) {
+    size_t n = strlen(query);
+    while (n > 0 && strchr("; \t\r\n", query[n - 1])) n--;
+    return n;
+}
+
+static bool put_query(struct byte_buffer *sql, const struct database_url *url) {
+    if (url->table)
+        return database_sql_text(sql, "SELECT * FROM ") && database_sql_table(sql, url->table);
+    size_t end = sql->n + query_length(url->query);
+    if (!database_sql_text(sql, url->query)) return false;
+    sql->bytes[end] = '\0';
+    sql->n = end;
+    return true;
+}
+
+/* Prepared, it must be one statement; described, its columns are known before it runs. */
+static int describe_query(struct postgres_source *self, PGresult **described,
+                          struct dpmf_error *error) {
+    struct postgres_session *session = &self->session;
+    const char *doing = self->url.table ? "read the table" : "run the query";
+    struct byte_buffer sql = {0};
+    int code = put_query(&sql, &self->url) ? 0 : error_no_memory(error);
+    if (code == 0) {
+        int sent =
+            session->pq.sendPrepare(session->connection, "", (const char *)sql.bytes, 0, NULL);
+        code = postgres_session_finish(session, sent, doing, NULL, error);
+    }
+    if (code == 0) {
+        int sent = session->pq.sendDescribePrepared(session->connection, "");
+        code = postgres_session_finish(session, sent, doing, described, error);
+    }
+    free(sql.bytes);
+    return code;
+}
+
+static int refuse_type(const struct postgres_source *self, enum column_role role, const char *what,
+                       struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_QUERY, "the %s%s is %s", column_role_name(role),
+              role <= COLUMN_ITEM ? " id" : "", what);
+    if (role <= COLUMN_ITEM)
+        error_hint(error, "make it a text or a whole number, e.g. with ::text or ::bigint");
+    else if (role == COLUMN_RATING)
+        error_hint(error, "make it a number, e.g. with ::real");
+    else
+        error_hint(error, "make it a timestamp, or seconds since 1970");
+    error_place(error, self->url.shown, 0, self->layout.column[role]);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
+/* What COPY sends: the query as it is, or columns of it in our order, some made text by the server. */
+static bool put_copy(struct byte_buffer *sql, const struct database_url *url, size_t n,
+                     const int32_t column[COLUMN_ROLES], const bool as_text[COLUMN_ROLES]) {
+    char name[32];
+    bool plain = true;
+    size_t used = 0;
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        used += column[role] >= 0;
+        plain = plain && !as_text[role];
+    }
+    bool done = database_sql_text(sql, "COPY (");
+    if (plain && used == n)
+        return done && put_query(sql, url) &&
+               database_sql_text(sql, "\n) TO STDOUT (FORMAT binary)");
+    done = done && database_sql_text(sql, "SELECT ");
+    for (int role = 0; role < COLUMN_ROLES && done; role++) {
+        if (column[role] < 0) continue;
+        snprintf(name, sizeof name, "%sq.c%d%s", role ? ", " : "", (int)column[role],
+                 as_text[role] ? "::text" : "");
+        done = database_sql_text(sql, name);
+    }
+    done = done && database_sql_text(sql, " FROM (") && put_query(sql, url) &&
+           database_sql_text(sql, "\n) AS q (");
+    for (size_t i = 0; i < n && done; i++) {
+        snprintf(name, sizeof name, "%sc%zu", i ? ", " : "", i);
+        done = database_sql_text(sql, name);
+    }
+    return done && database_sql_text(sql, ")) TO STDOUT (FORMAT binary)");
+}
+
+/* Sets the layout, and the command that sends it. */
+static int plan_copy(struct postgres_source *self, const PGresult *described, const char *listed,
+                     struct byte_buffer *sql, struct dpmf_error *error) {
+    const struct postgres_library *pq = &self->session.pq;
+    struct copy_layout *layout = &self->layout;
+    size_t n = (size_t)pq->nfields(described), used = 0;
+    int32_t column[COLUMN_ROLES];
+    bool as_text[COLUMN_ROLES] = {false}, plain = true;
+    const char **names = memory_alloc(n ? n : 1, sizeof names[0]);
+    if (!names) return error_no_memory(error);
+    for (size_t i = 0; i < n; i++) names[i] = pq->fname(described, (int)i);
+    int code = database_columns_find(&self->url, listed, names, n, column, error);
+    free(names);
+    for (int role = 0; role < COLUMN_ROLES && code == 0; role++) {
+        layout->column[role] = column[role] + 1;
+        if (column[role] < 0) continue;
+        const char *wrong =
+            postgres_copy_type(pq->ftype(described, column[role]), (enum column_role)role,
+                               &layout->type[role], &as_text[role]);
+        if (wrong) code = refuse_type(self, (enum column_role)role, wrong, error);
+        plain = plain && !as_text[role];
+        used++;
+    }
+    if (code < 0) return code;
+    int32_t next = 0;
+    for (int role = 0; role < COLUMN_ROLES; role++)
+        layout->field[role] = column[role] < 0 ? -1 : plain && used == n ? column[role] : next++;
+    layout->n_fields = (uint32_t)used;
+    return put_copy(sql, &self->url, n, column, as_text) ? 0 : error_no_memory(error);
+}
+
+static int begin_copy(struct postgres_source *self, const char *listed, struct dpmf_error *error) {
+    struct postgres_session *session = &self->session;
+    PGresult *described = NULL;
+    struct byte_buffer sql = {0};
+    /* Tables are read from their beginning, so that the same table gives the same store. */
+    const char *begin = "BEGIN TRANSACTION READ ONLY; SET LOCAL synchronize_seqscans = off";
+    int code = postgres_session_command(session, begin, "begin to read", NULL, error);
+    if (code == 0) code = describe_query(self, &described, error);
+    if (code == 0) code = plan_copy(self, described, listed, &sql, error);
+    if (code == 0) {
+        int sent = session->pq.sendQueryParams(session->connection, (const char *)sql.bytes, 0,
+                                               NULL, NULL, NULL, NULL, 1);
+        code = postgres_session_finish(session, sent, "run the query", NULL, error);
+    }
+    if (described) session->pq.clear(described);
+    free(sql.bytes);
+    return code;
+}
+
+static void close_rows(struct source *source) {
+    struct postgres_source *self = (struct postgres_source *)source;
+    postgres_session_close(&self->session);
+    database_url_free(&self->url);
+    free(self);
+}
+
+static uint64_t bytes_read(const struct source *source) {
+    return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
+}
+
+int postgres_source_open(struct database_url *url, const struct dpmf_input_options *options,
+                         const struct input_wait *wait, struct source **source,
+                         struct dpmf_error *error) {
+    static const struct source_ops ops = {
+        .chunk_new = chunk_new,
+        .chunk_free = chunk_free,
+        .next = next_rows,
+        .parse = parse_rows,
+        .settle = settle_rows,
+        .finish = finish_rows,
+        .close = close_rows,
+    };
+    *source = NULL;
+    struct postgres_source *self = memory_alloc_zero(1, sizeof *self);
+    if (!self) {
+        database_url_free(url);
+        return error_no_memory(error);
+    }
+    struct database_wait asked = {NULL, NULL};
+    if (wait) asked = (struct database_wait){wait->go_on, wait->self};
+    self->url = *url;
+    self->source = (struct source){.ops = &ops, .format = "postgres", .bytes_read = bytes_read};
+    int code = postgres_session_open(&self->session, &self->url, &asked, error);
+    if (code == 0) code = begin_copy(self, options->columns, error);
+    if (code < 0)
+        close_rows(&self->source);
+    else
+        *source = &self->source;
+    return code;
+}
+
+#else
+
+int postgres_source_open(struct database_url *url, const struct dpmf_input_options *options,
+                         const struct input_wait *wait, struct source **source,
+                         struct dpmf_error *error) {
+    (void)options;
+    (void)wait;
+    *source = NULL;
+    database_url_free(url);
+    return postgres_library_load(NULL, error);
+}
+
+#endif

@@ -1,0 +1,495 @@
+/*
+ * Ratings out of an SQLite database behind the interface of source.h. The database is opened to be read only; one thread
+ * at a time steps through the query and puts the values, each with its type, into a chunk; all threads make records of
+ * them. Fed by database_source.c; feeds the importer.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "database/sqlite_library.h"
+#include "ratings/database_source.h"
+#include "ratings/field_text.h"
+
+#ifdef DPMF_WITH_SQLITE
+
+enum {
+    LOCKED_TRIES = 40,                 /* a lock of another program's is waited for so often ... */
+    LOCKED_MILLISECONDS = 50,          /* ... and so long at a time */
+    STEPS_BETWEEN_QUESTIONS = 1 << 17, /* of SQLite's machine: some milliseconds ... */
+    ASK_MILLISECONDS = 200,            /* ... of which enough must have passed */
+};
+
+/* What precedes a value in a chunk. An integer or a real number is 8 bytes; a text is 4 bytes of length and itself. */
+enum value_kind { VALUE_NULL, VALUE_INTEGER, VALUE_REAL, VALUE_TEXT, VALUE_BLOB, VALUE_TOO_LONG };
+
+enum { ROW_ROOM = COLUMN_ROLES * 9 }; /* of a row, but for its texts */
+
+struct sqlite_source {
+    struct source source; /* first: this is what others see */
+    struct sqlite_library sqlite;
+    struct database_url url;
+    struct input_wait wait;
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    int32_t column[COLUMN_ROLES];
+    bool ended, interrupted;
+    int64_t asked;        /* when, in milliseconds */
+    uint64_t rows_before; /* the chunks that were settled */
+    _Atomic uint64_t bytes_read;
+};
+
+struct row_chunk {
+    struct byte_buffer values;
+    uint64_t n_rows;
+    struct database_numbers numbers;
+};
+
+static const struct sqlite_source *self_of(const struct source *source) {
+    return (const struct sqlite_source *)source;
+}
+
+static void *chunk_new(const struct source *source) {
+    (void)source;
+    return memory_alloc_zero(1, sizeof(struct row_chunk));
+}
+
+static void chunk_free(void *pointer) {
+    struct row_chunk *chunk = pointer;
+    if (!chunk) return;
+    free(chunk->values.bytes);
+    free(chunk);
+}
+
+/* ---- rows into a chunk ------------------------------------------------------------------------ */
+
+static uint8_t *put_kind(uint8_t *at, enum value_kind kind) {
+    *at = (uint8_t)kind;
+    return at + 1;
+}
+
+static uint8_t *put_64(uint8_t *at, enum value_kind kind, const void *value) {
+    at = put_kind(at, kind);
+    memcpy(at, value, 8);
+    return at + 8;
+}
+
+/* Text, cut to what it may be: longer ones are known by their length. @return false without memory */
+static bool put_text(struct sqlite_source *self, sqlite3_value *given, struct byte_buffer *values) {
+    const unsigned char *text = self->sqlite.value_text(given);
+    int length = self->sqlite.value_bytes(given);
+    if (!text) return false;
+    bool fits = length <= STORE_ID_MAX;
+    uint32_t n = (uint32_t)length;
+    uint8_t *at = byte_buffer_room(values, ROW_ROOM + (fits ? n : 0));
+    if (!at) return false;
+    uint8_t *begin = at;
+    at = put_kind(at, fits ? VALUE_TEXT : VALUE_TOO_LONG);
+    memcpy(at, &n, sizeof n);
+    at += sizeof n;
+    if (fits) memcpy(at, text, n);
+    values->n += (size_t)(at - begin) + (fits ? n : 0);
+    return true;
+}
+
+/* The buffer has ROW_ROOM bytes left, before and after. A value is asked for its type without the lock that SQLite would
+ * have around it, were the connection shared: one thread at a time has it, and this is the innermost loop. */
+static bool put_value(struct sqlite_source *self, int column, struct byte_buffer *values) {
+    const struct sqlite_library *sqlite = &self->sqlite;
+    sqlite3_value *given = sqlite->column_value(self->statement, column);
+    uint8_t *at = values->bytes + values->n, *end;
+    switch (sqlite->value_type(given)) {
+    case SQLITE_INTEGER: {
+        sqlite3_int64 integer = sqlite->value_int64(given);
+        end = put_64(at, VALUE_INTEGER, &integer);
+        break;
+    }
+    case SQLITE_FLOAT: {
+        double real = sqlite->value_double(given);
+        end = put_64(at, VALUE_REAL, &real);
+        break;
+    }
+    case SQLITE_TEXT: return put_text(self, given, values);
+    case SQLITE_BLOB: end = put_kind(at, VALUE_BLOB); break;
+    default: end = put_kind(at, VALUE_NULL);
+    }
+    values->n += (size_t)(end - at);
+    return true;
+}
+
+static bool put_row(struct sqlite_source *self, struct byte_buffer *values) {
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        if (self->column[role] < 0) continue;
+        if (!byte_buffer_room(values, ROW_ROOM)) return false;
+        if (!put_value(self, self->column[role], values)) return false;
+    }
+    return true;
+}
+
+static int fail(struct sqlite_source *self, const char *doing, struct dpmf_error *error) {
+    if (self->interrupted) return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    return sqlite_library_fail(&self->sqlite, self->database, doing, self->url.shown, error);
+}
+
+static int next_rows(struct source *source, void *pointer, struct dpmf_error *error) {
+    struct sqlite_source *self = (struct sqlite_source *)source;
+    struct row_chunk *chunk = pointer;
+    chunk->values.n = 0;
+    chunk->n_rows = 0;
+    while (!self->ended && chunk->values.n < DATABASE_CHUNK_BYTES) {
+        int result = self->sqlite.step(self->statement);
+        self->ended = result != SQLITE_ROW;
+        if (result == SQLITE_DONE) break;
+        if (result != SQLITE_ROW) return fail(self, "read from the database", error);
+        if (!put_row(self, &chunk->values)) return error_no_memory(error);
+        chunk->n_rows++;
+    }
+    atomic_fetch_add_explicit(&self->bytes_read, chunk->values.n, memory_order_relaxed);
+    return chunk->n_rows > 0;
+}
+
+/* ---- records out of a chunk ------------------------------------------------------------------- */
+
+struct value {
+    enum value_kind kind;
+    int64_t integer;
+    double real;
+    const char *text;
+    uint32_t length;
+};
+
+static const uint8_t *get_value(const uint8_t *at, struct value *value) {
+    value->kind = (enum value_kind) * at++;
+    value->text = (const char *)at + 4;
+    switch (value->kind) {
+    case VALUE_INTEGER: memcpy(&value->integer, at, 8); return at + 8;
+    case VALUE_REAL: memcpy(&value->real, at, 8); return at + 8;
+    case VALUE_TEXT: memcpy(&value->length, at, 4); return at + 4 + value->length;
+    case VALUE_TOO_LONG: memcpy(&value->length, at, 4); return at + 4;
+    default: return at;
+    }
+}
+
+/* Where a value stands, for what is said of it. */
+struct place {
+    int64_t row;
+    int64_t column[COLUMN_ROLES];
+};
+
+/* @return whether there is an id; else it was rejected, and *go_on says whether to go on */
+static bool take_id(const struct value *value, enum column_role role, const struct place *place,
+                    char number[DATABASE_NUMBER_MAX], const char **id, uint32_t *length,
+                    struct record_batch *batch, bool *go_on) {
+    int64_t column = place->column[role];
+    const char *name = column_role_name(role);
+    switch (value->kind) {
+    case VALUE_INTEGER: *id = database_number_text(value->integer, number, length); return true;
+    case VALUE_TEXT:
+        if (memchr(value->text, '\0', value->length)) {
+            *go_on = field_reject_nul(batch, name, place->row, column);
+            return false;
+        }
+        *id = value->text;
+        *length = value->length;
+        return true;
+    case VALUE_TOO_LONG: /* its length alone is looked at, and rejected */
+        *id = value->text;
+        *length = value->length;
+        return true;
+    case VALUE_NULL: *go_on = database_reject_null(batch, role, place->row, column); return false;
+    default:
+        *go_on = record_batch_reject(batch, DPMF_ERR_INPUT_ID, place->row, column,
+                                     "make it a text or a whole number: CAST(... AS TEXT)",
+                                     "the %s id is a %s, not a text or a whole number", name,
+                                     value->kind == VALUE_REAL ? "real number" : "blob");
+        return false;
+    }
+}
+
+static bool take_rating(const struct value *value, const struct place *place, double *rating,
+                        struct record_batch *batch, bool *go_on) {
+    int64_t column = place->column[COLUMN_RATING];
+    switch (value->kind) {
+    case VALUE_INTEGER: *rating = (double)value->integer; return true;
+    case VALUE_REAL: *rating = value->real; return true;
+    case VALUE_TEXT:
+        if (field_rating(value->text, value->length, rating) == NUMBER_OK) return true;
+        *go_on = field_reject_rating(batch, value->text, value->length, place->row, column);
+        return false;
+    case VALUE_NULL:
+        *go_on = database_reject_null(batch, COLUMN_RATING, place->row, column);
+        return false;
+    default:
+        *go_on = record_batch_reject(batch, DPMF_ERR_INPUT_NUMBER, place->row, column, NULL,
+                                     "the rating is a %s, not a number",
+                                     value->kind == VALUE_BLOB ? "blob" : "long text");
+        return false;
+    }
+}
+
+static bool take_time(const struct value *value, const struct place *place, int64_t *time,
+                      struct record_batch *batch, bool *go_on) {
+    int64_t column = place->column[COLUMN_TIME];
+    char text[DPMF_DOUBLE_TEXT_MAX];
+    const char *shown = value->text;
+    size_t n = value->length;
+    *time = STORE_NO_TIME;
+    if (value->kind == VALUE_NULL) return true;
+    if (value->kind == VALUE_INTEGER) {
+        *time = value->integer;
+        if (*time != STORE_NO_TIME) return true;
+    }
+    if (value->kind == VALUE_TEXT && field_time(value->text, value->length, time)) return true;
+    if (value->kind == VALUE_REAL && fabs(value->real) < 9e18) {
+        *time = (int64_t)floor(value->real);
+        return true;
+    }
+    if (value->kind != VALUE_TEXT) {
+        shown = text;
+        n = value->kind == VALUE_REAL      ? number_format_double(value->real, text)
+            : value->kind == VALUE_INTEGER ? number_format_int64(value->integer, text)
+                                           : (size_t)snprintf(text, sizeof text, "(a blob)");
+    }
+    *go_on = field_reject_time(batch, shown, n, place->row, column);
+    return false;
+}
+
+static bool take_row(const struct value value[COLUMN_ROLES], const struct place *place,
+                     struct database_numbers *numbers, struct record_batch *batch) {
+    char(*number)[DATABASE_NUMBER_MAX] = numbers->text[batch->n];
+    struct record record = {.time = STORE_NO_TIME};
+    bool go_on = true;
+    if (!take_id(&value[COLUMN_USER], COLUMN_USER, place, number[0], &record.user,
+                 &record.user_length, batch, &go_on) ||
+        !take_id(&value[COLUMN_ITEM], COLUMN_ITEM, place, number[1], &record.item,
+                 &record.item_length, batch, &go_on) ||
+        !take_rating(&value[COLUMN_RATING], place, &record.rating, batch, &go_on))
+        return go_on;
+    if (place->column[COLUMN_TIME] > 0 &&
+        !take_time(&value[COLUMN_TIME], place, &record.time, batch, &go_on))
+        return go_on;
+    return record_batch_add(batch, &record, place->row, place->column[COLUMN_USER],
+                            place->column[COLUMN_ITEM], place->column[COLUMN_RATING]);
+}
+
+static void parse_rows(const struct source *source, void *pointer, struct record_batch *batch) {
+    const struct sqlite_source *self = self_of(source);
+    struct row_chunk *chunk = pointer;
+    const uint8_t *at = chunk->values.bytes;
+    struct value value[COLUMN_ROLES] = {{.kind = VALUE_NULL}};
+    struct place place;
+    for (int role = 0; role < COLUMN_ROLES; role++) place.column[role] = self->column[role] + 1;
+    for (uint64_t r = 0; r < chunk->n_rows; r++) {
+        for (int role = 0; role < COLUMN_ROLES; role++)
+            if (self->column[role] >= 0) at = get_value(at, &value[role]);
+        place.row = (int64_t)r + 1;
+        if (!take_row(value, &place, &chunk->numbers, batch)) return;
+    }
+}
+
+static int settle_rows(struct source *source, void *pointer, struct record_batch *batch,
+                       struct dpmf_error *error) {
+    struct sqlite_source *self = (struct sqlite_source *)source;
+    const struct row_chunk *chunk = pointer;
+    database_settle(&self->url, &self->rows_before, chunk->n_rows, batch);
+    if (batch->failure.code && error) *error = batch->failure;
+    return batch->failure.code;
+}
+
+static int finish_rows(struct source *source, struct record_batch *batch,
+                       struct dpmf_error *error) {
+    const struct sqlite_source *self = self_of(source);
+    (void)batch;
+    return database_finish(&self->url, self->rows_before, error);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static bool may_go_on(struct sqlite_source *self) {
+    if (self->wait.go_on && !self->wait.go_on(self->wait.self)) self->interrupted = true;
+    return !self->interrupted;
+}
+
+/* SQLite calls this while someone else has the database locked. @return not 0 to try again */
+static int wait_for_lock(void *pointer, int tries) {
+    const struct timespec moment = {.tv_nsec = LOCKED_MILLISECONDS * 1000000L};
+    if (tries >= LOCKED_TRIES || !may_go_on(pointer)) return 0;
+    nanosleep(&moment, NULL);
+    return 1;
+}
+
+/* And this while a query takes long, with a row or without. @return not 0 to end it */
+static int look_up(void *pointer) {
+    struct sqlite_source *self = pointer;
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    int64_t now = (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+    if (now - self->asked < ASK_MILLISECONDS) return 0;
+    self->asked = now;
+    return !may_go_on(self);
+}
+
+static int open_database(struct sqlite_source *self, struct dpmf_error *error) {
+    const struct sqlite_library *sqlite = &self->sqlite;
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX; /* one thread at a time */
+    if (sqlite->open_v2(self->url.file, &self->database, flags, NULL) != SQLITE_OK)
+        return fail(self, "open the database", error);
+    sqlite->busy_handler(self->database, wait_for_lock, self);
+    sqlite->progress_handler(self->database, STEPS_BETWEEN_QUESTIONS, look_up, self);
+    /* Nothing that the file says about functions and sizes is trusted. */
+    const char *settings = "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;"
+                           "PRAGMA cell_size_check = ON";
+    if (sqlite->exec(self->database, settings, NULL, NULL, NULL) != SQLITE_OK)
+        return fail(self, "open the database", error);
+    return 0;
+}
+
+static int refuse_query(const struct sqlite_source *self, const char *what, const char *hint,
+                        struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_QUERY, "%s", what);
+    error_hint(error, "%s", hint);
+    error_place(error, self->url.shown, 0, 0);
+    return DPMF_ERR_INPUT_QUERY;
+}
+
+/* One statement, which reads; blanks, semicolons and comments may follow. */
+static int prepare(struct sqlite_source *self, const char *sql, struct dpmf_error *error) {
+    const struct sqlite_library *sqlite = &self->sqlite;
+    sqlite3_stmt *more = NULL;
+    const char *rest = sql;
+    sqlite->finalize(self->statement);
+    self->statement = NULL;
+    if (sqlite->prepare_v2(self->database, sql, -1, &self->statement, &rest) != SQLITE_OK)
+        return fail(self, self->url.table ? "read the table" : "run the query", error);
+    if (!self->statement)
+        return refuse_query(self, "the query is empty", "give ?query=SELECT ...", error);
+    if (!sqlite->stmt_readonly(self->statement))
+        return refuse_query(self, "the query would change the database",
+                            "a query may only read: give a SELECT", error);
+    while (rest && *rest) {
+        const char *begin = rest;
+        if (sqlite->prepare_v2(self->database, begin, -1, &more, &rest) != SQLITE_OK || more) {
+            sqlite->finalize(more);
+            return refuse_query(self, "there is more than one statement in the query",
+                                "give one SELECT", error);
+        }
+        if (rest == begin) break;
+    }
+    return 0;
+}
+
+static int find_columns(struct sqlite_source *self, const char *listed, struct dpmf_error *error) {
+    size_t n = (size_t)self->sqlite.column_count(self->statement);
+    const char **names = memory_alloc(n ? n : 1, sizeof names[0]);
+    if (!names) return error_no_memory(error);
+    int code = 0;
+    for (size_t i = 0; i < n && code == 0; i++) {
+        names[i] = self->sqlite.column_name(self->statement, (int)i);
+        if (!names[i]) code = error_no_memory(error);
+    }
+    if (code == 0) code = database_columns_find(&self->url, listed, names, n, self->column, error);
+    free(names);
+    return code;
+}
+
+/* SELECT of a table's columns that count, or, before they are known, of all. @return false without memory */
+static bool write_select(struct sqlite_source *self, bool known, struct byte_buffer *sql) {
+    bool first = true, done = database_sql_text(sql, "SELECT ");
+    for (int role = 0; known && role < COLUMN_ROLES && done; role++) {
+        if (self->column[role] < 0) continue;
+        if (!first) done = database_sql_text(sql, ", ");
+        const char *name = self->sqlite.column_name(self->statement, self->column[role]);
+        done = done && name && database_sql_name(sql, name);
+        first = false;
+    }
+    if (!known && done) done = database_sql_text(sql, "*");
+    return done && database_sql_text(sql, " FROM ") && database_sql_table(sql, self->url.table);
+}
+
+static int prepare_table(struct sqlite_source *self, const char *listed, struct dpmf_error *error) {
+    struct byte_buffer sql = {0};
+    int code = write_select(self, false, &sql) ? 0 : error_no_memory(error);
+    if (code == 0) code = prepare(self, (const char *)sql.bytes, error);
+    if (code == 0) code = find_columns(self, listed, error);
+    sql.n = 0;
+    if (code == 0 && !write_select(self, true, &sql)) code = error_no_memory(error);
+    if (code == 0) code = prepare(self, (const char *)sql.bytes, error);
+    free(sql.bytes);
+    int32_t place = 0;
+    for (int role = 0; role < COLUMN_ROLES; role++)
+        if (self->column[role] >= 0) self->column[role] = place++;
+    return code;
+}
+
+static void close_rows(struct source *source) {
+    struct sqlite_source *self = (struct sqlite_source *)source;
+    if (self->database) {
+        self->sqlite.finalize(self->statement);
+        self->sqlite.close_v2(self->database);
+    }
+    database_url_free(&self->url);
+    free(self);
+}
+
+static uint64_t bytes_read(const struct source *source) {
+    return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
+}
+
+static int open_source(struct sqlite_source *self, const char *listed, struct dpmf_error *error) {
+    int code = sqlite_library_load(&self->sqlite, error);
+    if (code == 0) code = open_database(self, error);
+    if (code < 0) return code;
+    if (self->url.table) return prepare_table(self, listed, error);
+    code = prepare(self, self->url.query, error);
+    return code == 0 ? find_columns(self, listed, error) : code;
+}
+
+int sqlite_source_open(struct database_url *url, const struct dpmf_input_options *options,
+                       const struct input_wait *wait, struct source **source,
+                       struct dpmf_error *error) {
+    static const struct source_ops ops = {
+        .chunk_new = chunk_new,
+        .chunk_free = chunk_free,
+        .next = next_rows,
+        .parse = parse_rows,
+        .settle = settle_rows,
+        .finish = finish_rows,
+        .close = close_rows,
+    };
+    *source = NULL;
+    struct sqlite_source *self = memory_alloc_zero(1, sizeof *self);
+    if (!self) {
+        database_url_free(url);
+        return error_no_memory(error);
+    }
+    self->url = *url;
+    if (wait) self->wait = *wait;
+    self->source = (struct source){.ops = &ops, .format = "sqlite", .bytes_read = bytes_read};
+    int code = open_source(self, options->columns, error);
+    if (code < 0)
+        close_rows(&self->source);
+    else
+        *source = &self->source;
+    return code;
+}
+
+#else
+
+int sqlite_source_open(struct database_url *url, const struct dpmf_input_options *options,
+                       const struct input_wait *wait, struct source **source,
+                       struct dpmf_error *error) {
+    (void)options;
+    (void)wait;
+    *source = NULL;
+    database_url_free(url);
+    return sqlite_library_load(NULL, error);
+}
+
+#endif

@@ -1,0 +1,317 @@
+/*
+ * One of several processes at training: train_ranks.h. Everything that must be the same on all ranks comes from all ratings, which
+ * every rank has at hand (numbers of ratings, the scale), from sums over ranks (the mean, errors), or from rank 0 (kernels,
+ * bounds that follow from caches, what a file says). Fed by train_prepare.c and train.c; works through ring.c and rank_share.c.
+ */
+#define _GNU_SOURCE
+#include "train/train_ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+#include "train/first_rows.h"
+#include "train/resume.h"
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool is_first(const struct train_run *train) { return cluster_rank(train->cluster) == 0; }
+
+/* ---- before the ratings ----------------------------------------------------------------------- */
+
+static int refuse(const char *what, const char *hint, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", what);
+    error_hint(error, "%s", hint);
+    return code;
+}
+
+static int check_options(const struct train_run *train, struct dpmf_error *error) {
+    const struct dpmf_train_options *options = train->options;
+    struct dpmf_store_info info;
+    dpmf_store_info(train->whole, &info);
+    if (info.is_temporary)
+        return refuse("several processes read ratings from a store or its shards",
+                      "make one first, with dpmf import, and train on that", error);
+    if (options->hogwild)
+        return refuse("Hogwild is for one process: items are never written by two of several",
+                      "leave --hogwild out", error);
+    if (options->tiers)
+        return refuse("tiers are for one process: several deal the items out among them",
+                      "leave --tiers out", error);
+    if (options->snapshot && options->snapshot_blocks > 0)
+        return refuse("several processes make snapshots at the end of an epoch",
+                      "give --snapshot-every in epochs or seconds", error);
+    return 0;
+}
+
+/* Rows are laid out, and rounded, as rank 0's kernels do it. */
+static int choose_kernels(struct train_run *train, struct dpmf_error *error) {
+    char name[32] = "";
+    if (is_first(train)) snprintf(name, sizeof name, "%s", train->kernels->name);
+    int code = cluster_broadcast(train->cluster, name, sizeof name, 0, error);
+    if (code < 0) return code;
+    train->kernels = kernel_set_choose(name);
+    if (!train->kernels) {
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "this machine has no kernels called \"%s\", which the first process has",
+                         name);
+        error_hint(error, "give --kernels with a set that all machines have");
+    }
+    return cluster_agree(train->cluster, code, error);
+}
+
+int train_ranks_open(struct train_run *train, int code, struct dpmf_error *error) {
+    if (code == 0) code = check_options(train, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0) code = choose_kernels(train, error);
+    if (code == 0) code = rank_share_open(&train->share, train->whole, train->cluster, error);
+    if (code == 0) train->store = train->share.own;
+    return code;
+}
+
+int train_ranks_open_resumed(struct train_run *train, struct dpmf_error *error) {
+    const struct dpmf_train_options *options = train->options;
+    struct checkpoint_file *file = &train->resumed;
+    int code = 0;
+    if (is_first(train))
+        code = resume_open(file, options->resume, options->factors, &train->state, error);
+    if (code == 0 && is_first(train))
+        code = resume_compare(file, options, train->kernels->name, train->valid_store != NULL,
+                              train->run, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0)
+        code = cluster_broadcast(train->cluster, &file->state, sizeof file->state, 0, error);
+    return code < 0 ? code
+                    : cluster_broadcast(train->cluster, &file->has_best, sizeof file->has_best, 0,
+                                        error);
+}
+
+/* ---- ratings ---------------------------------------------------------------------------------- */
+
+int train_ranks_agree_on_items(struct train_run *train, const struct tiling_options *options,
+                               struct tiling_whole *whole, struct dpmf_error *error) {
+    const size_t n = (size_t)store_n_items(train->whole);
+    uint64_t *ratings = memory_alloc(n, sizeof ratings[0]);
+    *whole = (struct tiling_whole){
+        .n_ratings = store_n_ratings(train->whole),
+        .item_ratings = ratings,
+        .n_parts = 2 * (size_t)cluster_size(train->cluster),
+    };
+    int code = cluster_agree(train->cluster, ratings ? 0 : error_no_memory(error), error);
+    if (code < 0) return code;
+    for (size_t i = 0; i < n; i++) ratings[i] = store_item_at(train->whole, i).n_ratings;
+    if (is_first(train)) tiling_group_bounds(options, whole);
+    uint64_t bounds[2] = {whole->group_rows, whole->group_ratings};
+    code = cluster_broadcast(train->cluster, bounds, sizeof bounds, 0, error);
+    whole->group_rows = bounds[0];
+    whole->group_ratings = bounds[1];
+    return code;
+}
+
+/* The order in which ratings are visited follows from all tilings, and from how many there are. */
+static int sum_checksums(struct train_run *train, struct dpmf_error *error) {
+    const uint64_t own[2] = {tiling_checksum(train->tiling), train->share.first_user[1]};
+    uint64_t sum = checksum64_seeded(own, sizeof own, (uint64_t)cluster_rank(train->cluster) + 1);
+    int code = cluster_all_sum(train->cluster, &sum, 1, error);
+    train->state.tiles = sum > 0 ? sum : 1;
+    train->state.superblock_users = 0;
+    return code;
+}
+
+int train_ranks_end_tiling(struct train_run *train, int code, struct dpmf_error *error) {
+    if (code == 0 && tiling_is_streamed(train->tiling)) {
+        code = error_set(error, DPMF_ERR_USAGE_MEMORY,
+                         "a process's share of the ratings and of the users is larger than its "
+                         "memory, and several processes do not stream theirs from disk");
+        error_hint(error, "give it more --memory, or start more processes");
+    }
+    code = cluster_agree(train->cluster, code, error);
+    return code < 0 ? code : sum_checksums(train, error);
+}
+
+int train_ranks_mean_rating(struct train_run *train, double *mean, struct dpmf_error *error) {
+    double sum = tiling_mean_rating(train->tiling) * (double)store_n_ratings(train->store);
+    int code = rank_share_sum(train->cluster, &sum, 1, error);
+    *mean = sum / (double)store_n_ratings(train->whole);
+    return code;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+/* As on one machine: users go by their number in the store, items by their place among all. */
+int train_ranks_fill(struct train_run *train, struct dpmf_error *error) {
+    struct factors *factors = &train->factors;
+    const uint64_t seed = train->options->seed;
+    for (uint64_t row = 0; row < factors->items.n; row++)
+        first_rows_fill_one(factors->items.rows + row * factors->items.stride,
+                            tiling_place_of_row(train->tiling, row), factors->k, train->unit, seed,
+                            FIRST_ROWS_ITEMS);
+    return first_rows_fill_store(&train->users, rank_share_first_user(&train->share), factors->k,
+                                 train->unit, seed, FIRST_ROWS_USERS, error);
+}
+
+/* The state goes on where the snapshot's was, from the beginning of an epoch. */
+static int take_state(struct train_run *train, struct dpmf_error *error) {
+    const struct checkpoint_state began = train->state;
+    int code = 0;
+    if (is_first(train))
+        code = resume_find_epoch(&train->resumed, began.tiles, train->order == SGD_DETERMINISTIC,
+                                 began.order, train->run, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code < 0) return code;
+    train->state = train->resumed.state;
+    train->state.superblock_users = began.superblock_users;
+    train->state.tiles = began.tiles;
+    memcpy(train->state.order, began.order, sizeof began.order);
+    train->state.superblocks_done = train->state.ratings_done = 0;
+    train->state.squared_error = 0;
+    return 0;
+}
+
+static int read_best(struct train_run *train, const struct checkpoint_file *file,
+                     struct dpmf_error *error) {
+    const struct checkpoint_state *state = &train->resumed.state;
+    struct best_epoch *best = &train->best;
+    if (!train->valid) return 0;
+    if (!train->resumed.has_best) {
+        bool is_best =
+            state->best_epoch == state->epoch && state->epoch > 0 && state->superblocks_done == 0;
+        return is_best ? best_epoch_keep(best, &train->factors, &train->users, error) : 0;
+    }
+    int code = rank_share_load_users(&train->share, &best->rows[0], best->matrix[0].biases,
+                                     CHECKPOINT_BEST_USERS, file, error);
+    if (code == 0)
+        code = rank_share_load_items(&train->share, train->tiling, &best->matrix[1],
+                                     CHECKPOINT_BEST_ITEMS, file, error);
+    best->kept = code == 0;
+    return code;
+}
+
+int train_ranks_read(struct train_run *train, struct dpmf_error *error) {
+    const struct checkpoint_file *file = is_first(train) ? &train->resumed : NULL;
+    struct factors *factors = &train->factors;
+    int code = take_state(train, error);
+    if (code == 0 && file) code = resume_compare_ids(file, &train->share.file, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0)
+        code = rank_share_load_users(&train->share, &train->users, factors->users.biases,
+                                     CHECKPOINT_USERS, file, error);
+    if (code == 0)
+        code = rank_share_load_items(&train->share, train->tiling, &factors->items,
+                                     CHECKPOINT_ITEMS, file, error);
+    if (code == 0 && file) factors->offset = file->offset;
+    if (code == 0)
+        code =
+            cluster_broadcast(train->cluster, &factors->offset, sizeof factors->offset, 0, error);
+    train->share.file.offset = factors->offset;
+    return code < 0 ? code : read_best(train, file, error);
+}
+
+/* ---- epochs ----------------------------------------------------------------------------------- */
+
+int train_ranks_make_ring(struct train_run *train, struct dpmf_error *error) {
+    const struct factor_matrix *items = &train->factors.items;
+    const struct ring_array arrays[] = {
+        {items->rows, items->stride * sizeof(float)},
+        {items->biases, sizeof(float)},
+    };
+    train->snapshot_epoch = train->state.epoch;
+    train->snapshot_time = now();
+    return ring_init(&train->ring, train->cluster, train->tiling, train->state.epoch, arrays, 2,
+                     error);
+}
+
+struct epoch_work {
+    struct train_run *train;
+    const struct sgd_rates *rates;
+    const struct sgd_watch *watch;
+};
+
+static int work_on_part(void *self, const struct tiling_part *part, bool last,
+                        struct dpmf_error *error) {
+    const struct epoch_work *work = self;
+    const struct sgd_groups groups = {part->first_group, part->n_groups, last};
+    return sgd_epoch_run_groups(work->train->epoch, work->train->state.epoch, &groups, work->rates,
+                                work->watch, error);
+}
+
+int train_ranks_epoch(struct train_run *train, const struct sgd_rates *rates,
+                      const struct sgd_watch *watch, struct dpmf_error *error) {
+    struct epoch_work work = {train, rates, watch};
+    const uint64_t before = train->cluster->state->bytes_sent;
+    int code = ring_round(train->ring, work_on_part, &work, error);
+    train->bytes_sent += train->cluster->state->bytes_sent - before;
+    return code;
+}
+
+int train_ranks_squared_error(struct train_run *train, double *sum, struct dpmf_error *error) {
+    *sum = 0;
+    for (size_t s = 0; s < tiling_n_superblocks(train->tiling); s++)
+        *sum += sgd_epoch_squared_error(train->epoch, s);
+    return rank_share_sum(train->cluster, sum, 1, error);
+}
+
+int train_ranks_tell(const struct train_run *train, bool *answer, struct dpmf_error *error) {
+    return cluster_broadcast(train->cluster, answer, sizeof *answer, 0, error);
+}
+
+/* ---- the model -------------------------------------------------------------------------------- */
+
+static int put_rows(struct train_run *train, struct checkpoint_draft *draft, bool with_best,
+                    struct dpmf_error *error) {
+    const struct rank_share *share = &train->share;
+    const struct factors *factors = &train->factors;
+    const struct best_epoch *best = &train->best;
+    int code = rank_share_save_users(share, &train->users, factors->users.biases, CHECKPOINT_USERS,
+                                     draft, error);
+    if (code == 0)
+        code = rank_share_save_items(share, train->tiling, &factors->items, CHECKPOINT_ITEMS, draft,
+                                     error);
+    if (code == 0 && with_best)
+        code = rank_share_save_users(share, &best->rows[0], best->matrix[0].biases,
+                                     CHECKPOINT_BEST_USERS, draft, error);
+    if (code == 0 && with_best)
+        code = rank_share_save_items(share, train->tiling, &best->matrix[1], CHECKPOINT_BEST_ITEMS,
+                                     draft, error);
+    return code;
+}
+
+int train_ranks_write(struct train_run *train, const char *path, bool with_best,
+                      struct dpmf_error *error) {
+    struct checkpoint_draft *draft = NULL;
+    int code = 0;
+    if (is_first(train)) {
+        code = checkpoint_draft_open(&draft, path, &train->share.file, with_best, train->provenance,
+                                     error);
+        if (code == 0) code = checkpoint_draft_put_ids(draft, error);
+    }
+    code = cluster_agree(train->cluster, code, error);
+    if (code == 0) code = put_rows(train, draft, with_best, error);
+    if (code < 0) {
+        checkpoint_draft_abandon(draft);
+        return code;
+    }
+    if (draft) code = checkpoint_draft_commit(draft, &train->state, error);
+    return cluster_agree(train->cluster, code, error);
+}
+
+int train_ranks_report(struct train_run *train, struct dpmf_error *error) {
+    struct dpmf_train_report *report = train->report;
+    uint64_t sent = train->bytes_sent;
+    double waited = ring_seconds_waited(train->ring);
+    int code = cluster_all_sum(train->cluster, &sent, 1, error);
+    if (code == 0) code = rank_share_sum(train->cluster, &waited, 1, error);
+    report->ranks = cluster_size(train->cluster);
+    report->bytes_sent = sent;
+    report->seconds_waited = waited / report->ranks;
+    return code;
+}

@@ -1,0 +1,11 @@
+# A query that would go on for ever ends with the signal, and leaves nothing
+python3 "$CLI_TESTS/database/make_database.py"
+python3 - <<'PYTHON'
+import signal, subprocess, time
+query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i, 1 FROM n WHERE i < 0"
+run = subprocess.Popen(["dpmf", "import", "sqlite:ratings.db?query=" + query, "-o", "r.dpr"])
+time.sleep(0.5)
+run.send_signal(signal.SIGINT)
+print("exit", run.wait(timeout=20))
+PYTHON
+ls

@@ -1,0 +1,14 @@
+# As a database: read by Python, and by SQLite's own shell where it is there.
+. "$CLI_TESTS/vectors/need.sh"
+need_numpy
+some_release
+dpmf export release.safetensors --sqlite r.sqlite --catalogue items.csv -q
+compare sqlite release.safetensors r.sqlite
+"$python" "$CLI_TESTS/vectors/vectors.py" make m.safetensors
+dpmf export m.safetensors --sqlite m.sqlite --not-private --users -q
+compare sqlite m.safetensors m.sqlite users
+dpmf export "$CLI_TESTS/fixtures/biases.safetensors" --sqlite none.sqlite -q
+compare sqlite "$CLI_TESTS/fixtures/biases.safetensors" none.sqlite
+umask 022
+stat -c '%a %n' r.sqlite m.sqlite
+ls -A

@@ -1,0 +1,267 @@
+#!/usr/bin/env bash
+# Ratings out of a real PostgreSQL server, which is started for this on loopback as an unprivileged user and removed
+# afterwards (server.sh). What SQLite can do is tried in tests/cli/database. The last line is "N passed, N failed".
+#
+#     tests/database/run.sh build/dpmf          `make test-db` installs PostgreSQL first
+set -uo pipefail
+dpmf=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/database/server.sh
+source "$here/server.sh"
+unset PGPASSWORD PGPASSFILE PGSERVICE PGSERVICEFILE PGOPTIONS PGSSLMODE
+work=$(mktemp -d)
+trap 'server_remove; rm -rf "$work"' EXIT
+cd "$work" || exit 70
+export HOME=$work
+if ! server_start; then
+    echo "skipped: there is no PostgreSQL here; make test-db installs it"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit
+fi
+
+passed=0
+failed=0
+base="postgres://dpmf@127.0.0.1:$server_port/postgres"
+export PGPASSWORD=$server_password
+
+report() {
+    if [[ $1 == 0 ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $2"
+        [[ ! -s said ]] || sed 's/^/    /' said
+    fi
+}
+
+sql() { PGPASSWORD='' psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
+
+# same NAME CSV ADDRESS [OPTION...]: the store is, byte for byte, the one that the text gives.
+same() {
+    local name=$1 text=$2 address=$3
+    shift 3
+    printf '%s' "$text" >expected.csv
+    "$dpmf" import -q expected.csv -o expected.dpr >said 2>&1 &&
+        "$dpmf" import -q "$address" "$@" -o got.dpr >said 2>&1 && cmp expected.dpr got.dpr >>said 2>&1
+    report $? "$name"
+    rm -f expected.* got.dpr
+}
+
+# refused NAME STATUS PATTERN ADDRESS [OPTION...]: ends with the status and a line that has the pattern, and no output.
+refused() {
+    local name=$1 status=$2 pattern=$3 address=$4 got
+    shift 4
+    "$dpmf" import "$address" "$@" -o refused.dpr >said 2>&1
+    got=$?
+    { [[ $got == "$status" && ! -e refused.dpr ]] && grep -q -- "$pattern" said; }
+    report $? "$name (status $got, wanted $status and \"$pattern\")"
+    rm -f refused.dpr
+}
+
+# ---- what is read ------------------------------------------------------------------------------------
+
+sql <<'SQL'
+CREATE TYPE colour AS ENUM ('red', 'green');
+CREATE SCHEMA shop;
+CREATE TABLE ratings (id serial, user_id bigint, item text, rating numeric(3,1), ts timestamptz);
+INSERT INTO ratings (user_id, item, rating, ts) VALUES (1, 'dune', 4.5, '2020-01-01 00:00:00+00'),
+    (-2, 'Bär & Co', 3, NULL), (9007199254740993, 'dune', 0.5, '1969-12-31 23:59:59.5+00');
+CREATE TABLE shop."Odd ""Name" (rating real, "movieId" varchar(20), "User-ID" integer);
+INSERT INTO shop."Odd ""Name" VALUES (2.5, 'x', 7);
+CREATE TABLE empty ("user" int, item int, rating int);
+CREATE TABLE other (a int, b int, c int);
+CREATE TABLE many AS SELECT i % 1999 AS "user", i % 1009 AS item, (i % 10) / 2.0 AS rating FROM generate_series(1, 300000) AS i;
+CREATE FUNCTION sneak() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN INSERT INTO empty VALUES (1, 1, 1); RETURN 1; END';
+CREATE FUNCTION unlock() RETURNS int LANGUAGE plpgsql VOLATILE AS
+    'BEGIN PERFORM set_config(''transaction_read_only'', ''off'', true); INSERT INTO empty VALUES (1, 1, 1); RETURN 1; END';
+SQL
+
+rows=$'user,item,rating,timestamp\n1,dune,4.5,1577836800\n-2,Bär & Co,3,\n9007199254740993,dune,0.5,-1\n'
+same "a table" "$rows" "$base?table=ratings"
+same "a table in a schema, by its names" $'user,item,rating\n7,x,2.5\n' "$base?table=shop.Odd \"Name"
+same "a query" "$rows" "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id"
+same "a query with a semicolon" "$rows" "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id; "
+same "a query with a comment" "$rows" "$base?query=SELECT user_id, item, rating, ts FROM ratings ORDER BY id -- all"
+same "a query, percent-encoded" "$rows" "$base?query=SELECT%20user_id,item,rating,ts%20FROM%20ratings%20WHERE%20item%20LIKE%20'%25'"
+same "postgresql://" "$rows" "postgresql${base#postgres}?query=SELECT user_id, item, rating, ts FROM ratings"
+same "the socket" "$rows" "postgres://dpmf@${server_folder//\//%2F}/postgres?table=ratings&port=$server_port"
+same "--columns" $'user,item,rating\n1,2,3\n' "$base?query=SELECT 3, 9, 1, 2" --columns rating,_,user,item
+same "names in another order" $'user,item,rating\n1,2,3\n' "$base?query=SELECT 3 AS rating, 2 AS item, 1 AS \"user\""
+same "whole numbers of all sizes" $'user,item,rating\n-5,7,3\n' "$base?query=SELECT (-5)::smallint, 7::bigint, 3::smallint"
+same "text, char, name" $'user,item,rating\nab,c,3\n' "$base?query=SELECT 'ab'::char(5), 'c'::name, '3'::varchar"
+same "uuid, enumeration, numeric ids" \
+    $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,red,3\n12345678901234567890,green,4\n' \
+    "$base?query=SELECT * FROM (VALUES ('0A000000-0000-0000-0000-00000000000B'::uuid::text, 'red'::colour, 3), ('12345678901234567890', 'green'::colour, 4)) AS v"
+same "a uuid" $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,1.50,3\n' \
+    "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3"
+same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, 2) AS i"
+same "numerics" $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
+    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, 123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
+same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text"
+same "times of all types" $'user,item,rating,timestamp\n1,1,1,86400\n1,2,1,86400\n' \
+    "$base?query=SELECT 1, i, 1, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' END::timestamp AS time FROM generate_series(1, 2) AS i"
+same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' "$base?query=SELECT 1, 1, 1, '1969-12-31'::date AS date"
+same "seconds since 1970" $'user,item,rating,timestamp\n1,1,1,-2\n' "$base?query=SELECT 1, 1, 1, (-1.5)::float8 AS ts"
+same "a time as text" $'user,item,rating,timestamp\n1,1,1,86400\n' "$base?query=SELECT 1, 1, 1, '1970-01-02'::text AS ts"
+
+sql -c 'COPY (SELECT * FROM many) TO STDOUT (FORMAT csv, HEADER)' >many.csv
+"$dpmf" import -q many.csv -o many.dpr 2>said
+for threads in 1 4; do
+    "$dpmf" import -q -j $threads "$base?table=many" -o got.dpr 2>said && cmp many.dpr got.dpr >>said
+    report $? "300,000 rows are the store that the text gives, -j $threads"
+done
+
+"$dpmf" train -q --deterministic -k 4 --epochs 2 "$base?table=many" -o database.safetensors >said 2>&1 &&
+    "$dpmf" train -q --deterministic -k 4 --epochs 2 many.csv -o text.safetensors >said 2>&1 &&
+    cmp database.safetensors text.safetensors >>said
+report $? "train: the model that the text gives"
+"$dpmf" train -q -k 256 --epochs 1 --memory 64MiB "$base?table=many" -o streamed.safetensors >said 2>&1
+report $? "train with little memory"
+"$dpmf" describe "$base?table=many" >said 2>&1 && "$dpmf" split -q "$base?table=many" --train a.dpr --test b.dpr >said 2>&1 &&
+    "$dpmf" evaluate -q database.safetensors "$base?table=many" >said 2>&1
+report $? "describe, split and evaluate"
+"$dpmf" import "$base?table=ratings" many.csv "sqlite:none.db?table=x" -o got2.dpr >said 2>&1
+[[ $? == 4 && ! -e got2.dpr ]]
+report $? "an input that is missing is noticed first"
+
+# ---- what is refused ---------------------------------------------------------------------------------
+
+refused "four columns" 3 'returns 4 columns' "$base?query=SELECT 1, 2, 3, 4"
+refused "two columns" 3 'returns 2 columns' "$base?query=SELECT 1, 2"
+refused "no columns" 3 'returns 0 columns' "$base?query=SELECT"
+refused "no rows" 3 'returns no rows' "$base?query=SELECT 1, 2, 3 WHERE false"
+refused "an empty table" 3 'has no rows' "$base?table=empty"
+refused "names that say something else" 3 'names of the query' "$base?query=SELECT 1 AS rating, 2 AS b, 3 AS c"
+refused "a table without the usual names" 3 'no column that is named as the user' "$base?table=other"
+refused "no such table" 3 'does not exist' "$base?table=nothing"
+refused "a syntax error" 3 'syntax error' "$base?query=SELEKT 1"
+refused "NULL for a user" 3 ':1:1: the user id is NULL' "$base?query=SELECT NULL::int, 2, 3"
+refused "NULL for an item" 3 ':2:2: the item id is NULL' "$base?query=SELECT 1, nullif(i, 2), 3 FROM generate_series(1, 2) AS i"
+refused "NULL for a rating" 3 ':1:3: the rating is NULL' "$base?query=SELECT 1, 2, NULL::real"
+refused "NaN" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::float8"
+refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric"
+refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real"
+refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric"
+refused "a time without end" 3 'is no time' "$base?query=SELECT 1, 2, 3, 'infinity'::timestamptz AS ts"
+refused "text that is no number" 3 'rating "good" is not a number' "$base?query=SELECT 1, 2, 'good'::text"
+refused "a rating that is a truth value" 3 'the rating is a truth value' "$base?query=SELECT 1, 2, true"
+refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now()"
+refused "a user that is a real number" 3 'the user id is a real number' "$base?query=SELECT 1.5::real, 2, 3"
+refused "an item that is binary" 3 'the item id is binary data' "$base?query=SELECT 1, ''::bytea, 3"
+refused "a user without a name" 3 'the user id is empty' "$base?query=SELECT ''::text, 2, 3"
+refused "an id that is too long" 3 'more than 65536' "$base?query=SELECT repeat('x', 70000), 2, 3"
+refused "a row that is too long" 3 'longer than' "$base?query=SELECT repeat('x', 2000000), 2, 3"
+refused "out of range" 3 'outside the range' "$base?query=SELECT 1, 2, 9" --rating-range 1:5
+refused "an error of the server's, in the middle" 3 'division by zero' \
+    "$base?query=SELECT i, 1, 1 / (200000 - i) FROM generate_series(1, 300000) AS i"
+refused "--format" 2 'leave --format out' "$base?table=ratings" --format csv
+refused "a parameter that libpq has not" 4 'invalid connection option' "$base?table=ratings&colour=red"
+
+"$dpmf" import --json -q --on-error skip -o skipped.dpr \
+    "$base?query=SELECT nullif(i, 3), CASE i WHEN 4 THEN repeat('x', 2000000) WHEN 5 THEN '' ELSE 'a' END, CASE i WHEN 6 THEN 'NaN' ELSE i::real END FROM generate_series(1, 8) AS i" >said 2>&1
+grep -q '"ratings":4,' said && grep -q '"skipped":4' said
+report $? "--on-error skip"
+
+# ---- nothing is written ------------------------------------------------------------------------------
+
+refused "INSERT" 3 'returns 0 columns' "$base?query=INSERT INTO empty VALUES (1, 2, 3)"
+refused "INSERT ... RETURNING" 3 'read-only transaction' "$base?query=INSERT INTO empty VALUES (1, 2, 3) RETURNING *"
+refused "INSERT in a WITH" 3 'read-only transaction' \
+    "$base?query=WITH w AS (INSERT INTO empty VALUES (1, 2, 3) RETURNING *) SELECT * FROM w"
+refused "INSERT in a function" 3 'read-only transaction' "$base?query=SELECT 1, 2, sneak()"
+refused "INSERT in a function that asks for more" 3 'read-write mode' "$base?query=SELECT 1, 2, unlock()"
+refused "a sequence" 3 'read-only transaction' "$base?query=SELECT 1, 2, nextval('ratings_id_seq')"
+refused "two statements" 3 'multiple commands' "$base?query=SELECT 1, 2, 3; DELETE FROM ratings"
+refused "an end of COPY" 3 'syntax error' \
+    "$base?query=SELECT 1, 2, 3) TO STDOUT; DELETE FROM ratings; COPY (SELECT 1, 2, 3"
+refused "DROP in a table's name" 3 'does not exist' "$base?table=x\"; DROP TABLE ratings; --"
+refused "SELECT INTO" 3 'returns 0 columns' "$base?query=SELECT 1 AS \"user\", 2 AS item, 3 AS rating INTO made"
+[[ $(sql -c 'SELECT (SELECT count(*) FROM empty), (SELECT count(*) FROM ratings), to_regclass('"'made'"') IS NULL') == "0|3|t" ]]
+report $? "and nothing was written"
+
+# ---- passwords ---------------------------------------------------------------------------------------
+
+refused "a password in the address" 2 'there is a password' "postgres://dpmf:$server_password@127.0.0.1:$server_port/postgres?table=ratings"
+! grep -q -- "$server_password" said
+report $? "and it is not shown"
+refused "a password as a parameter" 2 'there is a password' "$base?password=$server_password&table=ratings"
+PGPASSWORD=wrong-$server_password refused "a wrong password" 4 'password authentication failed' "$base?table=ratings"
+! grep -q -- "$server_password" said
+report $? "and it is not shown either"
+PGPASSWORD='' refused "no password" 4 'PGPASSWORD' "$base?table=ratings"
+refused "a server's words with the password in them" 3 'says \*\*\*' \
+    "$base?query=SELECT 1, 2, ('says ' || '$server_password')::int"
+refused "no server" 4 'cannot connect' "postgres://dpmf@127.0.0.1:1/postgres?table=ratings"
+refused "no such host" 4 'cannot connect' "postgres://dpmf@host.invalid/postgres?table=ratings"
+refused "no such database" 4 'does not exist' "postgres://dpmf@127.0.0.1:$server_port/nothing?table=ratings"
+unset PGPASSWORD
+printf '127.0.0.1:%s:postgres:dpmf:%s\n' "$server_port" "$server_password" >.pgpass
+chmod 600 .pgpass
+PGPASSFILE=$work/.pgpass same "the file .pgpass" "$rows" "$base?table=ratings"
+rm .pgpass
+printf '[shop]\nhost=127.0.0.1\nport=%s\nuser=dpmf\ndbname=postgres\npassword=%s\n' "$server_port" "$server_password" >services
+(unset PGHOST PGPORT PGUSER PGDATABASE
+    PGSERVICEFILE=$work/services "$dpmf" import -q "postgres://?service=shop&table=ratings" -o service.dpr >said 2>&1)
+report $? "a service file"
+export PGPASSWORD=$server_password
+! grep -qF -- "$server_password" ./*.dpr ./*.safetensors
+report $? "no password in any output"
+
+# ---- ends in the middle ------------------------------------------------------------------------------
+
+# Rows that come slowly, a chunk and more of them; and a server that says nothing for long.
+trickle="$base?query=SELECT i, i %25 7, length(pg_sleep(0.002)::text) FROM generate_series(1, 1000000) AS i"
+silent="$base?query=SELECT 1, 2, length(pg_sleep(600)::text)"
+busy='SELECT count(*) FROM pg_stat_activity WHERE application_name = '"'dpmf'"' AND state = '"'active'"
+
+# is_busy N: waits until so many commands of ours run at the server.
+is_busy() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        [[ $(sql -c "$busy") == "$1" ]] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# ended NAME STATUS PATTERN ADDRESS COMMAND...: as refused, with the command run once the query is.
+ended() {
+    local name=$1 status=$2 pattern=$3 address=$4 got
+    shift 4
+    env --default-signal=INT,TERM "$dpmf" import "$address" -o ended.dpr >said 2>&1 &
+    importing=$!
+    is_busy 1
+    sleep 0.3
+    "$@" >/dev/null 2>&1
+    wait "$importing"
+    got=$?
+    { [[ $got == "$status" && ! -e ended.dpr ]] && { [[ -z $pattern ]] || grep -q -- "$pattern" said; }; }
+    report $? "$name (status $got, wanted $status and \"$pattern\")"
+}
+send() { kill "-$1" "$importing"; }
+terminate() { sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpmf'"; }
+cancel() { sql -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpmf'"; }
+
+for signal in INT TERM; do
+    [[ $signal == INT ]] && status=130 || status=143
+    ended "SIG$signal while rows come" "$status" '' "$trickle" send $signal
+    is_busy 0
+    report $? "and the server stops too"
+    ended "SIG$signal while the server is silent" "$status" '' "$silent" send $signal
+    is_busy 0
+    report $? "and the server stops too"
+done
+ended "the query is cancelled at the server" 4 'canceling statement' "$trickle" cancel
+ended "the connection is ended at the server" 4 'terminating connection' "$trickle" terminate
+ended "the server is stopped" 4 'terminating connection\|closed the connection' "$trickle" server_stop fast
+server_again
+ended "the server crashes" 4 'closed the connection\|terminating connection\|reset by peer' "$trickle" server_stop immediate
+server_again
+same "and is there again" "$rows" "$base?table=ratings"
+
+leftovers=$(find . -name '*.dpr*' ! -name many.dpr ! -name got.dpr ! -name a.dpr ! -name b.dpr ! -name skipped.dpr ! -name service.dpr)
+[[ -z $leftovers ]]
+report $? "nothing is left behind: $leftovers"
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+((failed == 0))

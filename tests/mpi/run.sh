@@ -1,0 +1,321 @@
+#!/usr/bin/env bash
+# dpmf train by several processes, started by mpirun.
+#
+#   tests/mpi/run.sh BINARY
+#
+# What needs no MPI is always tried. With DPMF_TEST_MPI=1 (make test-mpi), and the plugin beside the binary, also: the same release for
+# any number of processes, processes that die, hang or cannot write, and processes in networks of their own. As root the last
+# makes network namespaces, dpmf-test-*, and removes them. The last line is "N passed, N failed[, N skipped]".
+set -uo pipefail
+binary=$(realpath "$1")
+work=$(mktemp -d)
+seed=${DPMF_TEST_SEED:-$RANDOM}
+RANDOM=$seed
+passed=0
+failed=0
+skipped=0
+namespaces=()
+
+clean() {
+    for name in "${namespaces[@]}"; do
+        ip netns pids "$name" 2>/dev/null | xargs -r kill -9 2>/dev/null
+        ip netns del "$name" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap clean EXIT
+cd "$work" || exit 70
+export HOME=$work XDG_STATE_HOME=$work/state
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    printf 'failed: %s (seed %s)\n' "$1" "$seed"
+    [[ -f log ]] && tail -n 20 log | sed 's/^/    /'
+}
+skip() {
+    skipped=$((skipped + 1))
+    printf 'skipped: %s\n' "$1"
+}
+# check NAME COMMAND...
+check() {
+    local name=$1
+    shift
+    if "$@"; then pass; else fail "$name"; fi
+}
+# How many of dpmf's own errors the log has.
+errors() { grep -c '^dpmf: error:' log; }
+one_error() { [[ $(errors) == 1 ]] && grep -q "$1" log; }
+
+# ---- without MPI ---------------------------------------------------------------------------------
+
+"$binary" synth -q --users 3000 --items 120 --ratings 60000 --catalogue-out items.csv -o r.dpr || exit 1
+private=(--epsilon 2 --rating-range 1:5 --catalogue items.csv)
+seeded=("${private[@]}" --insecure-noise-seed 5)
+
+DPMF_MPI_PLUGIN=$work/none PMI_RANK=0 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" -o x.safetensors >log 2>&1
+check "without the plugin: status" test $? = 4
+check "without the plugin: an error" one_error "make mpi"
+check "without the plugin: no release" test ! -e x.safetensors
+DPMF_MPI_PLUGIN=$work/none PMI_RANK=1 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" -o x.safetensors >log 2>&1
+check "without the plugin, another rank: status" test $? = 4
+check "without the plugin, another rank: silent" test ! -s log
+PMI_RANK=0 PMI_SIZE=2 "$binary" describe r.dpr >log 2>&1
+check "a verb for one: status" test $? = 2
+check "a verb for one: an error" one_error "not for several processes"
+PMI_RANK=0 PMI_SIZE=1 "$binary" describe r.dpr >log 2>&1
+check "a job of one may do anything" test $? = 0
+
+summary() {
+    local text="$passed passed, $failed failed"
+    ((skipped)) && text+=", $skipped skipped"
+    echo "$text"
+    ((failed == 0))
+    exit
+}
+if [[ ${DPMF_TEST_MPI:-} != 1 ]]; then
+    skip "several processes: make test-mpi"
+    summary
+fi
+plugin=$(dirname "$binary")/libdpmf-mpi.so
+if ! command -v mpirun >/dev/null || [[ ! -e $plugin ]]; then
+    fail "there is no mpirun or no $plugin: make mpi"
+    summary
+fi
+
+# ---- how processes are started -------------------------------------------------------------------
+
+# Open MPI does not like root, few cores, or processes that are watched by others; none of that matters here.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
+cat >rank.sh <<'END'
+#!/bin/sh
+# One process of a job: says which it is, then becomes it. FULL_RANK has no room on its disk.
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+echo $$ >"$PIDS/$rank.new" && mv "$PIDS/$rank.new" "$PIDS/$rank"
+[ "${FULL_RANK:-}" = "$rank" ] && ulimit -f 8
+exec "$@"
+END
+chmod +x rank.sh
+export PIDS=$work/pids
+
+# job RANKS WORD...: dpmf in so many processes; its words go to the log.
+job() {
+    local n=$1
+    shift
+    rm -rf "$PIDS"
+    mkdir -p "$PIDS"
+    timeout --kill-after=5 120 mpirun -n "$n" "$work/rank.sh" "$binary" "$@" >log 2>&1 </dev/null
+}
+# The same in the background: sets `runner`.
+begin_job() {
+    local n=$1
+    shift
+    rm -rf "$PIDS"
+    mkdir -p "$PIDS"
+    timeout --kill-after=5 120 mpirun -n "$n" "$work/rank.sh" "$binary" "$@" >log 2>&1 </dev/null &
+    runner=$!
+}
+# pid_of RANK: waits until it has started.
+pid_of() {
+    for _ in $(seq 200); do
+        [[ -s $PIDS/$1 ]] && cat "$PIDS/$1" && return
+        sleep 0.05
+    done
+    return 1
+}
+
+# What follows the header of a safetensors file: all but the release's id.
+tensors() {
+    local length
+    length=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    tail -c +$((length + 9)) "$1" | sha256sum
+}
+same_tensors() { [[ -s $1 && -s $2 && $(tensors "$1") == "$(tensors "$2")" ]]; }
+
+# ---- the same release ----------------------------------------------------------------------------
+
+for mechanism in residual biases dpals gram langevin; do
+    "$binary" train -q r.dpr "${seeded[@]}" --mechanism "$mechanism" -j 1 -o "alone-$mechanism" || fail "alone"
+done
+parts=$((RANDOM % 13 + 3))
+"$binary" shard -q r.dpr --parts "$parts" -o shards || fail "shard"
+for n in 1 2 3 4 8; do
+    for threads in 1 2; do
+        for input in r.dpr shards; do
+            rm -f out.safetensors
+            job "$n" train "$input" "${seeded[@]}" -j "$threads" -o out.safetensors
+            check "$n processes, $threads threads, $input: status" test $? = 0
+            check "$n processes, $threads threads, $input ($parts parts): the same release" \
+                same_tensors alone-residual out.safetensors
+        done
+    done
+done
+for mechanism in biases dpals gram langevin; do
+    job 3 train shards "${seeded[@]}" --mechanism "$mechanism" -j 1 -o out.safetensors
+    check "$mechanism, 3 processes: the same release" same_tensors "alone-$mechanism" out.safetensors
+done
+check "one process speaks" test "$(grep -c 'written to' log)" = 1
+job 3 train shards "${private[@]}" --ledger ledger --json -q -o real.safetensors
+check "a real release: status" test $? = 0
+check "a real release: one line of JSON" test "$(grep -c '"event":"done"' log)" = 1
+check "a real release: it verifies" "$binary" privacy verify -q real.safetensors
+check "a real release: in the ledger once" test "$("$binary" ledger show --ledger ledger --json | grep -c committed)" = 1
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+job 3 train shards --epsilon 2 --rating-range 1:5 --catalogue items.csv --mechanism posterior -o x.safetensors
+check "posterior: status" test $? = 2
+check "posterior: one error" one_error "not in a cluster"
+job 3 train missing.dpr "${private[@]}" -o x.safetensors
+check "no such file: status" test $? = 4
+check "no such file: one error" one_error "missing.dpr"
+job 2 train - "${private[@]}" --format csv -o x.safetensors
+check "standard input: one error" one_error "standard input"
+job 2 train r.dpr "${private[@]}" --cluster-timeout 0 -o x.safetensors
+check "a timeout of nothing: one error" one_error "cluster-timeout"
+check "no release of any of them" test ! -e x.safetensors
+
+# ---- a full disk ---------------------------------------------------------------------------------
+
+# With little memory the ratings of each process go to a file.
+"$binary" synth -q --users 20000 --items 300 --ratings 600000 --catalogue-out more.csv -o more.dpr
+large=(train more.dpr --epsilon 2 --rating-range 1:5 --catalogue more.csv --ledger ledger2 -j 1)
+job 3 "${large[@]}" --memory 2MiB -o y.safetensors
+check "ratings on disk: status" test $? = 0
+rm -f y.safetensors
+FULL_RANK=1 job 3 "${large[@]}" --memory 2MiB -o y.safetensors
+check "a full disk: status" test $? = 4
+check "a full disk: one error that names the process" one_error 'rank 1 on '
+check "a full disk: no release" test ! -e y.safetensors
+reserved() { "$binary" ledger show --ledger ledger2 --json | grep -c '"state":"reserved"'; }
+check "a full disk: nothing is reserved" test "$(reserved)" = 0
+
+# ---- a process that hangs ------------------------------------------------------------------------
+
+slow=("${large[@]}" --mechanism langevin)
+for rank in 2 0; do
+    begin_job 3 "${slow[@]}" --cluster-timeout 2 -o y.safetensors
+    pid=$(pid_of "$rank")
+    for _ in $(seq 100); do
+        [[ -s ledger2 && $(reserved) != 0 ]] && break
+        sleep 0.05
+    done
+    kill -STOP "$pid"
+    wait "$runner"
+    status=$?
+    kill -CONT "$pid" 2>/dev/null
+    check "process $rank hangs: status $status" test "$status" = 4
+    check "process $rank hangs: one error that names it" one_error "rank $rank on .* has not been heard from"
+    check "process $rank hangs: no release" test ! -e y.safetensors
+    "$binary" ledger show --ledger ledger2 --json | sed -nE 's/.*"id":"([0-9a-f]{32})".*"state":"reserved".*/\1/p' |
+        while read -r id; do "$binary" ledger return -q "$id" --ledger ledger2; done
+    check "process $rank hangs: nothing stays reserved" test "$(reserved)" = 0
+done
+
+# ---- processes that die --------------------------------------------------------------------------
+
+named=0
+for i in $(seq 20); do
+    rm -f y.safetensors
+    rank=$((RANDOM % 4))
+    begin_job 4 "${slow[@]}" -o y.safetensors
+    pid=$(pid_of "$rank")
+    sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+    kill -9 "$pid" 2>/dev/null
+    gone=$?
+    wait "$runner"
+    status=$?
+    if ((gone != 0)) || [[ -e y.safetensors ]]; then
+        # It was done by then: what there is must be whole.
+        check "death $i, too late: the release is whole" "$binary" privacy verify -q y.safetensors
+    else
+        check "death $i of process $rank: status $status" test "$status" != 0
+        check "death $i of process $rank: it is named" grep -qE "rank $rank |rank $rank\$" log
+        named=$((named + 1))
+    fi
+    check "death $i: no temporary file" test -z "$(find . -maxdepth 1 -name '*.tmp*' -o -maxdepth 1 -name '.y.*')"
+    check "death $i: at most one reservation" test "$(reserved)" -le 1
+    "$binary" ledger show --ledger ledger2 --json | sed -nE 's/.*"id":"([0-9a-f]{32})".*"state":"reserved".*/\1/p' |
+        while read -r id; do "$binary" ledger return -q "$id" --ledger ledger2; done
+    check "death $i: nothing stays reserved" test "$(reserved)" = 0
+done
+check "some processes died in time" test "$named" -ge 5
+rm -f y.safetensors
+job 4 "${slow[@]}" -o y.safetensors
+check "after all that: status" test $? = 0
+check "after all that: a release" "$binary" privacy verify -q y.safetensors
+
+# ---- a real network ------------------------------------------------------------------------------
+
+# Three namespaces with a network each, which a bridge in a fourth connects: 10.213.7.1, .2 and .3.
+make_network() {
+    local i switch=dpmf-test-$$-switch
+    ip netns add "$switch" 2>/dev/null || return
+    namespaces+=("$switch")
+    ip -n "$switch" link add hub type bridge 2>/dev/null && ip -n "$switch" link set hub up || return
+    for i in 1 2 3; do
+        ip netns add "dpmf-test-$$-$i" || return
+        namespaces+=("dpmf-test-$$-$i")
+        ip -n "$switch" link add "port$i" type veth peer name wire netns "dpmf-test-$$-$i" 2>/dev/null || return
+        ip -n "$switch" link set "port$i" master hub up || return
+        ip -n "dpmf-test-$$-$i" address add "10.213.7.$i/24" dev wire || return
+        ip -n "dpmf-test-$$-$i" link set wire up && ip -n "dpmf-test-$$-$i" link set lo up || return
+    done
+}
+
+# How mpirun gets into the others: as ssh would, but by namespaces. Each has a host name of its own.
+cat >enter.sh <<'END'
+#!/bin/sh
+# enter.sh ADDRESS COMMAND...
+while [ "${1#-}" != "$1" ]; do shift; done
+number=${1##*.}
+shift
+exec ip netns exec "$NAMESPACE-$number" unshare --uts sh -c "hostname node$number; exec \$0 \"\$@\"" sh -c "$*"
+END
+chmod +x enter.sh
+export NAMESPACE=dpmf-test-$$
+
+# net_job WORD...: dpmf in three processes, one in each namespace.
+net_job() {
+    rm -rf "$PIDS"
+    mkdir -p "$PIDS"
+    timeout --kill-after=5 120 ip netns exec "$NAMESPACE-1" unshare --uts sh -c 'hostname node1; exec "$0" "$@"' \
+        mpirun --host 10.213.7.1:1,10.213.7.2:1,10.213.7.3:1 -n 3 \
+        --mca plm_rsh_agent "$work/enter.sh" --mca btl tcp,self --mca btl_tcp_if_include 10.213.7.0/24 \
+        --mca oob_tcp_if_include 10.213.7.0/24 --wdir "$work" \
+        -x PIDS -x HOME -x XDG_STATE_HOME "$work/rank.sh" "$binary" "$@" >log 2>&1 </dev/null
+}
+
+if [[ $(id -u) != 0 ]]; then
+    skip "a real network: needs root"
+elif ! make_network; then
+    skip "a real network: this machine makes no network namespaces"
+else
+    net_job train shards "${seeded[@]}" -j 1 -o out.safetensors
+    check "three networks: status" test $? = 0
+    check "three networks: the same release" same_tensors alone-residual out.safetensors
+    if ip netns exec "$NAMESPACE-2" tc qdisc add dev wire root netem delay 20ms 2>/dev/null; then
+        net_job train shards "${seeded[@]}" -j 1 -o out.safetensors
+        check "with 20 ms of latency: status" test $? = 0
+        check "with 20 ms of latency: the same release" same_tensors alone-residual out.safetensors
+        ip netns exec "$NAMESPACE-2" tc qdisc del dev wire root
+    else
+        skip "latency: this kernel has no netem"
+    fi
+    rm -f y.safetensors
+    net_job "${slow[@]}" --cluster-timeout 3 -o y.safetensors &
+    runner=$!
+    pid_of 2 >/dev/null
+    for _ in $(seq 100); do
+        [[ $(reserved) != 0 ]] && break
+        sleep 0.05
+    done
+    ip -n "$NAMESPACE-switch" link set port3 down
+    wait "$runner"
+    check "a cut network: status" test $? != 0
+    check "a cut network: one error that names the process" one_error "rank 2 on node3 has not been heard from"
+    check "a cut network: no release" test ! -e y.safetensors
+fi
+summary

@@ -1,0 +1,455 @@
+/*
+ * Training by several ranks, which are threads here: parts visit every rank once a round and nobody else's rows are touched; models
+ * as good as those of one machine; the same bits for any number of threads; snapshots that any number of ranks goes on from;
+ * one rank's failure is everyone's; and what ranks cannot do is refused.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/kernels.h"
+#include "model/checkpoint.h"
+#include "schedule/tiling.h"
+#include "store/store.h"
+#include "temp_dir.h"
+#include "thread_cluster.h"
+#include "train/rank_share.h"
+#include "train/ring.h"
+
+enum { RANKS_MAX = 8, TIMEOUT = 60, USERS = 6000, ITEMS = 700, FACTORS = 16 };
+
+static struct temp_dir directory;
+static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
+    a_file[TEMP_PATH_MAX], b_file[TEMP_PATH_MAX], snapshot_file[TEMP_PATH_MAX];
+
+static int make_stores(void **state) {
+    (void)state;
+    temp_dir_make(&directory);
+    temp_dir_file(&directory, "x.dpr", store_file);
+    temp_dir_file(&directory, "train.dpr", train_file);
+    temp_dir_file(&directory, "test.dpr", test_file);
+    temp_dir_file(&directory, "a.safetensors", a_file);
+    temp_dir_file(&directory, "b.safetensors", b_file);
+    temp_dir_file(&directory, "s.safetensors", snapshot_file);
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    synth.users = USERS;
+    synth.items = ITEMS;
+    synth.ratings = 250000;
+    synth.rank = 4;
+    struct dpmf_split_options split = dpmf_split_options_default();
+    struct dpmf_store *store;
+    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
+    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
+    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
+    dpmf_store_close(store);
+    return code;
+}
+
+static int remove_stores(void **state) {
+    (void)state;
+    temp_dir_remove(&directory);
+    return 0;
+}
+
+/* ---- a run by ranks --------------------------------------------------------------------------- */
+
+struct job {
+    struct dpmf_train_options options;
+    int threads;
+    uint64_t memory;
+    bool validate;
+    const char *ratings, *output;
+    int stop_rank; /* whose progress says stop, at its stop_at-th call; -1: nobody's */
+    int stop_at;
+    uint32_t last_epoch; /* after which on_epoch says stop; 0: never */
+
+    int code[RANKS_MAX];
+    struct dpmf_error error[RANKS_MAX];
+    struct dpmf_train_report report[RANKS_MAX];
+    _Atomic int n_epochs_told;
+};
+
+struct rank_watch {
+    struct job *job;
+    int rank;
+    _Atomic int calls;
+};
+
+static struct job job_of(const char *output) {
+    struct job job = {.options = dpmf_train_options_default(),
+                      .threads = 1,
+                      .ratings = train_file,
+                      .output = output,
+                      .stop_rank = -1};
+    job.options.factors = FACTORS;
+    job.options.epochs = 6;
+    return job;
+}
+
+static int tell_progress(void *self, const struct dpmf_progress *progress) {
+    struct rank_watch *watch = self;
+    if (strcmp(progress->phase, "training") != 0) return 0;
+    return watch->rank == watch->job->stop_rank &&
+           atomic_fetch_add(&watch->calls, 1) >= watch->job->stop_at;
+}
+
+static int tell_epoch(void *self, const struct dpmf_epoch *epoch) {
+    struct rank_watch *watch = self;
+    watch->job->n_epochs_told++;
+    return watch->job->last_epoch > 0 && epoch->epoch >= watch->job->last_epoch;
+}
+
+static void run_rank(void *self, const struct dpmf_cluster *cluster) {
+    struct job *job = self;
+    const int rank = cluster_rank(cluster);
+    struct dpmf_store *store = NULL, *valid = NULL;
+    struct dpmf_run run = dpmf_run_default();
+    struct rank_watch watch = {.job = job, .rank = rank};
+    struct dpmf_error *error = &job->error[rank];
+    run.threads = job->threads;
+    run.memory = job->memory;
+    run.cluster = cluster;
+    run.progress = tell_progress;
+    run.self = &watch;
+    int code = dpmf_store_open(job->ratings, NULL, NULL, &store, error);
+    if (code == 0 && job->validate) code = dpmf_store_open(test_file, NULL, NULL, &valid, error);
+    if (code == 0)
+        code = dpmf_train(store, valid, job->output, &job->options, &run, tell_epoch,
+                          &job->report[rank], error);
+    dpmf_store_close(store);
+    dpmf_store_close(valid);
+    job->code[rank] = code;
+}
+
+/* All ranks end alike. */
+static int run_job(struct job *job, int n_ranks) {
+    if (n_ranks == 1) {
+        run_rank(job, NULL);
+        return job->code[0];
+    }
+    assert_int_equal(thread_cluster_run(n_ranks, TIMEOUT, run_rank, job), 0);
+    for (int r = 1; r < n_ranks; r++) {
+        assert_int_equal(job->code[r], job->code[0]);
+        assert_int_equal(job->report[r].epochs, job->report[0].epochs);
+        assert_true(job->code[0] < 0 || job->report[r].train_rmse == job->report[0].train_rmse);
+    }
+    return job->code[0];
+}
+
+static double test_rmse(const char *path) {
+    struct dpmf_evaluation evaluation;
+    const struct dpmf_evaluate_options options = {0};
+    struct dpmf_store *test;
+    struct dpmf_model *model;
+    assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
+    assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
+    assert_int_equal(dpmf_model_evaluate(model, test, NULL, &options, NULL, &evaluation, NULL), 0);
+    dpmf_model_close(model);
+    dpmf_store_close(test);
+    return evaluation.rmse;
+}
+
+static void expect_same_file(const char *a, const char *b) {
+    size_t n_a, n_b;
+    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
+    assert_int_equal(n_a, n_b);
+    assert_memory_equal(x, y, n_a);
+    free(x);
+    free(y);
+}
+
+/* ---- parts ------------------------------------------------------------------------------------ */
+
+/* Rows that count visits: by everyone, and by how many of each rank. */
+struct round_job {
+    size_t n_parts;
+    uint64_t rounds;
+    _Atomic int at_work[2 * RANKS_MAX]; /* by part: how many ranks work on it */
+};
+
+struct rank_rows {
+    struct round_job *job;
+    uint64_t *visits; /* by row, ten decimal digits: one digit for each rank */
+    uint64_t add;
+    uint64_t n_parts;
+    uint64_t rows;
+    bool last_seen;
+};
+
+static struct tiling *tile_share(const struct dpmf_store *whole, const struct dpmf_store *own,
+                                 size_t n_parts) {
+    uint64_t *ratings = malloc(sizeof *ratings * ITEMS);
+    for (size_t i = 0; i < ITEMS; i++) ratings[i] = store_item_at(whole, i).n_ratings;
+    struct tiling_whole all = {
+        .n_ratings = store_n_ratings(whole), .item_ratings = ratings, .n_parts = n_parts};
+    struct tiling_options options = {
+        .kernels = kernel_set_choose(NULL),
+        .k = FACTORS,
+        .threads = 1,
+        .lanes = 1,
+        .memory_whole = UINT64_MAX / 4,
+        .memory_streamed = UINT64_MAX / 4,
+        .slots = 3,
+        .memory_build = UINT64_MAX / 4,
+    };
+    struct tiling *tiling;
+    tiling_group_bounds(&options, &all);
+    options.whole = &all;
+    assert_int_equal(tiling_build(own, &options, NULL, &tiling, NULL), 0);
+    free(ratings);
+    return tiling;
+}
+
+static int visit_part(void *self, const struct tiling_part *part, bool last,
+                      struct dpmf_error *error) {
+    struct rank_rows *rows = self;
+    (void)error;
+    _Atomic int *at_work = &rows->job->at_work[part->first_row * rows->n_parts / ITEMS];
+    if (atomic_fetch_add(at_work, 1) != 0) return DPMF_ERR_BASE_BUG; /* two ranks have one part */
+    for (uint64_t row = part->first_row; row < part->first_row + part->n_rows; row++)
+        rows->visits[row] += rows->add;
+    rows->rows += part->n_rows;
+    rows->last_seen = last;
+    atomic_fetch_sub(at_work, 1);
+    return 0;
+}
+
+static void go_round(void *self, const struct dpmf_cluster *cluster) {
+    struct round_job *job = self;
+    const int n = cluster_size(cluster);
+    struct dpmf_store *whole;
+    struct rank_share share;
+    struct ring *ring;
+    struct dpmf_error error = {0};
+    assert_int_equal(dpmf_store_open(store_file, NULL, NULL, &whole, NULL), 0);
+    assert_int_equal(rank_share_open(&share, whole, cluster, &error), 0);
+    struct tiling *tiling = tile_share(whole, share.own, 2 * (size_t)n);
+    struct rank_rows rows = {.job = job, .add = 1, .n_parts = 2 * (uint64_t)n};
+    for (int r = 0; r < cluster_rank(cluster); r++) rows.add *= 10;
+    rows.visits = calloc(ITEMS, sizeof *rows.visits);
+    const struct ring_array array = {rows.visits, sizeof *rows.visits};
+    assert_int_equal(ring_init(&ring, cluster, tiling, 3, &array, 1, &error), 0);
+    const uint64_t before = cluster->state->bytes_sent;
+    for (uint64_t round = 0; round < job->rounds; round++) {
+        rows.rows = 0;
+        assert_int_equal(ring_round(ring, visit_part, &rows, &error), 0);
+        assert_int_equal(rows.rows, ITEMS);
+        assert_true(rows.last_seen);
+    }
+    /* every row went n - 1 steps a round: with its note, and with what agreeing takes */
+    uint64_t sent = cluster->state->bytes_sent - before;
+    assert_int_equal(cluster_all_sum(cluster, &sent, 1, &error), 0);
+    assert_true(sent >= job->rounds * ring_round_bytes(ring));
+    assert_true(sent <= job->rounds * (ring_round_bytes(ring) + (uint64_t)n * 64 * (uint64_t)n));
+    assert_int_equal(ring_gather_all(ring, &error), 0);
+    uint64_t expected = 0, digit = job->rounds;
+    for (int r = 0; r < n; r++, digit *= 10) expected += digit;
+    for (size_t row = 0; row < ITEMS; row++) assert_int_equal(rows.visits[row], expected);
+    ring_free(ring);
+    tiling_free(tiling);
+    free(rows.visits);
+    rank_share_close(&share);
+    dpmf_store_close(whole);
+}
+
+static void test_parts_visit_everyone(void **state) {
+    (void)state;
+    for (int n = 2; n <= 5; n++) {
+        struct round_job job = {.rounds = 3};
+        assert_int_equal(thread_cluster_run(n, TIMEOUT, go_round, &job), 0);
+    }
+}
+
+/* Every item is dealt once, parts are about equal, and places are those of one part. */
+static void test_parts_are_even(void **state) {
+    (void)state;
+    struct dpmf_store *store;
+    assert_int_equal(dpmf_store_open(store_file, NULL, NULL, &store, NULL), 0);
+    struct tiling *one = tile_share(store, store, 1);
+    for (size_t n_parts = 2; n_parts <= 16; n_parts += 7) {
+        struct tiling *tiling = tile_share(store, store, n_parts);
+        uint64_t rows = 0;
+        double most = 0, least = 1e18;
+        for (size_t p = 0; p < n_parts; p++) {
+            struct tiling_part part = tiling_part(tiling, p);
+            double ratings = 0;
+            assert_int_equal(part.first_row, rows);
+            assert_true(part.n_rows + 1 >= ITEMS / n_parts && part.n_rows <= ITEMS / n_parts + 1);
+            for (uint64_t row = rows; row < rows + part.n_rows; row++) {
+                uint32_t item = tiling_item_of_row(tiling, row);
+                uint64_t place = tiling_place_of_row(tiling, row);
+                assert_int_equal(tiling_row_of_item(tiling, item), row);
+                assert_int_equal(tiling_item_of_row(one, place), item);
+                assert_int_equal(tiling_place_of_row(one, place), place);
+                ratings += (double)store_item_at(store, item).n_ratings;
+            }
+            rows += part.n_rows;
+            most = fmax(most, ratings);
+            least = fmin(least, ratings);
+        }
+        assert_int_equal(rows, ITEMS);
+        assert_true(most < 1.3 * least);
+        tiling_free(tiling);
+    }
+    tiling_free(one);
+    dpmf_store_close(store);
+}
+
+/* ---- models ----------------------------------------------------------------------------------- */
+
+/* As good as on one machine after the same epochs; eight ranks are more than the store has blocks. */
+static void test_as_good_as_one(void **state) {
+    (void)state;
+    struct job one = job_of(a_file);
+    assert_int_equal(run_job(&one, 1), 0);
+    const double wanted = test_rmse(a_file);
+    const int sizes[] = {2, 3, 8};
+    for (size_t i = 0; i < 3; i++) {
+        struct job job = job_of(b_file);
+        assert_int_equal(run_job(&job, sizes[i]), 0);
+        double rmse = test_rmse(b_file);
+        assert_true(fabs(rmse / wanted - 1) < 0.003);
+        assert_int_equal(job.report[0].ranks, sizes[i]);
+        assert_true(job.report[0].bytes_sent > 0);
+        assert_int_equal(job.n_epochs_told, job.options.epochs); /* by one of them */
+    }
+}
+
+/* What the ranks measure on the way is what their model does; and stopping is agreed on. */
+static void test_validates(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.validate = true;
+    job.options.epochs = 40;
+    job.options.learning_rate = 0.1;
+    job.options.patience = 2;
+    assert_int_equal(run_job(&job, 3), 0);
+    assert_true(job.report[0].stopped_early && job.report[2].stopped_early);
+    for (int r = 1; r < 3; r++) assert_true(job.report[r].valid_rmse == job.report[0].valid_rmse);
+    assert_float_equal(test_rmse(a_file), job.report[0].valid_rmse, 1e-6);
+}
+
+static void test_deterministic(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.deterministic = true;
+    assert_int_equal(run_job(&job, 3), 0);
+    struct job other = job_of(b_file);
+    other.options.deterministic = true;
+    other.threads = 3;
+    assert_int_equal(run_job(&other, 3), 0);
+    expect_same_file(a_file, b_file);
+
+    /* also with a break */
+    struct job first = job_of(b_file);
+    first.options.deterministic = true;
+    first.options.snapshot = snapshot_file;
+    first.last_epoch = 3;
+    assert_int_equal(run_job(&first, 3), 0);
+    assert_int_equal(first.report[1].epochs, 3);
+    struct job second = job_of(b_file);
+    second.options.deterministic = true;
+    second.options.resume = snapshot_file;
+    assert_int_equal(run_job(&second, 3), 0);
+    expect_same_file(a_file, b_file);
+
+    /* the promise cannot be kept by another number of ranks */
+    assert_int_equal(run_job(&second, 2), DPMF_ERR_TRAIN_MISMATCH);
+    assert_int_equal(run_job(&second, 1), DPMF_ERR_TRAIN_MISMATCH);
+}
+
+/* A snapshot of any number of ranks is gone on from by any other, with its best epoch. */
+static void test_resume_with_others(void **state) {
+    (void)state;
+    struct job whole = job_of(a_file);
+    whole.validate = true;
+    assert_int_equal(run_job(&whole, 1), 0);
+    const double wanted = test_rmse(a_file);
+    const int from[] = {1, 3, 2, 4}, to[] = {3, 1, 4, 2};
+    for (size_t i = 0; i < 4; i++) {
+        struct job job = job_of(b_file);
+        job.validate = true;
+        job.options.snapshot = snapshot_file;
+        job.last_epoch = 3;
+        assert_int_equal(run_job(&job, from[i]), 0);
+        const double then = job.report[0].valid_rmse;
+        job.options.snapshot = NULL;
+        job.options.resume = snapshot_file;
+        job.last_epoch = 0;
+        assert_int_equal(run_job(&job, to[i]), 0);
+        assert_int_equal(job.report[0].epochs, job.options.epochs);
+        assert_true(job.report[0].valid_rmse < then);
+        assert_true(fabs(test_rmse(b_file) / wanted - 1) < 0.003);
+    }
+}
+
+/* ---- ends ------------------------------------------------------------------------------------- */
+
+static void test_interrupted(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.epochs = 1000;
+    job.options.snapshot = snapshot_file;
+    job.stop_rank = 1;
+    job.stop_at = 200;
+    assert_int_equal(run_job(&job, 3), DPMF_ERR_BASE_CANCELLED);
+    job.stop_rank = -1;
+    job.options.epochs = 1000;
+    job.options.resume = snapshot_file;
+    job.last_epoch = 1; /* the next one */
+    assert_int_equal(run_job(&job, 2), 0);
+}
+
+static void test_diverges_everywhere(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.learning_rate = 50;
+    assert_int_equal(run_job(&job, 3), DPMF_ERR_TRAIN_DIVERGED);
+    for (int r = 0; r < 3; r++) assert_non_null(strstr(job.error[r].hint, "learning-rate"));
+}
+
+static void expect_refused(struct job *job, int code, const char *word) {
+    assert_int_equal(run_job(job, 2), code);
+    for (int r = 0; r < 2; r++) assert_non_null(strstr(job->error[r].message, word));
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.hogwild = true;
+    expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "Hogwild");
+    job = job_of(a_file);
+    job.options.tiers = "50,100";
+    expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "tiers");
+    job = job_of(a_file);
+    job.options.snapshot = snapshot_file;
+    job.options.snapshot_blocks = 3;
+    expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "end of an epoch");
+    job = job_of(a_file);
+    job.memory = 11 << 19;
+    expect_refused(&job, DPMF_ERR_USAGE_MEMORY, "memory");
+    job = job_of(a_file);
+    job.options.solver = "gibbs";
+    expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "one process");
+    job = job_of("/nonexistent/directory/m.safetensors");
+    assert_int_equal(run_job(&job, 2), DPMF_ERR_IO_MISSING);
+    job = job_of(a_file);
+    job.options.resume = "/nonexistent/s.safetensors";
+    assert_int_equal(run_job(&job, 2), DPMF_ERR_IO_MISSING);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_are_even), cmocka_unit_test(test_parts_visit_everyone),
+        cmocka_unit_test(test_as_good_as_one), cmocka_unit_test(test_validates),
+        cmocka_unit_test(test_deterministic),  cmocka_unit_test(test_resume_with_others),
+        cmocka_unit_test(test_interrupted),    cmocka_unit_test(test_diverges_everywhere),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, make_stores, remove_stores);
+}
