@@ -4,13 +4,16 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
+SCALE ?= small
+PAPER_OUT ?= build/paper/$(SCALE)
+
 export JOBS
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long test-browser test-db test-mpi mpi bench lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser test-db test-mpi mpi bench paper deb test-deb docs lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -30,7 +33,7 @@ test:       ## everything that must hold, in a few minutes; ends with "N passed,
 	@scripts/run_tests.sh
 
 test-long:  ## the same and more: sanitizers on all of it, FUZZ_SECONDS=60 a fuzzer, valgrind
-	@$(INSTALL_PACKAGES) build test long
+	@$(INSTALL_PACKAGES) build test long mpi
 	@scripts/run_tests.sh --long
 
 test-browser:  ## the page in a real browser: Debian's Chromium, driven by Selenium
@@ -42,6 +45,8 @@ test-db:    ## databases: Debian's PostgreSQL, started on loopback as an unprivi
 	@$(INSTALL_PACKAGES) build db
 	@$(MAKE) build
 	@tests/database/run.sh build/dpmf
+	@tests/database/exports.sh build/dpmf
+	@tests/database/cookbook.sh build/dpmf
 
 mpi:        ## build/libdpmf-mpi.so: dpmf train by several processes, with mpirun
 	@$(INSTALL_PACKAGES) build mpi
@@ -56,6 +61,12 @@ test-mpi: mpi  ## several processes: the same releases, processes that die or ha
 bench:      ## the benchmarks of docs/performance.md
 	@$(INSTALL_PACKAGES) build bench
 	@scripts/run_bench.sh
+
+paper:      ## the paper's evaluation, run again: SCALE=small, medium or full; docs/paper.md
+	@$(INSTALL_PACKAGES) build paper
+	@cmake --preset release -DDPMF_BENCH=ON >/dev/null
+	@$(call BUILD,build) --target all benches >/dev/null
+	@/usr/bin/python3 bench/paper/paper.py --scale $(SCALE) --out $(PAPER_OUT) $(PAPER_OPTIONS) build/dpmf
 
 lint:       ## the include law, static analysis and the layout of the code
 	@$(INSTALL_PACKAGES) build lint
@@ -72,6 +83,18 @@ asan:       ## build/asan: everything with the address and undefined-behaviour s
 tsan:       ## build/tsan: everything with the thread sanitizer
 	@$(INSTALL_PACKAGES) --check build test
 	@cmake --preset tsan && $(call BUILD,build/tsan) --target all tests
+
+deb:        ## Debian packages, in build/deb
+	@$(INSTALL_PACKAGES) build deb
+	@scripts/build_deb.sh
+
+test-deb:   ## the same, twice: lintian, equal hashes, installed and removed in a clean Debian (needs root)
+	@$(INSTALL_PACKAGES) build deb test-deb
+	@tests/deb/test_packages.sh
+
+docs:       ## the manual of the libraries and of the Python package: build/docs/index.html
+	@/usr/bin/python3 scripts/api_docs.py --html build/docs
+	@echo build/docs/index.html
 
 install: build  ## install to $(DESTDIR)$(PREFIX)
 	@cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null

@@ -45,7 +45,7 @@ struct side {
     double *paid;      /* on the clock, up to when a row has its noise */
     uint32_t *ratings; /* of each row, of those that are trained on */
     double penalty;
-    float *injected; /* all noise that a row got, where it is watched, ... */
+    float *injected; /* all noise that a row got, ... */
     double *owed;    /* ... and the variance that this should have */
     uint64_t *payments;
 };
@@ -508,7 +508,7 @@ static void tell_end(struct run *run, double seconds) {
 /* Rows that get nothing but noise, payment by payment, all of the same size: after 10, 100, ... of them the mean of the squares of
  * what they got, by the variance that it should have. */
 static void inject(struct run *run) {
-    enum { ROWS = 32 };
+    enum { ROWS = 16 };
     float space[WIDTH_MAX];
     double *sums = room(ROWS * run->width, sizeof(double));
     size_t next = 10;

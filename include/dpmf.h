@@ -80,6 +80,11 @@ DPMF_API const char *dpmf_cluster_host(const struct dpmf_cluster *cluster, int r
 /* A rank that is not heard from for so long is taken for lost; 120 to begin with. */
 DPMF_API void dpmf_cluster_set_timeout(const struct dpmf_cluster *cluster, double seconds);
 
+/* All ranks together: 0, or the failure of the lowest rank that has one, which is then named in it. To be called after whatever
+ * can fail in one rank alone, before the ranks work together again. */
+DPMF_API int dpmf_cluster_agree(const struct dpmf_cluster *cluster, int code,
+                                struct dpmf_error *error);
+
 /* Who tells the user of a failure that this rank knows of: true at once where all ranks know of it and this is the first, and after
  * a while where the others do not, unless a lower rank has ended the job by then; false where it is for others to tell. */
 DPMF_API bool dpmf_cluster_speaks(const struct dpmf_cluster *cluster);
@@ -127,7 +132,8 @@ struct dpmf_import_report {
 };
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
- * An input is a path, or "-" for standard input; a store is also an input.
+ * An input is a path, "-" for standard input, or the address of a database (docs/databases.md); a store is
+ * also an input.
  *
  *     const char *inputs[] = {"ratings.csv"};
  *     struct dpmf_import_report report;
@@ -292,6 +298,7 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
                               const struct dpmf_split_options *options, const struct dpmf_run *run,
                               struct dpmf_split_report *report, struct dpmf_error *error);
 
+/* How a store was parted. */
 struct dpmf_shard_report {
     uint64_t parts, users, ratings;
     uint64_t fewest_ratings, most_ratings; /* of a part */
@@ -417,7 +424,7 @@ struct dpmf_train_report {
     char kernels[16];
     int ranks;           /* of run->cluster that took part; 0: there was none, and neither ... */
     uint64_t bytes_sent; /* ... what they sent each other in the epochs, all together ... */
-    double seconds_waited; /* ... nor how long each waited for it, in the mean */
+    double seconds_waited; /* ... nor how long each waited for it, in the mean; NaN: not known */
 
     /* Of samplers. */
     uint32_t chains;  /* that were begun */
@@ -890,6 +897,7 @@ DPMF_API int dpmf_release_verify(const char *path, struct dpmf_verification *ver
  * A model for other tools: its vectors as files and tables
  * ---------------------------------------------------------------------------------------------- */
 
+/* What a model can be written as, for other tools. */
 enum dpmf_export_form {
     DPMF_EXPORT_NPY,      /* a directory of NumPy's files */
     DPMF_EXPORT_CSV,      /* a directory of tables as text, exact to the bit */
@@ -898,6 +906,7 @@ enum dpmf_export_form {
     DPMF_EXPORT_PGVECTOR, /* tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME */
 };
 
+/* How it is written, and that it may be. */
 struct dpmf_export_options {
     enum dpmf_export_form form;
     bool not_private; /* must be true for whatever is not proven to be private, and for nothing else */
@@ -906,8 +915,10 @@ struct dpmf_export_options {
     const char *const *titles; /* NULL, or one for each item of the model; NULL among them: none */
 };
 
+/* NumPy's files, items alone, and only what is proven to be private. */
 DPMF_API struct dpmf_export_options dpmf_export_options_default(void);
 
+/* What was written. */
 struct dpmf_export_report {
     uint64_t items, users;  /* that were written */
     uint64_t bytes_written; /* to files; 0 on a server */

@@ -212,7 +212,7 @@ struct example {
 
 struct invocation;
 
-enum { VERB_GROUPS_MAX = 5, VERB_PARAGRAPHS_MAX = 6, VERB_EXAMPLES_MAX = 6 };
+enum { VERB_GROUPS_MAX = 5, VERB_PARAGRAPHS_MAX = 7, VERB_EXAMPLES_MAX = 6 };
 
 struct verb {
     const char *name;     /* that of a part is two words: "privacy account" */

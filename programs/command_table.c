@@ -252,9 +252,9 @@ static const struct option sampler_options[] = {
      "keep at most so many samples for --average (default 100): two columns more than there are factors "
      "each, and at most 4096 columns in all"},
     {OPTION_BURN_IN, 0, false, "burn-in", NULL, {VALUE_COUNT, "N", "30", NULL, NULL},
-     "epochs of each chain that do not count (default: a third of them)"},
+     "epochs of each chain that do not count (default: half of them, of gibbs a third)"},
     {OPTION_CHAINS, 0, false, "chains", NULL, {VALUE_COUNT, "N", "4", NULL, NULL},
-     "so many chains, each from the prior, one after the other (default 1; of gibbs with --average 16)"},
+     "so many chains, each from the prior, one after the other (default 1; with --average 8, of gibbs 16)"},
     {OPTION_STEP, 0, false, "step", NULL, {VALUE_NUMBER, "X", "0.001", NULL, NULL},
      "of sgld, sghmc and sgnht: how much time of the process an epoch stands for (default: from the "
      "ratings, as large as keeps the posterior right)"},
@@ -581,6 +581,12 @@ const struct verb verbs[] = {
                 "64 KiB. The format is found out from the text itself; a header, quotes, CR LF "
                 "line ends, a byte order mark and compression with gzip or zstd are understood. An "
                 "INPUT of - is standard input; a store is an input too.",
+                "So is a database: sqlite:FILE?query=SELECT ..., "
+                "postgres://USER@HOST/DATABASE?query=SELECT ..., or ?table=NAME when its columns "
+                "have the usual names. A query returns user, item, rating and perhaps a "
+                "timestamp; in it, % is written %25 and & is written %26. It is run read-only. "
+                "Passwords come from PGPASSWORD, ~/.pgpass or a service file: one in the address "
+                "is refused.",
                 "When a user rated an item more than once, the last rating wins and the number of "
                 "such pairs is reported. A rating that is not a finite number, or that is out of "
                 "--rating-range, is an error that names its file, line and column.",
@@ -605,6 +611,12 @@ const struct verb verbs[] = {
                  "dpmf import january.csv.gz february.csv.gz -o winter.dpr",
                  SOME_CSV "; gzip -c ratings.csv >january.csv.gz; "
                           "printf 'user,item,rating\\ncleo,dune,1\\n' | gzip >february.csv.gz"},
+                {"The ratings of a database, as they are now",
+                 "dpmf import 'sqlite:shop.db?query=SELECT customer, product, stars FROM reviews' "
+                 "-o ratings.dpr",
+                 "python3 -c 'import sqlite3; d = sqlite3.connect(\"shop.db\"); "
+                 "d.executescript(\"CREATE TABLE reviews (customer, product, stars); "
+                 "INSERT INTO reviews VALUES (1, 7, 4.5)\")'"},
             },
         .run = command_import_run,
     },
@@ -666,12 +678,16 @@ const struct verb verbs[] = {
         .synopsis = "FILE --parts N -o DIR [options]",
         .paragraphs =
             {
-                "Puts the users of FILE, a store or any input of dpmf import, one after the other into N "
+                "Puts the users of FILE, a store or any input of dpmf import, one after the other "
+                "into N "
                 "stores, about as many ratings in each. All of them have the same items under the "
-                "same numbers. Whatever takes ratings takes DIR for all of them together; under mpirun "
+                "same numbers. Whatever takes ratings takes DIR for all of them together; under "
+                "mpirun "
                 "each process of dpmf train then reads its part.",
-                "DIR gets a list of the stores, shards.json, with digests of what is in them. A directory "
-                "with a store missing, or with another in its place, is refused: someone who was in "
+                "DIR gets a list of the stores, shards.json, with digests of what is in them. A "
+                "directory "
+                "with a store missing, or with another in its place, is refused: someone who was "
+                "in "
                 "two of them would count twice.",
             },
         .groups = {{"Options", shard_options}, {"How the input is read", input_options}},
@@ -720,6 +736,14 @@ const struct verb verbs[] = {
                 "so. It has no delta; -k, --epochs (its rounds), --chains and --trace, which is "
                 "for your eyes alone, are for it too. A wish of --user-privacy that is above "
                 "--epsilon, or of somebody who is not in the ratings, is then refused.",
+                "Started as mpirun -n 8 dpmf train ..., eight processes work together, on one "
+                "machine "
+                "or several, each on its own users; RATINGS may be a directory that dpmf shard "
+                "made. "
+                "It needs the plugin that make mpi builds. Only the first process prints and "
+                "writes. "
+                "When one fails, hangs or is lost, one message names it and all of them end. "
+                "docs/cluster.md tells more.",
             },
         .groups = {{"Options", train_options},
                    {"Samplers", sampler_options},
@@ -836,9 +860,13 @@ const struct verb verbs[] = {
                 "ratings in it, as they would do at home; others are unknown.",
                 "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items "
                 "and, with --ranking, top, ranked_users, recall, ndcg and map. The results do not "
-                "depend on the number of threads.",
+                "depend on the number of threads. Several processes, started by mpirun, each take "
+                "some users of TEST, which must then be a store or a folder of its shards.",
             },
-        .groups = {{"Options", evaluate_options}, {"How the input is read", input_options}},
+        .groups = {{"Options", evaluate_options},
+                   {"How the input is read", input_options},
+                   {"Several processes, by mpirun", cluster_options}},
+        .is_distributed = true,
         .operands = {{VALUE_FILE, "MODEL and TEST", "m.safetensors", NULL, NULL}, 2, 2},
         .exit_note = "3 when the model or the ratings are damaged.",
         .examples =
@@ -1012,8 +1040,7 @@ const struct verb verbs[] = {
     },
     {
         .name = "export",
-        .summary =
-            "write ratings as text, a model's vectors for other tools, or a release as a page",
+        .summary = "write ratings as text, vectors for tools, a release as a page",
         .synopsis = "FILE (--csv DIR | --npy DIR | --libmf FILE | --sqlite FILE | --pgvector URL | "
                     "--web DIR) [options]",
         .paragraphs =
@@ -1328,6 +1355,8 @@ const struct environment_note environment_notes[] = {
     {"NO_COLOR", "when it is not empty, nothing is coloured"},
     {"DPMF_KERNELS", "the kernels to use unless --kernels says otherwise: a name that dpmf doctor "
                      "lists"},
+    {"DPMF_MPI_PLUGIN", "the plugin for several processes, where it is not beside the program: "
+                        "libdpmf-mpi.so"},
     {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},
     {"XDG_STATE_HOME", "where the ledger is kept, in dpmf/ledger (default ~/.local/state)"},
     {"LC_ALL, LC_CTYPE, LANG", "histograms are drawn with # when these do not name UTF-8"},

@@ -159,6 +159,15 @@ static int check_sampler(const struct invocation *invocation) {
         if (command_has(invocation, only[i].id))
             return terminal_error_print(STATUS_USAGE, "leave it out", "--%s is for sgd, not for %s",
                                         only[i].name, invocation->value[OPTION_SOLVER]);
+    static const struct named_option one_at_least[] = {
+        {OPTION_CHAINS, "chains"},
+        {OPTION_SAMPLES, "samples"},
+    };
+    for (size_t i = 0; i < sizeof one_at_least / sizeof one_at_least[0]; i++)
+        if (command_has(invocation, one_at_least[i].id) &&
+            options_count(invocation, one_at_least[i].id) == 0)
+            return terminal_error_print(STATUS_USAGE, "leave it out for what is usual",
+                                        "--%s 0 leaves nothing to do", one_at_least[i].name);
     if (command_has(invocation, OPTION_STEP) && !(options_number(invocation, OPTION_STEP) > 0))
         return terminal_error_print(STATUS_USAGE, "leave it out for a step that is safe",
                                     "--step %s is not above 0", invocation->value[OPTION_STEP]);
@@ -276,6 +285,7 @@ int command_train_run(struct invocation *invocation) {
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);
+    rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     const struct stat before = look_at(invocation->value[OPTION_SNAPSHOT]);
     const bool begun = rc == 0;
     if (begun)
@@ -295,10 +305,11 @@ int command_train_run(struct invocation *invocation) {
                         1e-6 * report.updates_per_second, report.kernels,
                         invocation->value[OPTION_OUTPUT]);
     if (report.ranks > 0 && terminal->verbose)
-        terminal_note_print(
-            terminal, "%d processes sent each other %s, and each waited %s for it in the mean",
-            report.ranks, text_bytes(report.bytes_sent).text,
-            text_seconds(report.seconds_waited).text);
+        terminal_note_print(terminal, "%d processes sent each other %s", report.ranks,
+                            text_bytes(report.bytes_sent).text);
+    if (report.ranks > 0 && terminal->verbose && !isnan(report.seconds_waited))
+        terminal_note_print(terminal, "each of them waited %s for that, in the mean",
+                            text_seconds(report.seconds_waited).text);
     if (report.stopped_early)
         terminal_note_print(terminal,
                             "stopped early: the validation error no longer fell; the best "

@@ -351,12 +351,12 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
     struct dpmf_evaluation evaluation;
     struct dpmf_store *valid = NULL;
     struct dpmf_model *model = NULL;
-    int rc =
-        dpmf_store_open(invocation->value[OPTION_VALID], input, &invocation->run, &valid, error);
+    struct dpmf_run run = invocation->run;
+    run.cluster = NULL;
+    int rc = dpmf_store_open(invocation->value[OPTION_VALID], input, &run, &valid, error);
     if (rc == 0) rc = dpmf_model_open(invocation->value[OPTION_OUTPUT], &model, error);
     if (rc == 0)
-        rc = dpmf_model_evaluate(model, valid, history, &options, &invocation->run, &evaluation,
-                                 error);
+        rc = dpmf_model_evaluate(model, valid, history, &options, &run, &evaluation, error);
     if (rc == 0) {
         terminal_progress_end(&invocation->terminal);
         terminal_note_print(&invocation->terminal, "RMSE %.4f on %s", evaluation.rmse,
@@ -388,10 +388,13 @@ int train_private_run(struct invocation *invocation) {
     input.skip_bad = true;
     input.has_range = false;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     if (rc == 0)
         rc = dpmf_train_private(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                                 &report, &error);
-    if (rc == 0 && command_has(invocation, OPTION_VALID))
+    /* The first rank alone has the release, and all of the ratings, so it measures by itself. */
+    if (rc == 0 && command_has(invocation, OPTION_VALID) &&
+        dpmf_cluster_rank(invocation->cluster) == 0)
         rc = show_error(invocation, &input, store, &error);
     dpmf_store_close(store);
     if (rc != 0) return report_error_print(invocation, &error);

@@ -1,6 +1,6 @@
 /*
- * The program as one of several processes that mpirun started: only the first of them prints, they join before a verb runs and leave
- * after it. Fed by main.c and command.c; report.c asks it who tells of an error.
+ * The program as one of several processes that mpirun started: only the first of them prints, they join before
+ * a verb runs and leave after it. Fed by main.c and command.c; report.c asks it who tells of an error.
  */
 #include "ranks.h"
 

@@ -50,7 +50,8 @@ find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 
 log=$output/build.log
 jobs=${JOBS:-$(nproc)}
-unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC
+# Neither flags of whoever calls this, nor a compiler cache, which writes paths of its own into what it compiles.
+unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC CMAKE_C_COMPILER_LAUNCHER CMAKE_GENERATOR
 echo "building the packages; $log has what it says"
 if ! (cd "$tree" && dpkg-buildpackage --build=full --no-sign --jobs="$jobs" --no-pre-clean) >"$log" 2>&1; then
     tail -n 30 "$log" >&2

@@ -314,6 +314,11 @@ elif build "fuzzers, clang" fuzz; then
 fi
 
 if [[ -n $long ]]; then
+    if ! command -v mpirun >/dev/null; then
+        skip "several processes" "there is no mpirun"
+    elif build "the plugin for MPI" release -DDPMF_MPI=ON; then
+        suite "several processes" line 1800 env DPMF_TEST_MPI=1 tests/mpi/run.sh build/dpmf
+    fi
     if ! command -v clang >/dev/null; then
         skip "clang" "there is no clang"
     elif build "clang, release" clang; then

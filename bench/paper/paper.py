@@ -99,7 +99,8 @@ def machine(work):
                        if c["type"] != "Instruction")
     kernels = [k["name"] for k in doctor["kernels"] if k["chosen"]]
     return {
-        "processor": processor(), "threads": work.threads, "caches": caches, "memory": report.size_text(doctor["memory"]),
+        "processor": processor(), "threads": work.threads, "caches": caches,
+        "memory": report.size_text(doctor["memory"]),
         "system": f"{platform.system()} {platform.release()}", "kernels": ", ".join(kernels),
         "load": f"{os.getloadavg()[0]:.2f}",
     }

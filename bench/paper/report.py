@@ -161,7 +161,7 @@ summary{cursor:pointer;color:var(--link)}
 :root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--shade:#f2f2f2;--link:#000;--good:#000;--bad:#000;
 --s0:#1f5fbf;--s1:#c2410c;--s2:#15803d;--s3:#7e22ce;--s4:#0e7490;--s5:#a16207;--s6:#be185d;--s7:#4d5358}
 html{font-size:10.5pt}body{max-width:none;padding:0}
-figure,tr{break-inside:avoid}h2,.claim{break-after:avoid}.csv,details{display:none}.wide{overflow:visible}
+figure,tr,.claim{break-inside:avoid}h2,.claim{break-after:avoid}.csv,details{display:none}.wide{overflow:visible}
 table{font-size:8.5pt}th,td{padding:.15rem .4rem}}
 """
 
@@ -213,7 +213,7 @@ def page(sections, facts):
             f"</body></html>\n")
 
 
-# ---- files ------------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------------------------
 
 
 def shown_json(shown):
@@ -231,6 +231,9 @@ def shown_json(shown):
 def write(out, sections, facts):
     """The page, the JSON and the CSV files; True when the report is whole."""
     for section in sections:
+        names = [shown.name for shown in section["shown"] if not isinstance(shown, Text)]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{section['name']} shows two things of one name: {', '.join(names)}")
         for shown in section["shown"]:
             if not isinstance(shown, Text):
                 write_whole(out / "csv" / f"{section['name']}.{shown.name}.csv", csv_text(shown))

@@ -6,6 +6,9 @@ import statistics
 
 QUICK = ("LIBMF", "prototype")  # peers whose runs are short enough to be repeated at every size
 
+# Beyond this many factors a round of the others would take longer than all else together.
+SLOW_PEERS_UP_TO = {"tiny": 8, "small": 64, "medium": 256, "full": 128}
+
 
 def memory_total():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -20,6 +23,8 @@ def epochs_for(work, k):
     """Fewer as they take longer. A run's speed is that of its median epoch."""
     if work.scale in ("tiny", "full"):
         return 3
+    if work.scale == "small":
+        return 6 if k <= 64 else 4 if k <= 256 else 3
     return 8 if k <= 64 else 5 if k <= 256 else 3
 
 
@@ -44,6 +49,19 @@ def fits(peer, dataset, k):
     """Whether a peer, all of which keep everything in memory, would fit in this machine's."""
     files = {"users": dataset.users, "items": dataset.items, "ratings": dataset.train_ratings}
     return peer.adapter.memory_needed(files, k) < 0.85 * memory_total()
+
+
+def is_wanted(work, peer, dataset, k, skipped):
+    """Whether a peer is run on a set at a dimension; when it is not, `skipped` gets the reason."""
+    if dataset.name not in peer.adapter.SHAPES:
+        return False
+    if not fits(peer, dataset, k):
+        skipped.append(f"{peer.name} at k = {k} on {dataset.title} (not enough memory)")
+        return False
+    if peer.name not in QUICK and k > SLOW_PEERS_UP_TO[work.scale]:
+        skipped.append(f"{peer.name} at k = {k} on {dataset.title} (too slow for this scale)")
+        return False
+    return True
 
 
 def in_turns(programs, repeats):
@@ -72,4 +90,6 @@ def ratio_text(values):
     if not values:
         return ""
     middle, low, high = summary(values)
+    if len(values) == 1:
+        return f"{middle:.2f}"
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"

@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -260,7 +261,7 @@ class Work:
         A Work among the arguments is handed on and is no part of the key; a Dataset and a peer stand for
         their contents. The rest, and the result, must be what JSON can hold.
         """
-        full_name = f"{self.section}.{name}" if self.section else name
+        full_name = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{self.section}.{name}" if self.section else name)
         path = self.out / "data" / f"{full_name}.json"
         key = json.loads(json.dumps(self.key_of(full_name, function, args)))
         kept = self._kept(path, key)

@@ -1,10 +1,10 @@
 /*
- * What all ranks of a cluster do together, made of messages: broadcasts and sums along a tree, gathers and reduce-scatters round
- * the ring of ranks, and the agreement on how a phase ended. Fed by whatever carries messages (cluster.h); feeds the private
- * mechanisms and training.
+ * What all ranks of a cluster do together, made of messages: broadcasts and sums along a tree, gathers and
+ * reduce-scatters round the ring of ranks, and the agreement on how a phase ended. Fed by whatever carries
+ * messages (cluster.h); feeds the private mechanisms and training.
  *
- * The tree is binomial and rooted anywhere, log2(ranks) steps. The ring moves each byte of a gather (n - 1) / n times out of every
- * rank, which is the least there can be.
+ * The tree is binomial and rooted anywhere, log2(ranks) steps. The ring moves each byte of a gather (n - 1) / n
+ * times out of every rank, which is the least there can be.
  */
 #define _GNU_SOURCE
 #include "cluster/cluster.h"
@@ -187,8 +187,8 @@ static size_t longest_range(const size_t *start, int n) {
     return longest;
 }
 
-/* In step s rank r hands on the sums of the range of rank r - s - 1, to which it has added its own. After n - 1 steps those of
- * its own range have come to it. */
+/* In step s rank r hands on the sums of the range of rank r - s - 1, to which it has added its own. After n - 1
+ * steps those of its own range have come to it. */
 int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
                            struct dpmf_error *error) {
     const int n = cluster_size(cluster), rank = cluster_rank(cluster);

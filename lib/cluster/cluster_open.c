@@ -1,7 +1,7 @@
 /*
- * Joining a cluster: whether this process was started as one of several, finding and loading the plugin that knows how to
- * speak to the others, and leaving again. Fed by the environment that mpirun and its like set; feeds the program, which hands the
- * cluster on in struct dpmf_run.
+ * Joining a cluster: whether this process was started as one of several, finding and loading the plugin that
+ * knows how to speak to the others, and leaving again. Fed by the environment that mpirun and its like set;
+ * feeds the program, which hands the cluster on in struct dpmf_run.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +22,7 @@
 
 /* A whole number in the environment; -1 when there is none. */
 static int number_of(const char *name) {
-    const char *text = getenv(name);
+    const char *text = getenv(name); /* NOLINT(concurrency-mt-unsafe): nobody here sets one */
     uint64_t value;
     if (!text || dpmf_parse_uint64(text, &value) != 0 || value > INT_MAX) return -1;
     return (int)value;
@@ -70,7 +70,7 @@ static void *load_beside(char *path) {
 
 /* Open MPI's own plugins look for its symbols, so they are for all to see. */
 static void *load_plugin(void) {
-    const char *given = getenv("DPMF_MPI_PLUGIN");
+    const char *given = getenv("DPMF_MPI_PLUGIN"); /* NOLINT(concurrency-mt-unsafe): nor this */
     char path[PATH_MAX] = "";
     Dl_info here;
     if (given && *given) return dlopen(given, RTLD_NOW | RTLD_GLOBAL);
@@ -88,7 +88,7 @@ static void *load_plugin(void) {
 }
 
 static int no_plugin(struct dpmf_error *error) {
-    const char *reason = dlerror();
+    const char *reason = dlerror(); /* NOLINT(concurrency-mt-unsafe): it is, in glibc */
     error_set(error, DPMF_ERR_CLUSTER_START,
               "this was started as one of several processes, but the plugin for that cannot be "
               "loaded: %s",
@@ -147,21 +147,23 @@ void dpmf_cluster_set_timeout(const struct dpmf_cluster *cluster, double seconds
     if (cluster) cluster->ops->set_timeout(cluster->self, seconds);
 }
 
-/* A rank that all wait for in vain is missed by all of them at about the same time; and what one finds wrong, such as a file that is
- * not there, others find too. So ranks take turns: the lowest tells, and ends the job while the others are still waiting. */
-static void wait_for_turn(int rank) {
-    const double seconds = 1 + 0.1 * (rank < 100 ? rank : 100);
-    const struct timespec turn = {(time_t)seconds,
-                                  (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&turn, NULL);
+/* A rank that all wait for in vain is missed by all of them at about the same time; and what one finds wrong,
+ * such as a file that is not there, others find too. So ranks take turns: the lowest tells, and ends the job
+ * while the others are still waiting. @return whether this rank's turn came; a signal is the job's end */
+static bool wait_for_turn(int rank) {
+    const struct timespec turn = {2 * (rank < 15 ? rank : 15), 0};
+    return nanosleep(&turn, NULL) == 0;
 }
 
 bool dpmf_cluster_speaks(const struct dpmf_cluster *cluster) {
     if (cluster_rank(cluster) == 0) return true;
     if (cluster->state->has_agreed) return false;
-    wait_for_turn(cluster->rank);
     cluster->state->had_turn = true;
-    return true;
+    return wait_for_turn(cluster->rank);
+}
+
+int dpmf_cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_error *error) {
+    return cluster_agree(cluster, code, error);
 }
 
 void dpmf_cluster_close(struct dpmf_cluster *cluster, int status) {

@@ -1,7 +1,8 @@
 /*
- * The users of a store dealt out to the ranks of a cluster: contiguous blocks, balanced by ratings. Each rank cuts for itself, from
- * the index alone; that all of them look at the same store is checked, because two different copies could give a user to two
- * ranks, which would double what that user contributes. Feeds the private mechanisms and training.
+ * The users of a store dealt out to the ranks of a cluster: contiguous blocks, balanced by ratings. Each rank
+ * cuts for itself, from the index alone; that all of them look at the same store is checked, because two
+ * different copies could give a user to two ranks, which would double what that user contributes. Feeds the
+ * private mechanisms and training.
  */
 #define _GNU_SOURCE
 #include "cluster/user_shares.h"

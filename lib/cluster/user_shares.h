@@ -1,5 +1,6 @@
 /*
- * Which users are whose: the blocks of a store cut into one contiguous range for each rank, about as many ratings each.
+ * Which users are whose: the blocks of a store cut into one contiguous range for each rank, about as many
+ * ratings each.
  */
 #ifndef DPMF_CLUSTER_USER_SHARES_H
 #define DPMF_CLUSTER_USER_SHARES_H
@@ -10,8 +11,9 @@
 /* Blocks first[r] .. first[r + 1] - 1 are rank r's; first has n_ranks + 1 entries. The same on every rank. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first);
 
-/* This rank's users as a store of their own, see store_share_make; *first_user is the number of the first of them in the whole. One
- * that has to be closed, also where there is no cluster. All ranks check that they look at the same store. */
+/* This rank's users as a store of their own, see store_share_make; *first_user is the number of the first of
+ * them in the whole. One that has to be closed, also where there is no cluster. All ranks check that they look
+ * at the same store. */
 int user_shares_take(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                      struct dpmf_store **share, uint64_t *first_user, struct dpmf_error *error);
 

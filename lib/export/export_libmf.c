@@ -56,7 +56,7 @@ static int write_row(struct writing *writing, char letter, uint64_t i, const flo
 static int write_header(struct writing *writing, struct dpmf_error *error) {
     const struct export_task *task = writing->task;
     char text[256], offset[DPMF_DOUBLE_TEXT_MAX];
-    uint64_t users = task->n_sides == 2 ? task->side[1].n : 1;
+    uint64_t users = task->has_users ? task->side[1].n : 1;
     offset[number_format_float((float)task->info.offset, offset)] = '\0';
     int n =
         snprintf(text, sizeof text, "f 0\nm %llu\nn %llu\nk %u\nb %s\n", (unsigned long long)users,
@@ -69,9 +69,9 @@ static int write_model(struct writing *writing, struct dpmf_error *error) {
     const struct export_side *items = &task->side[0], *users = &task->side[1];
     double offset = task->info.offset;
     int code = write_header(writing, error);
-    if (code == 0 && task->n_sides == 1)
+    if (code == 0 && !task->has_users)
         code = write_row(writing, 'p', 0, NULL, (const float[2]){(float)offset, 1}, error);
-    for (uint64_t i = 0; code == 0 && task->n_sides == 2 && i < users->n; i++) {
+    for (uint64_t i = 0; code == 0 && task->has_users && i < users->n; i++) {
         const float last[2] = {(float)(offset + (double)users->biases[i]), 1};
         code = write_row(writing, 'p', i, users->rows + i * users->stride, last, error);
     }
@@ -94,7 +94,7 @@ static int open_file(struct writing *writing, size_t f, struct dpmf_error *error
 }
 
 static int check_sizes(const struct export_task *task, struct dpmf_error *error) {
-    for (size_t s = 0; s < task->n_sides; s++)
+    for (size_t s = 0; s <= (size_t)task->has_users; s++)
         if (task->side[s].n > INT32_MAX) {
             error_set(error, DPMF_ERR_USAGE_VALUE, "LIBMF has room for 2147483647 %ss, and no more",
                       task->side[s].name);
@@ -109,10 +109,10 @@ static int finish(struct writing *writing, struct dpmf_error *error) {
     int code = 0;
     for (size_t f = 0; code == 0 && f < LIBMF_FILES; f++)
         if (writing->files[f]) code = output_file_prepare(writing->files[f], error);
-    for (size_t f = LIBMF_FILES; code == 0 && f-- > 0;) {
-        struct output_file *file = writing->files[f];
-        writing->files[f] = NULL;
-        if (file) code = output_file_commit(file, error);
+    for (size_t i = 0; code == 0 && i < LIBMF_FILES; i++) {
+        struct output_file **file = &writing->files[LIBMF_FILES - 1 - i], *whole = *file;
+        *file = NULL;
+        if (whole) code = output_file_commit(whole, error);
     }
     return code;
 }
@@ -122,11 +122,12 @@ int export_libmf_write(struct export_task *task, struct dpmf_error *error) {
     size_t room = ((size_t)task->info.factors + 4) * (NUMBER_ROOM + 1);
     int code = check_sizes(task, error);
     if (code == 0 && !byte_buffer_room(&writing.row, room)) code = error_no_memory(error);
-    for (size_t f = 0; code == 0 && f <= task->n_sides; f++) code = open_file(&writing, f, error);
-    for (size_t s = 0; code == 0 && s < task->n_sides; s++)
+    for (size_t f = 0; code == 0 && f <= 1 + (size_t)task->has_users; f++)
+        code = open_file(&writing, f, error);
+    for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++)
         code = export_ids_write(task, &task->side[s], writing.files[1 + s], error);
     if (code == 0) code = write_model(&writing, error);
-    for (size_t f = 0; code == 0 && f <= task->n_sides; f++)
+    for (size_t f = 0; code == 0 && f <= 1 + (size_t)task->has_users; f++)
         task->report->bytes_written += output_file_size(writing.files[f]);
     if (code == 0) code = finish(&writing, error);
     for (size_t f = 0; f < LIBMF_FILES; f++) output_file_abandon(writing.files[f]);

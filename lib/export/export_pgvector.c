@@ -170,7 +170,7 @@ static int make_room(struct writing *writing, size_t t, struct dpmf_error *error
 }
 
 static int make_tables(struct writing *writing, struct dpmf_error *error) {
-    bool has_users = writing->task->n_sides == 2;
+    bool has_users = writing->task->has_users;
     int code = 0;
     for (size_t t = 0; code == 0 && t < TABLES; t++) code = quote_table(writing, t, error);
     if (code == 0) code = choose_type(writing, error);
@@ -277,7 +277,7 @@ static int put_row(struct writing *writing, size_t s, uint64_t i, struct dpmf_er
     const char *title = s == 0 ? export_title(task, i) : NULL;
     uint32_t k = task->info.factors;
     size_t length, title_length = title ? strlen(title) : 0;
-    uint8_t *at;
+    uint8_t *at = NULL;
     const char *id = side->id(task->model, i, &length);
     if (!export_is_text(id, length)) return refuse_id(side, i, error);
     int code = room_for(writing, 64 + length + title_length + 32 + 8 * (size_t)k, &at, error);
@@ -298,10 +298,10 @@ static int put_row(struct writing *writing, size_t s, uint64_t i, struct dpmf_er
 
 static int begin_copy(struct writing *writing, size_t t, struct dpmf_error *error) {
     static const char head[19] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0";
-    uint8_t *at;
+    uint8_t *at = NULL;
     int code = command(writing, error, "COPY %s FROM STDIN (FORMAT binary)", writing->table[t]);
     if (code == 0) code = room_for(writing, sizeof head, &at, error);
-    if (code < 0) return code;
+    if (code < 0 || !at) return code;
     memcpy(at, head, sizeof head);
     writing->rows.n += sizeof head;
     return 0;
@@ -309,7 +309,7 @@ static int begin_copy(struct writing *writing, size_t t, struct dpmf_error *erro
 
 static int end_copy(struct writing *writing, struct dpmf_error *error) {
     const struct postgres_library *pq = &writing->session.pq;
-    uint8_t *at;
+    uint8_t *at = NULL;
     int code = room_for(writing, 2, &at, error);
     if (code < 0) return code;
     put_16(&at, 0xffff);
@@ -337,7 +337,7 @@ static int copy_side(struct writing *writing, size_t s, struct dpmf_error *error
 static int put_fact_text(struct writing *writing, const char *field, const char *text,
                          struct dpmf_error *error) {
     size_t length = text ? strlen(text) : 0;
-    uint8_t *at;
+    uint8_t *at = NULL;
     int code = room_for(writing, strlen(field) + length + 16, &at, error);
     if (code < 0) return code;
     put_16(&at, 2);
@@ -414,7 +414,7 @@ int export_pgvector_write(struct export_task *task, struct dpmf_error *error) {
     if (code == 0) code = postgres_session_open(&writing.session, &writing.url, &wait, error);
     if (code == 0) code = command(&writing, error, "BEGIN");
     if (code == 0) code = make_tables(&writing, error);
-    for (size_t s = 0; code == 0 && s < task->n_sides; s++) {
+    for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++) {
         code = copy_side(&writing, s, error);
         if (code == 0) code = comment(&writing, s, s == 0 ? "item vectors" : "user vectors", error);
     }

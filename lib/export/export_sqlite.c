@@ -174,9 +174,9 @@ static int insert_vectors(struct writing *writing, struct export_task *task, siz
 static int write_database(struct writing *writing, struct export_task *task,
                           struct dpmf_error *error) {
     int code = execute(writing, schema, error);
-    if (code == 0 && task->n_sides == 2) code = execute(writing, users_schema, error);
+    if (code == 0 && task->has_users) code = execute(writing, users_schema, error);
     if (code == 0) code = insert_facts(writing, task, error);
-    for (size_t s = 0; code == 0 && s < task->n_sides; s++) {
+    for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++) {
         code = insert_ids(writing, task, s, error);
         if (code == 0) code = insert_vectors(writing, task, s, error);
     }

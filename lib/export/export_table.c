@@ -95,7 +95,7 @@ int export_table_write(struct export_task *task, struct dpmf_error *error) {
     struct output_directory *directory = NULL;
     struct byte_buffer row = {0};
     int code = output_directory_open(&directory, task->output, task->mode, error);
-    for (size_t s = 0; code == 0 && s < task->n_sides; s++)
+    for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++)
         code = write_side(task, s, directory, &row, error);
     if (code == 0) code = export_documents_add(task, directory, error);
     free(row.bytes);

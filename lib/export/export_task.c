@@ -55,7 +55,6 @@ static int set_sides(struct export_task *task, struct dpmf_error *error) {
     *items = (struct export_side){.name = "item", .n = task->info.items, .id = dpmf_model_item_id};
     items->rows = dpmf_model_item_factors(model, &items->stride);
     items->biases = dpmf_model_item_biases(model);
-    task->n_sides = 1;
     task->rows_total = items->n;
     if (!task->options->users) return 0;
     if (task->info.users == 0) {
@@ -66,7 +65,7 @@ static int set_sides(struct export_task *task, struct dpmf_error *error) {
     *users = (struct export_side){.name = "user", .n = task->info.users, .id = dpmf_model_user_id};
     users->rows = dpmf_model_user_factors(model, &users->stride);
     users->biases = dpmf_model_user_biases(model);
-    task->n_sides = 2;
+    task->has_users = true;
     task->rows_total += users->n;
     return 0;
 }
@@ -160,7 +159,7 @@ int dpmf_model_export(const struct dpmf_model *model, const struct dpmf_statemen
     if (code == 0) code = forms[options->form](&task, error);
     if (code == 0) {
         task.report->items = task.side[0].n;
-        task.report->users = task.n_sides == 2 ? task.side[1].n : 0;
+        task.report->users = task.has_users ? task.side[1].n : 0;
     }
     return code;
 }

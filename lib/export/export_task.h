@@ -25,8 +25,8 @@ struct export_task {
     const struct dpmf_run *run;
     const char *output;
     enum output_mode mode;      /* private, unless it is a release whose statement holds */
-    struct export_side side[2]; /* items, then users where they are asked for */
-    size_t n_sides;
+    struct export_side side[2]; /* items, and users where they are asked for */
+    bool has_users;
     uint64_t rows_done, rows_total;
     struct dpmf_export_report *report;
 };

@@ -23,19 +23,23 @@
  *    is public (the shape).
  * What is assumed: the bits of ChaCha20 under a key from the operating system are as good as random.
  *
- * Several processes (a cluster). Each computes the contributions of its own users and sums them; the sums of processes are added up
- * (cluster_reduce_scatter), coordinates being cut into one range for each; the owner of a range draws its noise, and all get
- * all noisy sums. Nothing of the proof changes:
- * 1. What a contribution is computed from is the same everywhere: the processes compare digests of the public state, of the shape and of
- *    mu before every release. (Were it not, contributions would still not see each other; but the sum would mean nothing.)
- * 2. A user is in one process: the shares of one store do not overlap, all processes have that store (user_shares.c), and parts of
- *    a store are taken together only as dpmf shard cut them (shard_set.c). So a user still contributes one q.
- * 3. Integers commute, modulo 2^64 too, and the bound is on the users of all processes: partial sums may be added in any order.
- * 4. Ranges do not overlap and cover all coordinates, so each is drawn once, by its owner, from its stream (release, coordinate) under
- *    a key of the owner's own, which never leaves it. Streams of two owners differ in the coordinate, whatever their keys: even if
- *    two machines had the same key, no draw would be used twice. That as many draws were taken as there are coordinates is
- *    counted over all processes and checked with the statement.
- * 5. Nothing else leaves: sums without noise go from process to process alone, which are the curator's; their network must be too.
+ * Several processes (a cluster). Each computes the contributions of its own users and sums them; the sums of processes
+ * are added up (cluster_reduce_scatter), coordinates being cut into one range for each; the owner of a range draws its
+ * noise, and all get all noisy sums. Nothing of the proof changes:
+ * 1. What a contribution is computed from is the same everywhere: the processes compare digests of the public state, of
+ *    the shape and of sigma before every release. (Were it not, contributions would still not see each other; but the
+ *    sum would mean nothing.)
+ * 2. A user is in one process: the shares of one store do not overlap, all processes have that store (user_shares.c),
+ *    and parts of a store are taken together only as dpmf shard cut them (shard_set.c). So a user still contributes
+ *    one q.
+ * 3. Integers commute, modulo 2^64 too, and the bound is on the users of all processes: partial sums may be added in any
+ *    order.
+ * 4. Ranges do not overlap and cover all coordinates, so each is drawn once, by its owner, from its stream (release,
+ *    coordinate) under a key of the owner's own, which never leaves it. Streams of two owners differ in the coordinate,
+ *    whatever their keys: even if two machines had the same key, no draw would be used twice. That as many draws were
+ *    taken as there are coordinates is counted over all processes and checked with the statement.
+ * 5. Nothing else leaves: sums without noise go from process to process alone, which are the curator's; their network
+ *    must be too.
  */
 #define _GNU_SOURCE
 #include "privacy/noisy_sum.h"

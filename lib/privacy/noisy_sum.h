@@ -65,8 +65,9 @@ struct noisy_sum_context {
     const struct public_model *model; /* must be the same in all of them before every release */
 };
 
-/* Makes one release of at most mu, all processes of a cluster together. out[i] is the noisy sum of coordinate i, in units of the norm bound; *sigma is the standard
- * deviation of its noise. Adds to the statement what was done. All of it is the same in every process. */
+/* Makes one release of at most mu, all processes of a cluster together. out[i] is the noisy sum of coordinate i, in
+ * units of the norm bound; *sigma is the standard deviation of its noise. Adds to the statement what was done. All of
+ * it is the same in every process. */
 int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_shape *shape,
                       double mu, noisy_sum_contribute *contribute, void *self, double *out,
                       double *sigma, struct dpmf_error *error);

@@ -2,8 +2,8 @@
  * dpmf_train_private: from a store to a release one can sign. Checks that the promise can be kept, reserves the budget, runs the
  * mechanism, checks the statement's arithmetic, publishes, and commits.
  *
- * Under a cluster all ranks do this together, each with its own users: they check that they were told the same, every step ends in an
- * agreement on how it went, and only rank 0 writes: the ledger, then the release.
+ * Under a cluster all ranks do this together, each with its own users: they check that they were told the same,
+ * every step ends in an agreement on how it went, and only rank 0 writes: the ledger, then the release.
  *
  * What reaches the file: the public model, the catalogue, the declared range and the statement. What reaches no file:
  * anything of the ratings' own, their numbers and sizes.
@@ -430,8 +430,8 @@ static int write_and_commit(struct private_run *self, const char *output,
     return self->is_reserved ? ledger_commit(self->ledger, self->id, error) : 0;
 }
 
-/* Ranks other than the first take part in the mechanism alone, and are told how the rest went. Once the first has published, that a
- * rank was lost afterwards changes nothing. */
+/* Ranks other than the first take part in the mechanism alone, and are told how the rest went. Once the first has
+ * published, that a rank was lost afterwards changes nothing. */
 static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
     const bool is_first = cluster_rank(self->cluster) == 0;
     struct dpmf_error lost;

@@ -25,15 +25,15 @@ struct database_numbers {
 /* An id that is a number, as text, which grows from the end of its room: no digit is moved. */
 static inline const char *database_number_text(int64_t number, char room[DATABASE_NUMBER_MAX],
                                                uint32_t *length) {
-    char *end = room + DATABASE_NUMBER_MAX, *at = end;
+    uint32_t at = DATABASE_NUMBER_MAX;
     uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    for (; left > UINT32_MAX; left /= 10) *--at = (char)('0' + left % 10);
+    for (; left > UINT32_MAX; left /= 10) room[--at] = (char)('0' + left % 10);
     uint32_t small = (uint32_t)left;
-    do *--at = (char)('0' + small % 10);
+    do room[--at] = (char)('0' + small % 10);
     while ((small /= 10) > 0);
-    if (number < 0) *--at = '-';
-    *length = (uint32_t)(end - at);
-    return at;
+    if (number < 0) room[--at] = '-';
+    *length = DATABASE_NUMBER_MAX - at;
+    return room + at;
 }
 
 /* Opens what database_url_is() says yes to. As source_open. */

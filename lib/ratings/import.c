@@ -722,8 +722,7 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
         name = temporary = import_temporary_name("database");
         if (!temporary) return error_no_memory(error);
     }
-    int code =
-        import_any(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+    int code = import_any(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
     free(temporary);
     return code;
 }

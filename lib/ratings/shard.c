@@ -1,10 +1,11 @@
 /*
- * Cuts a store into shards: stores of whole users, about as many ratings each, all with the items of the whole under the same numbers.
- * One pass: users go to the shard at hand, in order, until it has its share. Fed by a store; feeds processes that each
- * read their own shards, by way of shard_set.c.
+ * Cuts a store into shards: stores of whole users, about as many ratings each, all with the items of the whole
+ * under the same numbers. One pass: users go to the shard at hand, in order, until it has its share. Fed by a
+ * store; feeds processes that each read their own shards, by way of shard_set.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +105,8 @@ static int end_shard(struct sharding *self, struct dpmf_error *error) {
     return 0;
 }
 
-/* Whether the next user, of n ratings, begins a new shard: when most of them lie past this one's share, or when the shards that are
- * left need a user each. */
+/* Whether the next user, of n ratings, begins a new shard: when most of them lie past this one's share, or when
+ * the shards that are left need a user each. */
 static bool is_cut(const struct sharding *self, uint64_t n) {
     const double share = (double)store_n_ratings(self->store) / (double)self->n_parts;
     const uint64_t left = store_n_users(self->store) - self->users_before - self->users;
@@ -195,13 +196,13 @@ static int make_directory(struct sharding *self, struct dpmf_error *error) {
     return code;
 }
 
+/* Without memory, which may be what there is none of. */
 static void remove_all(const struct sharding *self) {
     if (!self->made_directory) return;
-    for (size_t i = 0; self->entries && i < self->n_begun; i++) {
-        char *path = shard_path(self->directory, self->entries[i].file);
-        if (path) unlink(path);
-        free(path);
-    }
+    int directory = open(self->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; directory >= 0 && self->entries && i < self->n_begun; i++)
+        unlinkat(directory, self->entries[i].file, 0);
+    if (directory >= 0) close(directory);
     rmdir(self->directory);
 }
 

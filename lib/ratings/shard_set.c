@@ -1,7 +1,7 @@
 /*
- * Reading a directory of shards, and writing its list. The list pins every shard by a digest of its blocks' checksums, so that a set
- * is what dpmf shard cut out of one store, in which every user is once, or is refused. Fed by shard.c and store_open.c; feeds
- * everything that opens ratings.
+ * Reading a directory of shards, and writing its list. The list pins every shard by a digest of its blocks'
+ * checksums, so that a set is what dpmf shard cut out of one store, in which every user is once, or is refused.
+ * Fed by shard.c and store_open.c; feeds everything that opens ratings.
  */
 #define _GNU_SOURCE
 #include "ratings/shard_set.h"
@@ -70,7 +70,7 @@ int shard_list_write(const char *directory, const struct shard_entry *entries, s
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 struct shard_list {
-    struct shard_entry entries[SHARDS_MAX];
+    struct shard_entry *entries; /* SHARDS_MAX */
     size_t n;
 };
 
@@ -169,6 +169,11 @@ static bool take_list(const char *text, size_t n, struct shard_list *list) {
            version == LIST_VERSION;
 }
 
+size_t shard_list_parse(const char *text, size_t n, struct shard_entry *entries) {
+    struct shard_list list = {entries, 0};
+    return take_list(text, n, &list) ? list.n : 0;
+}
+
 static int read_list(const char *directory, struct shard_list *list, struct dpmf_error *error) {
     char *path = shard_path(directory, SHARD_LIST), *text = NULL;
     struct stat status;
@@ -183,8 +188,8 @@ static int read_list(const char *directory, struct shard_list *list, struct dpmf
     if (code == 0 && !(text = memory_alloc((size_t)status.st_size, 1)))
         code = error_no_memory(error);
     if (code == 0) code = file_read_at(fd, text, (size_t)status.st_size, 0, path, error);
-    if (code == 0 && !take_list(text, (size_t)status.st_size, list))
-        code = broken(path, "this is not a list of shards", error);
+    if (code == 0) list->n = shard_list_parse(text, (size_t)status.st_size, list->entries);
+    if (code == 0 && list->n == 0) code = broken(path, "this is not a list of shards", error);
     if (fd >= 0) close(fd);
     free(text);
     free(path);
@@ -207,19 +212,19 @@ static int open_shard(const char *directory, const struct shard_entry *entry,
 
 int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf_error *error) {
     *store = NULL;
-    struct shard_list *list = memory_alloc_zero(1, sizeof *list);
-    struct dpmf_store **stores = memory_alloc_zero(SHARDS_MAX, sizeof *stores);
+    struct shard_list list = {memory_alloc(SHARDS_MAX, sizeof *list.entries), 0};
+    struct dpmf_store **stores = memory_alloc_zero(SHARDS_MAX, sizeof(struct dpmf_store *));
     char *name = shard_path(directory, ""); /* temporary files go into it, not beside it */
-    int code = list && stores && name ? 0 : error_no_memory(error);
-    if (code == 0) code = read_list(directory, list, error);
-    for (size_t i = 0; code == 0 && i < list->n; i++)
-        code = open_shard(directory, &list->entries[i], &stores[i], error);
+    int code = list.entries && stores && name ? 0 : error_no_memory(error);
+    if (code == 0) code = read_list(directory, &list, error);
+    for (size_t i = 0; code == 0 && i < list.n; i++)
+        code = open_shard(directory, &list.entries[i], &stores[i], error);
     if (code == 0)
-        code = store_set_make(stores, list->n, name, store, error);
+        code = store_set_make(stores, list.n, name, store, error);
     else
         for (size_t i = 0; stores && i < SHARDS_MAX; i++) dpmf_store_close(stores[i]);
     free(name);
     free(stores);
-    free(list);
+    free(list.entries);
     return code;
 }

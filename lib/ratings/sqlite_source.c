@@ -88,7 +88,7 @@ static bool put_text(struct sqlite_source *self, sqlite3_value *given, struct by
     if (!text) return false;
     bool fits = length <= STORE_ID_MAX;
     uint32_t n = (uint32_t)length;
-    uint8_t *at = byte_buffer_room(values, ROW_ROOM + (fits ? n : 0));
+    uint8_t *at = byte_buffer_room(values, 2 * ROW_ROOM + (fits ? n : 0));
     if (!at) return false;
     uint8_t *begin = at;
     at = put_kind(at, fits ? VALUE_TEXT : VALUE_TOO_LONG);
@@ -99,7 +99,7 @@ static bool put_text(struct sqlite_source *self, sqlite3_value *given, struct by
     return true;
 }
 
-/* The buffer has ROW_ROOM bytes left, before and after. A value is asked for its type without the lock that SQLite would
+/* The buffer has room for what is left of the row, before and after. A value is asked for its type without the lock that SQLite would
  * have around it, were the connection shared: one thread at a time has it, and this is the innermost loop. */
 static bool put_value(struct sqlite_source *self, int column, struct byte_buffer *values) {
     const struct sqlite_library *sqlite = &self->sqlite;
@@ -124,12 +124,11 @@ static bool put_value(struct sqlite_source *self, int column, struct byte_buffer
     return true;
 }
 
+/* There is room for a row of numbers; a text makes its own, and for what may follow it. */
 static bool put_row(struct sqlite_source *self, struct byte_buffer *values) {
-    for (int role = 0; role < COLUMN_ROLES; role++) {
-        if (self->column[role] < 0) continue;
-        if (!byte_buffer_room(values, ROW_ROOM)) return false;
-        if (!put_value(self, self->column[role], values)) return false;
-    }
+    if (!byte_buffer_room(values, ROW_ROOM)) return false;
+    for (int role = 0; role < COLUMN_ROLES; role++)
+        if (self->column[role] >= 0 && !put_value(self, self->column[role], values)) return false;
     return true;
 }
 

@@ -69,7 +69,8 @@ static int rank_items(struct tiling *tiling, const struct dpmf_store *store,
     return 0;
 }
 
-/* Deals the items into parts, to and fro: whoever gets the most popular of one round gets the least popular of the next. */
+/* Deals the items into parts, to and fro: whoever gets the most popular of one round gets the least popular of
+ * the next. */
 static int deal_items(struct tiling *tiling, const struct popular *order,
                       struct dpmf_error *error) {
     size_t n = (size_t)tiling->n_items, n_parts = tiling->n_parts;

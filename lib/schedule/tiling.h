@@ -11,9 +11,9 @@
  * groups whose items meet a batch too rarely, users are resident instead and their items move by. Fed by a
  * store; feeds lib/train.
  *
- * Where several machines have a share of the users each, items are dealt into parts first, like cards by falling popularity, so
- * that all parts have about as many rows and as many ratings; a part's rows follow each other, and it has groups of its own.
- * The same on every machine, so that parts can travel between them.
+ * Where several machines have a share of the users each, items are dealt into parts first, like cards by
+ * falling popularity, so that all parts have about as many rows and as many ratings; a part's rows follow each
+ * other, and it has groups of its own. The same on every machine, so that parts can travel between them.
  */
 #ifndef DPMF_SCHEDULE_TILING_H
 #define DPMF_SCHEDULE_TILING_H

@@ -1,7 +1,7 @@
 /*
- * Several stores as one, and a part of one as a store: what lets shards be trained on together, and each process of a cluster see
- * its own users alone. No byte is copied but the index: blocks are read from the files they are in. Fed by store_reader.c; feeds
- * ratings/shard.c and cluster/user_shares.c.
+ * Several stores as one, and a part of one as a store: what lets shards be trained on together, and each
+ * process of a cluster see its own users alone. No byte is copied but the index: blocks are read from the files
+ * they are in. Fed by store_reader.c; feeds ratings/shard.c and cluster/user_shares.c.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -73,14 +73,14 @@ int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struc
                    struct dpmf_error *error) {
     *out = NULL;
     struct dpmf_store *set = memory_alloc_zero(1, sizeof *set);
-    struct dpmf_store **parts = memory_alloc_zero(n + 1, sizeof *parts);
+    struct dpmf_store **parts = memory_alloc_zero(n + 1, sizeof(struct dpmf_store *));
     if (!set || !parts) {
         for (size_t i = 0; i < n; i++) dpmf_store_close(stores[i]);
         free(set);
         free(parts);
         return error_no_memory(error);
     }
-    memcpy(parts, stores, n * sizeof *parts);
+    for (size_t i = 0; i < n; i++) parts[i] = stores[i];
     *set = (struct dpmf_store){.fd = -1, .parts = parts, .n_parts = n, .path = strdup(name)};
     int code = set->path ? 0 : error_no_memory(error);
     if (code == 0 && n == 0) {

@@ -13,6 +13,7 @@
 #include "base/chain_monitor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/rank_share.h"
 
 enum {
     N_SHOWN = 8,    /* pairs whose predictions are watched one by one ... */
@@ -75,37 +76,53 @@ static int multiply(const struct chain_state *state, uint64_t user, uint64_t ite
     return 0;
 }
 
-/* The mean square of u.v over the pairs, and the predictions of the first of them. */
+/* What is known here of the pairs: their products, and of the first of them the users' biases, one after the other. Of users who are
+ * elsewhere both are 0, so that sums over ranks are exact. */
 static int look_at_pairs(const struct chain_watch *watch, const struct chain_state *state,
-                         float *buffer, double *square, double *shown, struct dpmf_error *error) {
-    const struct factors *factors = state->factors;
-    double sum = 0, product = 0;
+                         float *buffer, double *products, struct dpmf_error *error) {
+    const uint64_t first = state->cluster ? state->first_user : 0;
     int code = 0;
     for (int i = 0; i < N_PAIRS && code == 0; i++) {
-        const uint64_t user = watch->user[i], item = watch->item[i];
-        code = multiply(state, user, item, buffer, &product, error);
-        sum += product * product;
-        if (i < N_SHOWN)
-            shown[i] = factors->offset + (double)factors->users.biases[user] +
-                       (double)factors->items.biases[item] + product;
+        const uint64_t user = watch->user[i] - first;
+        if (watch->user[i] < first || user >= state->users->n) continue;
+        code = multiply(state, user, watch->item[i], buffer, &products[i], error);
+        if (i < N_SHOWN) products[N_PAIRS + i] = (double)state->factors->users.biases[user];
     }
-    *square = sum / N_PAIRS;
-    return code;
+    code = cluster_agree(state->cluster, code, error);
+    return code < 0 ? code : rank_share_sum(state->cluster, products, N_PAIRS + N_SHOWN, error);
+}
+
+/* The mean square of u.v over the pairs, and the predictions of the first of them. */
+static double judge_pairs(const struct chain_watch *watch, const struct factors *factors,
+                          const double *products, double *shown) {
+    double sum = 0;
+    for (int i = 0; i < N_PAIRS; i++) {
+        sum += products[i] * products[i];
+        if (i < N_SHOWN)
+            shown[i] = factors->offset + products[N_PAIRS + i] +
+                       (double)factors->items.biases[watch->item[i]] + products[i];
+    }
+    return sum / N_PAIRS;
 }
 
 int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chain_state *state,
                     struct dpmf_error *error) {
     const struct factors *factors = state->factors;
-    const double n_pairs = (double)factors->users.n * (double)factors->items.n;
-    double values[N_WATCHED], square;
+    const uint64_t n_users = state->cluster ? state->n_users : factors->users.n;
+    const double n_pairs = (double)n_users * (double)factors->items.n;
+    double values[N_WATCHED], square = 0;
     float *buffer = memory_alloc(state->users->stride, sizeof(float));
-    if (!buffer) return error_no_memory(error);
-    int code = look_at_pairs(watch, state, buffer, &square, values + FIRST_SHOWN, error);
+    double *products = memory_alloc_zero(N_PAIRS + N_SHOWN, sizeof(double));
+    int code = buffer && products ? 0 : error_no_memory(error);
+    code = cluster_agree(state->cluster, code, error);
+    if (code == 0) code = look_at_pairs(watch, state, buffer, products, error);
+    if (code == 0) square = judge_pairs(watch, factors, products, values + FIRST_SHOWN);
     free(buffer);
+    free(products);
     if (code < 0) return code;
-    values[0] = precisions_log_density(state->precisions, state->n_ratings, state->squared_error,
-                                       factors->users.n, state->user_squares, factors->items.n,
-                                       state->item_squares);
+    values[0] =
+        precisions_log_density(state->precisions, state->n_ratings, state->squared_error, n_users,
+                               state->user_squares, factors->items.n, state->item_squares);
     values[1] = sqrt(square * n_pairs);
     values[2] = state->precisions->noise;
     return chain_monitor_add(watch->monitor, chain, values, error);
@@ -126,5 +143,6 @@ int chain_watch_end(const struct chain_watch *watch, uint32_t burn_in,
         chain_monitor_describe(&verdict, warning, sizeof warning);
         run->warn(run->self, warning);
     }
+    if (cluster_rank(run->cluster) > 0) return 0;
     return options->trace ? chain_monitor_plot(watch->monitor, burn_in, options->trace, error) : 0;
 }

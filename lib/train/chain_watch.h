@@ -4,6 +4,7 @@
 #ifndef DPMF_TRAIN_CHAIN_WATCH_H
 #define DPMF_TRAIN_CHAIN_WATCH_H
 
+#include "cluster/cluster.h"
 #include "model/factors.h"
 #include "train/precisions.h"
 #include "train/row_store.h"
@@ -17,6 +18,10 @@ struct chain_state {
     double squared_error;       /* of all ratings */
     const double *user_squares; /* sums of squares by column, ... */
     const double *item_squares; /* ... k of them, and those of the biases */
+
+    /* In a cluster, where the users here are a share of n_users, from first_user on; `cluster` NULL: they are all. */
+    const struct dpmf_cluster *cluster;
+    uint64_t first_user, n_users;
 };
 
 struct chain_watch;
@@ -26,11 +31,12 @@ int chain_watch_init(struct chain_watch **watch, uint64_t n_users, uint64_t n_it
                      uint32_t chains, uint64_t seed, struct dpmf_error *error);
 void chain_watch_free(struct chain_watch *watch); /* NULL is fine */
 
+/* By all ranks of a cluster; all get to know the same. */
 int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chain_state *state,
                     struct dpmf_error *error);
 
-/* Fills in rhat, ess, worst and converged, draws the picture that options->trace asks for, and warns when the chains
- * have not converged. */
+/* Fills in rhat, ess, worst and converged, draws the picture that options->trace asks for (in a cluster, on rank 0), and warns when
+ * the chains have not converged. */
 int chain_watch_end(const struct chain_watch *watch, uint32_t burn_in,
                     const struct dpmf_train_options *options, const struct dpmf_run *run,
                     struct dpmf_train_report *report, struct dpmf_error *error);

@@ -9,10 +9,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cluster/user_shares.h"
 #include "recommend/best_items.h"
 #include "train/fold_users.h"
 #include "train/model_numbers.h"
+#include "train/rank_share.h"
 #include "train/rank_users.h"
+#include "train/train_ranks.h"
 
 enum { RANKING_MAX = 100000, AHEAD = 8 };
 
@@ -250,11 +253,42 @@ static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
         evaluation->ndcg += scores->ndcg;
         evaluation->map += scores->precision;
     }
-    double n = evaluation->ranked_users > 0 ? (double)evaluation->ranked_users : 1;
-    evaluation->recall /= n;
-    evaluation->ndcg /= n;
-    evaluation->map /= n;
     return 0;
+}
+
+/* Sums so far, of this process or of all of them, become means. */
+static void finish(const struct block_sums *total, struct dpmf_evaluation *evaluation) {
+    double n = total->n > 0 ? (double)total->n : 1;
+    evaluation->n = total->n;
+    evaluation->rmse = sqrt(total->squares / n);
+    evaluation->mae = total->absolutes / n;
+    evaluation->unknown_users = total->unknown_users;
+    evaluation->unknown_items = total->unknown_items;
+    double ranked = evaluation->ranked_users > 0 ? (double)evaluation->ranked_users : 1;
+    evaluation->recall /= ranked;
+    evaluation->ndcg /= ranked;
+    evaluation->map /= ranked;
+}
+
+/* The sums of all processes of a cluster, each of which has some users of the test set. */
+static int add_ranks(const struct dpmf_cluster *cluster, struct block_sums *total,
+                     struct dpmf_evaluation *evaluation, struct dpmf_error *error) {
+    double sums[] = {total->squares, total->absolutes, evaluation->recall, evaluation->ndcg,
+                     evaluation->map};
+    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items,
+                         evaluation->ranked_users};
+    int code = rank_share_sum(cluster, sums, 5, error);
+    if (code == 0) code = cluster_all_sum(cluster, counts, 4, error);
+    total->squares = sums[0];
+    total->absolutes = sums[1];
+    evaluation->recall = sums[2];
+    evaluation->ndcg = sums[3];
+    evaluation->map = sums[4];
+    total->n = counts[0];
+    total->unknown_users = counts[1];
+    total->unknown_items = counts[2];
+    evaluation->ranked_users = counts[3];
+    return code;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -281,23 +315,36 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
                                struct dpmf_error *error) {
     struct evaluator evaluator = {.model = model, .ranking = options ? options->ranking : 0};
     *evaluation = (struct dpmf_evaluation){0};
+    const struct dpmf_cluster *cluster = run ? run->cluster : NULL;
+    struct dpmf_store *share = NULL;
+    uint64_t first_user;
+    int code = 0;
     if (evaluator.ranking > RANKING_MAX)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
-                         RANKING_MAX);
-    int code = model_numbers_items(model, test, &evaluator.item_numbers, error);
+        code =
+            error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items", RANKING_MAX);
+    if (cluster_size(cluster) > 1) {
+        if (code == 0) code = train_ranks_check_store(test, error);
+        code = cluster_agree(cluster, code, error);
+        if (code == 0) code = user_shares_take(test, cluster, &share, &first_user, error);
+        test = share;
+    }
+    if (code == 0) code = model_numbers_items(model, test, &evaluator.item_numbers, error);
     if (code == 0) code = visit_test(&evaluator, test, run, error);
     if (code == 0 && evaluator.ranking > 0)
         code = rank_all(&evaluator, history, run, evaluation, error);
-    if (code == 0) {
-        const struct block_sums *total = &evaluator.total;
-        double n = total->n > 0 ? (double)total->n : 1;
-        evaluation->n = total->n;
-        evaluation->rmse = sqrt(total->squares / n);
-        evaluation->mae = total->absolutes / n;
-        evaluation->unknown_users = total->unknown_users;
-        evaluation->unknown_items = total->unknown_items;
-    }
+    code = cluster_agree(cluster, code, error);
+    if (code == 0) code = add_ranks(cluster, &evaluator.total, evaluation, error);
+    if (code == 0) finish(&evaluator.total, evaluation);
     free_evaluator(&evaluator);
+    dpmf_store_close(share);
+    return code;
+}
+
+/* Each process would fit everyone. */
+static int refuse_folding(struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "a release with a history is evaluated by one process");
+    error_hint(error, "run it once, without mpirun");
     return code;
 }
 
@@ -310,6 +357,8 @@ int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
     if (model->kind != MODEL_RELEASE || !history)
         return evaluate_with_users(model, test, history, options, run, evaluation, error);
     *evaluation = (struct dpmf_evaluation){0};
+    if (run && cluster_size(run->cluster) > 1)
+        return cluster_agree(run->cluster, refuse_folding(error), error);
     int code = fold_users_make(model, history, run, &folded, error);
     if (code < 0) return code;
     code = evaluate_with_users(&folded, test, history, options, run, evaluation, error);

@@ -43,6 +43,9 @@ struct gibbs {
     const struct chain_key *key;
     bool (*should_stop)(void *self);
     void *self;
+    int (*visit)(const struct gibbs *gibbs, const struct space *space, uint64_t row);
+    uint64_t first, end; /* rows that are visited */
+    double *sums;        /* of these, in steps */
     _Atomic uint64_t next;
     _Atomic int code;
 };
@@ -117,6 +120,8 @@ int gibbs_init(struct gibbs **out, const struct kernel_set *kernels, size_t k,
     return 0;
 }
 
+size_t gibbs_factors(const struct gibbs *gibbs) { return gibbs->k; }
+
 void gibbs_free(struct gibbs *gibbs) {
     if (!gibbs) return;
     for (int i = 0; gibbs->spaces && i < gibbs->n_spaces; i++) free_space(&gibbs->spaces[i]);
@@ -167,8 +172,8 @@ static void add_panel(const struct gibbs *gibbs, const struct space *space, size
     space->c[k] += y_sum;
 }
 
-/* A and c of a row, whole. */
-static void build(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+/* What the ratings of a row that are here add to A and c. */
+static void add_ratings(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
     const struct gibbs_side *side = gibbs->side;
     const size_t w = gibbs->k + 1;
     const uint64_t end = side->ratings->start[row + 1];
@@ -179,6 +184,12 @@ static void build(const struct gibbs *gibbs, const struct space *space, uint64_t
         gather(gibbs, space, first, n);
         add_panel(gibbs, space, n);
     }
+}
+
+/* The rest of A and c. */
+static void add_prior(const struct gibbs *gibbs, const struct space *space) {
+    const struct gibbs_side *side = gibbs->side;
+    const size_t w = gibbs->k + 1;
     for (size_t a = 0; a < w; a++) {
         for (size_t b = 0; b <= a; b++) space->A[a * w + b] *= side->noise;
         space->A[a * w + a] += a < gibbs->k ? side->precision[a] : side->bias_precision;
@@ -191,7 +202,7 @@ static int draw(const struct gibbs *gibbs, const struct space *space, uint64_t r
     const size_t w = gibbs->k + 1;
     struct random_stream random;
     if (cholesky_factor(space->A, w) < 0) return DPMF_ERR_TRAIN_DIVERGED;
-    chain_stream_init(&random, gibbs->key, gibbs->side->purpose, row);
+    chain_stream_init(&random, gibbs->key, gibbs->side->purpose, gibbs->side->first_row + row);
     cholesky_solve_lower(space->A, w, space->c);
     for (size_t x = 0; x < w; x++) space->c[x] += random_gaussian(&random);
     cholesky_solve_transposed(space->A, w, space->c);
@@ -228,45 +239,114 @@ static double squares_of(const struct gibbs *gibbs, uint64_t row) {
 /* ---- a sweep ---------------------------------------------------------------------------------- */
 
 static int sweep_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
-    build(gibbs, space, row);
+    add_ratings(gibbs, space, row);
+    add_prior(gibbs, space);
     int code = draw(gibbs, space, row);
     if (code == 0) code = keep(gibbs, space, row);
     if (code == 0 && gibbs->side->squares) gibbs->side->squares[row] = squares_of(gibbs, row);
     return code;
 }
 
-static void sweep_rows(void *self, int worker) {
+static void visit_rows(void *self, int worker) {
     struct gibbs *gibbs = self;
     const struct space *space = &gibbs->spaces[worker];
-    const uint64_t n = gibbs->side->ratings->n;
     uint64_t first;
-    while ((first = atomic_fetch_add(&gibbs->next, AT_ONCE)) < n) {
-        uint64_t end = first + AT_ONCE < n ? first + AT_ONCE : n;
+    while ((first = atomic_fetch_add(&gibbs->next, AT_ONCE)) < gibbs->end) {
+        uint64_t end = first + AT_ONCE < gibbs->end ? first + AT_ONCE : gibbs->end;
         int code = 0;
         for (uint64_t row = first; row < end && code == 0; row++)
-            code = sweep_row(gibbs, space, row);
+            code = gibbs->visit(gibbs, space, row);
         if (code == 0 && gibbs->should_stop && gibbs->should_stop(gibbs->self))
             code = DPMF_ERR_BASE_CANCELLED;
         if (code < 0) {
             atomic_store(&gibbs->code, code);
-            atomic_store(&gibbs->next, n);
+            atomic_store(&gibbs->next, gibbs->end);
         }
     }
 }
 
-int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
-                bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+/* Visits the rows that gibbs->first and gibbs->end say. */
+static int visit_side(struct gibbs *gibbs, const struct gibbs_side *side,
+                      int (*visit)(const struct gibbs *, const struct space *, uint64_t),
+                      bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
     gibbs->side = side;
-    gibbs->key = key;
+    gibbs->visit = visit;
     gibbs->should_stop = should_stop;
     gibbs->self = self;
-    atomic_store(&gibbs->next, 0);
+    atomic_store(&gibbs->next, gibbs->first);
     atomic_store(&gibbs->code, 0);
-    thread_pool_run(gibbs->pool, sweep_rows, gibbs);
+    thread_pool_run(gibbs->pool, visit_rows, gibbs);
     int code = atomic_load(&gibbs->code);
     if (code == DPMF_ERR_BASE_CANCELLED) return error_set(error, code, "interrupted");
     if (code < 0)
         return error_set(error, code, "a number of the model was not finite in round %u",
-                         key->round);
+                         gibbs->key->round);
     return 0;
+}
+
+int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
+                bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    gibbs->key = key;
+    gibbs->first = 0;
+    gibbs->end = side->ratings->n;
+    return visit_side(gibbs, side, sweep_row, should_stop, self, error);
+}
+
+/* ---- in steps --------------------------------------------------------------------------------- */
+
+/* The lower triangle of A, row by row, and c. */
+size_t gibbs_sums_size(size_t k) { return (k + 1) * (k + 2) / 2 + k + 1; }
+
+static double *sums_of(const struct gibbs *gibbs, uint64_t row) {
+    return gibbs->sums + (row - gibbs->first) * gibbs_sums_size(gibbs->k);
+}
+
+static int sum_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    const size_t w = gibbs->k + 1;
+    double *to = sums_of(gibbs, row);
+    add_ratings(gibbs, space, row);
+    for (size_t a = 0; a < w; to += ++a) memcpy(to, space->A + a * w, (a + 1) * sizeof(double));
+    memcpy(to, space->c, w * sizeof(double));
+    return 0;
+}
+
+static int draw_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    const size_t w = gibbs->k + 1;
+    const double *from = sums_of(gibbs, row);
+    for (size_t a = 0; a < w; from += ++a) memcpy(space->A + a * w, from, (a + 1) * sizeof(double));
+    memcpy(space->c, from, w * sizeof(double));
+    add_prior(gibbs, space);
+    int code = draw(gibbs, space, row);
+    return code < 0 ? code : keep(gibbs, space, row);
+}
+
+static int square_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+    (void)space;
+    gibbs->side->squares[row] = squares_of(gibbs, row);
+    return 0;
+}
+
+int gibbs_sum_rows(struct gibbs *gibbs, const struct gibbs_side *side, uint64_t first, uint64_t n,
+                   double *sums, bool (*should_stop)(void *self), void *self,
+                   struct dpmf_error *error) {
+    gibbs->first = first;
+    gibbs->end = first + n;
+    gibbs->sums = sums;
+    return visit_side(gibbs, side, sum_row, should_stop, self, error);
+}
+
+int gibbs_draw_rows(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
+                    uint64_t first, uint64_t n, double *sums, struct dpmf_error *error) {
+    gibbs->key = key;
+    gibbs->first = first;
+    gibbs->end = first + n;
+    gibbs->sums = sums;
+    return visit_side(gibbs, side, draw_row, NULL, NULL, error);
+}
+
+int gibbs_square_errors(struct gibbs *gibbs, const struct gibbs_side *side,
+                        struct dpmf_error *error) {
+    gibbs->first = 0;
+    gibbs->end = side->ratings->n;
+    return visit_side(gibbs, side, square_row, NULL, NULL, error);
 }

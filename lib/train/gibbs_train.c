@@ -19,15 +19,20 @@
 #include "store/store.h"
 #include "train/chain_watch.h"
 #include "train/gibbs.h"
+#include "train/gibbs_ranks.h"
 #include "train/model_ids.h"
 #include "train/posterior_mean.h"
 #include "train/solver.h"
+#include "train/train_ranks.h"
 #include "train/valid_set.h"
 
 enum { PROGRAM_BYTES = 6 << 20 }; /* the program itself, and what the allocator keeps for later */
 
 struct gibbs_run {
-    const struct dpmf_store *store;
+    const struct dpmf_cluster *cluster; /* NULL: one machine */
+    struct rank_share share;            /* of this rank, in a cluster */
+    const struct dpmf_store *whole;     /* all ratings ... */
+    const struct dpmf_store *store;     /* ... and those of the users that are here */
     const struct dpmf_store *valid_store;
     const struct dpmf_train_options *options;
     const struct dpmf_run *run;
@@ -109,6 +114,7 @@ static uint64_t needed_bytes(const struct gibbs_run *run, int threads) {
     const uint64_t reading = rating_rows_bytes(run->store, true);
     const uint64_t running = rating_rows_bytes(run->store, false) + (users + items) * row +
                              items * sizeof(double) + gibbs_bytes(run->kernels, k, threads) +
+                             (run->cluster ? gibbs_ranks_bytes(k) : 0) +
                              valid_set_bytes(valid, true) + valid * sizeof(double);
     return always + (reading > running ? reading : running);
 }
@@ -141,6 +147,15 @@ static int plan_memory(struct gibbs_run *run, int threads, struct dpmf_error *er
     return needed > memory ? too_little(run, memory, needed, error) : 0;
 }
 
+/* All ranks keep as many samples as the one with the least room. */
+static int agree_on_samples(struct gibbs_run *run, int code, struct dpmf_error *error) {
+    uint64_t fewest = UINT64_MAX - run->samples;
+    code = cluster_agree(run->cluster, code, error);
+    if (code == 0) code = cluster_all_max(run->cluster, &fewest, 1, error);
+    run->samples = (uint32_t)(UINT64_MAX - fewest);
+    return code;
+}
+
 /* ---- before the rounds ------------------------------------------------------------------------ */
 
 static int write_provenance(struct gibbs_run *run, struct dpmf_error *error) {
@@ -158,7 +173,7 @@ static int write_provenance(struct gibbs_run *run, struct dpmf_error *error) {
     dpmf_json_double(json, "beta", PRECISIONS_BETA);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", run->kernels->name);
-    dpmf_json_uint(json, "ratings", store_n_ratings(run->store));
+    dpmf_json_uint(json, "ratings", store_n_ratings(run->whole));
     dpmf_json_end_object(json);
     const char *text = dpmf_json_text(json, NULL);
     run->provenance = text ? strdup(text) : NULL;
@@ -191,14 +206,43 @@ static int make_valid_set(struct gibbs_run *run, struct dpmf_error *error) {
     if (!run->valid_store) return 0;
     int code = factor_ids_index(&run->factors.user_ids, error);
     if (code == 0) code = factor_ids_index(&run->factors.item_ids, error);
-    return code < 0 ? code : valid_set_init(&run->valid, run->valid_store, &run->factors, NULL, error);
+    code = cluster_agree(run->cluster, code, error);
+    return code < 0
+               ? code
+               : valid_set_init(&run->valid, run->valid_store, &run->factors, run->cluster, error);
+}
+
+/* The kernels of all ranks, and this one's users. `code` and `error` are how the options fared here. */
+static int open_share(struct gibbs_run *run, int code, struct dpmf_error *error) {
+    if (!run->cluster) return code;
+    if (code == 0) code = train_ranks_check_store(run->whole, error);
+    code = cluster_agree(run->cluster, code, error);
+    if (code == 0) code = train_ranks_choose_kernels(run->cluster, &run->kernels, error);
+    if (code == 0) code = rank_share_open(&run->share, run->whole, run->cluster, error);
+    if (code == 0) run->store = run->share.own;
+    return code;
+}
+
+/* What goes through the rounds, when ratings and model are there. */
+static int make_sampler(struct gibbs_run *run, int threads, struct dpmf_error *error) {
+    const struct dpmf_train_options *options = run->options;
+    int code = write_provenance(run, error);
+    if (code == 0) code = thread_pool_init(&run->pool, threads, error);
+    if (code == 0) code = gibbs_init(&run->gibbs, run->kernels, options->factors, run->pool, error);
+    if (code == 0)
+        code = chain_watch_init(&run->watch, store_n_users(run->whole), run->factors.items.n,
+                                run->chains, options->seed, error);
+    if (code == 0 && options->average)
+        code = posterior_mean_init(&run->mean, run->factors.users.n, run->factors.items.n,
+                                   options->factors, run->samples, samples_expected(run), error);
+    return cluster_agree(run->cluster, code, error);
 }
 
 static int prepare(struct gibbs_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
     const int threads = threads_wanted(run->run);
     double begun = now();
-    int code = check_options(run, error);
+    int code = open_share(run, check_options(run, error), error);
     if (code < 0) return code;
     run->chains = solver_chains(SOLVER_GIBBS, options);
     run->burn_in = solver_burn_in(SOLVER_GIBBS, options);
@@ -206,18 +250,16 @@ static int prepare(struct gibbs_run *run, struct dpmf_error *error) {
     code = model_ids_fill_users(&run->factors.user_ids, run->store, error);
     if (code == 0) code = model_ids_fill_items(&run->factors.item_ids, run->store, NULL, error);
     if (code == 0) code = plan_memory(run, threads, error);
-    if (code == 0) code = rating_rows_read(&run->ratings, run->store, run->run, error);
-    if (code == 0) code = make_model(run, error);
-    if (code == 0) code = make_valid_set(run, error);
-    if (code == 0) code = write_provenance(run, error);
-    if (code == 0) code = thread_pool_init(&run->pool, threads, error);
-    if (code == 0) code = gibbs_init(&run->gibbs, run->kernels, options->factors, run->pool, error);
+    code = agree_on_samples(run, code, error);
     if (code == 0)
-        code = chain_watch_init(&run->watch, run->factors.users.n, run->factors.items.n,
-                                run->chains, options->seed, error);
-    if (code == 0 && options->average)
-        code = posterior_mean_init(&run->mean, run->factors.users.n, run->factors.items.n,
-                                   options->factors, run->samples, samples_expected(run), error);
+        code = rating_rows_read(&run->ratings, run->store, run->cluster,
+                                store_n_ratings(run->whole), run->run, error);
+    if (code == 0) code = cluster_agree(run->cluster, make_model(run, error), error);
+    if (code == 0 && run->cluster)
+        code = rank_share_describe(&run->share, &run->factors, NULL, error);
+    if (code == 0) code = make_valid_set(run, error);
+    code = cluster_agree(run->cluster, code, error);
+    if (code == 0) code = make_sampler(run, threads, error);
     run->report->tiling_seconds = now() - begun;
     return code;
 }
@@ -231,6 +273,7 @@ static void free_run(struct gibbs_run *run) {
     precisions_free(&run->precisions);
     factors_free(&run->factors);
     rating_rows_free(&run->ratings);
+    rank_share_close(&run->share);
     free(run->row_squares);
     free(run->user_squares);
     free(run->item_squares);
@@ -261,7 +304,8 @@ static void begin_chain(struct gibbs_run *run, uint32_t chain) {
     run->key.chain = chain;
     run->key.round = 0;
     precisions_begin(&run->precisions);
-    precisions_draw_rows(&run->precisions, PRECISIONS_USERS, &run->factors.users, &run->key);
+    precisions_draw_share(&run->precisions, PRECISIONS_USERS, &run->factors.users,
+                          rank_share_first_user(&run->share), &run->key);
     precisions_draw_rows(&run->precisions, PRECISIONS_ITEMS, &run->factors.items, &run->key);
 }
 
@@ -274,8 +318,10 @@ static int draw_users(struct gibbs_run *run, struct dpmf_error *error) {
         .bias_precision = run->precisions.user_bias,
         .noise = run->precisions.noise,
         .purpose = CHAIN_GIBBS_USERS,
+        .first_row = rank_share_first_user(&run->share),
     };
-    return gibbs_sweep(run->gibbs, &side, &run->key, should_stop, run, error);
+    int code = gibbs_sweep(run->gibbs, &side, &run->key, should_stop, run, error);
+    return cluster_agree(run->cluster, code, error);
 }
 
 static int draw_items(struct gibbs_run *run, struct dpmf_error *error) {
@@ -289,22 +335,29 @@ static int draw_items(struct gibbs_run *run, struct dpmf_error *error) {
         .purpose = CHAIN_GIBBS_ITEMS,
         .squares = run->row_squares,
     };
+    if (run->cluster)
+        return gibbs_ranks_draw_items(run->gibbs, &side, &run->key, run->cluster, should_stop, run,
+                                      error);
     return gibbs_sweep(run->gibbs, &side, &run->key, should_stop, run, error);
 }
 
 /* Sums are taken row by row, in one order. */
-static void draw_precisions(struct gibbs_run *run) {
+static int draw_precisions(struct gibbs_run *run, struct dpmf_error *error) {
     const struct factors *factors = &run->factors;
+    const uint64_t n_users = store_n_users(run->whole);
     double sum = 0;
     for (uint64_t j = 0; j < factors->items.n; j++) sum += run->row_squares[j];
-    run->squared_error = sum;
     precisions_squares(&factors->users, factors->k, run->user_squares);
     precisions_squares(&factors->items, factors->k, run->item_squares);
-    precisions_draw_side(&run->precisions, PRECISIONS_USERS, factors->users.n, run->user_squares,
-                         &run->key);
+    int code = rank_share_sum(run->cluster, &sum, 1, error);
+    if (code == 0) code = rank_share_sum(run->cluster, run->user_squares, factors->k + 1, error);
+    if (code < 0) return code;
+    run->squared_error = sum;
+    precisions_draw_side(&run->precisions, PRECISIONS_USERS, n_users, run->user_squares, &run->key);
     precisions_draw_side(&run->precisions, PRECISIONS_ITEMS, factors->items.n, run->item_squares,
                          &run->key);
-    precisions_draw_noise(&run->precisions, run->ratings.n_ratings, sum, &run->key);
+    precisions_draw_noise(&run->precisions, store_n_ratings(run->whole), sum, &run->key);
+    return 0;
 }
 
 /* Of the mean prediction so far, where there is one; else of this sample. */
@@ -322,10 +375,13 @@ static int watch(struct gibbs_run *run, struct dpmf_error *error) {
         .factors = &run->factors,
         .users = &run->users,
         .precisions = &run->precisions,
-        .n_ratings = run->ratings.n_ratings,
+        .n_ratings = store_n_ratings(run->whole),
         .squared_error = run->squared_error,
         .user_squares = run->user_squares,
         .item_squares = run->item_squares,
+        .cluster = run->cluster,
+        .first_user = rank_share_first_user(&run->share),
+        .n_users = store_n_users(run->whole),
     };
     return chain_watch_add(run->watch, run->key.chain, &state, error);
 }
@@ -339,7 +395,7 @@ static int diverged(const struct gibbs_run *run, struct dpmf_error *error) {
 }
 
 static int run_round(struct gibbs_run *run, struct dpmf_epoch *epoch, struct dpmf_error *error) {
-    const uint64_t n = run->ratings.n_ratings;
+    const uint64_t n = store_n_ratings(run->whole);
     const bool counts = ++run->key.round > run->burn_in;
     double begun = now();
     *epoch = (struct dpmf_epoch){
@@ -350,8 +406,8 @@ static int run_round(struct gibbs_run *run, struct dpmf_epoch *epoch, struct dpm
     int code = draw_users(run, error);
     if (code == 0) code = draw_items(run, error);
     if (code == DPMF_ERR_TRAIN_DIVERGED) return diverged(run, error);
+    if (code == 0) code = draw_precisions(run, error);
     if (code < 0) return code;
-    draw_precisions(run);
     epoch->train_rmse = sqrt(run->squared_error / (double)(n > 0 ? n : 1));
     if (!isfinite(epoch->train_rmse)) return diverged(run, error);
     double seconds = now() - begun;
@@ -359,6 +415,7 @@ static int run_round(struct gibbs_run *run, struct dpmf_epoch *epoch, struct dpm
     epoch->updates_per_second = (double)n / fmax(seconds, 1e-9);
     if (counts && run->mean)
         code = posterior_mean_add(run->mean, &run->factors, &run->users, &run->precisions, error);
+    code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = watch(run, error);
     if (code == 0) code = validate(run, counts, &epoch->valid_rmse, error);
     epoch->seconds = now() - run->started;
@@ -382,17 +439,48 @@ static int run_chains(struct gibbs_run *run,
             rounds++;
             report->train_rmse = epoch.train_rmse;
             report->valid_rmse = epoch.valid_rmse;
-            wanted = !on_epoch || on_epoch(run->run->self, &epoch) == 0;
+            wanted = !on_epoch || cluster_rank(run->cluster) > 0 ||
+                     on_epoch(run->run->self, &epoch) == 0;
+            code = cluster_broadcast(run->cluster, &wanted, sizeof wanted, 0, error);
+            if (code < 0) return code;
         }
     }
     report->epochs = run->key.round;
     report->chains = run->key.chain + 1;
     report->updates_per_second =
-        (double)(rounds * run->ratings.n_ratings) / fmax(report->seconds, 1e-9);
+        (double)(rounds * store_n_ratings(run->whole)) / fmax(report->seconds, 1e-9);
     return 0;
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
+
+/* The same of all ranks. */
+static int write_model_ranks(struct gibbs_run *run, const char *output, bool averaged,
+                             struct checkpoint_state *state, struct dpmf_error *error) {
+    struct factors *factors = &run->factors;
+    int code = 0;
+    if (averaged) {
+        code = posterior_mean_write_ranks(run->mean, output, &run->share, state, run->provenance,
+                                          error);
+    } else {
+        code = posterior_sample_scale(factors, &run->users, &run->precisions, state, error);
+        code = cluster_agree(run->cluster, code, error);
+        if (code == 0)
+            code = rank_share_write(&run->share, output, factors, &run->users, NULL,
+                                    run->provenance, state, error);
+    }
+    run->report->samples = state->samples;
+    return code;
+}
+
+/* What all ranks sent in the rounds; how long they waited for it is not measured. */
+static int report_ranks(struct gibbs_run *run, uint64_t sent, struct dpmf_error *error) {
+    int code = cluster_all_sum(run->cluster, &sent, 1, error);
+    run->report->ranks = cluster_size(run->cluster);
+    run->report->bytes_sent = sent;
+    run->report->seconds_waited = NAN;
+    return code;
+}
 
 /* Ended before there was anything to average over, there is still the last sample. */
 static int write_model(struct gibbs_run *run, const char *output, struct dpmf_error *error) {
@@ -400,10 +488,11 @@ static int write_model(struct gibbs_run *run, const char *output, struct dpmf_er
     struct checkpoint_state state = {
         .epoch = run->report->epochs,
         .seed = run->options->seed,
-        .n_ratings = run->ratings.n_ratings,
+        .n_ratings = store_n_ratings(run->whole),
         .best_valid = NAN,
     };
     bool averaged = run->mean && posterior_mean_samples(run->mean) > 0;
+    if (run->cluster) return write_model_ranks(run, output, averaged, &state, error);
     int code =
         averaged ? posterior_mean_write(run->mean, output, factors, &state, run->provenance, error)
                  : posterior_sample_scale(factors, &run->users, &run->precisions, &state, error);
@@ -418,6 +507,8 @@ int gibbs_train(struct dpmf_store *store, struct dpmf_store *valid, const char *
                 int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
                 struct dpmf_train_report *report, struct dpmf_error *error) {
     struct gibbs_run gibbs = {
+        .cluster = cluster_size(run->cluster) > 1 ? run->cluster : NULL,
+        .whole = store,
         .store = store,
         .valid_store = valid,
         .options = options,
@@ -429,9 +520,15 @@ int gibbs_train(struct dpmf_store *store, struct dpmf_store *valid, const char *
     if (code == 0) {
         snprintf(report->kernels, sizeof report->kernels, "%s", gibbs.kernels->name);
         report->burn_in = gibbs.burn_in;
+        const uint64_t before = gibbs.cluster ? gibbs.cluster->state->bytes_sent : 0;
         code = run_chains(&gibbs, on_epoch, error);
+        if (code == 0 && gibbs.cluster)
+            code = report_ranks(&gibbs, gibbs.cluster->state->bytes_sent - before, error);
     }
-    if (code == 0) code = chain_watch_end(gibbs.watch, gibbs.burn_in, options, run, report, error);
+    if (code == 0) {
+        code = chain_watch_end(gibbs.watch, gibbs.burn_in, options, run, report, error);
+        code = cluster_agree(gibbs.cluster, code, error);
+    }
     if (code == 0) code = write_model(&gibbs, output, error);
     free_run(&gibbs);
     return code;

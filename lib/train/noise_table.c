@@ -32,14 +32,25 @@ int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error) 
     bool good = sized
                     ? number_parse_int64(text + length, strlen(text + length), &wanted) == NUMBER_OK
                     : strcmp(text, "table") == 0;
+    int code = 0;
     if (!good)
-        return error_set(error, DPMF_ERR_USAGE_VALUE,
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the noise is exact, table or table:SIZE, not \"%s\"", text);
-    if (wanted < NOISE_TABLE_LEAST || wanted > NOISE_TABLE_MOST)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "a table of noise has %d to %d numbers",
+    else if (wanted < NOISE_TABLE_LEAST || wanted > NOISE_TABLE_MOST)
+        code = error_set(error, DPMF_ERR_USAGE_VALUE, "a table of noise has %d to %d numbers",
                          NOISE_TABLE_LEAST, NOISE_TABLE_MOST);
-    *size = (size_t)wanted;
-    return 0;
+    else
+        *size = (size_t)wanted;
+    if (code < 0)
+        error_hint(error, "for example: --noise table:%d, or leave it out for exact noise",
+                   NOISE_TABLE_SIZE);
+    return code;
+}
+
+uint64_t noise_table_bytes(const char *text) {
+    size_t size;
+    if (noise_table_parse(text, &size, NULL) < 0 || size == 0) return 0;
+    return ((uint64_t)size + KERNEL_K_MAX) * sizeof(float);
 }
 
 /* So that their squares have mean 1 exactly: what is drawn from them has the right variance then. */

@@ -16,6 +16,9 @@ struct noise_table;
 /* "exact", NULL: *size is 0; "table", "table:SIZE". @return 0 or DPMF_ERR_USAGE_VALUE */
 int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error);
 
+/* What the table of a `--noise` takes; nothing, where it has none or makes no sense. */
+uint64_t noise_table_bytes(const char *text);
+
 int noise_table_init(struct noise_table **table, size_t size, bool signs,
                      const struct kernel_set *kernels, uint64_t seed, struct dpmf_error *error);
 void noise_table_free(struct noise_table *table); /* NULL is fine */

@@ -207,6 +207,12 @@ static void tell_penalties(struct checkpoint_state *state, double noise, double 
     state->bias_penalty = user_bias / noise;
 }
 
+static void tell_samples(const struct posterior_mean *mean, struct checkpoint_state *state) {
+    state->samples = mean->kept;
+    state->sample_factors = (uint32_t)(mean->k + POSTERIOR_MEAN_MORE);
+    tell_penalties(state, mean->noise / mean->kept, mean->bias / mean->kept);
+}
+
 int posterior_mean_write(const struct posterior_mean *mean, const char *path,
                          const struct factors *like, struct checkpoint_state *state,
                          const char *provenance, struct dpmf_error *error) {
@@ -214,9 +220,7 @@ int posterior_mean_write(const struct posterior_mean *mean, const char *path,
     struct checkpoint_draft *draft = NULL;
     const double unit = factors_unit(like->min, like->max);
     if (mean->kept == 0) return error_set(error, DPMF_ERR_BASE_BUG, "there is no sample");
-    state->samples = mean->kept;
-    state->sample_factors = (uint32_t)(mean->k + POSTERIOR_MEAN_MORE);
-    tell_penalties(state, mean->noise / mean->kept, mean->bias / mean->kept);
+    tell_samples(mean, state);
     shape.k = state->samples * state->sample_factors;
     int code = checkpoint_draft_open(&draft, path, &shape, false, provenance, error);
     if (code == 0) code = checkpoint_draft_put_ids(draft, error);
@@ -225,6 +229,44 @@ int posterior_mean_write(const struct posterior_mean *mean, const char *path,
     if (code == 0) return checkpoint_draft_commit(draft, state, error);
     checkpoint_draft_abandon(draft);
     return code;
+}
+
+struct joining {
+    const struct posterior_mean *mean;
+    double unit;
+    size_t width;
+};
+
+static void join_users(void *self, uint64_t first, uint64_t n, float *rows, float *biases) {
+    const struct joining *joining = self;
+    for (uint64_t i = 0; i < n; i++)
+        join_row(joining->mean, 0, first + i, joining->unit, rows + i * joining->width, &biases[i]);
+}
+
+int posterior_mean_write_ranks(const struct posterior_mean *mean, const char *path,
+                               const struct rank_share *share, struct checkpoint_state *state,
+                               const char *provenance, struct dpmf_error *error) {
+    struct factors shape = share->file; /* looked at, and never freed */
+    struct checkpoint_draft *draft = NULL;
+    const bool first = cluster_rank(share->cluster) == 0;
+    struct joining joining = {mean, factors_unit(shape.min, shape.max), 0};
+    tell_samples(mean, state);
+    shape.k = state->samples * state->sample_factors;
+    joining.width = shape.k;
+    int code = 0;
+    if (first) code = checkpoint_draft_open(&draft, path, &shape, false, provenance, error);
+    if (first && code == 0) code = checkpoint_draft_put_ids(draft, error);
+    if (first && code == 0) code = put_side(mean, 1, joining.unit, draft, error);
+    code = cluster_agree(share->cluster, code, error);
+    if (code == 0)
+        code = rank_share_save_made(share, joining.width, join_users, &joining, CHECKPOINT_USERS,
+                                    draft, error);
+    if (code < 0) {
+        checkpoint_draft_abandon(draft);
+        return code;
+    }
+    if (first) code = checkpoint_draft_commit(draft, state, error);
+    return cluster_agree(share->cluster, code, error);
 }
 
 /* ---- one sample ------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 
 #include "model/checkpoint.h"
 #include "train/precisions.h"
+#include "train/rank_share.h"
 #include "train/row_store.h"
 
 enum {
@@ -53,6 +54,11 @@ uint32_t posterior_mean_samples(const struct posterior_mean *mean); /* kept by n
 int posterior_mean_write(const struct posterior_mean *mean, const char *path,
                          const struct factors *like, struct checkpoint_state *state,
                          const char *provenance, struct dpmf_error *error);
+
+/* The same by all ranks of a cluster, each of which has the samples of its users and of all items; share->file has the rest. */
+int posterior_mean_write_ranks(const struct posterior_mean *mean, const char *path,
+                               const struct rank_share *share, struct checkpoint_state *state,
+                               const char *provenance, struct dpmf_error *error);
 
 /* The same for a sample alone: scales its columns in place and tells the state. */
 int posterior_sample_scale(struct factors *sample, const struct row_store *users,

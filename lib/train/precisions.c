@@ -86,13 +86,19 @@ void precisions_squares(const struct factor_matrix *matrix, size_t k, double *sq
 
 void precisions_draw_rows(const struct precisions *precisions, enum precisions_side side,
                           struct factor_matrix *matrix, const struct chain_key *key) {
+    precisions_draw_share(precisions, side, matrix, 0, key);
+}
+
+void precisions_draw_share(const struct precisions *precisions, enum precisions_side side,
+                           struct factor_matrix *matrix, uint64_t first,
+                           const struct chain_key *key) {
     const bool users = side == PRECISIONS_USERS;
     const double *columns = users ? precisions->users : precisions->items;
     const double bias = users ? precisions->user_bias : precisions->item_bias;
     for (uint64_t i = 0; i < matrix->n; i++) {
         struct random_stream random;
         float *row = matrix->rows + i * matrix->stride;
-        chain_stream_init(&random, key, users ? CHAIN_FIRST_USERS : CHAIN_FIRST_ITEMS, i);
+        chain_stream_init(&random, key, users ? CHAIN_FIRST_USERS : CHAIN_FIRST_ITEMS, first + i);
         for (size_t x = 0; x < precisions->k; x++)
             row[x] = (float)(random_gaussian(&random) / sqrt(columns[x]));
         matrix->biases[i] = (float)(random_gaussian(&random) / sqrt(bias));

@@ -60,4 +60,9 @@ double precisions_log_density(const struct precisions *precisions, uint64_t n_ra
 void precisions_draw_rows(const struct precisions *precisions, enum precisions_side side,
                           struct factor_matrix *matrix, const struct chain_key *key);
 
+/* The same where the first row goes by another number than 0: of a share of the users. */
+void precisions_draw_share(const struct precisions *precisions, enum precisions_side side,
+                           struct factor_matrix *matrix, uint64_t first,
+                           const struct chain_key *key);
+
 #endif

@@ -1,6 +1,7 @@
 /*
- * The share of rank_share.h. Fed by cluster/user_shares.c, which says whose users are whose; feeds train_ranks.c. Rank 0 may
- * fail at reading or writing while rows are under way: it then goes on taking or giving them, and tells at the end.
+ * The share of rank_share.h. Fed by cluster/user_shares.c, which says whose users are whose; feeds
+ * train_ranks.c. Rank 0 may fail at reading or writing while rows are under way: it then goes on
+ * taking or giving them, and tells at the end.
  */
 #include "train/rank_share.h"
 
@@ -18,7 +19,8 @@ enum {
     TAG_BIASES,
 };
 
-/* ---- who has what ----------------------------------------------------------------------------- */
+/* ---- who has what -----------------------------------------------------------------------------
+ */
 
 /* Everybody's number: all[r + 1] is rank r's, all[0] is 0. */
 static int gather_numbers(const struct dpmf_cluster *cluster, uint64_t own, uint64_t *all,
@@ -86,9 +88,11 @@ int rank_share_sum(const struct dpmf_cluster *cluster, double *values, size_t n,
     return code;
 }
 
-/* ---- ids -------------------------------------------------------------------------------------- */
+/* ---- ids --------------------------------------------------------------------------------------
+ */
 
-/* Everybody's bytes one after the other on rank 0; `count` has how many each rank has, `count[0]` being 0. */
+/* Everybody's bytes one after the other on rank 0; `count` has how many each rank has, `count[0]`
+ * being 0. */
 static int gather_bytes(const struct dpmf_cluster *cluster, const void *own, const uint64_t *count,
                         size_t size, void *all, struct dpmf_error *error) {
     const size_t n = (size_t)cluster_size(cluster);
@@ -145,7 +149,7 @@ static int gather_ids(struct rank_share *share, const struct factor_ids *own, ui
 static uint32_t *rows_by_place(const struct tiling *tiling, uint64_t n) {
     uint32_t *rows = memory_alloc((size_t)n, sizeof rows[0]);
     for (uint64_t row = 0; rows && row < n; row++)
-        rows[tiling_place_of_row(tiling, row)] = (uint32_t)row;
+        rows[tiling ? tiling_place_of_row(tiling, row) : row] = (uint32_t)row;
     return rows;
 }
 
@@ -183,9 +187,11 @@ int rank_share_describe(struct rank_share *share, const struct factors *factors,
     return code;
 }
 
-/* ---- users ------------------------------------------------------------------------------------ */
+/* ---- users ------------------------------------------------------------------------------------
+ */
 
-/* A piece of a rank's rows, `count` of them from `first` on: where this rank has it, or where it is put on its way. */
+/* A piece of a rank's rows, `count` of them from `first` on: where this rank has it, or where it is
+ * put on its way. */
 struct piece {
     int rank;
     uint64_t first, count;
@@ -220,29 +226,49 @@ static int move_piece(const struct rank_share *share, const struct piece *piece,
 typedef int piece_visit(void *self, const struct rank_share *share, const struct piece *piece,
                         size_t stride, struct dpmf_error *error);
 
+/* Where a rank's rows are: in memory, or made. */
+struct row_source {
+    size_t stride;
+    float *rows, *biases; /* or: */
+    rank_rows_make *make;
+    void *self;
+};
+
+/* A piece where it is on this rank, or with room for it on its way. */
+static struct piece piece_at(const struct row_source *source, float *buffer, uint64_t most,
+                             int rank, bool is_own, uint64_t first, uint64_t count) {
+    struct piece piece = {rank, first, count, buffer,
+                          buffer ? buffer + most * source->stride : NULL};
+    if (is_own && source->make) source->make(source->self, first, count, piece.rows, piece.biases);
+    if (is_own && !source->make) {
+        piece.rows = source->rows + first * source->stride;
+        piece.biases = source->biases + first;
+    }
+    return piece;
+}
+
 /* All pieces of all ranks: `visit` sees each on rank 0, after it came there or before it goes. */
-static int visit_pieces(const struct rank_share *share, const struct row_store *rows, float *biases,
+static int visit_pieces(const struct rank_share *share, const struct row_source *source,
                         bool to_first, piece_visit *visit, void *self, struct dpmf_error *error) {
     const struct dpmf_cluster *cluster = share->cluster;
     const int rank = cluster_rank(cluster);
-    const uint64_t bytes = rows->stride * sizeof(float);
+    const size_t stride = source->stride, bytes = stride * sizeof(float);
     const uint64_t most = PIECE_BYTES / bytes > 0 ? PIECE_BYTES / bytes : 1;
-    float *buffer =
-        rank == 0 ? memory_alloc_zero((size_t)most, (rows->stride + 1) * sizeof(float)) : NULL;
+    const bool needs = rank == 0 || source->make;
+    float *buffer = needs ? memory_alloc_zero((size_t)most, bytes + sizeof(float)) : NULL;
     int visited = 0,
-        code = cluster_agree(cluster, rank > 0 || buffer ? 0 : error_no_memory(error), error);
+        code = cluster_agree(cluster, !needs || buffer ? 0 : error_no_memory(error), error);
     struct dpmf_error failure = {0};
     for (int r = 0; r < cluster_size(cluster) && code == 0; r++) {
         const uint64_t n = share->first_user[r + 1] - share->first_user[r];
         for (uint64_t i = 0; i < n && code == 0 && (rank == 0 || rank == r); i += most) {
-            struct piece piece = {.rank = r, .first = i, .count = n - i < most ? n - i : most};
-            piece.rows = rank == r ? rows->rows + i * rows->stride : buffer;
-            piece.biases = rank == r ? biases + i : buffer + most * rows->stride;
-            if (r > 0 && to_first) code = move_piece(share, &piece, rows->stride, true, error);
+            const struct piece piece =
+                piece_at(source, buffer, most, r, rank == r, i, n - i < most ? n - i : most);
+            if (r > 0 && to_first) code = move_piece(share, &piece, stride, true, error);
             if (code == 0 && rank == 0 && visited == 0)
-                visited = visit(self, share, &piece, rows->stride, &failure);
+                visited = visit(self, share, &piece, stride, &failure);
             if (r > 0 && !to_first && code == 0)
-                code = move_piece(share, &piece, rows->stride, false, error);
+                code = move_piece(share, &piece, stride, false, error);
         }
     }
     free(buffer);
@@ -269,7 +295,17 @@ int rank_share_save_users(const struct rank_share *share, const struct row_store
                           struct checkpoint_draft *draft, struct dpmf_error *error) {
     struct saving saving = {draft, side};
     /* on their way to rank 0 they are only read */
-    return visit_pieces(share, rows, (float *)(uintptr_t)biases, true, save_piece, &saving, error);
+    const struct row_source source = {
+        .stride = rows->stride, .rows = rows->rows, .biases = (float *)(uintptr_t)biases};
+    return visit_pieces(share, &source, true, save_piece, &saving, error);
+}
+
+int rank_share_save_made(const struct rank_share *share, size_t stride, rank_rows_make *make,
+                         void *self, enum checkpoint_side side, struct checkpoint_draft *draft,
+                         struct dpmf_error *error) {
+    struct saving saving = {draft, side};
+    const struct row_source source = {.stride = stride, .make = make, .self = self};
+    return visit_pieces(share, &source, true, save_piece, &saving, error);
 }
 
 struct loading {
@@ -289,10 +325,12 @@ int rank_share_load_users(const struct rank_share *share, const struct row_store
                           float *biases, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error) {
     struct loading loading = {file, side};
-    return visit_pieces(share, rows, biases, false, load_piece, &loading, error);
+    const struct row_source source = {.stride = rows->stride, .rows = rows->rows, .biases = biases};
+    return visit_pieces(share, &source, false, load_piece, &loading, error);
 }
 
-/* ---- items ------------------------------------------------------------------------------------ */
+/* ---- items ------------------------------------------------------------------------------------
+ */
 
 /* All rows by their places, a few at a time, into or out of the matrix. */
 static int visit_items(const struct tiling *tiling, struct factor_matrix *items,
@@ -347,4 +385,31 @@ int rank_share_load_items(const struct rank_share *share, const struct tiling *t
     return code < 0 ? code
                     : cluster_broadcast(cluster, items->biases, (size_t)items->n * sizeof(float), 0,
                                         error);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+int rank_share_write(const struct rank_share *share, const char *path,
+                     const struct factors *factors, const struct row_store *users,
+                     const struct tiling *tiling, const char *provenance,
+                     const struct checkpoint_state *state, struct dpmf_error *error) {
+    struct checkpoint_draft *draft = NULL;
+    const bool first = cluster_rank(share->cluster) == 0;
+    int code = 0;
+    if (first) code = checkpoint_draft_open(&draft, path, &share->file, false, provenance, error);
+    if (first && code == 0) code = checkpoint_draft_put_ids(draft, error);
+    code = cluster_agree(share->cluster, code, error);
+    if (code == 0)
+        code = rank_share_save_users(share, users, factors->users.biases, CHECKPOINT_USERS, draft,
+                                     error);
+    if (code == 0)
+        code =
+            rank_share_save_items(share, tiling, &factors->items, CHECKPOINT_ITEMS, draft, error);
+    if (code < 0) {
+        checkpoint_draft_abandon(draft);
+        return code;
+    }
+    if (first) code = checkpoint_draft_commit(draft, state, error);
+    return cluster_agree(share->cluster, code, error);
 }

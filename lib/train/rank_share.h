@@ -1,7 +1,8 @@
 /*
- * What one rank of a cluster has of a run: its users, and the way of their rows to rank 0 and back. A checkpoint is written and read
- * by rank 0 alone, in the order of the store's users and of the items' popularity, so that it does not tell how many ranks there
- * were. Rows come and go in pieces.
+ * What one rank of a cluster has of a run: its users, and the way of their rows to rank 0 and back.
+ * A checkpoint is written and read by rank 0 alone, in the order of the store's users and of the
+ * items' popularity, so that it does not tell how many ranks there were. Rows come and go in
+ * pieces.
  */
 #ifndef DPMF_TRAIN_RANK_SHARE_H
 #define DPMF_TRAIN_RANK_SHARE_H
@@ -30,7 +31,8 @@ uint64_t rank_share_first_user(const struct rank_share *share); /* of this rank 
 int rank_share_sum(const struct dpmf_cluster *cluster, double *values, size_t n,
                    struct dpmf_error *error);
 
-/* Fills in share->file: the ids of all users and of the items by popularity, and the scale of `factors`. */
+/* Fills in share->file: the ids of all users and of the items by popularity, and the scale of
+ * `factors`. Here and below, without a tiling (NULL) items are in the order that they have. */
 int rank_share_describe(struct rank_share *share, const struct factors *factors,
                         const struct tiling *tiling, struct dpmf_error *error);
 
@@ -42,6 +44,13 @@ int rank_share_load_users(const struct rank_share *share, const struct row_store
                           float *biases, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error);
 
+/* The same of rows that are made when it is their turn: n of them from `first` on, counted from the
+ * rank's first user. */
+typedef void rank_rows_make(void *self, uint64_t first, uint64_t n, float *rows, float *biases);
+int rank_share_save_made(const struct rank_share *share, size_t stride, rank_rows_make *make,
+                         void *self, enum checkpoint_side side, struct checkpoint_draft *draft,
+                         struct dpmf_error *error);
+
 /* The same of items, all of which rank 0 has; loading gives them to everyone. */
 int rank_share_save_items(const struct rank_share *share, const struct tiling *tiling,
                           const struct factor_matrix *items, enum checkpoint_side side,
@@ -49,5 +58,11 @@ int rank_share_save_items(const struct rank_share *share, const struct tiling *t
 int rank_share_load_items(const struct rank_share *share, const struct tiling *tiling,
                           struct factor_matrix *items, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error);
+
+/* A whole checkpoint of rows that are in memory, without a best epoch. */
+int rank_share_write(const struct rank_share *share, const char *path,
+                     const struct factors *factors, const struct row_store *users,
+                     const struct tiling *tiling, const char *provenance,
+                     const struct checkpoint_state *state, struct dpmf_error *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/store.h"
+#include "train/rank_share.h"
 
 struct filling {
     struct rating_rows *rows;
@@ -84,28 +85,52 @@ static void subtract_mean(struct rating_rows *rows) {
     }
 }
 
-int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
-                     const struct dpmf_run *run, struct dpmf_error *error) {
-    const uint64_t n = store_n_ratings(store), n_items = store_n_items(store);
-    struct filling filling = {.rows = rows, .store = store};
+/* Numbers of ratings by item: those of the store or, of a share of it, counted. */
+static int find_starts(struct filling *filling, bool is_share, struct dpmf_error *error) {
+    struct rating_side *items = &filling->rows->items;
     int code = 0;
-    *rows = (struct rating_rows){.n_ratings = n};
-    filling.next = memory_alloc((size_t)n_items, sizeof filling.next[0]);
+    for (uint64_t b = 0; is_share && b < store_n_blocks(filling->store) && code == 0; b++) {
+        struct store_block block = {0};
+        code = store_block_read(filling->store, b, &filling->raw, error);
+        if (code == 0)
+            code = store_block_decode(filling->store, &filling->raw, 0, &filling->space, &block,
+                                      error);
+        for (uint64_t r = 0; r < block.n_ratings && code == 0; r++)
+            items->start[block.item[r] + 1]++;
+    }
+    for (uint64_t j = 0; j < items->n && code == 0; j++) {
+        if (!is_share) items->start[j + 1] = store_item_at(filling->store, j).n_ratings;
+        items->start[j + 1] += items->start[j];
+        filling->next[j] = items->start[j];
+    }
+    return code;
+}
+
+static int fill(struct filling *filling, bool is_share, const struct dpmf_run *run,
+                struct dpmf_error *error) {
+    struct rating_rows *rows = filling->rows;
+    const struct dpmf_store *store = filling->store;
+    const uint64_t n = rows->n_ratings, n_items = store_n_items(store);
+    filling->next = memory_alloc((size_t)n_items, sizeof filling->next[0]);
     if (!make_side(&rows->users, store_n_users(store), n) || !make_side(&rows->items, n_items, n) ||
-        !filling.next) {
-        code = error_no_memory(error);
-        goto out;
-    }
-    for (uint64_t j = 0; j < n_items; j++) {
-        filling.next[j] = rows->items.start[j];
-        rows->items.start[j + 1] = rows->items.start[j] + store_item_at(store, j).n_ratings;
-    }
+        !filling->next)
+        return error_no_memory(error);
+    int code = find_starts(filling, is_share, error);
     for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++)
-        code = read_block(&filling, b, run, error);
-    if (code < 0) goto out;
-    rows->mean = n > 0 ? filling.sum / (double)n : 0;
-    subtract_mean(rows);
-out:
+        code = read_block(filling, b, run, error);
+    return code;
+}
+
+int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
+                     const struct dpmf_cluster *cluster, uint64_t all, const struct dpmf_run *run,
+                     struct dpmf_error *error) {
+    struct filling filling = {.rows = rows, .store = store};
+    *rows = (struct rating_rows){.n_ratings = store_n_ratings(store)};
+    int code = fill(&filling, cluster != NULL, run, error);
+    code = cluster_agree(cluster, code, error);
+    if (code == 0) code = rank_share_sum(cluster, &filling.sum, 1, error);
+    rows->mean = all > 0 ? filling.sum / (double)all : 0;
+    if (code == 0) subtract_mean(rows);
     free(filling.next);
     free(filling.raw.buffer.bytes);
     store_space_free(&filling.space);

@@ -1,13 +1,15 @@
 /*
- * All ratings in memory, twice: each user's one after the other, and each item's. What block Gibbs goes through, which
- * meets all ratings of a row at once.
+ * All ratings in memory, twice: each user's one after the other, and each item's. What block Gibbs
+ * goes through, which meets all ratings of a row at once.
  */
 #ifndef DPMF_TRAIN_RATING_ROWS_H
 #define DPMF_TRAIN_RATING_ROWS_H
 
+#include "cluster/cluster.h"
 #include "dpmf.h"
 
-/* Row i's ratings are start[i] .. start[i + 1] - 1, in increasing order of the rows that they are of. */
+/* Row i's ratings are start[i] .. start[i + 1] - 1, in increasing order of the rows that they are
+ * of. */
 struct rating_side {
     uint64_t n;
     uint64_t *start;
@@ -16,13 +18,16 @@ struct rating_side {
 };
 
 struct rating_rows {
-    uint64_t n_ratings;
-    double mean;
+    uint64_t n_ratings;              /* that are here */
+    double mean;                     /* of all, wherever they are */
     struct rating_side users, items; /* as the store numbers them */
 };
 
+/* In a cluster (else NULL) the store is a rank's share, and all ranks call this; `all` is how many
+ * ratings all of them have. */
 int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
-                     const struct dpmf_run *run, struct dpmf_error *error);
+                     const struct dpmf_cluster *cluster, uint64_t all, const struct dpmf_run *run,
+                     struct dpmf_error *error);
 void rating_rows_free(struct rating_rows *rows);
 
 /* Bytes that it takes: to make it, and then to keep it. */

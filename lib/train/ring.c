@@ -1,6 +1,7 @@
 /*
- * The ring of ring.h. The thread that calls in carries messages, and a second one works meanwhile: what carries messages needs
- * to be looked after now and then, or large ones would not move. Fed by train.c and langevin_train.c through sgd_epoch.c.
+ * The ring of ring.h. The thread that calls in carries messages, and a second one works meanwhile:
+ * what carries messages needs to be looked after now and then, or large ones would not move. Fed by
+ * train.c and langevin_train.c through sgd_epoch.c.
  */
 #define _GNU_SOURCE
 #include "train/ring.h"
@@ -91,10 +92,12 @@ void ring_free(struct ring *ring) {
     free(ring);
 }
 
-/* ---- who has what ----------------------------------------------------------------------------- */
+/* ---- who has what -----------------------------------------------------------------------------
+ */
 
-/* Parts come in pairs. In a round's step `step` this rank has the pair that began with the rank so many before it; and a round begins
- * with everything one rank further back than the one before it did, since parts are not sent home. */
+/* Parts come in pairs. In a round's step `step` this rank has the pair that began with the rank so
+ * many before it; and a round begins with everything one rank further back than the one before it
+ * did, since parts are not sent home. */
 static size_t pair_at(const struct ring *ring, uint32_t step) {
     const uint64_t n = (uint64_t)cluster_size(ring->cluster);
     const uint64_t back = n - step % n + ring->round % n;
@@ -121,7 +124,8 @@ static int rank_before(const struct ring *ring) {
     return (cluster_rank(ring->cluster) + n - 1) % n;
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------
+ */
 
 static void *bytes_of(const struct ring_array *array, const struct tiling_part *part, size_t *n) {
     *n = (size_t)part->n_rows * array->row_bytes;
@@ -182,7 +186,8 @@ static bool is_under_way(const struct ring *ring) {
     return false;
 }
 
-/* ---- work ------------------------------------------------------------------------------------- */
+/* ---- work -------------------------------------------------------------------------------------
+ */
 
 static void *work_main(void *argument) {
     struct ring *ring = argument;
@@ -211,7 +216,8 @@ static struct timespec soon(void) {
     return until;
 }
 
-/* Until the work is done, messages are looked after; a failure of theirs does not keep this from waiting for it. */
+/* Until the work is done, messages are looked after; a failure of theirs does not keep this from
+ * waiting for it. */
 static int carry_messages(struct ring *ring, struct dpmf_error *error) {
     int code = 0;
     pthread_mutex_lock(&ring->mutex);
@@ -248,9 +254,11 @@ static int work_on(struct ring *ring, const struct tiling_part *part, bool last,
     return code;
 }
 
-/* ---- a round ---------------------------------------------------------------------------------- */
+/* ---- a round ----------------------------------------------------------------------------------
+ */
 
-/* One of the two parts of a step: it comes, is worked on, and goes, while the other is worked on. */
+/* One of the two parts of a step: it comes, is worked on, and goes, while the other is worked on.
+ */
 static int visit_slot(struct ring *ring, uint32_t step, size_t slot, struct dpmf_error *error) {
     const uint32_t steps = (uint32_t)cluster_size(ring->cluster);
     const int tag = TAG + (int)slot * MESSAGES;
@@ -292,9 +300,11 @@ int ring_round(struct ring *ring, ring_work *work, void *self, struct dpmf_error
     return code;
 }
 
-/* ---- between rounds --------------------------------------------------------------------------- */
+/* ---- between rounds ---------------------------------------------------------------------------
+ */
 
-/* Round the ring, a pair at a time: in step s a rank hands on the pair that it got in the step before. */
+/* Round the ring, a pair at a time: in step s a rank hands on the pair that it got in the step
+ * before. */
 int ring_gather_all(struct ring *ring, struct dpmf_error *error) {
     const uint32_t steps = (uint32_t)cluster_size(ring->cluster);
     struct transfer *coming = &ring->coming[0], *going = &ring->going[0];

@@ -129,9 +129,9 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
 }
 
 int solver_check_ranks(enum solver solver, struct dpmf_error *error) {
-    if (solver == SOLVER_SGD) return 0;
+    if (solver == SOLVER_SGD || solver == SOLVER_GIBBS) return 0;
     int code =
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s is for one process", solvers[solver].name);
-    error_hint(error, "run it without mpirun, or choose --solver sgd");
+    error_hint(error, "run it without mpirun, or choose --solver sgd or gibbs");
     return code;
 }

@@ -17,6 +17,7 @@
 #include "train/first_rows.h"
 #include "train/langevin_tiles.h"
 #include "train/model_ids.h"
+#include "train/noise_table.h"
 #include "train/rates.h"
 #include "train/resume.h"
 #include "train/train_ranks.h"
@@ -174,6 +175,7 @@ static void make_plan(struct train_run *train) {
     plan->momenta = langevin_bytes(train->solver, train->kernels, plan->k, n_users, n_items,
                                    store_n_ratings(train->store), false) -
                     plan->sampler;
+    plan->sampler += noise_table_bytes(options->noise);
 }
 
 /* Tiles what is here of the ratings, within the memory there is. */

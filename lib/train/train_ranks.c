@@ -1,7 +1,8 @@
 /*
- * One of several processes at training: train_ranks.h. Everything that must be the same on all ranks comes from all ratings, which
- * every rank has at hand (numbers of ratings, the scale), from sums over ranks (the mean, errors), or from rank 0 (kernels,
- * bounds that follow from caches, what a file says). Fed by train_prepare.c and train.c; works through ring.c and rank_share.c.
+ * One of several processes at training: train_ranks.h. Everything that must be the same on all
+ * ranks comes from all ratings, which every rank has at hand (numbers of ratings, the scale), from
+ * sums over ranks (the mean, errors), or from rank 0 (kernels, bounds that follow from caches, what
+ * a file says). Fed by train_prepare.c and train.c; works through ring.c and rank_share.c.
  */
 #define _GNU_SOURCE
 #include "train/train_ranks.h"
@@ -26,7 +27,8 @@ static double now(void) {
 
 static bool is_first(const struct train_run *train) { return cluster_rank(train->cluster) == 0; }
 
-/* ---- before the ratings ----------------------------------------------------------------------- */
+/* ---- before the ratings -----------------------------------------------------------------------
+ */
 
 static int refuse(const char *what, const char *hint, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", what);
@@ -34,13 +36,18 @@ static int refuse(const char *what, const char *hint, struct dpmf_error *error) 
     return code;
 }
 
+int train_ranks_check_store(const struct dpmf_store *whole, struct dpmf_error *error) {
+    struct dpmf_store_info info;
+    dpmf_store_info(whole, &info);
+    if (!info.is_temporary) return 0;
+    return refuse("several processes read ratings from a store or its shards",
+                  "make one first, with dpmf import, and train on that", error);
+}
+
 static int check_options(const struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
-    struct dpmf_store_info info;
-    dpmf_store_info(train->whole, &info);
-    if (info.is_temporary)
-        return refuse("several processes read ratings from a store or its shards",
-                      "make one first, with dpmf import, and train on that", error);
+    int code = train_ranks_check_store(train->whole, error);
+    if (code < 0) return code;
     if (options->hogwild)
         return refuse("Hogwild is for one process: items are never written by two of several",
                       "leave --hogwild out", error);
@@ -54,25 +61,26 @@ static int check_options(const struct train_run *train, struct dpmf_error *error
 }
 
 /* Rows are laid out, and rounded, as rank 0's kernels do it. */
-static int choose_kernels(struct train_run *train, struct dpmf_error *error) {
+int train_ranks_choose_kernels(const struct dpmf_cluster *cluster,
+                               const struct kernel_set **kernels, struct dpmf_error *error) {
     char name[32] = "";
-    if (is_first(train)) snprintf(name, sizeof name, "%s", train->kernels->name);
-    int code = cluster_broadcast(train->cluster, name, sizeof name, 0, error);
+    if (cluster_rank(cluster) == 0) snprintf(name, sizeof name, "%s", (*kernels)->name);
+    int code = cluster_broadcast(cluster, name, sizeof name, 0, error);
     if (code < 0) return code;
-    train->kernels = kernel_set_choose(name);
-    if (!train->kernels) {
+    *kernels = kernel_set_choose(name);
+    if (!*kernels) {
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "this machine has no kernels called \"%s\", which the first process has",
                          name);
         error_hint(error, "give --kernels with a set that all machines have");
     }
-    return cluster_agree(train->cluster, code, error);
+    return cluster_agree(cluster, code, error);
 }
 
 int train_ranks_open(struct train_run *train, int code, struct dpmf_error *error) {
     if (code == 0) code = check_options(train, error);
     code = cluster_agree(train->cluster, code, error);
-    if (code == 0) code = choose_kernels(train, error);
+    if (code == 0) code = train_ranks_choose_kernels(train->cluster, &train->kernels, error);
     if (code == 0) code = rank_share_open(&train->share, train->whole, train->cluster, error);
     if (code == 0) train->store = train->share.own;
     return code;
@@ -95,7 +103,8 @@ int train_ranks_open_resumed(struct train_run *train, struct dpmf_error *error) 
                                         error);
 }
 
-/* ---- ratings ---------------------------------------------------------------------------------- */
+/* ---- ratings ----------------------------------------------------------------------------------
+ */
 
 int train_ranks_agree_on_items(struct train_run *train, const struct tiling_options *options,
                                struct tiling_whole *whole, struct dpmf_error *error) {
@@ -145,7 +154,8 @@ int train_ranks_mean_rating(struct train_run *train, double *mean, struct dpmf_e
     return code;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------
+ */
 
 /* As on one machine: users go by their number in the store, items by their place among all. */
 int train_ranks_fill(struct train_run *train, struct dpmf_error *error) {
@@ -216,7 +226,8 @@ int train_ranks_read(struct train_run *train, struct dpmf_error *error) {
     return code < 0 ? code : read_best(train, file, error);
 }
 
-/* ---- epochs ----------------------------------------------------------------------------------- */
+/* ---- epochs -----------------------------------------------------------------------------------
+ */
 
 int train_ranks_make_ring(struct train_run *train, struct dpmf_error *error) {
     const struct factor_matrix *items = &train->factors.items;
@@ -264,7 +275,8 @@ int train_ranks_tell(const struct train_run *train, bool *answer, struct dpmf_er
     return cluster_broadcast(train->cluster, answer, sizeof *answer, 0, error);
 }
 
-/* ---- the model -------------------------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------------------------
+ */
 
 static int put_rows(struct train_run *train, struct checkpoint_draft *draft, bool with_best,
                     struct dpmf_error *error) {

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import warnings
+
+import numpy as np
 
 import dpmf
 from support import ROOT, FolderTest
@@ -25,6 +31,39 @@ def load_tests(loader, tests, pattern):
     manual = ROOT / "docs" / "python.md"
     tests.addTest(doctest.DocFileSuite(str(manual), module_relative=False, optionflags=FLAGS))
     return tests
+
+
+def plain_blocks(path):
+    """The blocks of Python in a page that doctest does not run, as they have no prompt."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return [block for block in blocks if ">>>" not in block]
+
+
+class Pages(FolderTest):
+    """What pages show without a prompt, run as it stands, on ratings that they leave to the reader."""
+
+    def run_blocks(self, path, items):
+        rng = np.random.default_rng(3)
+        users, numbers = np.divmod(rng.permutation(400 * len(items))[:6000], len(items))
+        names = np.array(items, dtype=object)[numbers]
+        home = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, home)
+        blocks = plain_blocks(path)
+        self.assertTrue(blocks, path)
+        for block in blocks:
+            with unittest.mock.patch.dict(os.environ, XDG_STATE_HOME=str(self.folder)), \
+                    contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block, str(path), "exec"),
+                     {"users": users, "items": names, "ratings": 1 + (users + numbers) % 5,
+                      "all_items": [*items, "not out yet"]})
+
+    def test_the_manual(self):
+        self.run_blocks(ROOT / "docs" / "python.md", ["dune", "alien", *(f"film {i}" for i in range(28))])
+        self.assertTrue((self.folder / "release.safetensors").exists())
+
+    def test_the_front_page(self):
+        self.run_blocks(ROOT / "README.md", ["284", "1905", *(str(i) for i in range(28))])
 
 
 class Example(FolderTest):

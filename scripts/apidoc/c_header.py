@@ -24,6 +24,13 @@ class Declaration:
     note: str = ""  # the comment on its line
     line: int = 0
 
+    @property
+    def shown(self) -> str:
+        """As it is for readers: without what is for the linker, and lined up again."""
+        if "DPMF_API " not in self.text:
+            return self.text
+        return re.sub(r"\n {9}(?= )", "\n", self.text.replace("DPMF_API ", ""))
+
 
 @dataclass
 class Entry:

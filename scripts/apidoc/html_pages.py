@@ -130,7 +130,7 @@ def entry_html(entry: Entry, links: Links) -> str:
             shown = name
         place = anchor(declaration)
         titles.append(f'<a class="name" id="{place}" href="#{place}">{shown}</a>')
-        text = declaration.text.replace("DPMF_API ", "")
+        text = declaration.shown
         if declaration.note:
             text += f" /* {declaration.note} */"
         codes.append(text)

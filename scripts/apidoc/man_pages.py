@@ -29,7 +29,7 @@ def head(name: str, version: str) -> str:
 def summary(text: str) -> str:
     """The first sentence, for whatis."""
     text = re.sub(r"\s+", " ", text)
-    first = re.split(r"(?<=[a-z0-9)\"])[.;:] ", text, maxsplit=1)[0].rstrip(".;:,")
+    first = re.split(r"(?<=[a-zA-Z0-9)\"`])(?<!e\.g)[.;] ", text, maxsplit=1)[0].rstrip(".;:,")
     return first if len(first) <= 150 else first[:147].rsplit(" ", 1)[0] + " ..."
 
 
@@ -72,8 +72,7 @@ def function_page(header: Header, section: Section, entry: Entry, types: Types, 
         first = "returns " + first
     rows = []
     for each in entry.declarations:
-        text = each.text.replace("DPMF_API ", "")
-        rows.append(text + (f" /* {each.note} */" if each.note else ""))
+        rows.append(each.shown + (f" /* {each.note} */" if each.note else ""))
     text = head(names[0], version) + f".SH NAME\n{', '.join(names)} \\- {escape(summary(first))}\n"
     text += f".SH SYNOPSIS\n.nf\n#include <{header.name}>\n\n" + escape("\n\n".join(rows)) + "\n.fi\n"
     text += f".SH DESCRIPTION\n{comment_roff(entry.comment) or escape(functions[0].note) + chr(10)}"

@@ -98,9 +98,9 @@ for ((i = 0; i < 2 * runs; i++)); do
             "${export_model[@]}" --sqlite out.sqlite && rm out.sqlite
             verdict "the export after a killed one"
         fi
+        rm -f out.libmf.*.txt # ids come first, the model last
         [[ $(ls -A) == "$before" ]]
         verdict "a killed export leaves nothing: $form"
-        rm -f out.libmf.*.txt
     done
 done
 echo "of $((8 * runs)) exports, $cut were killed before they were there"

@@ -26,6 +26,7 @@
 #include "base/output_file.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
+#include "database/sqlite_library.h"
 #include "dpmf.h"
 #include "model/safetensors.h"
 #include "privacy/catalogue.h"
@@ -294,6 +295,47 @@ static int import_all(void) {
     return dpmf_import(all, 4, output_path, NULL, &run, NULL, &error);
 }
 
+/* A table and a query of the same database; where it was built without SQLite, its absence is no want of memory. */
+static char table_address[TEMP_PATH_MAX + 64], query_address[TEMP_PATH_MAX + 64];
+
+static void make_database(void) {
+#ifdef DPMF_WITH_SQLITE
+    char path[TEMP_PATH_MAX];
+    struct sqlite_library sqlite;
+    sqlite3 *database;
+    temp_dir_file(&inputs, "x.db", path);
+    assert_int_equal(sqlite_library_load(&sqlite, NULL), 0);
+    assert_int_equal(
+        sqlite.open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL), 0);
+    const char *sql = "CREATE TABLE ratings (user_id, note, item, rating, time);"
+                      "INSERT INTO ratings VALUES (1, NULL, 'a rather long item id', 3.5, 7),"
+                      "('b', '', 2, 4, NULL), (1, '', 2, '5', '2005-09-06')";
+    assert_int_equal(sqlite.exec(database, sql, NULL, NULL, NULL), 0);
+    sqlite.close_v2(database);
+    snprintf(table_address, sizeof table_address, "sqlite:%s?table=ratings", path);
+    snprintf(query_address, sizeof query_address, "sqlite:%s?query=SELECT 7, 8, 9 AS rating", path);
+#else
+    snprintf(table_address, sizeof table_address, "%s", csv_path);
+    snprintf(query_address, sizeof query_address, "%s", json_path);
+#endif
+}
+
+static int import_database(void) {
+    const struct dpmf_run run = one_thread();
+    const char *all[] = {table_address, query_address};
+    struct dpmf_error error;
+    return dpmf_import(all, 2, output_path, NULL, &run, NULL, &error);
+}
+
+static int open_database(void) {
+    const struct dpmf_run run = one_thread();
+    struct dpmf_store *store;
+    struct dpmf_error error;
+    int code = dpmf_store_open(table_address, NULL, &run, &store, &error);
+    dpmf_store_close(store);
+    return code;
+}
+
 static int generate(void) {
     const struct dpmf_run run = one_thread();
     struct dpmf_synth_options options = dpmf_synth_options_default();
@@ -341,6 +383,23 @@ static int split_by_probe(struct dpmf_store *store, const struct dpmf_run *run) 
     return split_it(store, run, DPMF_SPLIT_PROBE);
 }
 
+/* The directory is removed here: it is no file. */
+static int shard_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    static const char *const names[] = {"00000.dpr", "00001.dpr", "shards.json"};
+    struct dpmf_store *set = NULL;
+    int code = dpmf_store_shard(store, output_path, 2, run, NULL, NULL);
+    if (code < 0) return code;
+    code = dpmf_store_open(output_path, NULL, run, &set, NULL);
+    dpmf_store_close(set);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[TEMP_PATH_MAX + 16];
+        snprintf(path, sizeof path, "%s/%s", output_path, names[i]);
+        unlink(path);
+    }
+    rmdir(output_path);
+    return code;
+}
+
 static int stream_it(struct dpmf_store *store, const struct dpmf_run *run) {
     struct store_stream *stream;
     struct store_space space = {0};
@@ -362,6 +421,7 @@ static int describing(void) { return with_store(describe_it); }
 static int exporting(void) { return with_store(export_it); }
 static int splitting_by_time(void) { return with_store(split_by_time); }
 static int splitting_by_probe(void) { return with_store(split_by_probe); }
+static int sharding(void) { return with_store(shard_it); }
 static int streaming(void) { return with_store(stream_it); }
 
 /* Any format where a store is taken. */
@@ -788,11 +848,14 @@ static const struct scenario scenarios[] = {
     {"nameless file", nameless_file},
     {"safetensors", safetensors},
     {"import", import_all},
+    {"import from a database", import_database},
+    {"database as a store", open_database},
     {"synth", generate},
     {"describe", describing},
     {"export", exporting},
     {"split by time", splitting_by_time},
     {"split by probe", splitting_by_probe},
+    {"shards", sharding},
     {"stream", streaming},
     {"text as a store", opening_text},
     {"arrays as a store", taking_arrays},
@@ -836,6 +899,7 @@ static void test_scenarios(void **state) {
     temp_dir_file(&dir, "output", output_path);
     temp_dir_file(&dir, "second", second_path);
     make_inputs();
+    make_database();
     make_model();
     make_catalogue();
     make_release();

@@ -65,7 +65,7 @@ done
 symbols=packaging/debian/libdpmf0.symbols
 if [[ -n $update ]]; then
     for name in dpmf-client dpmf; do
-        grep "^lib$name\.so\." "$symbols"
+        awk -v name="lib$name.so." '/^lib/ { on = index($0, name) == 1 } on && /^[l*]/' "$symbols"
         while read -r symbol; do
             since=$(sed -n "/^lib$name\.so\./,\$p" "$symbols" | awk -v name="$symbol" '$1 == name { print $2; exit }')
             echo " $symbol ${since:-$version}"

@@ -54,41 +54,44 @@ def convergence_data(sgd_end=0.95, sgld_end=0.90):
     def run(way, *rmse):
         return {"name": way, "way": way, "rmse": list(rmse), "seconds": [0.1 * (i + 1) for i in range(len(rmse))],
                 "burn_in": 1, "rhat": 1.1}
-    ends = {"sgd_paper": sgd_end, "sgd": 0.9, "sgld": 0.92, "sgld_mean": sgld_end, "sghmc_mean": 0.89, "sgnht_mean": 0.89,
-            "gibbs_mean": 0.87}
+    ends = {"sgd_paper": sgd_end, "sgd": 0.9, "sgld": 0.92, "sgld_mean": sgld_end, "sghmc_mean": 0.89,
+            "sgnht_mean": 0.89, "gibbs": 0.92, "gibbs_mean": 0.87}
     starts = {"sgd_paper": 0.91, "sgld_mean": 0.90, "sgld": 0.92}
-    return {"label": "made", "runs": [run(way, 1.0, starts.get(way, end), end) for way, end in ends.items()],
+    made = [run(way, 1.0, starts.get(way, end), end, end) for way, end in ends.items()]
+    return {"label": "made", "runs": made,
             "wide": [run("sgld", 1.0, 0.9)], "wide_k": 256}
 
 
 def conditional(epsilon, rmse):
-    return {"mechanism": "posterior", "epsilon": epsilon, "rmse": [rmse], "seconds": [1.0], "factors": 10, "statement": {
-        "kind": "conditional", "group": [{"ids": 2, "epsilon": 2 * epsilon}],
-        "conditional": {"loss_scale": epsilon / 2500, "max_ratings": 100,
-                        "one_rating": {"replaced": epsilon / 50, "added_or_removed": epsilon / 100}}}}
+    statement = {"kind": "conditional", "group": [{"ids": 2, "epsilon": 2 * epsilon}],
+                 "conditional": {"loss_scale": epsilon / 2500, "max_ratings": 100,
+                                 "one_rating": {"replaced": epsilon / 50, "added_or_removed": epsilon / 100}}}
+    return {"mechanism": "posterior", "epsilon": epsilon, "rmse": [rmse], "seconds": [1.0], "factors": 10,
+            "statement": statement}
 
 
 def proven(mechanism, epsilon, *rmse, kind="proven"):
-    return {"mechanism": mechanism, "epsilon": epsilon, "rmse": list(rmse), "seconds": [1.0], "factors": 4, "statement": {
-        "kind": kind, "delta": 1e-5, "group": [{"ids": 2, "epsilon": 2.2 * epsilon}]}}
+    return {"mechanism": mechanism, "epsilon": epsilon, "rmse": list(rmse), "seconds": [1.0], "factors": 4,
+            "statement": {"kind": kind, "delta": 1e-5, "group": [{"ids": 2, "epsilon": 2.2 * epsilon}]}}
 
 
 def paper_run(epsilon, rmse, reading="written", zeta=0.07, outside=0.001):
-    return {"epsilon": epsilon, "reading": reading, "zeta": zeta, "eta": 3e-9, "rmse": rmse, "own_rmse": rmse, "outside": outside,
-            "ratings": 10**5}
+    return {"epsilon": epsilon, "reading": reading, "zeta": zeta, "eta": 3e-9, "rmse": rmse, "own_rmse": rmse,
+            "outside": outside, "ratings": 10**5}
 
 
 OPEN = {"sgd": 0.85, "gibbs": 0.83}
 
 
 def posterior_data(**changes):
-    return {"label": "made", "open": OPEN, "corrected": [conditional(10, 1.05), conditional(250, 0.93)],
+    return {"label": "made", "epochs": 30, "open": OPEN, "corrected": [conditional(10, 1.05), conditional(250, 0.93)],
             "paper": [paper_run(10, 1.1), paper_run(250, 0.90), paper_run(250, 1.0, zeta=1.0)], **changes}
 
 
 def proven_data(**changes):
     return {"label": "made", "open": OPEN, "posterior": [conditional(250, 0.93)],
-            "proven": [proven("residual", 1, 0.92, 0.93), proven("residual", 10, 0.865, 0.866), proven("biases", 10, 0.92)],
+            "proven": [proven("residual", 1, 0.92, 0.93), proven("residual", 10, 0.865, 0.866),
+                       proven("biases", 10, 0.92)],
             "paper": [paper_run(10, 1.1), paper_run(250, 0.90)], **changes}
 
 
@@ -99,12 +102,14 @@ def personal_data(own=0.001, others=0.002, said=True):
         return {"share": share, "nobody": {"asking": [0.87], "others": [0.88], "users": 5, "statement": statement},
                 "tenth": {"asking": [0.87], "others": [0.88], "users": 5, "statement": statement},
                 "nothing": {"asking": [0.87 + own], "others": [0.88 + others], "users": 5, "statement": statement}}
-    return {"label": "made", "panels": [{"title": "made", "mechanism": "residual", "epsilon": 5, "shares": [at(0.25), at(0.5)]}]}
+    return {"label": "made", "panels": [{"title": "made", "mechanism": "residual", "epsilon": 5,
+                                         "shares": [at(0.25), at(0.5)]}]}
 
 
 def levels_data(**changes):
     return {"label": "made", "toy": LEVELS.exact_case(LEVELS.TOY), "open": OPEN,
-            "posterior": [conditional(10, 1.05), conditional(250, 0.93)], "proven": [proven("residual", 1, 0.92)], **changes}
+            "posterior": [conditional(10, 1.05), conditional(250, 0.93)], "proven": [proven("residual", 1, 0.92)],
+            **changes}
 
 
 SECTIONS = ((NOISE, noise_data), (CONVERGENCE, convergence_data), (POSTERIOR, posterior_data), (PROVEN, proven_data),
@@ -224,6 +229,12 @@ class Levels(unittest.TestCase):
     def test_verdict(self):
         self.assertEqual(LEVELS.verdict(levels_data())[0], "not confirmed")
 
+    def test_a_changed_user_costs_the_proven_mechanism_two(self):
+        """One user removed and another added: the figure of two ids, and not that of one."""
+        table = next(x for x in LEVELS.show(levels_data()) if isinstance(x, report.Table) and x.name == "levels")
+        row = next(row for row in table.rows() if row[0] == "residual (proven)")
+        self.assertEqual(row[1:5], [1, 2.2, 2.2, 2.2])
+
 
 class Helpers(unittest.TestCase):
     def test_points(self):
@@ -231,6 +242,18 @@ class Helpers(unittest.TestCase):
         self.assertEqual(runs.point(1, [2.0, 4.0]), (1, 3.0, 2.0, 4.0))
         with self.assertRaises(runs.Failure):
             runs.point(1, [])
+
+    def test_what_sections_share_is_measured_once(self):
+        class Work:
+            section, calls = "55_here", []
+
+            def once(self, name, function, *args):
+                self.calls.append((self.section, name))
+                return function(*args)
+
+        work = Work()
+        self.assertEqual([runs.shared(work, "it", lambda x: x + 1, 1) for _ in range(2)], [2, 2])
+        self.assertEqual((work.calls, work.section), ([("privacy", "it")], "55_here"))
 
     def test_triples(self):
         """Users in order, the same numbers in both files, and ids that need quotes."""
@@ -250,11 +273,11 @@ class Helpers(unittest.TestCase):
             self.assertEqual(list(struct.iter_unpack("<iif", pathlib.Path(test).read_bytes())), [(1, 0, 3.0)])
 
 
-BUILD = pathlib.Path(os.environ.get("DPMF_BUILD", PAPER.parents[1] / "build"))
-TOOL = BUILD / "bench" / "bench_paper_sgld"
+BINARY = pathlib.Path(os.environ.get("DPMF_BINARY", PAPER.parents[1] / "build" / "dpmf"))
+TOOL = BINARY.parent / "bench" / "bench_paper_sgld"
 
 
-@unittest.skipUnless(TOOL.exists(), f"{TOOL} is not built (the target bench_paper_sgld of a build with DPMF_BENCH)")
+@unittest.skipUnless(TOOL.exists(), "bench_paper_sgld is not built: cmake -DDPMF_BENCH=ON, then that target")
 class PaperSampler(unittest.TestCase):
     """bench_paper_sgld where the answer is known."""
 
@@ -283,15 +306,16 @@ class PaperSampler(unittest.TestCase):
     def test_what_a_table_injects(self):
         """In the mean over tables of 100 numbers 1 + n / 100 after n payments, of which random signs leave 1."""
         for signs, low, high in ((0, 40, 250), (1, 0.8, 1.2)):
-            last = [self.run_it("inject=10000", "table=100", f"signs={signs}", f"seed={seed}")[-1] for seed in range(40)]
+            last = [self.run_it("inject=10000", "table=100", f"signs={signs}", f"seed={seed}")[-1]
+                    for seed in range(40)]
             self.assertTrue(low < sum(x["variance"] for x in last) / len(last) < high)
 
     def test_tells_when_it_diverges(self):
         with tempfile.NamedTemporaryFile() as file:
             file.write(struct.pack("<iif", 0, 0, 5.0) * 10)
             file.flush()
-            ended = subprocess.run([TOOL, f"train={file.name}", f"test={file.name}", "warm_up=1", "loss=1000", "time=100"],
-                                   capture_output=True, text=True)
+            ended = subprocess.run([TOOL, f"train={file.name}", f"test={file.name}", "warm_up=1", "loss=1000",
+                                    "time=100"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, runs.DIVERGED)
         self.assertIn("diverged", ended.stderr)
 

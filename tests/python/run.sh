@@ -77,6 +77,9 @@ if [[ -n ${DPMF_TEST_LONG:-} ]]; then
     step "a wheel with the shared library" make_wheel "$work/shared" &&
         step "it is imported" env LD_LIBRARY_PATH="$built" "$BASH" -c "$(declare -f imports); \
             python=$python dpmf=$dpmf; imports $work/shared"
+    export DPMF_LIBRARY=$built/libdpmf.a DPMF_PYTHON_BUILD=$work/build-direct
+    step "pip install ." "$python" -m pip install --no-build-isolation --no-deps --target "$work/direct/installed" . &&
+        step "it is imported" imports "$work/direct"
     unset DPMF_LIBRARY
     export DPMF_PYTHON_BUILD=$work/build-source
     step "a source distribution" "$python" setup.py -q sdist --dist-dir "$work/sdist" &&

@@ -1,6 +1,6 @@
 /*
- * Clusters of threads: everything that ranks do together, for any number of them; how they agree on a failure; and what becomes of a rank that
- * is not heard from.
+ * Clusters of threads: everything that ranks do together, for any number of them; how they agree on a failure;
+ * and what becomes of a rank that is not heard from.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
- * Releases made by several ranks, which are threads here: for every mechanism, any number of ranks and threads, users in any order and
- * shards cut anywhere, the release is the one that a single process makes, bit for bit. Also shards themselves, the shares of ranks,
- * and what a rank's failure leaves behind.
+ * Releases made by several ranks, which are threads here: for every mechanism, any number of ranks and threads,
+ * users in any order and shards cut anywhere, the release is the one that a single process makes, bit for bit.
+ * Also shards themselves, the shares of ranks, and what a rank's failure leaves behind.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -124,7 +124,8 @@ static void test_rating_rows(void **state) {
     struct dpmf_run run = dpmf_run_default();
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
     for (run.threads = 1; run.threads <= 3; run.threads += 2) {
-        assert_int_equal(rating_rows_read(&rows, store, &run, NULL), 0);
+        assert_int_equal(rating_rows_read(&rows, store, NULL, store_n_ratings(store), &run, NULL),
+                         0);
         const struct rating_side *users = &rows.users, *items = &rows.items;
         double sum = 0;
         assert_int_equal(users->start[users->n], rows.n_ratings);

@@ -311,6 +311,17 @@ static void test_too_little(void **state) {
     unlink(file);
 }
 
+/* The table is part of what memory is for. */
+static void test_large_table(void **state) {
+    (void)state;
+    struct dpmf_train_options options = small_options("sgld");
+    options.noise = "table:67108864";
+    assert_int_equal(train(&options, NULL, 1, 64 * MEBIBYTE, false, a_file, NULL, NULL),
+                     DPMF_ERR_USAGE_MEMORY);
+    options.noise = "table:65536";
+    assert_int_equal(train(&options, NULL, 1, 64 * MEBIBYTE, false, a_file, NULL, NULL), 0);
+}
+
 /* ---- refusals and ends ------------------------------------------------------------------------- */
 
 static void test_refusals(void **state) {
@@ -448,11 +459,12 @@ static void test_few_ratings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_mean_is_better),
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_stream),   cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_divergence),
-        cmocka_unit_test(test_ends),     cmocka_unit_test(test_few_ratings),
+        cmocka_unit_test(test_threads),     cmocka_unit_test(test_mean_is_better),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_stream),      cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_ends),        cmocka_unit_test(test_few_ratings),
+        cmocka_unit_test(test_large_table),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);
 }

@@ -1,7 +1,8 @@
 /*
- * Training by several ranks, which are threads here: parts visit every rank once a round and nobody else's rows are touched; models
- * as good as those of one machine; the same bits for any number of threads; snapshots that any number of ranks goes on from;
- * one rank's failure is everyone's; and what ranks cannot do is refused.
+ * Training by several ranks, which are threads here: parts visit every rank once a round and nobody
+ * else's rows are touched; models as good as those of one machine; the same bits for any number of
+ * threads; snapshots that any number of ranks goes on from; one rank's failure is everyone's; and
+ * what ranks cannot do is refused.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -56,7 +57,8 @@ static int remove_stores(void **state) {
     return 0;
 }
 
-/* ---- a run by ranks --------------------------------------------------------------------------- */
+/* ---- a run by ranks ---------------------------------------------------------------------------
+ */
 
 struct job {
     struct dpmf_train_options options;
@@ -93,7 +95,8 @@ static struct job job_of(const char *output) {
 
 static int tell_progress(void *self, const struct dpmf_progress *progress) {
     struct rank_watch *watch = self;
-    if (strcmp(progress->phase, "training") != 0) return 0;
+    if (strcmp(progress->phase, "training") != 0 && strcmp(progress->phase, "sampling") != 0)
+        return 0;
     return watch->rank == watch->job->stop_rank &&
            atomic_fetch_add(&watch->calls, 1) >= watch->job->stop_at;
 }
@@ -163,7 +166,8 @@ static void expect_same_file(const char *a, const char *b) {
     free(y);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------ */
+/* ---- parts ------------------------------------------------------------------------------------
+ */
 
 /* Rows that count visits: by everyone, and by how many of each rank. */
 struct round_job {
@@ -300,9 +304,11 @@ static void test_parts_are_even(void **state) {
     dpmf_store_close(store);
 }
 
-/* ---- models ----------------------------------------------------------------------------------- */
+/* ---- models -----------------------------------------------------------------------------------
+ */
 
-/* As good as on one machine after the same epochs; eight ranks are more than the store has blocks. */
+/* As good as on one machine after the same epochs; eight ranks are more than the store has blocks.
+ */
 static void test_as_good_as_one(void **state) {
     (void)state;
     struct job one = job_of(a_file);
@@ -388,7 +394,84 @@ static void test_resume_with_others(void **state) {
     }
 }
 
-/* ---- ends ------------------------------------------------------------------------------------- */
+/* What Gibbs draws depends on users and items alone: the chain of any number of ranks is that of
+ * one, but for how sums are rounded. It is a chain that forgets such things, so the rounding does
+ * not grow. */
+static void test_gibbs_is_one_chain(void **state) {
+    (void)state;
+    const int sizes[] = {1, 3, 8};
+    for (int average = 0; average < 2; average++) {
+        double rmse = 0, train = 0;
+        uint32_t samples = 0;
+        for (size_t i = 0; i < 3; i++) {
+            struct job job = job_of(b_file);
+            job.options.solver = "gibbs";
+            job.options.factors = 5;
+            job.options.epochs = average ? 4 : 8;
+            job.options.average = average;
+            job.options.chains = average ? 2 : 1;
+            job.validate = true;
+            int code = run_job(&job, sizes[i]);
+            if (code < 0) print_message("%d ranks: %s\n", sizes[i], job.error[0].message);
+            assert_int_equal(code, 0);
+            const double found = test_rmse(b_file);
+            if (i == 0) {
+                rmse = found;
+                train = job.report[0].train_rmse;
+                samples = job.report[0].samples;
+                continue;
+            }
+            assert_true(fabs(found / rmse - 1) < 1e-4);
+            assert_true(fabs(job.report[1].train_rmse / train - 1) < 1e-4);
+            assert_true(fabs(job.report[0].valid_rmse / found - 1) < 1e-4);
+            assert_int_equal(job.report[0].samples, samples);
+            assert_true(job.report[0].bytes_sent > 0);
+        }
+    }
+}
+
+struct measuring {
+    const char *model;
+    struct dpmf_evaluation found[RANKS_MAX];
+};
+
+static void evaluate_rank(void *self, const struct dpmf_cluster *cluster) {
+    struct measuring *measuring = self;
+    struct dpmf_run run = dpmf_run_default();
+    const struct dpmf_evaluate_options options = {.ranking = 5};
+    struct dpmf_store *test = NULL;
+    struct dpmf_model *model = NULL;
+    run.cluster = cluster;
+    run.threads = 1;
+    assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
+    assert_int_equal(dpmf_model_open(measuring->model, &model, NULL), 0);
+    assert_int_equal(dpmf_model_evaluate(model, test, NULL, &options, &run,
+                                         &measuring->found[cluster_rank(cluster)], NULL),
+                     0);
+    dpmf_model_close(model);
+    dpmf_store_close(test);
+}
+
+static void test_evaluates_together(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.epochs = 2;
+    assert_int_equal(run_job(&job, 1), 0);
+    struct measuring one = {.model = a_file}, many = {.model = a_file};
+    evaluate_rank(&one, NULL);
+    assert_int_equal(thread_cluster_run(3, TIMEOUT, evaluate_rank, &many), 0);
+    const struct dpmf_evaluation *a = &one.found[0];
+    for (int r = 0; r < 3; r++) {
+        const struct dpmf_evaluation *b = &many.found[r];
+        assert_true(a->n == b->n && a->ranked_users == b->ranked_users);
+        assert_true(a->unknown_users == b->unknown_users && a->unknown_items == b->unknown_items);
+        assert_true(fabs(a->rmse / b->rmse - 1) < 1e-12 && fabs(a->mae / b->mae - 1) < 1e-12);
+        assert_true(fabs(a->recall / b->recall - 1) < 1e-12 && fabs(a->map / b->map - 1) < 1e-12);
+    }
+}
+
+/* ---- ends -------------------------------------------------------------------------------------
+ */
 
 static void test_interrupted(void **state) {
     (void)state;
@@ -403,6 +486,16 @@ static void test_interrupted(void **state) {
     job.options.resume = snapshot_file;
     job.last_epoch = 1; /* the next one */
     assert_int_equal(run_job(&job, 2), 0);
+}
+
+static void test_gibbs_interrupted(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.solver = "gibbs";
+    job.options.epochs = 1000;
+    job.stop_rank = 2;
+    job.stop_at = 1000;
+    assert_int_equal(run_job(&job, 3), DPMF_ERR_BASE_CANCELLED);
 }
 
 static void test_diverges_everywhere(void **state) {
@@ -434,7 +527,7 @@ static void test_refusals(void **state) {
     job.memory = 11 << 19;
     expect_refused(&job, DPMF_ERR_USAGE_MEMORY, "memory");
     job = job_of(a_file);
-    job.options.solver = "gibbs";
+    job.options.solver = "sgld";
     expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "one process");
     job = job_of("/nonexistent/directory/m.safetensors");
     assert_int_equal(run_job(&job, 2), DPMF_ERR_IO_MISSING);
@@ -445,11 +538,12 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_are_even), cmocka_unit_test(test_parts_visit_everyone),
-        cmocka_unit_test(test_as_good_as_one), cmocka_unit_test(test_validates),
-        cmocka_unit_test(test_deterministic),  cmocka_unit_test(test_resume_with_others),
-        cmocka_unit_test(test_interrupted),    cmocka_unit_test(test_diverges_everywhere),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_parts_are_even),      cmocka_unit_test(test_parts_visit_everyone),
+        cmocka_unit_test(test_as_good_as_one),      cmocka_unit_test(test_validates),
+        cmocka_unit_test(test_deterministic),       cmocka_unit_test(test_resume_with_others),
+        cmocka_unit_test(test_gibbs_is_one_chain),  cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_gibbs_interrupted),   cmocka_unit_test(test_evaluates_together),
+        cmocka_unit_test(test_diverges_everywhere), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);
 }

@@ -5,15 +5,18 @@ An adapter is a module with
 
     NAME                     what it is called in the report
     HOW                      how to provide it, for when it is absent
+    SHAPES                   the sets it is run on
+    HAS_ERROR                whether run can tell the test error of the given ratings
+    memory_needed(files, k)  about how many bytes a run takes
     find(work)               None, or a Peer of this package with what a report must say of it (version, flags) and
                              whatever the adapter needs to start it
     convert(work, peer, dataset)    the ratings in the peer's own format, made once; the paths
     run(work, peer, files, k, epochs, threads, validate)    trains, and returns
-        {"seconds_per_epoch": [...], "rmse_by_time": [[seconds, test rmse], ...], "ratings": updates an epoch}
+        {"updates_per_second": [of each epoch], "rmse_by_time": [[seconds, test rmse], ...] with validate}
 """
 import importlib
 
-ADAPTERS = ("libmf", "tile_prototype")
+ADAPTERS = ("libmf", "tile_prototype", "authors", "graphchi", "spark_als", "implicit_als", "surprise_svd")
 
 
 class Peer:

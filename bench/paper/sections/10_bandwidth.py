@@ -8,8 +8,8 @@ from report import Plot, Series, Table, Text, size_text
 from work import Failure
 
 TITLE = "Bandwidth of this machine (Table 1)"
-PAPER = ("Each level of storage is faster than the one below, from a hard disk at 0.15 GB/s to the first-level cache at "
-         "up to 135 GB/s (one thread, a laptop of 2011): so data should be used while it is near.")
+PAPER = ("Each level of storage is faster than the one below, from a hard disk at 0.15 GB/s to the first-level cache "
+         "at up to 135 GB/s (one thread, a laptop of 2011): so data should be used while it is near.")
 QUOTED = {  # read, write, in GB/s: the paper's Table 1; spreads by their upper end
     "disk": (0.5, 0.35), "RAM": (14, 9), "L3": (44, 30), "L1": (135, 80),
 }

@@ -89,8 +89,9 @@ def verdict(data):
     netflix = data["sets"][0]
     said = (f"the top 500 items hold {netflix['top_500']:.0%} of the ratings, and "
             f"{netflix['half_of_ratings'] / netflix['items']:.1%} of the items hold half of them")
-    if not netflix["real"]:
-        return "no claim", f"The set is synthetic and made to have this shape: {said}."
+    if netflix["name"] != "netflix" or not netflix["real"]:
+        how = "real, but not Netflix's" if netflix["real"] else "synthetic and made to have this shape"
+        return "no claim", f"The set is {how}: {said}."
     if abs(netflix["top_500"] - QUOTED_NETFLIX_TOP_500) < 0.02:
         return "confirmed", f"In Netflix's ratings {said}."
     return "not confirmed", f"In Netflix's ratings {said}, where the paper has 44 %."

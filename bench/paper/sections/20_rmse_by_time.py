@@ -7,17 +7,18 @@ import os
 import statistics
 
 from report import Plot, Series, Table, Text
-from trainers import fits, memory_for_dpmf, peer_rmse_by_time
+from trainers import is_wanted, memory_for_dpmf, peer_rmse_by_time
 
 TITLE = "Test error by time"
 PAPER = ("C-SGD is two to three times as fast as GraphChi and ends more accurate; SGLD, which samples, is slower than "
          "C-SGD, comparable with GraphChi in high dimension, and converges the worse the more dimensions there are. "
          "15 epochs on Netflix's set, 30 on Yahoo's (32 threads of a c3.8xlarge).")
-FACTORS = {"tiny": (8,), "small": (16, 256), "medium": (512, 2048), "full": (16, 128, 1024, 2048)}
+FACTORS = {"tiny": (8,), "small": (16, 128), "medium": (512, 2048), "full": (16, 128, 1024, 2048)}
 EPOCHS = {"netflix": 15, "yahoo": 30}
 # The paper's step sizes and penalties for SGD; dpmf's defaults are chosen to need no tuning.
 PAPER_STEPS = {"netflix": ["--learning-rate", "0.02", "--decay", "1", "--reg", "0.005"],
                "yahoo": ["--learning-rate", "0.06", "--decay", "1", "--reg", "0.05"]}
+DIVERGED = 5  # the exit status
 WAYS = (("C-SGD", "sgd"), ("C-SGD, the paper's steps", "paper"), ("SGLD", "sgld"))
 
 
@@ -27,16 +28,21 @@ def options_of(way, name):
     return ["--patience", "0", *(PAPER_STEPS[name] if way == "paper" else [])]  # as many epochs as all others
 
 
-def dpmf_run(work, dataset, k, epochs, options):
+def dpmf_run(work, dataset, k, epochs, options, may_diverge):
+    """A run with the error after each epoch. Steps that are not dpmf's own may be too large for a dimension: then the
+    run has diverged, and is shown as far as it went."""
     model = work.temporary("model.safetensors")
     # Everything in memory when it fits; what does not is streamed by dpmf itself.
     events = work.dpmf_json("train", dataset.train, "-k", k, "--epochs", epochs, "-j", work.threads, "--valid",
-                            dataset.test, "--seed", work.seed, "--memory", memory_for_dpmf(), *options, "-o", model)
-    os.unlink(model)
-    done = events[-1]
-    return {"rmse_by_time": [[e["seconds"], e["valid_rmse"]] for e in events if e["event"] == "epoch"],
-            "updates_per_second": [e["updates_per_second"] for e in events if e["event"] == "epoch"],
-            "tiling_seconds": done["tiling_seconds"], "tiles_on_disk": done["tiles_on_disk"]}
+                            dataset.test, "--seed", work.seed, "--memory", memory_for_dpmf(), *options, "-o", model,
+                            accept=(0, DIVERGED) if may_diverge else (0,))
+    done = [e for e in events if e.get("event") == "done"]
+    if done:
+        os.unlink(model)
+    found = [e for e in events if e.get("event") == "epoch" and e["valid_rmse"] is not None]
+    return {"rmse_by_time": [[e["seconds"], e["valid_rmse"]] for e in found],
+            "updates_per_second": [e["updates_per_second"] for e in found], "diverged": not done,
+            "tiles_on_disk": bool(done and done[0]["tiles_on_disk"])}
 
 
 def measure(work):
@@ -45,13 +51,10 @@ def measure(work):
         for name in work.only_sets("netflix", "yahoo"):
             dataset, epochs = work.dataset(name), EPOCHS[name]
             runs = [{"name": title, "way": way,
-                     **work.once(f"{name}.{k}.{way}", dpmf_run, work, dataset, k, epochs, options_of(way, name))}
-                    for title, way in WAYS]
+                     **work.once(f"{name}.{k}.{way}", dpmf_run, work, dataset, k, epochs, options_of(way, name),
+                                 way == "paper")} for title, way in WAYS]
             for peer in work.peers:
-                if name not in peer.adapter.SHAPES or not getattr(peer.adapter, "HAS_ERROR", True):
-                    continue
-                if not fits(peer, dataset, k):
-                    skipped.append(f"{peer.name} at k = {k} on {dataset.title}")
+                if not peer.adapter.HAS_ERROR or not is_wanted(work, peer, dataset, k, skipped):
                     continue
                 found = work.once(f"{name}.{k}.{peer.name}", peer_rmse_by_time, work, peer, dataset, k, epochs,
                                   work.threads)
@@ -70,14 +73,19 @@ def show(data):
                           "test RMSE", [Series(r["name"], r["rmse_by_time"]) for r in panel["runs"]], log_x=True,
                           note=f"{panel['label']}; {panel['epochs']} epochs."))
         for r in panel["runs"]:
+            if not r["rmse_by_time"]:
+                continue
             best = min(e for _, e in r["rmse_by_time"])
             rows.append([panel["title"], panel["k"], r["name"], r["rmse_by_time"][-1][0], r["rmse_by_time"][-1][1],
                          best, statistics.median(r["updates_per_second"]) / 1e6, seconds_to(r, peer_best(panel))])
     shown.append(Table("runs", ["set", "k", "program", "seconds", "last RMSE", "best RMSE", "million updates/s",
                                 "seconds to the best peer's best RMSE"], rows))
+    diverged = [f"{panel['title']} at k = {panel['k']}" for panel in data["panels"] for r in panel["runs"]
+                if r.get("diverged")]
+    if diverged:
+        shown.append(Text(f"With the paper's steps training diverged: {'; '.join(diverged)}."))
     if data["skipped"]:
-        shown.append(Text("Not run, since it would not fit in this machine's memory: " + "; ".join(data["skipped"]) +
-                          "."))
+        shown.append(Text("Not run: " + "; ".join(data["skipped"]) + "."))
     return shown
 
 

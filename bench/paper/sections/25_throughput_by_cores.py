@@ -7,7 +7,7 @@ from trainers import dpmf_speed, fits, in_turns, median_speed, peer_speed, ratio
 TITLE = "Throughput by cores"
 PAPER = ("On Yahoo's set with 2048 dimensions the throughput of C-SGD rises with the number of cores, up to the 32 of "
          "a c3.8xlarge (a figure without numbers in the text).")
-FACTORS = {"tiny": 8, "small": 1024, "medium": 2048, "full": 2048}
+FACTORS = {"tiny": 8, "small": 512, "medium": 2048, "full": 2048}
 WAYS = {"C-SGD": [], "C-SGD, deterministic": ["--deterministic"], "C-SGD, hogwild": ["--hogwild"]}
 EPOCHS = 3
 PEERS = ("LIBMF",)
@@ -22,7 +22,7 @@ def thread_counts(most):
 
 
 def measure(work):
-    dataset, k = work.dataset("yahoo"), FACTORS[work.scale]
+    dataset, k = work.dataset(work.only_sets("yahoo", "netflix")[0]), FACTORS[work.scale]
     peers = {p.name: p for p in work.peers if p.name in PEERS and fits(p, dataset, k)}
     ways = list(WAYS)
     speeds = {}

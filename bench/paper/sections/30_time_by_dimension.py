@@ -2,7 +2,7 @@
 threads, in turns, several rounds; ratios are taken within a round and shown with their spread.
 """
 from report import Plot, Series, Table, Text
-from trainers import (QUICK, dpmf_speed, epochs_for, fits, in_turns, median_speed, peer_speed, ratio_text, ratios,
+from trainers import (QUICK, dpmf_speed, epochs_for, in_turns, is_wanted, median_speed, peer_speed, ratio_text, ratios,
                       summary)
 
 TITLE = "Speed by dimension, beside the peers"
@@ -11,7 +11,7 @@ PAPER = ("1024-dimensional models at 8.5 million updates a second on 32 threads;
          "two to three times as fast as GraphChi, GraphLab Create slightly faster than GraphChi.")
 FACTORS = {
     "tiny": {"netflix": (8, 16), "yahoo": (8,)},
-    "small": {"netflix": (16, 64, 128, 256, 512, 1024, 2048), "yahoo": (16, 256)},
+    "small": {"netflix": (16, 64, 256, 1024, 2048), "yahoo": (16, 256)},
     "medium": {"netflix": (16, 64, 128, 256, 512, 1024, 2048), "yahoo": (16, 128, 1024, 2048)},
     "full": {"netflix": (16, 128, 1024, 2048), "yahoo": (16, 128, 1024, 2048)},
 }
@@ -20,24 +20,11 @@ NETFLIX_RATINGS = 99_072_112
 QUOTED_UPDATES = {1024: 8.5e6}
 QUOTED_SECONDS = {128: 48, 256: 63, 512: 83}
 QUOTED_BIDMACH_SECONDS = {100: 90, 200: 129, 500: 600}
-# Beyond this many factors a round of the peers that are much slower would take longer than all else together.
-SLOW_PEERS_UP_TO = {"tiny": 8, "small": 64, "medium": 256, "full": 128}
 SGD, SGLD = "C-SGD", "SGLD"
 
 
 def programs_for(work, dataset, k, skipped):
-    """Names of what is run on a set at a dimension; of peers that would not fit in memory, why not."""
-    found = [SGD, SGLD]
-    for peer in work.peers:
-        if dataset.name not in peer.adapter.SHAPES:
-            continue
-        if not fits(peer, dataset, k):
-            skipped.append(f"{peer.name} at k = {k} on {dataset.title} (not enough memory)")
-        elif peer.name not in QUICK and k > SLOW_PEERS_UP_TO[work.scale]:
-            skipped.append(f"{peer.name} at k = {k} on {dataset.title} (left out at this scale: too slow)")
-        else:
-            found.append(peer.name)
-    return found
+    return [SGD, SGLD] + [peer.name for peer in work.peers if is_wanted(work, peer, dataset, k, skipped)]
 
 
 def run_one(work, dataset, k, program, name):
@@ -115,9 +102,16 @@ def speed_plot(found):
         series.append(Series(program, points))
     if found["set"] == "netflix":
         series.append(Series("C-SGD, 32 threads", [(k, v / 1e6) for k, v in quoted_speeds()], quoted=True))
-    return Plot(f"speed_{found['set']}", f"{found['title']}: updates a second by dimension", "dimensions",
-                "million updates/s", series, log_x=True, log_y=True, x_ticks=[row["k"] for row in found["rows"]],
-                note=f"{found['label']}. Bars are the least and the greatest of {found['repeats']} rounds.")
+    return Plot(f"speed_by_k_{found['set']}", f"{found['title']}: updates a second by dimension", "dimensions",
+                "million updates/s", series, log_x=True, log_y=True,
+                x_ticks=sorted({point[0] for s in series for point in s.points}),
+                note=f"{found['label']}. {rounds_text(found)}")
+
+
+def rounds_text(found):
+    if found["repeats"] == 1:
+        return "One round."
+    return f"Medians of {found['repeats']} rounds, with the least and the greatest."
 
 
 def time_plot(found):
@@ -134,7 +128,7 @@ def time_plot(found):
     if found["set"] == "netflix" and abs(found["ratings"] / NETFLIX_RATINGS - 1) < 0.03:
         series.append(Series("C-SGD, 32 threads", sorted(QUOTED_SECONDS.items()), quoted=True))
         series.append(Series("BIDMach, a GPU", sorted(QUOTED_BIDMACH_SECONDS.items()), quoted=True))
-    return Plot(f"time_{found['set']}", f"{found['title']}: seconds of {epochs} epochs by dimension", "dimensions",
+    return Plot(f"time_by_k_{found['set']}", f"{found['title']}: seconds of {epochs} epochs by dimension", "dimensions",
                 f"seconds of {epochs} epochs", series, log_x=True, log_y=True,
                 x_ticks=[row["k"] for row in found["rows"]],
                 note=f"{found['ratings']:,} ratings; {epochs} times the median epoch of a run.")
@@ -147,7 +141,7 @@ def show(data):
     for found in data["sets"]:
         columns, rows = speed_table(found)
         shown += [Table(f"speed_{found['set']}", columns, rows,
-                        f"{found['label']}; medians of {found['repeats']} rounds."),
+                        f"{found['label']}. {rounds_text(found)}"),
                   speed_plot(found), time_plot(found)]
     if data["skipped"]:
         shown.append(Text("Not run: " + "; ".join(data["skipped"]) + "."))

@@ -15,8 +15,13 @@ for solver in sgld sghmc sgnht; do
     try --solver $solver --epochs 5 --burn-in 5
 done
 try --solver sghmc --noise table
+try --solver sgld --noise table:0
 try --solver sgld --noise table:12
+try --solver sgld --noise table:99999999999999999999
+try --solver sgld --noise ''
 try --solver sgld --noise table:many
 try --solver sgld --noise loud
+try --solver sgld --chains 0
+try --solver sgld --average --samples 0
 try --noise table
 ls

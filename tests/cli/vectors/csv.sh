@@ -1,7 +1,7 @@
 # As text, every kind of float and of id reads back as it was.
-. "$CLI_TESTS/vectors/need.sh"
+. "$CLI_TESTS/exported_vectors.sh"
 need_numpy
-"$python" "$CLI_TESTS/vectors/vectors.py" make m.safetensors
+odd_checkpoint m.safetensors
 dpmf export m.safetensors --csv c --not-private --users -q
 compare csv m.safetensors c users
 head -n 1 c/items.csv

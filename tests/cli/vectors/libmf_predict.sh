@@ -1,5 +1,5 @@
 # LIBMF itself predicts what we predict: LIBMF=PATH/mf-train, beside which mf-predict is.
-. "$CLI_TESTS/vectors/need.sh"
+. "$CLI_TESTS/exported_vectors.sh"
 predict=mf-predict
 [[ -n ${LIBMF-} ]] && predict=$(dirname "$LIBMF")/mf-predict
 command -v "$predict" >/dev/null || { echo "no mf-predict here: LIBMF=PATH/mf-train names its neighbour"; exit 77; }

@@ -1,5 +1,5 @@
 # A release and a checkpoint for NumPy, bit for bit, and whose files they are.
-. "$CLI_TESTS/vectors/need.sh"
+. "$CLI_TESTS/exported_vectors.sh"
 need_numpy
 umask 022
 some_release

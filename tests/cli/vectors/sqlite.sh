@@ -1,10 +1,10 @@
 # As a database: read by Python, and by SQLite's own shell where it is there.
-. "$CLI_TESTS/vectors/need.sh"
+. "$CLI_TESTS/exported_vectors.sh"
 need_numpy
 some_release
 dpmf export release.safetensors --sqlite r.sqlite --catalogue items.csv -q
 compare sqlite release.safetensors r.sqlite
-"$python" "$CLI_TESTS/vectors/vectors.py" make m.safetensors
+odd_checkpoint m.safetensors
 dpmf export m.safetensors --sqlite m.sqlite --not-private --users -q
 compare sqlite m.safetensors m.sqlite users
 dpmf export "$CLI_TESTS/fixtures/biases.safetensors" --sqlite none.sqlite -q

@@ -1,4 +1,4 @@
-# What the tests of this folder share.  . "$CLI_TESTS/vectors/need.sh"
+# What the tests of exported vectors share.  . "$CLI_TESTS/exported_vectors.sh"
 
 # Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the PATH.
 python=/usr/bin/python3
@@ -15,3 +15,6 @@ some_release() {
     dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr
     dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger -o release.safetensors
 }
+
+# A checkpoint with ids and floats of every kind.
+odd_checkpoint() { "$python" -B "$CLI_TESTS/vectors/vectors.py" make "$1"; }

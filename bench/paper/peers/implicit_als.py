@@ -1,0 +1,29 @@
+"""implicit's alternating least squares. It learns how likely an item is used, not ratings: its speed is comparable (a
+pass over all ratings is an iteration), its error is not.
+"""
+import sys
+
+from peers.in_python import find_package, run_program
+from peers.rating_text import numbered
+
+NAME = "implicit ALS"
+HOW = "the Python package implicit (PEER_PYTHON names a Python that has it)"
+SHAPES = ("netflix", "yahoo", "movielens")
+HAS_ERROR = False
+
+
+def find(work):
+    return find_package(work, sys.modules[__name__], "implicit", "alternating least squares for implicit feedback")
+
+
+def convert(work, _peer, dataset):
+    return numbered(work, dataset)
+
+
+def memory_needed(files, k):
+    return 4 * k * (files["users"] + files["items"]) + 100 * files["ratings"]
+
+
+def run(work, peer, files, k, epochs, threads, _validate):
+    return run_program(work, peer, "implicit_als_run.py", train=files["train"], users=files["users"],
+                       items=files["items"], k=k, epochs=epochs, threads=threads, seed=work.seed)

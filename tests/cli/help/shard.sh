@@ -1,0 +1,2 @@
+dpmf help shard
+diff <(dpmf help shard) <(dpmf shard --help)

@@ -1,0 +1,2 @@
+dpmf synth -q --users 300 --items 80 --ratings 6000 -o r.dpr
+dpmf shard r.dpr --parts 4 -o shards

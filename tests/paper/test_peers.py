@@ -1,0 +1,122 @@
+"""The peers' adapters against programs that print what the peers print, and ratings under the real sets' names."""
+import json
+import os
+
+import peers
+from peers import authors, graphchi, rating_text
+from support import DPMF, Scratch
+from work import Failure, Work
+
+LIBMF = r"""
+echo "iter  tr_rmse va_rmse obj"
+while getopts ":k:s:t:r:l:p:" o; do [[ $o == t ]] && n=$OPTARG; done
+for ((i = 0; i < ${FAKE_ITERATIONS:-20}; i++)); do sleep 0.01; printf '%4d 0.9 0.8%d 1e3\n' $i $i; done
+sleep 100
+"""
+
+
+class PeersTest(Scratch):
+    def work(self, **env):
+        return Work(DPMF, self.out, "tiny", env={**os.environ, **env}, say=lambda text: None)
+
+    def test_absent_ones_are_said_to_be_absent(self):
+        work = self.work(PATH="/usr/bin:/bin", LIBMF="")
+        found, absent = peers.find_all(work)
+        names = [name for name, _ in absent] + [peer.name for peer in found]
+        self.assertEqual(len(names), len(peers.ADAPTERS))
+        self.assertIn("LIBMF", [name for name, _ in absent])
+        self.assertTrue(all(how for _, how in absent))
+
+    def test_one_that_is_named_but_not_there_is_an_error(self):
+        for variable in ("LIBMF", "PROTOTYPE", "GRAPHCHI", "AUTHORS"):
+            with self.assertRaisesRegex(Failure, variable):
+                peers.find_all(self.work(**{variable: "/nowhere/at/all"}))
+
+    def test_libmf_is_timed_from_line_to_line(self):
+        work = self.work(LIBMF=self.script("mf-train", LIBMF))
+        peer = peers.find_all(work)[0][0]
+        files = {"train": "a", "test": "b", "ratings": 1000}
+        found = peer.run(work, files, 8, 4, 1, validate=True)  # ends without waiting for the model to be written
+        self.assertEqual(len(found["updates_per_second"]), 4)
+        self.assertEqual([error for _, error in found["rmse_by_time"]], [0.80, 0.81, 0.82, 0.83])
+        times = [seconds for seconds, _ in found["rmse_by_time"]]
+        self.assertEqual(times, sorted(times))
+        self.assertTrue(all(0 < speed <= 1000 / 0.01 for speed in found["updates_per_second"]))
+
+    def test_libmf_that_ends_early_is_an_error(self):
+        work = self.work(LIBMF=self.script("mf-train", "echo '   0 0.9 0.8 1e3'"))
+        peer = peers.find_all(work)[0][0]
+        with self.assertRaisesRegex(Failure, "1 iterations of 5"):
+            peer.run(work, {"train": "a", "test": "b", "ratings": 1000}, 8, 4, 1)
+
+    def test_another_libmf_is_another_peer(self):
+        keys = [peers.find_all(self.work(LIBMF=self.script(name, text)))[0][0].key
+                for name, text in (("one", "exit 1"), ("two", "exit 2"), ("same", "exit 1"))]
+        self.assertNotEqual(keys[0], keys[1])
+        self.assertEqual(keys[0], keys[2])
+
+    def test_prototype(self):
+        line = json.dumps({"k": 8, "solver": "sgd", "updates_per_second": 5e6})
+        work = self.work(PROTOTYPE=self.script("tile", f"echo '{{\"users\":1}}'; echo '{line}'"))
+        peer = next(p for p in peers.find_all(work)[0] if p.name == "prototype")
+        self.assertEqual(peer.run(work, {"users": 10}, 8, 3, 1), {"updates_per_second": [5e6]})
+
+    def test_what_the_others_print(self):
+        line = "  0.768324) Iteration:   3 Training RMSE:    0.9963  Validation  RMSE:  0.968071"
+        self.assertEqual(graphchi.LINE.match(line).groups(), ("0.768324", "3", "0.9963", "0.968071"))
+        self.assertEqual(graphchi.LINE.match(line.split("  Val")[0]).groups()[3], None)
+        found = authors.LINE.match("iter#3\t12.500000\ttRMSE=0.930000\n")
+        self.assertEqual(found.groups(), ("3", "12.500000", "0.930000"))
+
+    def test_ratings_as_numbered_text(self):
+        work = self.work()
+        dataset = work.dataset("netflix")
+        files = rating_text.numbered(work, dataset)
+        rows = [tuple(map(float, line.split())) for line in open(files["train"], encoding="ascii")]
+        self.assertEqual(len(rows), dataset.train_ratings)
+        self.assertEqual({u for u, _, _ in rows}, set(range(files["users"])))
+        self.assertEqual({i for _, i, _ in rows}, set(range(files["items"])))
+        tests = [tuple(map(float, line.split())) for line in open(files["test"], encoding="ascii")]
+        self.assertEqual(len(tests), files["test_ratings"])
+        self.assertTrue(0 < len(tests) <= dataset.test_ratings)
+        self.assertTrue(all(u < files["users"] and i < files["items"] for u, i, _ in tests))
+        self.assertFalse({r[:2] for r in rows} & {t[:2] for t in tests})
+
+
+class RealSetsTest(Scratch):
+    def work(self, **env):
+        return Work(DPMF, self.out, "tiny", env={**os.environ, **env}, say=lambda text: None)
+
+    def test_movielens(self):
+        (self.folder / "ratings.dat").write_text("".join(f"{u}::{i}::{1 + (u + i) % 5}::97830{u}{i}\n"
+                                                         for u in range(1, 30) for i in range(1, 20)))
+        (self.folder / "movies.dat").write_text("1::A (1999)::Drama\n")
+        dataset = self.work(MOVIELENS=str(self.folder)).dataset("movielens")
+        self.assertTrue(dataset.real)
+        self.assertIn("real, MovieLens 1M, 551 ratings of 29 users for 19 items", dataset.label)
+        self.assertEqual(dataset.train_ratings + dataset.test_ratings, 551)
+        self.assertTrue(dataset.catalogue.endswith("movies.dat"))
+        self.assertFalse(self.work().dataset("movielens").real)
+
+    def test_netflix_and_its_probe(self):
+        folder = self.folder / "training_set"
+        folder.mkdir()
+        for movie in (1, 2, 3):
+            lines = "".join(f"{user},{1 + (user + movie) % 5},2005-09-0{movie}\n" for user in range(1, 40))
+            (folder / f"mv_000000{movie}.txt").write_text(f"{movie}:\n{lines}")
+        (self.folder / "probe.txt").write_text("1:\n5\n7\n2:\n9\n")
+        dataset = self.work(NETFLIX=str(self.folder)).dataset("netflix")
+        self.assertTrue(dataset.real)
+        self.assertEqual((dataset.train_ratings, dataset.test_ratings), (114, 3))
+
+    def test_yahoo_with_its_validation_set(self):
+        (self.folder / "trainIdx1.txt").write_text("0|2\n10\t100\t0\t12:00:00\n11\t50\t0\t12:00:00\n")
+        (self.folder / "validationIdx1.txt").write_text("0|1\n12\t20\t0\t12:00:00\n")
+        dataset = self.work(YAHOO=str(self.folder)).dataset("yahoo")
+        self.assertEqual((dataset.train_ratings, dataset.test_ratings, dataset.ratings), (2, 1, 3))
+        self.assertEqual(dataset.max, 5)
+
+    def test_a_folder_without_them_is_an_error(self):
+        for name in ("netflix", "yahoo", "movielens"):
+            with self.assertRaisesRegex(Failure, name.upper()):
+                self.work(**{name.upper(): str(self.folder)}).dataset(name)
