@@ -254,7 +254,8 @@ named=0
 for i in $(seq 20); do
     rm -f y.safetensors
     rank=$((RANDOM % 4))
-    begin_job 4 "${slow[@]}" -o y.safetensors
+    # mpirun is to notice; where it does not, the heartbeats do.
+    begin_job 4 "${slow[@]}" --cluster-timeout 20 -o y.safetensors
     pid=$(pid_of "$rank")
     sleep "$((RANDOM % 2)).$((RANDOM % 10))"
     kill -9 "$pid" 2>/dev/null

@@ -200,6 +200,13 @@ class Proven(unittest.TestCase):
         worse = proven_data(proven=[proven("residual", 10, 1.2)])
         self.assertEqual(PROVEN.verdict(worse)[0], "not confirmed")
 
+    def test_the_table_of_the_readme(self):
+        """A mechanism a row; an epsilon that one has and another has not is left empty."""
+        table = PROVEN.by_epsilon(proven_data())
+        self.assertEqual(table.columns(), ["epsilon", "1", "10"])
+        self.assertEqual([row[0] for row in table.rows()], ["`residual`", "`biases`"])
+        self.assertEqual(table.rows()[1][1:], [None, 0.92])
+
     def test_refuses_what_is_not_proven(self):
         with self.assertRaises(runs.Failure):
             PROVEN.verdict(proven_data(proven=[proven("residual", 10, 0.86, kind="conditional")]))

@@ -23,6 +23,10 @@ def measure(work):
     }
 
 
+def mean(run):
+    return runs.mean_and_spread(run["rmse"])[0]
+
+
 def show(data):
     proven, posterior, paper, open_ = runs.need(data, "proven", "posterior", "paper", "open")
     xs = [r["epsilon"] for r in proven + posterior + paper]
@@ -54,10 +58,6 @@ def by_epsilon(data):
     draws = max(len(r["rmse"]) for r in data["proven"])
     return Table("by_epsilon", ["epsilon", *(f"{e:g}" for e in epsilons)], rows,
                  f"Test RMSE, the mean of {draws} releases; {data['label']}.")
-
-
-def mean(run):
-    return runs.mean_and_spread(run["rmse"])[0]
 
 
 def verdict(data):
