@@ -24,18 +24,18 @@ def thread_counts(most):
 def measure(work):
     dataset, k = work.dataset(work.only_sets("yahoo", "netflix")[0]), FACTORS[work.scale]
     peers = {p.name: p for p in work.peers if p.name in PEERS and fits(p, dataset, k)}
-    ways = list(WAYS)
+    turns = [(threads, way) for way in [*WAYS, *peers] for threads in thread_counts(work.threads)]
     speeds = {}
-    for threads in thread_counts(work.threads):
-        for round_number, way in in_turns(ways + list(peers), work.repeats):
-            name = f"{k}.{threads}.{round_number}.{way}"
-            if way in peers:
-                if round_number:
-                    continue
-                run = work.once(name, peer_speed, work, peers[way], dataset, k, EPOCHS - 1, threads)
-            else:
-                run = work.once(name, dpmf_speed, work, dataset, k, EPOCHS, threads, WAYS[way])
-            speeds.setdefault(way, {}).setdefault(str(threads), {})[str(round_number)] = median_speed(run)
+    for round_number, (threads, way) in in_turns(turns, work.repeats):
+        name = f"{k}.{threads}.{round_number}.{way}"
+        if way not in peers:
+            run = work.once(name, dpmf_speed, work, dataset, k, EPOCHS, threads, WAYS[way])
+        elif round_number == 0:
+            run = work.once(name, peer_speed, work, peers[way], dataset, k, EPOCHS - 1, threads)
+        else:
+            continue
+        speeds.setdefault(way, {}).setdefault(str(threads), {})[str(round_number)] = median_speed(run)
+    speeds = {way: dict(sorted(found.items(), key=lambda item: int(item[0]))) for way, found in speeds.items()}
     return {"label": dataset.label, "k": k, "speeds": speeds, "repeats": work.repeats}
 
 
