@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long an epoch of SGD takes by several processes: a model, checked against runs, and what it predicts.
 
-    bench/scaling_model.py bytes --ranks R --items N --factors K [--solver sgd|sghmc|sgnht]
+    bench/scaling_model.py bytes --ranks R --items N --factors K [--solver sgd|sgld|sghmc|sgnht]
     bench/scaling_model.py check RUNS        what bench_ranks.sh has measured, against the model
     bench/scaling_model.py predict RUNS      the tables of docs/scaling.md
 
@@ -19,7 +19,8 @@ since nothing travels in the first half-step, and the parts of the last two stay
 
     bytes   = (R - 1) items (4 stride + 4) + what is said beside it
 
-for all ranks together. With momenta a row is twice as long, and with thermostats 4 bytes longer.
+for all ranks together. With momenta a row is twice as long, and with thermostats 4 bytes longer. With a sampler everyone gets all rows
+and biases once more at the end of an epoch, which are as many bytes as in one of SGD.
 """
 import argparse
 import json
@@ -54,7 +55,10 @@ def epoch_bytes(ranks, items, k, solver="sgd"):
         return 0
     notes = ranks * (2 * ranks - 2) * NOTE
     agreement = 2 * (ranks - 1) * 16
-    return (ranks - 1) * items * row_bytes(k, solver) + notes + agreement
+    parts = (ranks - 1) * items * row_bytes(k, solver) + notes + agreement
+    if solver == "sgd":
+        return parts
+    return parts + (ranks - 1) * (items * row_bytes(k) + ranks * NOTE)
 
 
 @dataclass

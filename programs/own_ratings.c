@@ -96,6 +96,9 @@ static const char *fault_text(int code) {
 
 static int refuse_pair(const struct reading *reading, const char *pair, const char *why) {
     char problem[200] = "";
+    if (strstr(reading->name, "://") != NULL) /* an address, of which no part is for showing */
+        return terminal_error_print(STATUS_USAGE, pair_hint,
+                                    "--ratings: an address is neither a file nor ITEM:RATING");
     if (why != NULL) snprintf(problem, sizeof problem, ": %s", why);
     return terminal_error_print(STATUS_USAGE, pair_hint,
                                 "--ratings: there is no file \"%.100s\", and \"%.100s\" is not "

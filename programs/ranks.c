@@ -2,10 +2,13 @@
  * The program as one of several processes that mpirun started: only the first of them prints, they join before
  * a verb runs and leave after it. Fed by main.c and command.c; report.c asks it who tells of an error.
  */
+#define _GNU_SOURCE
 #include "ranks.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -24,13 +27,28 @@ void ranks_silence(void) {
 
 static int set_timeout(struct invocation *invocation, const struct dpmf_cluster *cluster) {
     if (!command_has(invocation, OPTION_CLUSTER_TIMEOUT)) return STATUS_DONE;
-    double seconds = options_number(invocation, OPTION_CLUSTER_TIMEOUT);
+    const bool is_told = command_has(invocation, OPTION_CLUSTER_TIMEOUT);
+    double seconds = is_told ? options_number(invocation, OPTION_CLUSTER_TIMEOUT) : 0;
     if (!(seconds >= 1 && seconds <= 1e6))
         return terminal_error_print(STATUS_USAGE, "for example: --cluster-timeout 120",
                                     "--cluster-timeout %s is not from 1 to 1000000 seconds",
                                     invocation->value[OPTION_CLUSTER_TIMEOUT]);
     dpmf_cluster_set_timeout(cluster, seconds);
     return STATUS_DONE;
+}
+
+/* A process that cannot join is not heard by the others, who may be waiting for it: it tells of it itself, unless a lower
+ * one, to whom the same happened, has ended the job before its turn. */
+static int tell_alone(const struct dpmf_error *error) {
+    const int rank = dpmf_cluster_launched(), status = dpmf_error_exit_status(error->code);
+    const struct timespec turn = {2 * (rank < 15 ? rank : 15), 0};
+    char host[65] = "this machine";
+    if (rank <= 0) return terminal_error_print(status, error->hint, "%s", error->message);
+    if (nanosleep(&turn, NULL) != 0) return status;
+    if (own_stderr >= 0) dup2(own_stderr, STDERR_FILENO);
+    gethostname(host, sizeof host - 1);
+    return terminal_error_print(status, error->hint, "%s (rank %d on %s)", error->message, rank,
+                                host);
 }
 
 int ranks_join(struct invocation *invocation) {
@@ -44,9 +62,7 @@ int ranks_join(struct invocation *invocation) {
                                         invocation->verb->name);
         return STATUS_DONE;
     }
-    if (dpmf_cluster_open(&cluster, &error) != 0)
-        return terminal_error_print(dpmf_error_exit_status(error.code), error.hint, "%s",
-                                    error.message);
+    if (dpmf_cluster_open(&cluster, &error) != 0) return tell_alone(&error);
     invocation->cluster = cluster;
     invocation->run.cluster = cluster;
     return set_timeout(invocation, cluster);
@@ -59,9 +75,34 @@ bool ranks_speak(const struct invocation *invocation) {
     return true;
 }
 
+/* Leaving waits for all ranks, in MPI_Finalize for ever when one was lost after its farewell. What had to be done together is done
+ * by then: this process ends as it would have. */
+struct patience {
+    struct timespec time;
+    int status;
+};
+
+static void *lose_patience(void *argument) {
+    struct patience *patience = argument;
+    int left = -1; /* signals wake it */
+    while (left != 0) left = nanosleep(&patience->time, &patience->time);
+    _exit(patience->status);
+}
+
+static void leave_in_time(const struct invocation *invocation, int status) {
+    static struct patience patience; /* of a thread that nobody waits for */
+    const bool is_told = command_has(invocation, OPTION_CLUSTER_TIMEOUT);
+    double seconds = is_told ? options_number(invocation, OPTION_CLUSTER_TIMEOUT) : 0;
+    if (!(seconds >= 1 && seconds <= 1e6)) seconds = 120; /* not told, or refused */
+    pthread_t thread;
+    patience = (struct patience){{.tv_sec = (time_t)seconds + 2}, status};
+    if (pthread_create(&thread, NULL, lose_patience, &patience) == 0) pthread_detach(thread);
+}
+
 void ranks_leave(struct invocation *invocation, int status) {
     if (invocation->cluster == NULL) return;
     fflush(stdout);
+    leave_in_time(invocation, status);
     dpmf_cluster_close(invocation->cluster, status);
     invocation->cluster = NULL;
     invocation->run.cluster = NULL;

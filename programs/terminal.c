@@ -3,6 +3,7 @@
  * on standard error; and what is known about the terminals at both ends. Fed by the commands and by
  * the library's callbacks.
  */
+#define _GNU_SOURCE
 #include "terminal.h"
 
 #include <inttypes.h>
@@ -80,6 +81,19 @@ void terminal_text_print(FILE *out, const char *text) {
     }
 }
 
+/* Nor does a login in an address that was taken for something else: "describe does not take "postgres://ann:secret@h"". */
+static void hide_logins(char *message) {
+    for (char *begin = message; (begin = strstr(begin, "://")) != NULL;) {
+        begin += 3;
+        size_t n = strcspn(begin, "\"");
+        char *end = memrchr(begin, '@', n);
+        if (end == NULL || memchr(begin, ':', (size_t)(end - begin)) == NULL) continue;
+        size_t shown = end - begin < 3 ? (size_t)(end - begin) : 3;
+        memset(begin, '*', shown);
+        memmove(begin + shown, end, strlen(end) + 1);
+    }
+}
+
 static void print_error(const char *hint, const char *message) {
     bool colour = terminal_has_colour(STDERR_FILENO);
     fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", stderr);
@@ -98,6 +112,7 @@ int terminal_error_print(int status, const char *hint, const char *format, ...) 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    hide_logins(message);
     print_error(hint, message);
     return status;
 }

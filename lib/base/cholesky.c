@@ -30,8 +30,8 @@ static void minus_four_dots(double *rows, size_t n, const double *pivot, size_t 
 }
 
 /* Column by column: what is left of it on and below the diagonal, then its root and quotients. */
-int cholesky_factor(double *A, size_t n) {
-    for (size_t j = 0; j < n; j++) {
+int cholesky_factor_columns(double *A, size_t n, size_t first, size_t end) {
+    for (size_t j = first; j < end; j++) {
         const double *pivot = A + j * n;
         size_t i = j;
         for (; i + 4 <= n; i += 4) minus_four_dots(A + i * n, n, pivot, j);
@@ -44,6 +44,8 @@ int cholesky_factor(double *A, size_t n) {
     }
     return 0;
 }
+
+int cholesky_factor(double *A, size_t n) { return cholesky_factor_columns(A, n, 0, n); }
 
 void cholesky_solve_lower(const double *L, size_t n, double *x) {
     for (size_t i = 0; i < n; i++) x[i] = minus_dot(x[i], L + i * n, x, i) / L[i * n + i];

@@ -244,6 +244,15 @@ static void name_rank(const struct dpmf_cluster *cluster, int rank, struct dpmf_
     memcpy(error->message, message, sizeof message);
 }
 
+/* Ranks that were told to do different things take each other's messages for something else. What comes of that is
+ * in no order, so that the job ends as when a rank is lost. */
+static int not_together(struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_CLUSTER_LOST,
+              "the processes of the cluster do not work on the same thing");
+    error_hint(error, "give all of them the same command and options");
+    return DPMF_ERR_CLUSTER_LOST;
+}
+
 int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_error *error) {
     const int n = cluster_size(cluster);
     struct dpmf_error told = {0};
@@ -255,6 +264,7 @@ int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_erro
     uint64_t ends[2] = {code < 0 ? (uint64_t)(n - cluster->rank) : 0, code < 0 ? 0 : 1};
     int lost = cluster_all_max(cluster, ends, 2, &told);
     if (lost == 0 && ends[0] == 0) return 0;
+    if (lost == 0 && ends[0] > (uint64_t)n) return not_together(error);
     const int rank = n - (int)ends[0];
     if (lost == 0) {
         if (rank == cluster->rank && error) told = *error;
@@ -268,4 +278,14 @@ int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_erro
     }
     if (error) *error = told;
     return lost < 0 ? lost : told.code;
+}
+
+int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, const char *message,
+                       const char *hint, struct dpmf_error *error) {
+    uint64_t both[2] = {digest, ~digest};
+    int code = cluster_all_max(cluster, both, 2, error);
+    if (code < 0 || both[0] == ~both[1]) return code;
+    code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", message);
+    error_hint(error, "%s", hint);
+    return cluster_agree(cluster, code, error);
 }

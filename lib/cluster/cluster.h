@@ -34,7 +34,7 @@ struct cluster_ops {
     const char *(*host)(void *self, int rank); /* the machine's name; known from the start */
     void (*set_timeout)(void *self, double seconds);
     void (*end_job)(void *self, int status); /* of all ranks, at once; may not return */
-    void (*close)(void *self);               /* when all ranks do; frees self */
+    void (*close)(void *self, int status);   /* when all ranks do; frees self */
 };
 
 /* What changes while it is used. */
@@ -55,7 +55,7 @@ struct dpmf_cluster {
 
 /* What a plugin fills in; its one symbol is CLUSTER_PLUGIN_SYMBOL, of this type. It cannot call the library, so
  * it fills in errors itself. */
-enum { CLUSTER_PLUGIN_VERSION = 1 };
+enum { CLUSTER_PLUGIN_VERSION = 2 };
 #define CLUSTER_PLUGIN_SYMBOL "dpmf_cluster_plugin"
 typedef int cluster_plugin_open(int version, struct dpmf_cluster *cluster,
                                 struct dpmf_error *error);
@@ -111,6 +111,11 @@ int cluster_barrier(const struct dpmf_cluster *cluster, struct dpmf_error *error
  * failure of the lowest rank where it did, which says which rank that is. `error` may be NULL when the code is
  * 0 or none is wanted. */
 int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_error *error);
+
+/* Whether all ranks have the same number, a digest of what they must have been told alike. @return 0, or
+ * DPMF_ERR_USAGE_CONFLICT on all of them, with `message` and `hint`, or that a rank was lost */
+int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, const char *message,
+                       const char *hint, struct dpmf_error *error);
 
 /* n things cut into contiguous ranges, one for each rank, as equal as can be, at multiples of `unit`: start has
  * n_ranks + 1 entries. */

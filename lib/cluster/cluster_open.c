@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "cluster/cluster.h"
@@ -105,6 +106,14 @@ static int join(struct dpmf_cluster *cluster, struct dpmf_error *error) {
     return open_plugin(CLUSTER_PLUGIN_VERSION, cluster, error);
 }
 
+/* Programs of two versions may understand different things by the same words; this word they all understand. */
+static int check_version(const struct dpmf_cluster *cluster, struct dpmf_error *error) {
+    const char *version = dpmf_version();
+    return cluster_check_same(cluster, checksum64(version, strlen(version)),
+                              "the processes of the cluster are of different versions of dpmf",
+                              "install the same version on all machines", error);
+}
+
 static void let_go(struct dpmf_cluster *cluster) {
     if (!cluster) return;
     free(cluster->state);
@@ -128,6 +137,11 @@ int dpmf_cluster_open(struct dpmf_cluster **out, struct dpmf_error *error) {
     if (cluster->library) code = join(cluster, error);
     if (code < 0 || is_alone) {
         let_go(cluster);
+        return code;
+    }
+    code = check_version(cluster, error);
+    if (code < 0) {
+        dpmf_cluster_close(cluster, dpmf_error_exit_status(code));
         return code;
     }
     *out = cluster;
@@ -172,6 +186,6 @@ void dpmf_cluster_close(struct dpmf_cluster *cluster, int status) {
         if (cluster->rank > 0 && !cluster->state->had_turn) wait_for_turn(cluster->rank);
         cluster->ops->end_job(cluster->self, status);
     }
-    cluster->ops->close(cluster->self);
+    cluster->ops->close(cluster->self, status);
     let_go(cluster);
 }

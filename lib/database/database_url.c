@@ -3,10 +3,12 @@
  * whose complaints quote what they complain of: that could be a password. Fed by paths from the command line and the
  * library's callers; feeds the sources and the exports.
  */
+#define _GNU_SOURCE
 #include "database/database_url.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -22,8 +24,9 @@ struct parsing {
     struct dpmf_error *error;
 };
 
+/* In capitals too: POSTGRES:// is no file, whose name an error would show. */
 static bool begins_with(const char *text, const char *prefix) {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
+    return strncasecmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static size_t postgres_scheme_length(const char *text) {
@@ -110,8 +113,15 @@ static int decode(struct parsing *parsing, const char *text, size_t n, const cha
 
 /* ---- parameters ------------------------------------------------------------------------------- */
 
+/* Other places where people put passwords, which the server's complaints would quote. */
+static bool hides_password(const char *name, const char *value) {
+    if (strcmp(name, "user") == 0) return strchr(value, ':') != NULL;
+    return strcmp(name, "dbname") == 0 && strchr(value, '=') && strcasestr(value, "password");
+}
+
 static int add_setting(struct parsing *parsing, const char *name, const char *value) {
     struct database_url *url = parsing->url;
+    if (hides_password(name, value)) return refuse_password(parsing);
     for (size_t i = 0; i < url->n_settings; i++)
         if (strcmp(url->setting[i].name, name) == 0)
             return refuse(parsing, "the database's address says something twice",
@@ -136,8 +146,7 @@ static int set_once(struct parsing *parsing, const char **place, const char *val
 
 /* What must not be in an address, and why it is not left to libpq. */
 static int check_keyword(struct parsing *parsing, const char *name) {
-    if (strcmp(name, "password") == 0 || strcmp(name, "sslpassword") == 0)
-        return refuse_password(parsing);
+    if (strcasestr(name, "passw")) return refuse_password(parsing); /* PASSWORD, passwd, ... */
     if (strcmp(name, "replication") == 0)
         return refuse(parsing, "a connection for replication runs no queries", "leave it out");
     return 0;
@@ -183,7 +192,6 @@ static int take_user(struct parsing *parsing, const char *text, size_t n) {
     if (memchr(text, ':', n)) return refuse_password(parsing);
     int code = decode(parsing, text, n, &user);
     if (code < 0 || n == 0) return code;
-    if (strchr(user, ':')) return refuse_password(parsing);
     return add_setting(parsing, "user", user);
 }
 

@@ -27,6 +27,7 @@ static int refuse(const char *why, struct dpmf_error *error) {
 
 int postgres_library_load(struct postgres_library *library, struct dpmf_error *error) {
     void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): it is, the text is the thread's own */
     if (!handle) return refuse(dlerror(), error);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         void *call = dlsym(handle, calls[i].name);

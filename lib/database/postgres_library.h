@@ -57,6 +57,7 @@
 
 /* Each as a member of its name without the PQ that it begins with. */
 struct postgres_library {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration cannot have them */
 #define POSTGRES_LIBRARY_MEMBER(name) __typeof__(&PQ##name) name;
     POSTGRES_LIBRARY_CALLS(POSTGRES_LIBRARY_MEMBER)
 #undef POSTGRES_LIBRARY_MEMBER

@@ -7,14 +7,17 @@
 #ifdef DPMF_WITH_POSTGRES
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
-enum { ASK_MILLISECONDS = 200 };
+enum { ASK_MILLISECONDS = 200, CANCEL_SECONDS = 2 };
 
 static int64_t now(void) {
     struct timespec time;
@@ -251,15 +254,81 @@ int postgres_session_open(struct postgres_session *session, const struct databas
     return connect_to_server(session, error);
 }
 
+/* A request to end a query. libpq waits for the server's answer, which one that hangs never gives; so another thread
+ * does, and is left alone with it after a while. Whoever is last frees it. */
+struct cancelling {
+    struct postgres_library pq;
+    PGcancel *cancel;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done, left;
+};
+
+static void cancelling_free(struct cancelling *self) {
+    self->pq.freeCancel(self->cancel);
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+static void *ask_to_cancel(void *pointer) {
+    struct cancelling *self = pointer;
+    char ignored[256];
+    self->pq.cancel(self->cancel, ignored, sizeof ignored);
+    pthread_mutex_lock(&self->lock);
+    self->done = true;
+    bool is_last = self->left;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+    if (is_last) cancelling_free(self);
+    return NULL;
+}
+
+/* @return whether it runs; signals are for the threads that were there before */
+static bool start_alone(void *(*run)(void *), void *self) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool runs = pthread_create(&thread, NULL, run, self) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (runs) pthread_detach(thread);
+    return runs;
+}
+
+/* Without memory or a thread the server notices by itself, when it next sends something. */
+static void cancel_query(const struct postgres_session *session) {
+    struct cancelling *self = memory_alloc_zero(1, sizeof *self);
+    PGcancel *cancel = self ? session->pq.getCancel(session->connection) : NULL;
+    if (!cancel) {
+        free(self);
+        return;
+    }
+    self->pq = session->pq;
+    self->cancel = cancel;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    if (!start_alone(ask_to_cancel, self)) {
+        cancelling_free(self);
+        return;
+    }
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += CANCEL_SECONDS;
+    pthread_mutex_lock(&self->lock);
+    int waited = 0;
+    while (!self->done && waited == 0)
+        waited = pthread_cond_timedwait(&self->changed, &self->lock, &end);
+    bool is_last = self->done;
+    self->left = true;
+    pthread_mutex_unlock(&self->lock);
+    if (is_last) cancelling_free(self);
+}
+
 void postgres_session_close(struct postgres_session *session) {
     const struct postgres_library *pq = &session->pq;
-    char ignored[256];
     if (!session->connection) return;
-    PGcancel *cancel = pq->transactionStatus(session->connection) == PQTRANS_ACTIVE
-                           ? pq->getCancel(session->connection)
-                           : NULL;
-    if (cancel) pq->cancel(cancel, ignored, sizeof ignored);
-    pq->freeCancel(cancel);
+    if (pq->transactionStatus(session->connection) == PQTRANS_ACTIVE) cancel_query(session);
     pq->finish(session->connection);
     session->connection = NULL;
 }

@@ -28,6 +28,7 @@ static int refuse(const char *why, struct dpmf_error *error) {
 
 int sqlite_library_load(struct sqlite_library *library, struct dpmf_error *error) {
     void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): it is, the text is the thread's own */
     if (!handle) return refuse(dlerror(), error);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         void *call = dlsym(handle, calls[i].name);
@@ -64,13 +65,21 @@ static const struct complaint *complaint_of(int result) {
     return &other;
 }
 
+/* Someone died while writing: what is half done must be undone first, which who only reads cannot. */
+static const char hint_unfinished[] =
+    "a program ended in the middle of writing to it: open it once with sqlite3, which mends it";
+
+static bool is_unfinished(int extended) {
+    return extended == SQLITE_READONLY_ROLLBACK || extended == SQLITE_READONLY_RECOVERY;
+}
+
 int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *database,
                         const char *doing, const char *name, struct dpmf_error *error) {
-    int result = database ? library->extended_errcode(database) & 0xff : SQLITE_NOMEM;
-    const struct complaint *complaint = complaint_of(result);
+    int extended = database ? library->extended_errcode(database) : SQLITE_NOMEM;
+    const struct complaint *complaint = complaint_of(extended & 0xff);
     error_set(error, complaint->code, "cannot %s: %s", doing,
               database ? library->errmsg(database) : "out of memory");
-    error_hint(error, "%s", complaint->hint);
+    error_hint(error, "%s", is_unfinished(extended) ? hint_unfinished : complaint->hint);
     error_place(error, name, 0, 0);
     return complaint->code;
 }

@@ -49,6 +49,7 @@
 
 /* Each as a member of its name without the sqlite3_ that it begins with. */
 struct sqlite_library {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration cannot have them */
 #define SQLITE_LIBRARY_MEMBER(name) __typeof__(&sqlite3_##name) name;
     SQLITE_LIBRARY_CALLS(SQLITE_LIBRARY_MEMBER)
 #undef SQLITE_LIBRARY_MEMBER

@@ -30,6 +30,7 @@ enum {
 };
 
 static const char default_table[] = "dpmf_items";
+static const char comment_begin[] = "dpmf ";
 
 enum { TABLE_ITEMS, TABLE_USERS, TABLE_MODEL, TABLES };
 static const char *const suffixes[TABLES] = {"", "_users", "_model"};
@@ -152,20 +153,32 @@ static int choose_type(struct writing *writing, struct dpmf_error *error) {
     return 0;
 }
 
-/* One that is there is replaced when that was asked for, else all is refused. */
+/* One that is there is replaced when that was asked for and the comment says that dpmf made it, so that a slip of the
+ * pen does not cost someone their ratings; else all is refused. */
 static int make_room(struct writing *writing, size_t t, struct dpmf_error *error) {
-    char *there = NULL;
-    if (writing->task->options->replace)
-        return command(writing, error, "DROP TABLE IF EXISTS %s", writing->table[t]);
+    char *there = NULL, *comment = NULL;
+    bool replace = writing->task->options->replace;
     int code =
         ask(writing, "SELECT pg_catalog.to_regclass($1)::text", writing->table[t], &there, error);
-    if (code == 0 && there) {
-        error_set(error, DPMF_ERR_IO_WRITE, "the table %s is there already", there);
-        error_hint(error, "--replace replaces it; or name another: ?table=NAME");
+    if (code == 0 && there && replace)
+        code = ask(writing,
+                   "SELECT pg_catalog.obj_description(pg_catalog.to_regclass($1), 'pg_class')",
+                   writing->table[t], &comment, error);
+    bool is_ours = comment && strncmp(comment, comment_begin, sizeof comment_begin - 1) == 0;
+    if (code == 0 && there && is_ours) {
+        code = command(writing, error, "DROP TABLE %s", writing->table[t]);
+    } else if (code == 0 && there) {
+        error_set(error, DPMF_ERR_IO_WRITE,
+                  replace ? "the table %s is not one that dpmf made"
+                          : "the table %s is there already",
+                  there);
+        error_hint(error, replace ? "name another: ?table=NAME; only dpmf's own are replaced"
+                                  : "--replace replaces it; or name another: ?table=NAME");
         error_place(error, writing->url.shown, 0, 0);
         code = DPMF_ERR_IO_WRITE;
     }
     free(there);
+    free(comment);
     return code;
 }
 
@@ -375,8 +388,8 @@ static int copy_facts(struct writing *writing, struct dpmf_error *error) {
 /* So that whoever finds the table knows what it is. */
 static int comment(struct writing *writing, size_t t, const char *of, struct dpmf_error *error) {
     bool is_private = writing->task->mode == OUTPUT_PUBLIC;
-    return command(writing, error, "COMMENT ON TABLE %s IS 'dpmf %s: %s of a %s%s'",
-                   writing->table[t], dpmf_version(), of, writing->task->info.kind,
+    return command(writing, error, "COMMENT ON TABLE %s IS '%s%s: %s of a %s%s'", writing->table[t],
+                   comment_begin, dpmf_version(), of, writing->task->info.kind,
                    is_private ? "" : ", NOT PRIVATE: it says much about people");
 }
 
@@ -390,15 +403,27 @@ static bool go_on(void *self) {
     return task->run->progress(task->run->self, &progress) == 0;
 }
 
+/* A server cuts longer names, all three to the same one. */
+static int check_name(const struct writing *writing, struct dpmf_error *error) {
+    enum { NAME_MAX_BYTES = 63 - 6 }; /* what a server takes, without _users */
+    const char *name = writing->url.table ? writing->url.table : default_table;
+    const char *dot = strchr(name, '.');
+    if (strlen(dot ? dot + 1 : name) <= NAME_MAX_BYTES) return 0;
+    error_set(error, DPMF_ERR_USAGE_VALUE, "the name of the table is longer than %d bytes",
+              (int)NAME_MAX_BYTES);
+    error_hint(error, "a shorter one leaves room for _model and _users behind it");
+    return DPMF_ERR_USAGE_VALUE;
+}
+
 static int open_url(struct writing *writing, struct dpmf_error *error) {
     const char *hint = "for example: --pgvector postgres://localhost/films?table=items";
-    int code = 0;
-    if (strncmp(writing->task->output, "postgres://", 11) != 0 &&
-        strncmp(writing->task->output, "postgresql://", 13) != 0) {
+    bool is_address = database_url_is(writing->task->output);
+    int code = is_address ? database_url_parse(writing->task->output, &writing->url, error) : 0;
+    if (!is_address || (code == 0 && writing->url.kind != DATABASE_POSTGRES)) {
         error_set(error, DPMF_ERR_USAGE_VALUE, "--pgvector needs the address of a server");
         code = DPMF_ERR_USAGE_VALUE;
     }
-    if (code == 0) code = database_url_parse(writing->task->output, &writing->url, error);
+    if (code == 0) code = check_name(writing, error);
     if (code == 0 && writing->url.query) {
         error_set(error, DPMF_ERR_USAGE_VALUE, "a query is nothing that rows can be written to");
         code = DPMF_ERR_USAGE_VALUE;

@@ -30,6 +30,7 @@ struct run {
     struct chain_monitor *monitor;
     size_t user[PAIRS], item[PAIRS]; /* whose predictions are traced */
     uint64_t proposed, accepted;
+    uint32_t chain, round; /* that runs, from 0 */
 };
 
 /* ---- what is traced --------------------------------------------------------------------------- */
@@ -73,17 +74,16 @@ static int trace(struct run *run, const struct posterior_chain *chain, struct dp
 
 /* ---- chains ----------------------------------------------------------------------------------- */
 
-static int keep_on(const struct run *run, uint32_t chain, uint32_t round,
-                   struct dpmf_error *error) {
+static bool should_stop(void *self) {
+    const struct run *run = self;
     const struct dpmf_run *outer = run->input->sums->run;
     const struct dpmf_progress progress = {
         .phase = "sampling",
         .unit = "rounds",
-        .done = (uint64_t)chain * run->rule->rounds + round,
+        .done = (uint64_t)run->chain * run->rule->rounds + run->round,
         .total = (uint64_t)run->rule->chains * run->rule->rounds,
     };
-    if (!outer || !outer->progress || outer->progress(outer->self, &progress) == 0) return 0;
-    return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    return outer && outer->progress && outer->progress(outer->self, &progress) != 0;
 }
 
 /* The items of the state, on the standard scale: what is published. */
@@ -112,9 +112,11 @@ static int run_chain(struct run *run, uint32_t number, struct dpmf_error *error)
         posterior_chain_init(&chain, &run->target, &run->data, run->input->sums->random,
                              run->input->sums->pool, number, posterior_warming(run->rule), error);
     if (code < 0) return code;
-    for (uint32_t round = 0; round < run->rule->rounds && code == 0; round++) {
-        code = keep_on(run, number, round, error);
-        if (code == 0) code = posterior_chain_round(&chain, error);
+    chain.should_stop = should_stop;
+    chain.self = run;
+    run->chain = number;
+    for (run->round = 0; run->round < run->rule->rounds && code == 0; run->round++) {
+        code = posterior_chain_round(&chain, error);
         if (code == 0) code = trace(run, &chain, error);
     }
     if (code == 0 && number == 0) code = publish(run, &chain, error);

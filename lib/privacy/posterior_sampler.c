@@ -108,6 +108,7 @@ struct sweep {
     const struct posterior_side *ratings;
     double *rows, *others;
     _Atomic size_t next;
+    _Atomic bool is_stopped;
 };
 
 static double clamp(double p, double limit) { return fmin(fmax(p, -limit), limit); }
@@ -231,13 +232,23 @@ static int update_row(const struct sweep *sweep, size_t r, struct posterior_work
 
 /* ---- a sweep ---------------------------------------------------------------------------------- */
 
+/* A round may take long, so the first thread asks after each of its rows; the others look. */
+static bool is_stopped(struct sweep *sweep, int number) {
+    const struct posterior_chain *chain = sweep->chain;
+    if (number == 0 && chain->should_stop && chain->should_stop(chain->self))
+        atomic_store(&sweep->is_stopped, true);
+    return atomic_load_explicit(&sweep->is_stopped, memory_order_relaxed);
+}
+
 static void update_rows(void *self, int number) {
     struct sweep *sweep = self;
     struct posterior_worker *worker = &sweep->chain->workers[number];
     size_t n = sweep->ratings->n, first;
     while (worker->code == 0 && (first = atomic_fetch_add(&sweep->next, CHUNK)) < n)
-        for (size_t r = first; r < n && r < first + CHUNK && worker->code == 0; r++)
+        for (size_t r = first; r < n && r < first + CHUNK && worker->code == 0; r++) {
             worker->code = update_row(sweep, r, worker);
+            if (is_stopped(sweep, number)) return;
+        }
 }
 
 static int sweep_side(struct posterior_chain *chain, enum side side, struct dpmf_error *error) {
@@ -258,6 +269,8 @@ static int sweep_side(struct posterior_chain *chain, enum side side, struct dpmf
         chain->accepted += worker->accepted;
         worker->proposed = worker->accepted = 0;
     }
+    if (is_stopped(&sweep, 0)) /* whoever had the rows */
+        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return 0;
 }
 

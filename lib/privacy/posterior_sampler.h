@@ -37,6 +37,9 @@ struct posterior_chain {
     double loss;                 /* L after the last round, clamped and weighted */
     uint64_t proposed, accepted; /* rows, in the rounds after those */
 
+    bool (*should_stop)(void *self); /* NULL, or asked now and then during a round, by one thread */
+    void *self;
+
     struct posterior_worker *workers; /* one a thread */
     struct posterior_sums *sums;      /* one for a few users */
 };
@@ -49,7 +52,7 @@ int posterior_chain_init(struct posterior_chain *chain, const struct posterior_t
 void posterior_chain_free(struct posterior_chain *chain);
 
 /* One round: every user, every item, the mean of the biases, and the shift between users and items. The same draws for any
- * number of threads. @return 0 or DPMF_ERR_TRAIN_DIVERGED */
+ * number of threads. @return 0, DPMF_ERR_BASE_CANCELLED or DPMF_ERR_TRAIN_DIVERGED */
 int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *error);
 
 /* log p but for a constant: -a L and the priors. */

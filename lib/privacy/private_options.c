@@ -11,7 +11,10 @@
 #include "privacy/accountant.h"
 
 /* Vectors are kept in single precision, and squares of ratings are computed. */
-static const double largest_rating = 1e18;
+static const double largest_rating = 1e18, narrowest_range = 1e-18;
+
+/* Of a conditional release: with less, its scale is no longer a normal number, and rounding is not what the proof allows for. */
+static const double smallest_epsilon = 1e-200, largest_epsilon = 1e9;
 
 struct dpmf_private_options dpmf_private_options_default(void) {
     return (struct dpmf_private_options){.delta = 1e-5,
@@ -58,6 +61,9 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
     if (!(fabs(options->range_min) <= largest_rating && fabs(options->range_max) <= largest_rating))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "ratings must be within %g and %g",
                          -largest_rating, largest_rating);
+    if (!(options->range_max - options->range_min >= narrowest_range))
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the range of ratings must be at least %g wide", narrowest_range);
     return 0;
 }
 
@@ -81,23 +87,32 @@ static int check_delta(const struct dpmf_private_options *options, struct dpmf_e
 static int check_posterior(const struct dpmf_private_options *options, struct dpmf_error *error) {
     if (options->max_ratings < 1 || options->max_ratings > POSTERIOR_MAX_RATINGS_MAX)
         return private_options_refuse(
-            error, "without a bound on how many ratings of a user count, no loss is bounded",
+            error,
+            options->max_ratings < 1
+                ? "without a bound on how many ratings of a user count, no loss is bounded"
+                : "so many ratings of one user cannot be counted",
             "use --max-ratings with a number from 1 to 16777216, e.g. --max-ratings 100");
     if (!isnan(options->kappa) && !(options->kappa >= 0 && options->kappa <= largest_rating))
         return private_options_refuse(
-            error, "kappa is below 0 or not finite: predictions must reach the whole range",
-            "use --kappa with a number from 0 on, in the units of the ratings");
+            error,
+            options->kappa < 0
+                ? "kappa is below 0 or no number: predictions must reach the whole range"
+                : "kappa is not finite, or larger than any rating may be",
+            "use --kappa with a number from 0 to 1e18, in the units of the ratings");
     if (!(options->rho >= 1 && options->rho <= POSTERIOR_MAX_RATINGS_MAX))
-        return private_options_refuse(error, "rho is not a number from 1 on",
+        return private_options_refuse(error, "rho is not a number from 1 to 16777216",
                                       "use --rho 1, or leave it out");
     if (options->factors > POSTERIOR_FACTORS_MAX || options->rounds > POSTERIOR_ROUNDS_MAX ||
         options->chains > POSTERIOR_CHAINS_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the posterior has at most %d factors, %d rounds and %d chains",
                          POSTERIOR_FACTORS_MAX, POSTERIOR_ROUNDS_MAX, POSTERIOR_CHAINS_MAX);
-    if (options->epsilon > 1e9)
+    if (options->epsilon > largest_epsilon)
         return private_options_refuse(error, "no ledger can account for such a large epsilon",
                                       "use an --epsilon of at most 1e9");
+    if (options->epsilon < smallest_epsilon)
+        return private_options_refuse(error, "no arithmetic can keep such a small epsilon",
+                                      "use an --epsilon of at least 1e-200");
     if (options->item_features)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "the mechanism \"posterior\" has no use for item features");

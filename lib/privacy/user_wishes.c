@@ -109,11 +109,21 @@ static int take_wish(void *self, const struct dpmf_table_record *row, struct dpm
     return code < 0 ? code : keep_wish(reading, &row->field[user], epsilon, error);
 }
 
+/* A file that came out empty by mistake would lose everyone's wish; nobody's wishes are a header. */
+static int check_read(const struct reading *reading, const char *path, struct dpmf_error *error) {
+    if (reading->is_known) return 0;
+    int code = error_set(error, DPMF_ERR_INPUT_EMPTY, "the file of wishes is empty");
+    error_hint(error, "a header alone, user,epsilon, says that nobody has a wish");
+    error_place(error, path, 0, 0);
+    return code;
+}
+
 int user_wishes_read(const char *path, const struct dpmf_run *run, struct user_wishes *wishes,
                      struct dpmf_error *error) {
     struct reading reading = {0};
     *wishes = (struct user_wishes){0};
     int code = dpmf_table_read_whole(path, run, take_wish, &reading, error);
+    if (code == 0) code = check_read(&reading, path, error);
     if (code == 0) code = id_gather_finish(&reading.gather, &wishes->ids, error);
     if (code == 0) {
         wishes->epsilon = reading.epsilon;

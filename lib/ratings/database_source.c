@@ -25,6 +25,14 @@ static int parse_source(const char *text, struct database_url *url, struct dpmf_
     return DPMF_ERR_USAGE_VALUE;
 }
 
+/* SQLite would wait for the other end of a pipe, and not be interrupted. */
+static int refuse_device(const char *file, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_IO_READ, "cannot open: it is a pipe or a device");
+    error_hint(error, "a database is a file: copy it into one first");
+    error_place(error, file, 0, 0);
+    return DPMF_ERR_IO_READ;
+}
+
 int database_source_check(const char *text, struct dpmf_error *error) {
     struct database_url url;
     struct stat status;
@@ -34,6 +42,8 @@ int database_source_check(const char *text, struct dpmf_error *error) {
         code = error_system(error, errno, "open", url.file);
     else if (url.kind == DATABASE_SQLITE && S_ISDIR(status.st_mode))
         code = error_system(error, EISDIR, "open", url.file);
+    else if (url.kind == DATABASE_SQLITE && !S_ISREG(status.st_mode))
+        code = refuse_device(url.file, error);
     database_url_free(&url);
     return code;
 }
@@ -207,7 +217,12 @@ bool database_reject_null(struct record_batch *batch, enum column_role role, int
 static void place(struct dpmf_error *error, const struct database_url *url, uint64_t rows_before) {
     if (error->code == 0) return;
     int64_t row = error->line > 0 ? error->line + (int64_t)rows_before : 0;
-    if (error->hint[0] == '\0' && row > 0)
+    if (error->hint[0] == '\0' && row > 0 && error->column == 0)
+        error_hint(error,
+                   "that is row %lld of what the query returns; --on-error skip counts and skips "
+                   "such rows",
+                   (long long)row);
+    else if (error->hint[0] == '\0' && row > 0)
         error_hint(error,
                    "that is row %lld and column %lld of what the query returns; --on-error skip "
                    "counts and skips such rows",

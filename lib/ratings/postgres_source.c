@@ -267,6 +267,14 @@ static int plan_copy(struct postgres_source *self, const PGresult *described, co
     return put_copy(sql, &self->url, n, column, as_text) ? 0 : error_no_memory(error);
 }
 
+/* The server took it on its own, as it would of psql's. */
+static void explain_syntax(int code, struct dpmf_error *error) {
+    if (code != DPMF_ERR_INPUT_QUERY || !error || !strstr(error->message, "syntax error")) return;
+    error_hint(error,
+               "it is run as COPY (query), which takes SELECT, VALUES, TABLE and WITH: leave "
+               "out a semicolon that a comment follows");
+}
+
 static int begin_copy(struct postgres_source *self, const char *listed, struct dpmf_error *error) {
     struct postgres_session *session = &self->session;
     PGresult *described = NULL;
@@ -280,6 +288,7 @@ static int begin_copy(struct postgres_source *self, const char *listed, struct d
         int sent = session->pq.sendQueryParams(session->connection, (const char *)sql.bytes, 0,
                                                NULL, NULL, NULL, NULL, 1);
         code = postgres_session_finish(session, sent, "run the query", NULL, error);
+        explain_syntax(code, error);
     }
     if (described) session->pq.clear(described);
     free(sql.bytes);

@@ -141,8 +141,12 @@ static bool take_entries(struct json_reader *reader, struct shard_list *list) {
     if (token.kind != JSON_ARRAY_BEGIN) return false;
     while ((token = json_next(reader)).kind == JSON_OBJECT_BEGIN) {
         if (list->n == SHARDS_MAX || !take_entry(reader, &list->entries[list->n])) return false;
+        /* Nor a copy: blocks have their users' ids, so that no two shards of any users have one digest. */
         for (size_t i = 0; i < list->n; i++)
-            if (strcmp(list->entries[i].file, list->entries[list->n].file) == 0) return false;
+            if (strcmp(list->entries[i].file, list->entries[list->n].file) == 0 ||
+                (list->entries[i].users > 0 &&
+                 list->entries[i].digest == list->entries[list->n].digest))
+                return false;
         list->n++;
     }
     return token.kind == JSON_ARRAY_END && list->n > 0;

@@ -211,6 +211,8 @@ static int run_sampler(struct bench *bench, double *seconds, struct dpmf_error *
     int code = sgd_epoch_run(bench->epoch, bench->n_epochs, 0, &rates, &watch, &done, error);
     if (code < 0) return code;
     langevin_end_round(bench->langevin);
+    code = langevin_take_sums(bench->langevin, error);
+    if (code < 0) return code;
     for (size_t s = 0; s < tiling_n_superblocks(bench->tiling); s++)
         squares += sgd_epoch_squared_error(bench->epoch, s);
     langevin_draw_precisions(bench->langevin, langevin_squared_error(bench->langevin, squares));

@@ -19,6 +19,9 @@ enum {
     PANEL_LEAST = 8,        /* rows, however long they are */
     PANEL_MOST = 256,       /* more would lose digits in single precision */
     AT_ONCE = 8,            /* rows that a thread takes */
+    COLUMNS_AT_ONCE = 8,    /* of a factorisation */
+    ASK_EVERY =
+        1 << 25, /* multiplications: hundredths of a second, where a long row may take many */
 };
 
 /* A thread's. The bias is the last column. */
@@ -29,6 +32,7 @@ struct space {
     float *pulls;  /* ... and of their products with y */
     float *y;      /* rows */
     double *A, *c; /* (k + 1) x (k + 1), and k + 1 */
+    size_t work;   /* since it was last asked whether to stop */
 };
 
 struct gibbs {
@@ -43,7 +47,7 @@ struct gibbs {
     const struct chain_key *key;
     bool (*should_stop)(void *self);
     void *self;
-    int (*visit)(const struct gibbs *gibbs, const struct space *space, uint64_t row);
+    int (*visit)(const struct gibbs *gibbs, struct space *space, uint64_t row);
     uint64_t first, end; /* rows that are visited */
     double *sums;        /* of these, in steps */
     _Atomic uint64_t next;
@@ -131,6 +135,14 @@ void gibbs_free(struct gibbs *gibbs) {
 
 /* ---- one row ---------------------------------------------------------------------------------- */
 
+/* After so much more work: 0, or DPMF_ERR_BASE_CANCELLED. */
+static int ask(const struct gibbs *gibbs, struct space *space, size_t work) {
+    space->work += work;
+    if (space->work < ASK_EVERY) return 0;
+    space->work = 0;
+    return gibbs->should_stop && gibbs->should_stop(gibbs->self) ? DPMF_ERR_BASE_CANCELLED : 0;
+}
+
 /* Copies the rows that n ratings are of, and what is left of these. */
 static void gather(const struct gibbs *gibbs, const struct space *space, uint64_t first, size_t n) {
     const struct factor_matrix *other = gibbs->side->other;
@@ -173,17 +185,21 @@ static void add_panel(const struct gibbs *gibbs, const struct space *space, size
 }
 
 /* What the ratings of a row that are here add to A and c. */
-static void add_ratings(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+static int add_ratings(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     const struct gibbs_side *side = gibbs->side;
     const size_t w = gibbs->k + 1;
     const uint64_t end = side->ratings->start[row + 1];
+    int code = 0;
     memset(space->A, 0, w * w * sizeof(double));
     memset(space->c, 0, w * sizeof(double));
-    for (uint64_t first = side->ratings->start[row]; first < end; first += gibbs->panel_rows) {
+    for (uint64_t first = side->ratings->start[row]; first < end && code == 0;
+         first += gibbs->panel_rows) {
         size_t n = (size_t)(end - first < gibbs->panel_rows ? end - first : gibbs->panel_rows);
         gather(gibbs, space, first, n);
         add_panel(gibbs, space, n);
+        code = ask(gibbs, space, n * w * w);
     }
+    return code;
 }
 
 /* The rest of A and c. */
@@ -197,11 +213,24 @@ static void add_prior(const struct gibbs *gibbs, const struct space *space) {
     }
 }
 
+/* A := its factor. */
+static int factor(const struct gibbs *gibbs, struct space *space) {
+    const size_t w = gibbs->k + 1;
+    int code = 0;
+    for (size_t first = 0, end; first < w && code == 0; first = end) {
+        end = first + COLUMNS_AT_ONCE < w ? first + COLUMNS_AT_ONCE : w;
+        if (cholesky_factor_columns(space->A, w, first, end) < 0) return DPMF_ERR_TRAIN_DIVERGED;
+        code = ask(gibbs, space, (end - first) * (w - first) * end);
+    }
+    return code;
+}
+
 /* c := a draw from N(A^-1 c, A^-1). With A = L L^T that is L^-T (L^-1 c + z), z being standard Gaussians. */
-static int draw(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+static int draw(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     const size_t w = gibbs->k + 1;
     struct random_stream random;
-    if (cholesky_factor(space->A, w) < 0) return DPMF_ERR_TRAIN_DIVERGED;
+    int code = factor(gibbs, space);
+    if (code < 0) return code;
     chain_stream_init(&random, gibbs->key, gibbs->side->purpose, gibbs->side->first_row + row);
     cholesky_solve_lower(space->A, w, space->c);
     for (size_t x = 0; x < w; x++) space->c[x] += random_gaussian(&random);
@@ -238,10 +267,11 @@ static double squares_of(const struct gibbs *gibbs, uint64_t row) {
 
 /* ---- a sweep ---------------------------------------------------------------------------------- */
 
-static int sweep_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
-    add_ratings(gibbs, space, row);
+static int sweep_row(const struct gibbs *gibbs, struct space *space, uint64_t row) {
+    int code = add_ratings(gibbs, space, row);
+    if (code < 0) return code;
     add_prior(gibbs, space);
-    int code = draw(gibbs, space, row);
+    code = draw(gibbs, space, row);
     if (code == 0) code = keep(gibbs, space, row);
     if (code == 0 && gibbs->side->squares) gibbs->side->squares[row] = squares_of(gibbs, row);
     return code;
@@ -249,7 +279,7 @@ static int sweep_row(const struct gibbs *gibbs, const struct space *space, uint6
 
 static void visit_rows(void *self, int worker) {
     struct gibbs *gibbs = self;
-    const struct space *space = &gibbs->spaces[worker];
+    struct space *space = &gibbs->spaces[worker];
     uint64_t first;
     while ((first = atomic_fetch_add(&gibbs->next, AT_ONCE)) < gibbs->end) {
         uint64_t end = first + AT_ONCE < gibbs->end ? first + AT_ONCE : gibbs->end;
@@ -267,7 +297,7 @@ static void visit_rows(void *self, int worker) {
 
 /* Visits the rows that gibbs->first and gibbs->end say. */
 static int visit_side(struct gibbs *gibbs, const struct gibbs_side *side,
-                      int (*visit)(const struct gibbs *, const struct space *, uint64_t),
+                      int (*visit)(const struct gibbs *, struct space *, uint64_t),
                       bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
     gibbs->side = side;
     gibbs->visit = visit;
@@ -301,16 +331,17 @@ static double *sums_of(const struct gibbs *gibbs, uint64_t row) {
     return gibbs->sums + (row - gibbs->first) * gibbs_sums_size(gibbs->k);
 }
 
-static int sum_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+static int sum_row(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     const size_t w = gibbs->k + 1;
     double *to = sums_of(gibbs, row);
-    add_ratings(gibbs, space, row);
+    int code = add_ratings(gibbs, space, row);
+    if (code < 0) return code;
     for (size_t a = 0; a < w; to += ++a) memcpy(to, space->A + a * w, (a + 1) * sizeof(double));
     memcpy(to, space->c, w * sizeof(double));
     return 0;
 }
 
-static int draw_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+static int draw_row(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     const size_t w = gibbs->k + 1;
     const double *from = sums_of(gibbs, row);
     for (size_t a = 0; a < w; from += ++a) memcpy(space->A + a * w, from, (a + 1) * sizeof(double));
@@ -320,7 +351,7 @@ static int draw_row(const struct gibbs *gibbs, const struct space *space, uint64
     return code < 0 ? code : keep(gibbs, space, row);
 }
 
-static int square_row(const struct gibbs *gibbs, const struct space *space, uint64_t row) {
+static int square_row(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     (void)space;
     gibbs->side->squares[row] = squares_of(gibbs, row);
     return 0;
@@ -336,12 +367,13 @@ int gibbs_sum_rows(struct gibbs *gibbs, const struct gibbs_side *side, uint64_t 
 }
 
 int gibbs_draw_rows(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
-                    uint64_t first, uint64_t n, double *sums, struct dpmf_error *error) {
+                    uint64_t first, uint64_t n, double *sums, bool (*should_stop)(void *self),
+                    void *self, struct dpmf_error *error) {
     gibbs->key = key;
     gibbs->first = first;
     gibbs->end = first + n;
     gibbs->sums = sums;
-    return visit_side(gibbs, side, draw_row, NULL, NULL, error);
+    return visit_side(gibbs, side, draw_row, should_stop, self, error);
 }
 
 int gibbs_square_errors(struct gibbs *gibbs, const struct gibbs_side *side,

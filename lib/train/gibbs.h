@@ -39,7 +39,7 @@ void gibbs_free(struct gibbs *gibbs); /* NULL is fine */
 size_t gibbs_factors(const struct gibbs *gibbs);
 uint64_t gibbs_bytes(const struct kernel_set *kernels, size_t k, int threads);
 
-/* Draws every row of a side. `should_stop` (may be NULL) is asked now and then, by any thread.
+/* Draws every row of a side. `should_stop` (may be NULL) is asked now and then, by any thread, also within a row that takes long.
  * @return 0, DPMF_ERR_BASE_CANCELLED, or DPMF_ERR_TRAIN_DIVERGED when a number was not finite */
 int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
                 bool (*should_stop)(void *self), void *self, struct dpmf_error *error);
@@ -52,7 +52,8 @@ int gibbs_sum_rows(struct gibbs *gibbs, const struct gibbs_side *side, uint64_t 
                    double *sums, bool (*should_stop)(void *self), void *self,
                    struct dpmf_error *error);
 int gibbs_draw_rows(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
-                    uint64_t first, uint64_t n, double *sums, struct dpmf_error *error);
+                    uint64_t first, uint64_t n, double *sums, bool (*should_stop)(void *self),
+                    void *self, struct dpmf_error *error);
 int gibbs_square_errors(struct gibbs *gibbs, const struct gibbs_side *side,
                         struct dpmf_error *error);
 

@@ -70,14 +70,14 @@ static int gather(const struct piece *piece, void *rows, size_t row_bytes,
 /* The rows are summed by now, each rank's part of them: `first` is the first of the piece. */
 static int draw_piece(struct gibbs *gibbs, const struct gibbs_side *side,
                       const struct chain_key *key, const struct piece *piece, uint64_t first,
-                      struct dpmf_error *error) {
+                      bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
     const int rank = cluster_rank(piece->cluster);
     const size_t from = piece->start[rank], n = piece->start[rank + 1] - from;
     struct factor_matrix *own = side->own;
     int code = reduce(piece, error);
     if (code < 0) return code;
     code = gibbs_draw_rows(gibbs, side, key, first + from, n, piece->sums + from * piece->width,
-                           error);
+                           should_stop, self, error);
     code = cluster_agree(piece->cluster, code, error);
     if (code == 0)
         code = gather(piece, own->rows + first * own->stride, own->stride * sizeof(float), error);
@@ -93,7 +93,7 @@ static int draw_pieces(struct gibbs *gibbs, const struct gibbs_side *side,
         cluster_ranges(piece->cluster, (size_t)n, 1, piece->start);
         code = gibbs_sum_rows(gibbs, side, first, n, piece->sums, should_stop, self, error);
         code = cluster_agree(piece->cluster, code, error);
-        if (code == 0) code = draw_piece(gibbs, side, key, piece, first, error);
+        if (code == 0) code = draw_piece(gibbs, side, key, piece, first, should_stop, self, error);
     }
     return code;
 }

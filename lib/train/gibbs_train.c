@@ -460,8 +460,8 @@ static int write_model_ranks(struct gibbs_run *run, const char *output, bool ave
     struct factors *factors = &run->factors;
     int code = 0;
     if (averaged) {
-        code = posterior_mean_write_ranks(run->mean, output, &run->share, state, run->provenance,
-                                          error);
+        code = posterior_mean_write_ranks(run->mean, output, &run->share, NULL, state,
+                                          run->provenance, error);
     } else {
         code = posterior_sample_scale(factors, &run->users, &run->precisions, state, error);
         code = cluster_agree(run->cluster, code, error);

@@ -45,8 +45,10 @@ struct langevin {
     struct langevin_source source;
     struct precisions precisions;
     struct noise_schedule *schedule;
-    uint64_t n_ratings;
-    struct noise_table *table; /* NULL: exact noise */
+    uint64_t n_ratings;          /* of all ranks, ... */
+    uint64_t n_users;            /* ... as these are */
+    uint64_t superblocks_before; /* those of the ranks before this one */
+    struct noise_table *table;   /* NULL: exact noise */
     struct sgd_noise noise;
     struct langevin_side users, items;
     struct langevin_worker *workers;

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "train/langevin_state.h"
+#include "train/rank_share.h"
 
 enum {
     SAMPLE_ROWS = 4096, /* that the second moments are taken of, at least, ... */
@@ -46,14 +47,16 @@ struct moments {
     size_t k;
     uint64_t step; /* from piece to piece */
     float *buffer;
+    const struct dpmf_cluster
+        *cluster; /* over whose ranks sums are taken; NULL: all rows are here */
 };
 
-/* y = sum of w v (v.x) / sum of w, over the pieces. */
-static int multiply(const struct moments *moments, const double *x, double *y,
-                    struct dpmf_error *error) {
+/* y = sum of w v (v.x) over the pieces, and the sum of w after it. */
+static int add_pieces(const struct moments *moments, const double *x, double *y,
+                      struct dpmf_error *error) {
     const struct row_store *rows = moments->rows;
-    double total = 0;
-    memset(y, 0, moments->k * sizeof y[0]);
+    double *total = &y[moments->k];
+    memset(y, 0, (moments->k + 1) * sizeof y[0]);
     for (uint64_t first = 0; first < rows->n; first += moments->step) {
         uint64_t n = rows->n - first < PIECE_ROWS ? rows->n - first : PIECE_ROWS;
         const float *piece = row_store_look(rows, first, n, moments->buffer, error);
@@ -63,11 +66,20 @@ static int multiply(const struct moments *moments, const double *x, double *y,
             double dot = 0, weight = (double)moments->weights[first + i];
             for (size_t c = 0; c < moments->k; c++) dot += (double)v[c] * x[c];
             for (size_t c = 0; c < moments->k; c++) y[c] += weight * dot * (double)v[c];
-            total += weight;
+            *total += weight;
         }
     }
-    for (size_t c = 0; c < moments->k; c++) y[c] /= fmax(total, 1);
     return 0;
+}
+
+/* y = sum of w v (v.x) / sum of w, over the pieces; y has room for a number more. */
+static int multiply(const struct moments *moments, const double *x, double *y,
+                    struct dpmf_error *error) {
+    const size_t k = moments->k;
+    int code = cluster_agree(moments->cluster, add_pieces(moments, x, y, error), error);
+    if (code == 0) code = rank_share_sum(moments->cluster, y, k + 1, error);
+    for (size_t c = 0; c < k && code == 0; c++) y[c] /= fmax(y[k], 1);
+    return code;
 }
 
 static double length_of(const double *x, size_t k) {
@@ -79,8 +91,8 @@ static double length_of(const double *x, size_t k) {
 static int largest_eigenvalue(const struct moments *moments, double *value,
                               struct dpmf_error *error) {
     const size_t k = moments->k;
-    double *x = memory_alloc(k, sizeof x[0]), *y = memory_alloc(k, sizeof y[0]);
-    int code = x && y ? 0 : error_no_memory(error);
+    double *x = memory_alloc(k, sizeof x[0]), *y = memory_alloc(k + 1, sizeof y[0]);
+    int code = cluster_agree(moments->cluster, x && y ? 0 : error_no_memory(error), error);
     *value = 0;
     for (size_t c = 0; c < k && code == 0; c++)
         x[c] = 1 + 0.5 * sin((double)(c + 1) * (double)(c + 1)); /* anything at all */
@@ -97,9 +109,10 @@ static int largest_eigenvalue(const struct moments *moments, double *value,
     return code;
 }
 
-/* sigma of the rows, each of which counts by its ratings. */
+/* sigma of the n rows that all ranks of `cluster` have together, each of which counts by its ratings. */
 static int find_sigma(const struct langevin *langevin, const struct row_store *rows,
-                      const uint32_t *weights, double *sigma, struct dpmf_error *error) {
+                      const uint32_t *weights, uint64_t n, const struct dpmf_cluster *cluster,
+                      double *sigma, struct dpmf_error *error) {
     const size_t k = langevin->source.factors->k;
     uint64_t wanted = SAMPLE_TIMES * k > SAMPLE_ROWS ? SAMPLE_TIMES * k : SAMPLE_ROWS;
     uint64_t pieces = wanted / PIECE_ROWS;
@@ -107,12 +120,15 @@ static int find_sigma(const struct langevin *langevin, const struct row_store *r
         .rows = rows,
         .weights = weights,
         .k = k,
-        .step = rows->n / pieces > PIECE_ROWS ? rows->n / pieces : PIECE_ROWS,
+        .step = n / pieces > PIECE_ROWS ? n / pieces : PIECE_ROWS,
+        .cluster = cluster,
     };
-    if (!rows->rows) moments.buffer = memory_alloc(PIECE_ROWS, rows->stride * sizeof(float));
-    if (!rows->rows && !moments.buffer) return error_no_memory(error);
     struct dpmf_error own = {0};
-    int code = largest_eigenvalue(&moments, sigma, &own);
+    int code = 0;
+    if (!rows->rows) moments.buffer = memory_alloc(PIECE_ROWS, rows->stride * sizeof(float));
+    if (!rows->rows && !moments.buffer) code = error_no_memory(&own);
+    code = cluster_agree(cluster, code, &own);
+    if (code == 0) code = largest_eigenvalue(&moments, sigma, &own);
     if (code < 0 && error) *error = own;
     free(moments.buffer);
     return code;
@@ -152,14 +168,16 @@ int langevin_measure(const struct langevin *langevin, struct langevin_stiffness 
     const struct factor_matrix *items = &langevin->source.factors->items;
     const struct row_store item_rows = row_store_of(items->rows, items->n, items->stride);
     const double noise = precisions->noise;
-    double users, others;
+    double users = 0, others = 0;
     int code = find_sigma(langevin, langevin->source.users,
-                          noise_schedule_user_ratings(langevin->schedule), &users, error);
+                          noise_schedule_user_ratings(langevin->schedule), langevin->n_users,
+                          langevin->source.cluster, &users, error);
     if (code == 0)
         code = find_sigma(langevin, &item_rows, noise_schedule_item_ratings(langevin->schedule),
-                          &others, error);
+                          items->n, NULL, &others, error);
+    code = cluster_agree(langevin->source.cluster, code, error);
     if (code < 0) return code;
-    users = fmax(users, sigma_by_prior(precisions->users, precisions->k, langevin->users.n));
+    users = fmax(users, sigma_by_prior(precisions->users, precisions->k, langevin->n_users));
     others = fmax(others, sigma_by_prior(precisions->items, precisions->k, items->n));
     *stiffness = (struct langevin_stiffness){
         .user_force = noise * others,

@@ -3,7 +3,8 @@
  * every slice; feeds langevin_train.c and bench.c.
  *
  * Noise is keyed by (seed, chain, round, tile), and a tile's payments are made in one order: what a row gets does not depend on
- * threads, and is never drawn twice.
+ * threads, and is never drawn twice. Tiles are numbered through all ranks, and users likewise, so no two ranks ever use one draw for
+ * two rows; what all of them draw for items, when a chain begins and for items without ratings, is the same on each.
  */
 #define _GNU_SOURCE
 #include "train/langevin_tiles.h"
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "train/langevin_state.h"
+#include "train/rank_share.h"
 
 enum {
     SQUARE_ROWS = 32, /* whose squares are added in single precision */
@@ -198,7 +200,9 @@ static void before_slice(void *self, int number, const struct superblock_view *v
     struct langevin *langevin = self;
     if (slice == 0)
         begin_visit(langevin, &langevin->workers[number], NOISE_TILES,
-                    view->superblock * tiling_n_groups(langevin->source.tiling) + group);
+                    (langevin->superblocks_before + view->superblock) *
+                            tiling_n_groups(langevin->source.tiling) +
+                        group);
     if (pays_first(langevin)) pay_slice(langevin, number, view, group, slice);
 }
 
@@ -311,13 +315,27 @@ static void pay_idle(struct langevin *langevin) {
         pay(langevin, worker, &langevin->items, &place, idle + i, n - i < most ? n - i : most);
 }
 
-void langevin_end_round(struct langevin *langevin) {
+void langevin_end_round(struct langevin *langevin) { pay_idle(langevin); }
+
+int langevin_take_sums(struct langevin *langevin, struct dpmf_error *error) {
     const size_t columns = langevin->source.factors->k + 2;
-    pay_idle(langevin);
     atomic_store(&langevin->next_part, 0);
     thread_pool_run(langevin->source.pool, square_items, langevin);
     add_parts(&langevin->users, columns);
     add_parts(&langevin->items, columns);
+    return rank_share_sum(langevin->source.cluster, langevin->users.squares, columns, error);
+}
+
+/* Only whoever has a row needs its momenta: they are not gathered. */
+size_t langevin_ring_arrays(const struct langevin *langevin,
+                            struct ring_array arrays[LANGEVIN_ARRAYS]) {
+    const struct langevin_side *items = &langevin->items;
+    size_t n = 0;
+    if (items->momenta)
+        arrays[n++] = (struct ring_array){items->momenta, items->stride * sizeof(float), true};
+    if (items->thermostats)
+        arrays[n++] = (struct ring_array){items->thermostats, sizeof(float), true};
+    return n;
 }
 
 /* The kernel meets a rating's error e right before its step, which makes it (1 - h) e; until the next epoch noise makes it e again. At
@@ -331,7 +349,7 @@ double langevin_squared_error(const struct langevin *langevin, double squared_er
 void langevin_draw_precisions(struct langevin *langevin, double squared_error) {
     const struct factors *factors = langevin->source.factors;
     struct precisions *precisions = &langevin->precisions;
-    precisions_draw_side(precisions, PRECISIONS_USERS, factors->users.n, langevin->users.squares,
+    precisions_draw_side(precisions, PRECISIONS_USERS, langevin->n_users, langevin->users.squares,
                          &langevin->key);
     precisions_draw_side(precisions, PRECISIONS_ITEMS, factors->items.n, langevin->items.squares,
                          &langevin->key);
@@ -395,6 +413,7 @@ struct drawing {
     const double *precision;
     double bias_precision;
     enum noise_purpose purpose;
+    uint64_t first_place; /* of the first row, in the numbers that noise is keyed by */
     size_t k;
     _Atomic uint64_t next;
     _Atomic int code;
@@ -406,7 +425,7 @@ static void draw_rows(struct drawing *drawing, struct langevin_worker *worker, u
                       uint64_t n, float *rows) {
     const struct langevin *langevin = drawing->langevin;
     const size_t stride = drawing->rows->stride, k = drawing->k;
-    begin_visit(drawing->langevin, worker, drawing->purpose, first);
+    begin_visit(drawing->langevin, worker, drawing->purpose, drawing->first_place + first);
     for (uint64_t i = 0; i < n; i++) {
         float *row = rows + i * stride;
         langevin->source.kernels->fill(row, (k + NOISE_BLOCK - 1) / NOISE_BLOCK * NOISE_BLOCK,
@@ -446,6 +465,11 @@ static int draw_side(struct drawing *drawing, struct dpmf_error *error) {
     return code;
 }
 
+/* Users that are elsewhere have other numbers. */
+static uint64_t first_user(const struct langevin *langevin) {
+    return langevin->source.cluster ? langevin->source.first_user : 0;
+}
+
 /* Momenta are N(0, 1); what is stored leans on the rows. */
 static void draw_momenta(struct langevin *langevin, struct langevin_side *side, const float *rows,
                          uint64_t n, uint64_t place) {
@@ -478,6 +502,7 @@ int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_
         .precision = precisions->users,
         .bias_precision = precisions->user_bias,
         .purpose = NOISE_USERS,
+        .first_place = first_user(langevin),
         .k = factors->k,
     };
     int code = draw_side(&drawing, error);
@@ -493,7 +518,8 @@ int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_
     };
     code = draw_side(&drawing, error);
     if (code < 0) return code;
-    draw_momenta(langevin, &langevin->users, factors->users.rows, factors->users.n, 0);
+    draw_momenta(langevin, &langevin->users, factors->users.rows, factors->users.n,
+                 2 * first_user(langevin));
     draw_momenta(langevin, &langevin->items, factors->items.rows, factors->items.n, 1);
     return 0;
 }
@@ -553,21 +579,47 @@ static bool make_workers(struct langevin *langevin) {
     return true;
 }
 
+/* Adds up the superblocks of the ranks before this one. */
+static int count_superblocks(struct langevin *langevin, struct dpmf_error *error) {
+    const struct dpmf_cluster *cluster = langevin->source.cluster;
+    const size_t rank = (size_t)cluster_rank(cluster), n = (size_t)cluster_size(cluster);
+    uint64_t *counts = memory_alloc_zero(n, sizeof counts[0]);
+    int code = cluster_agree(cluster, counts ? 0 : error_no_memory(error), error);
+    if (code == 0) {
+        counts[rank] = tiling_n_superblocks(langevin->source.tiling);
+        code = cluster_all_sum(cluster, counts, n, error);
+    }
+    for (size_t r = 0; r < rank && code == 0; r++) langevin->superblocks_before += counts[r];
+    free(counts);
+    return code;
+}
+
+static int make_schedule(struct langevin *langevin, struct dpmf_error *error) {
+    const struct langevin_source *source = &langevin->source;
+    const struct factors *factors = source->factors;
+    langevin->n_users = source->cluster ? source->n_users : factors->users.n;
+    int code = noise_schedule_build(&langevin->schedule, source->tiling, factors->users.n,
+                                    factors->items.n, factors->items.stride * sizeof(float),
+                                    source->cluster, error);
+    if (code == 0) code = count_superblocks(langevin, error);
+    if (code < 0) return code;
+    const uint32_t *ratings = noise_schedule_item_ratings(langevin->schedule);
+    for (uint64_t i = 0; i < factors->items.n; i++) langevin->n_ratings += ratings[i];
+    langevin->most = noise_schedule_most(langevin->schedule) + 1;
+    return 0;
+}
+
 static int make_parts(struct langevin *langevin, struct dpmf_error *error) {
     const struct langevin_source *source = &langevin->source;
     const struct factors *factors = source->factors;
     const size_t k = factors->k, stride = factors->items.stride;
     int code = precisions_init(&langevin->precisions, k, source->unit, error);
-    if (code == 0)
-        code = noise_schedule_build(&langevin->schedule, source->tiling, factors->users.n,
-                                    factors->items.n, stride * sizeof(float), error);
+    code = cluster_agree(source->cluster, code, error);
+    if (code == 0) code = make_schedule(langevin, error);
     if (code == 0 && source->table)
         code = noise_table_init(&langevin->table, source->table, !source->table_without_signs,
                                 source->kernels, source->seed, error);
     if (code < 0) return code;
-    const uint32_t *ratings = noise_schedule_item_ratings(langevin->schedule);
-    for (uint64_t i = 0; i < factors->items.n; i++) langevin->n_ratings += ratings[i];
-    langevin->most = noise_schedule_most(langevin->schedule) + 1;
     langevin->noise = (struct sgd_noise){
         .self = langevin,
         .slice_chunks = slice_chunks,
@@ -587,9 +639,13 @@ int langevin_init(struct langevin **out, const struct langevin_source *source,
                   struct dpmf_error *error) {
     *out = NULL;
     struct langevin *langevin = memory_alloc_zero(1, sizeof *langevin);
-    if (!langevin) return error_no_memory(error);
+    int code = cluster_agree(source->cluster, langevin ? 0 : error_no_memory(error), error);
+    if (code < 0) {
+        free(langevin);
+        return code;
+    }
     langevin->source = *source;
-    int code = make_parts(langevin, error);
+    code = cluster_agree(source->cluster, make_parts(langevin, error), error);
     if (code < 0)
         langevin_free(langevin);
     else

@@ -11,6 +11,7 @@
 
 #include "train/noise_schedule.h"
 #include "train/precisions.h"
+#include "train/ring.h"
 #include "train/sgd_epoch.h"
 #include "train/solver.h"
 
@@ -25,10 +26,16 @@ struct langevin_source {
     size_t table;             /* numbers in the paper's table of noise; 0: exact noise */
     bool table_without_signs; /* only to show what comes of it */
     uint64_t seed;
+
+    /* Of a rank of a cluster (NULL: one machine), whose users are those from first_user on of n_users in all, and which has all
+     * items; the tiling has them in parts (schedule/tiling.h). */
+    const struct dpmf_cluster *cluster;
+    uint64_t first_user, n_users;
 };
 
 struct langevin;
 
+/* By all ranks, as is all that has an `error` here. */
 int langevin_init(struct langevin **langevin, const struct langevin_source *source,
                   struct dpmf_error *error);
 void langevin_free(struct langevin *langevin); /* NULL is fine */
@@ -53,8 +60,16 @@ void langevin_set_step(struct langevin *langevin, const struct langevin_step *st
 struct sgd_rates langevin_begin_round(struct langevin *langevin, uint32_t round);
 const struct sgd_noise *langevin_noise(const struct langevin *langevin);
 
-/* ... and ends, all its tiles being visited: rows that no tile has are paid, and sums are taken. */
+/* ... and ends, all its tiles being visited: rows that no tile has are paid, ... */
 void langevin_end_round(struct langevin *langevin);
+
+/* ... and sums are taken, over all ranks, each of which must have all items as they are now. */
+int langevin_take_sums(struct langevin *langevin, struct dpmf_error *error);
+
+/* What travels with the items' rows and biases: none, momenta, or momenta and thermostats. @return how many */
+enum { LANGEVIN_ARRAYS = 2 };
+size_t langevin_ring_arrays(const struct langevin *langevin,
+                            struct ring_array arrays[LANGEVIN_ARRAYS]);
 
 /* The sum of the errors' squares as the round left them, from that of those that the epoch met on its way. */
 double langevin_squared_error(const struct langevin *langevin, double squared_error);

@@ -2,6 +2,9 @@
  * The solvers "sgld", "sghmc" and "sgnht": chains of Langevin dynamics on the tiles of SGD, each from the prior. A round is
  * an epoch: all ratings once, all noise that is owed, the precisions. The model is the last sample or, averaged, the mean
  * of many. Fed by train_prepare.c; feeds a checkpoint.
+ *
+ * By several ranks it is one chain at a time, of all of them: items go round the ring with their momenta, and all that follows
+ * from sums (steps, precisions, what is watched) is the same on each, since the sums are.
  */
 #define _GNU_SOURCE
 #include "train/langevin_train.h"
@@ -21,6 +24,7 @@
 #include "train/posterior_mean.h"
 #include "train/rates.h"
 #include "train/rows_file.h"
+#include "train/train_ranks.h"
 #include "train/train_run.h"
 
 enum {
@@ -101,16 +105,18 @@ static int plan_samples(struct langevin_run *run, struct dpmf_error *error) {
     return streamed && train->solver != SOLVER_SGLD ? too_little(run, 0, error) : 0;
 }
 
-static int prepare(struct langevin_run *run, struct dpmf_error *error) {
+/* All ranks keep as many samples as the one with the least room. */
+static int agree_on_samples(struct langevin_run *run, int code, struct dpmf_error *error) {
+    const struct dpmf_cluster *cluster = run->train.cluster;
+    uint64_t fewest = UINT64_MAX - run->samples;
+    code = cluster_agree(cluster, code, error);
+    if (code == 0) code = cluster_all_max(cluster, &fewest, 1, error);
+    run->samples = (uint32_t)(UINT64_MAX - fewest);
+    return code;
+}
+
+static int make_sampler(struct langevin_run *run, size_t table, struct dpmf_error *error) {
     struct train_run *train = &run->train;
-    const struct dpmf_train_options *options = train->options;
-    size_t table;
-    int code = check_options(run, &table, error);
-    if (code == 0) code = train_run_prepare(train, error);
-    run->chains = solver_chains(train->solver, options);
-    run->burn_in = solver_burn_in(train->solver, options);
-    if (code == 0) code = plan_samples(run, error);
-    if (code < 0) return code;
     const struct langevin_source source = {
         .solver = train->solver,
         .tiling = train->tiling,
@@ -120,20 +126,40 @@ static int prepare(struct langevin_run *run, struct dpmf_error *error) {
         .pool = train->pool,
         .unit = train->unit,
         .table = table,
-        .seed = options->seed,
+        .seed = train->options->seed,
+        .cluster = train->cluster,
+        .first_user = train->cluster ? rank_share_first_user(&train->share) : 0,
+        .n_users = store_n_users(train->whole),
     };
-    const struct factors *factors = &train->factors;
+    struct ring_array arrays[LANGEVIN_ARRAYS];
     double begun = now();
-    code = langevin_init(&run->langevin, &source, error);
+    int code = langevin_init(&run->langevin, &source, error);
     train->report->tiling_seconds += now() - begun;
-    if (code == 0)
-        code = chain_watch_init(&run->watch, factors->users.n, factors->items.n, run->chains,
-                                options->seed, error);
+    if (code < 0 || !train->cluster) return code;
+    const size_t n = langevin_ring_arrays(run->langevin, arrays);
+    return train_ranks_make_ring(train, arrays, n, error);
+}
+
+static int prepare(struct langevin_run *run, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    const struct dpmf_train_options *options = train->options;
+    size_t table;
+    int code = check_options(run, &table, error);
+    code = cluster_agree(train->run->cluster, code, error);
+    if (code == 0) code = train_run_prepare(train, error);
+    run->chains = solver_chains(train->solver, options);
+    run->burn_in = solver_burn_in(train->solver, options);
+    if (code == 0) code = agree_on_samples(run, plan_samples(run, error), error);
+    if (code == 0) code = make_sampler(run, table, error);
+    if (code < 0) return cluster_agree(train->cluster, code, error);
+    const struct factors *factors = &train->factors;
+    code = chain_watch_init(&run->watch, store_n_users(train->whole), factors->items.n, run->chains,
+                            options->seed, error);
     if (code == 0 && options->average)
         code = posterior_mean_init(&run->mean, factors->users.n, factors->items.n, factors->k,
                                    run->samples,
                                    (uint64_t)run->chains * (options->epochs - run->burn_in), error);
-    return code;
+    return cluster_agree(train->cluster, code, error);
 }
 
 static void free_run(struct langevin_run *run) {
@@ -245,26 +271,38 @@ static int diverged(const struct langevin_run *run, struct dpmf_error *error) {
     return code;
 }
 
+/* All tiles once, by whoever has them; then everyone has all items, and what is sums over them. */
+static int visit_tiles(struct langevin_run *run, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    size_t done;
+    const struct sgd_rates rates = langevin_begin_round(run->langevin, run->round);
+    const struct sgd_watch watch = {
+        .self = run, .should_stop = should_stop, .noise = langevin_noise(run->langevin)};
+    train->state.epoch = run->round - 1;
+    int code = train->cluster
+                   ? train_ranks_epoch(train, &rates, &watch, error)
+                   : sgd_epoch_run(train->epoch, run->round - 1, 0, &rates, &watch, &done, error);
+    if (code < 0) return code;
+    langevin_end_round(run->langevin);
+    if (train->cluster) code = train_ranks_gather(train, error);
+    if (code == 0) code = langevin_take_sums(run->langevin, error);
+    return code < 0 ? code : train_ranks_squared_error(train, &run->squared_error, error);
+}
+
 /* All ratings once, and all that goes with it. */
 static int visit_ratings(struct langevin_run *run, struct dpmf_epoch *epoch,
                          struct dpmf_error *error) {
     struct train_run *train = &run->train;
     const uint64_t n = train->state.n_ratings;
     double begun = now();
-    size_t done;
-    const struct sgd_rates rates = langevin_begin_round(run->langevin, run->round);
-    const struct sgd_watch watch = {
-        .self = run, .should_stop = should_stop, .noise = langevin_noise(run->langevin)};
-    int code = sgd_epoch_run(train->epoch, run->round - 1, 0, &rates, &watch, &done, error);
+    int code = visit_tiles(run, error);
     if (code < 0) return code;
-    langevin_end_round(run->langevin);
-    run->squared_error = 0;
-    for (size_t s = 0; s < tiling_n_superblocks(train->tiling); s++)
-        run->squared_error += sgd_epoch_squared_error(train->epoch, s);
     run->squared_error = langevin_squared_error(run->langevin, run->squared_error);
     epoch->train_rmse = sqrt(run->squared_error / (double)(n > 0 ? n : 1));
     if (!isfinite(epoch->train_rmse) || epoch->train_rmse > train->worst_rmse)
-        return diverged(run, error);
+        code = diverged(run, error);
+    code = cluster_agree(train->cluster, code, error);
+    if (code < 0) return code;
     langevin_draw_precisions(run->langevin, run->squared_error);
     double seconds = now() - begun;
     train->report->seconds += seconds;
@@ -292,6 +330,9 @@ static int look_at_chain(struct langevin_run *run, struct dpmf_error *error) {
         .squared_error = run->squared_error,
         .user_squares = langevin_user_squares(run->langevin),
         .item_squares = langevin_item_squares(run->langevin),
+        .cluster = run->train.cluster,
+        .first_user = run->train.cluster ? rank_share_first_user(&run->train.share) : 0,
+        .n_users = store_n_users(run->train.whole),
     };
     return chain_watch_add(run->watch, run->chain, &state, error);
 }
@@ -305,6 +346,7 @@ static int run_round(struct langevin_run *run, struct dpmf_epoch *epoch, struct 
     if (code == 0 && counts && run->mean)
         code = posterior_mean_add(run->mean, &train->factors, &train->users,
                                   langevin_precisions(run->langevin), error);
+    code = cluster_agree(train->cluster, code, error);
     if (code == 0) code = look_at_chain(run, error);
     if (code == 0) code = validate(run, counts, &epoch->valid_rmse, error);
     epoch->seconds = now() - run->started;
@@ -322,6 +364,7 @@ static int run_chains(struct langevin_run *run,
     for (run->chain = 0; run->chain < run->chains && wanted; run->chain++) {
         run->round = 0;
         int code = langevin_begin_chain(run->langevin, run->chain, error);
+        code = cluster_agree(train->cluster, code, error);
         while (code == 0 && wanted && run->round < train->options->epochs) {
             struct dpmf_epoch epoch;
             code = run_round(run, &epoch, error);
@@ -329,14 +372,16 @@ static int run_chains(struct langevin_run *run,
             train->n_updates += train->state.n_ratings;
             report->train_rmse = epoch.train_rmse;
             report->valid_rmse = epoch.valid_rmse;
-            wanted = !on_epoch || on_epoch(train->run->self, &epoch) == 0;
+            wanted = !on_epoch || cluster_rank(train->cluster) > 0 ||
+                     on_epoch(train->run->self, &epoch) == 0;
+            if (train->cluster) code = train_ranks_tell(train, &wanted, error);
         }
         if (code < 0) return code;
     }
     report->epochs = run->round;
     report->chains = run->chain;
     report->updates_per_second = (double)train->n_updates / fmax(report->seconds, 1e-9);
-    return 0;
+    return train->cluster ? train_ranks_report(train, error) : 0;
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
@@ -360,14 +405,30 @@ static int write_sample(struct langevin_run *run, const char *output, struct dpm
     return code;
 }
 
+/* The same of all ranks. */
+static int write_model_ranks(struct langevin_run *run, const char *output, bool averaged,
+                             struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    if (averaged)
+        return posterior_mean_write_ranks(run->mean, output, &train->share, train->tiling,
+                                          &train->state, train->provenance, error);
+    int code = posterior_sample_scale(&train->factors, &train->users,
+                                      langevin_precisions(run->langevin), &train->state, error);
+    code = cluster_agree(train->cluster, code, error);
+    return code < 0 ? code
+                    : rank_share_write(&train->share, output, &train->factors, &train->users,
+                                       train->tiling, train->provenance, &train->state, error);
+}
+
 /* Ended before there was anything to average over, there is still the last sample. */
 static int write_model(struct langevin_run *run, const char *output, struct dpmf_error *error) {
     struct train_run *train = &run->train;
     train->state.epoch = train->report->epochs;
     bool averaged = run->mean && posterior_mean_samples(run->mean) > 0;
-    int code = averaged ? posterior_mean_write(run->mean, output, &train->factors, &train->state,
-                                               train->provenance, error)
-                        : write_sample(run, output, error);
+    int code = train->cluster ? write_model_ranks(run, output, averaged, error)
+               : averaged ? posterior_mean_write(run->mean, output, &train->factors, &train->state,
+                                                 train->provenance, error)
+                          : write_sample(run, output, error);
     train->report->samples = train->state.samples;
     return code;
 }
@@ -396,8 +457,10 @@ int langevin_train(enum solver solver, struct dpmf_store *store, struct dpmf_sto
         report->burn_in = langevin.burn_in;
         code = run_chains(&langevin, on_epoch, error);
     }
-    if (code == 0)
+    if (code == 0) {
         code = chain_watch_end(langevin.watch, langevin.burn_in, options, run, report, error);
+        code = cluster_agree(langevin.train.cluster, code, error);
+    }
     if (code == 0) code = write_model(&langevin, output, error);
     free_run(&langevin);
     return code;

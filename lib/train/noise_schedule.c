@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/noise_ranks.h"
 
 /* A row while the schedule is made: of its ratings, and of its payments. */
 struct row_count {
@@ -32,6 +33,7 @@ struct side {
 struct noise_schedule {
     uint32_t every;
     size_t n_superblocks, n_groups;
+    size_t own_pair;       /* of parts, that a rank begins with */
     uint64_t *first_slice; /* by tile */
     uint16_t *lengths;     /* of slices, in chunks */
     size_t n_slices, lengths_room;
@@ -39,6 +41,7 @@ struct noise_schedule {
     struct side users, items;
     uint32_t *idle_items;
     size_t n_idle;
+    struct noise_extremes extremes;
 
     uint32_t slice_most;   /* chunks of a slice, at most ... */
     uint32_t slice_chunks; /* ... and, while it is made, of the slice at hand */
@@ -106,13 +109,29 @@ static int visit_tile(struct noise_schedule *schedule, struct chunk_source *sour
     return code < 0 ? code : 0;
 }
 
+/* The groups of two parts that travel together. */
+static int visit_pair(struct noise_schedule *schedule, struct chunk_source *source, size_t s,
+                      size_t pair, visit_chunk *visit, end_slice *end) {
+    const size_t n_parts = tiling_n_parts(source->tiling);
+    int code = 0;
+    for (size_t p = 2 * pair; p < 2 * pair + 2 && p < n_parts; p++) {
+        const struct tiling_part part = tiling_part(source->tiling, p);
+        for (size_t i = 0; i < part.n_groups && code == 0; i++)
+            code = visit_tile(schedule, source, s, part.first_group + i, visit, end);
+    }
+    return code;
+}
+
+/* Forward a rank has its own pair first, and then those of the ranks before it (ring.c). On one machine there is one part. */
 static int visit_all(struct noise_schedule *schedule, struct chunk_source *source,
                      visit_chunk *visit, end_slice *end, struct dpmf_error *error) {
+    const size_t n_pairs = (tiling_n_parts(source->tiling) + 1) / 2;
     int code = 0;
     for (size_t s = 0; s < schedule->n_superblocks && code == 0; s++) {
         if (source->packed) code = tiling_packed_read(source->tiling, s, source->packed, error);
-        for (size_t g = 0; g < schedule->n_groups && code == 0; g++) {
-            code = visit_tile(schedule, source, s, g, visit, end);
+        for (size_t i = 0; i < n_pairs && code == 0; i++) {
+            code = visit_pair(schedule, source, s, (schedule->own_pair + n_pairs - i) % n_pairs,
+                              visit, end);
             if (code < 0) return error_no_memory(error); /* nothing else can fail */
         }
     }
@@ -141,11 +160,14 @@ static uint32_t due_at(uint32_t n_ratings, uint32_t q, uint32_t i) {
     return at > 0 ? (uint32_t)at : 1;
 }
 
+/* What fell due at the ratings that are before these, elsewhere, was paid there. */
 static void begin_rows(struct side *side, uint32_t every) {
     for (uint64_t i = 0; i < side->n; i++) {
-        uint32_t q = payments_of(side->ratings[i], every);
+        const uint32_t n = side->ratings[i], q = payments_of(n, every);
+        struct row_count *count = &side->counts[i];
         side->share[i] = 1 / (float)q;
-        side->counts[i].due = due_at(side->ratings[i], q, 0);
+        while (count->paid < q && due_at(n, q, count->paid) <= count->seen) count->paid++;
+        count->due = count->paid < q ? due_at(n, q, count->paid) : UINT32_MAX;
     }
 }
 
@@ -244,7 +266,7 @@ static void choose_slices(struct noise_schedule *schedule, size_t row_bytes) {
 }
 
 static void choose_every(struct noise_schedule *schedule) {
-    uint32_t users = largest(&schedule->users), items = largest(&schedule->items);
+    uint32_t users = schedule->extremes.user_ratings, items = schedule->extremes.item_ratings;
     uint32_t every = (users > items ? users : items) / NOISE_PAYMENTS;
     schedule->every = every > NOISE_EVERY_LEAST ? every : NOISE_EVERY_LEAST;
 }
@@ -259,8 +281,42 @@ static bool find_idle(struct noise_schedule *schedule) {
     return true;
 }
 
+/* From this rank's numbers of ratings to those of all, and to what is counted from here. */
+static int count_elsewhere(struct noise_schedule *schedule, const struct tiling *tiling,
+                           const struct dpmf_cluster *cluster, struct dpmf_error *error) {
+    struct side *items = &schedule->items;
+    struct noise_extremes *extremes = &schedule->extremes;
+    uint32_t *before = memory_alloc((size_t)items->n, sizeof before[0]);
+    int code = cluster_agree(cluster, before ? 0 : error_no_memory(error), error);
+    if (code == 0)
+        code = noise_ranks_count(cluster, tiling, items->ratings, before, (size_t)items->n, error);
+    for (uint64_t i = 0; i < items->n && code == 0; i++) items->counts[i].seen = before[i];
+    free(before);
+    extremes->user_ratings = largest(&schedule->users);
+    extremes->item_ratings = largest(items);
+    return code < 0 ? code : noise_ranks_max(cluster, &extremes->user_ratings, 1, error);
+}
+
+/* Of what is paid at once, by the ratings that it stands for. */
+static uint32_t largest_lump(const struct side *side) {
+    float most = 0;
+    for (uint64_t i = 0; i < side->n; i++) {
+        float lump = (float)side->ratings[i] * side->share[i];
+        if (lump > most) most = lump;
+    }
+    return (uint32_t)(most + 0.5f);
+}
+
+static int find_lumps(struct noise_schedule *schedule, const struct dpmf_cluster *cluster,
+                      struct dpmf_error *error) {
+    struct noise_extremes *extremes = &schedule->extremes;
+    extremes->user_lump = largest_lump(&schedule->users);
+    extremes->item_lump = largest_lump(&schedule->items);
+    return noise_ranks_max(cluster, &extremes->user_lump, 1, error);
+}
+
 static int build(struct noise_schedule *schedule, const struct tiling *tiling, uint64_t n_users,
-                 uint64_t n_items, struct dpmf_error *error) {
+                 uint64_t n_items, const struct dpmf_cluster *cluster, struct dpmf_error *error) {
     struct chunk_source source;
     int code = source_init(&source, tiling, error);
     schedule->first_slice =
@@ -268,6 +324,8 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
     bool made = make_side(&schedule->users, n_users) && make_side(&schedule->items, n_items);
     if (code == 0 && (!made || !schedule->first_slice)) code = error_no_memory(error);
     if (code == 0) code = visit_all(schedule, &source, count_chunk, NULL, error);
+    code = cluster_agree(cluster, code, error);
+    if (code == 0) code = count_elsewhere(schedule, tiling, cluster, error);
     if (code == 0) {
         choose_every(schedule);
         begin_rows(&schedule->users, schedule->every);
@@ -280,18 +338,25 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
         if (!find_idle(schedule)) code = error_no_memory(error);
     }
     source_free(&source);
-    return code;
+    code = cluster_agree(cluster, code, error);
+    return code < 0 ? code : find_lumps(schedule, cluster, error);
 }
 
 int noise_schedule_build(struct noise_schedule **out, const struct tiling *tiling, uint64_t n_users,
-                         uint64_t n_items, size_t row_bytes, struct dpmf_error *error) {
+                         uint64_t n_items, size_t row_bytes, const struct dpmf_cluster *cluster,
+                         struct dpmf_error *error) {
     *out = NULL;
     struct noise_schedule *schedule = memory_alloc_zero(1, sizeof *schedule);
-    if (!schedule) return error_no_memory(error);
+    int code = cluster_agree(cluster, schedule ? 0 : error_no_memory(error), error);
+    if (code < 0) {
+        free(schedule);
+        return code;
+    }
     schedule->n_superblocks = tiling_n_superblocks(tiling);
     schedule->n_groups = tiling_n_groups(tiling);
+    schedule->own_pair = (size_t)cluster_rank(cluster);
     choose_slices(schedule, row_bytes);
-    int code = build(schedule, tiling, n_users, n_items, error);
+    code = build(schedule, tiling, n_users, n_items, cluster, error);
     if (code < 0)
         noise_schedule_free(schedule);
     else
@@ -365,21 +430,6 @@ const uint32_t *noise_schedule_item_ratings(const struct noise_schedule *schedul
     return schedule->items.ratings;
 }
 
-/* Of what is paid at once, by the ratings that it stands for. */
-static uint32_t largest_lump(const struct side *side) {
-    float most = 0;
-    for (uint64_t i = 0; i < side->n; i++) {
-        float lump = (float)side->ratings[i] * side->share[i];
-        if (lump > most) most = lump;
-    }
-    return (uint32_t)(most + 0.5f);
-}
-
 struct noise_extremes noise_schedule_extremes(const struct noise_schedule *schedule) {
-    return (struct noise_extremes){
-        .user_ratings = largest(&schedule->users),
-        .item_ratings = largest(&schedule->items),
-        .user_lump = largest_lump(&schedule->users),
-        .item_lump = largest_lump(&schedule->items),
-    };
+    return schedule->extremes;
 }

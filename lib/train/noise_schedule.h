@@ -10,12 +10,19 @@
  *  - after a whole epoch every row has got exactly what it was owed and nothing is left to flush, whoever visited
  *    the tiles and in whatever order, since every payment belongs to a tile and is made when that is visited.
  *
+ * Of several ranks each has a schedule of its own tiles. An item's ratings are numbered through all ranks, in the order in which it
+ * visits them in a round forward (ring.h), and a payment belongs to the rank that has the rating at which it falls due. So what an item
+ * is owed goes with it round the ring without a word said: whatever is not due at one rank is at another, and after a round all of it is
+ * paid. A user's ratings are numbered in the order in which the parts of the items come by. On the way back everyone is paid at the
+ * same ratings.
+ *
  * A tile's chunks are cut into slices; payments come between them. A slice ends when its rows fill a
  * part of a cache or when a row is to be paid a second time.
  */
 #ifndef DPMF_TRAIN_NOISE_SCHEDULE_H
 #define DPMF_TRAIN_NOISE_SCHEDULE_H
 
+#include "cluster/cluster.h"
 #include "schedule/tiling.h"
 #include "train/sgd_epoch.h"
 
@@ -26,10 +33,10 @@ struct noise_schedule;
  * than after NOISE_EVERY_LEAST. */
 enum { NOISE_PAYMENTS = 32, NOISE_EVERY_LEAST = 8 };
 
-/* Reads all chunks, twice. */
+/* Reads all chunks, twice. By all ranks of a cluster; NULL is one machine. */
 int noise_schedule_build(struct noise_schedule **schedule, const struct tiling *tiling,
                          uint64_t n_users, uint64_t n_items, size_t row_bytes,
-                         struct dpmf_error *error);
+                         const struct dpmf_cluster *cluster, struct dpmf_error *error);
 void noise_schedule_free(struct noise_schedule *schedule); /* NULL is fine */
 
 /* About how many bytes it takes. */
@@ -55,7 +62,7 @@ const float *noise_schedule_user_shares(const struct noise_schedule *schedule);
 const float *noise_schedule_item_shares(const struct noise_schedule *schedule);
 const uint32_t *noise_schedule_idle_items(const struct noise_schedule *schedule, size_t *n);
 
-/* What the step size depends on. */
+/* What the step size depends on, of all ranks. */
 struct noise_extremes {
     uint32_t user_ratings, item_ratings; /* of the row with the most */
     uint32_t user_lump, item_lump;       /* that a payment stands for, at most */
@@ -63,7 +70,7 @@ struct noise_extremes {
 
 struct noise_extremes noise_schedule_extremes(const struct noise_schedule *schedule);
 
-/* Ratings of each row. */
+/* Ratings of each row: of an item, those that all ranks have. */
 const uint32_t *noise_schedule_user_ratings(const struct noise_schedule *schedule);
 const uint32_t *noise_schedule_item_ratings(const struct noise_schedule *schedule);
 

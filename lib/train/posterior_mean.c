@@ -181,7 +181,8 @@ static void join_row(const struct posterior_mean *mean, int side, uint64_t row, 
     }
 }
 
-static int put_side(const struct posterior_mean *mean, int side, double unit,
+/* `order` says which row comes when; NULL: they come as they are. */
+static int put_side(const struct posterior_mean *mean, int side, double unit, const uint32_t *order,
                     struct checkpoint_draft *draft, struct dpmf_error *error) {
     const size_t width = mean->kept * (mean->k + POSTERIOR_MEAN_MORE);
     const uint64_t piece = row_store_piece(width);
@@ -191,7 +192,8 @@ static int put_side(const struct posterior_mean *mean, int side, double unit,
     for (uint64_t first = 0; first < mean->n[side] && code == 0; first += piece) {
         uint64_t n = mean->n[side] - first < piece ? mean->n[side] - first : piece;
         for (uint64_t i = 0; i < n; i++)
-            join_row(mean, side, first + i, unit, rows + i * width, &biases[i]);
+            join_row(mean, side, order ? order[first + i] : first + i, unit, rows + i * width,
+                     &biases[i]);
         code = checkpoint_draft_put_rows(draft, side == 0 ? CHECKPOINT_USERS : CHECKPOINT_ITEMS,
                                          first, n, rows, width, biases, error);
     }
@@ -224,8 +226,8 @@ int posterior_mean_write(const struct posterior_mean *mean, const char *path,
     shape.k = state->samples * state->sample_factors;
     int code = checkpoint_draft_open(&draft, path, &shape, false, provenance, error);
     if (code == 0) code = checkpoint_draft_put_ids(draft, error);
-    if (code == 0) code = put_side(mean, 0, unit, draft, error);
-    if (code == 0) code = put_side(mean, 1, unit, draft, error);
+    if (code == 0) code = put_side(mean, 0, unit, NULL, draft, error);
+    if (code == 0) code = put_side(mean, 1, unit, NULL, draft, error);
     if (code == 0) return checkpoint_draft_commit(draft, state, error);
     checkpoint_draft_abandon(draft);
     return code;
@@ -243,9 +245,18 @@ static void join_users(void *self, uint64_t first, uint64_t n, float *rows, floa
         join_row(joining->mean, 0, first + i, joining->unit, rows + i * joining->width, &biases[i]);
 }
 
+static int put_items(const struct posterior_mean *mean, double unit, const struct tiling *tiling,
+                     struct checkpoint_draft *draft, struct dpmf_error *error) {
+    uint32_t *order = rank_share_rows_by_place(tiling, mean->n[1]);
+    int code = order ? put_side(mean, 1, unit, order, draft, error) : error_no_memory(error);
+    free(order);
+    return code;
+}
+
 int posterior_mean_write_ranks(const struct posterior_mean *mean, const char *path,
-                               const struct rank_share *share, struct checkpoint_state *state,
-                               const char *provenance, struct dpmf_error *error) {
+                               const struct rank_share *share, const struct tiling *tiling,
+                               struct checkpoint_state *state, const char *provenance,
+                               struct dpmf_error *error) {
     struct factors shape = share->file; /* looked at, and never freed */
     struct checkpoint_draft *draft = NULL;
     const bool first = cluster_rank(share->cluster) == 0;
@@ -256,7 +267,7 @@ int posterior_mean_write_ranks(const struct posterior_mean *mean, const char *pa
     int code = 0;
     if (first) code = checkpoint_draft_open(&draft, path, &shape, false, provenance, error);
     if (first && code == 0) code = checkpoint_draft_put_ids(draft, error);
-    if (first && code == 0) code = put_side(mean, 1, joining.unit, draft, error);
+    if (first && code == 0) code = put_items(mean, joining.unit, tiling, draft, error);
     code = cluster_agree(share->cluster, code, error);
     if (code == 0)
         code = rank_share_save_made(share, joining.width, join_users, &joining, CHECKPOINT_USERS,

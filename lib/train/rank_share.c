@@ -145,8 +145,7 @@ static int gather_ids(struct rank_share *share, const struct factor_ids *own, ui
     return code;
 }
 
-/* Which row has which place among the items by popularity. */
-static uint32_t *rows_by_place(const struct tiling *tiling, uint64_t n) {
+uint32_t *rank_share_rows_by_place(const struct tiling *tiling, uint64_t n) {
     uint32_t *rows = memory_alloc((size_t)n, sizeof rows[0]);
     for (uint64_t row = 0; rows && row < n; row++)
         rows[tiling ? tiling_place_of_row(tiling, row) : row] = (uint32_t)row;
@@ -156,7 +155,7 @@ static uint32_t *rows_by_place(const struct tiling *tiling, uint64_t n) {
 static int sort_item_ids(struct rank_share *share, const struct factor_ids *by_row,
                          const struct tiling *tiling, struct dpmf_error *error) {
     struct factor_ids *ids = &share->file.item_ids;
-    uint32_t *rows = rows_by_place(tiling, by_row->n);
+    uint32_t *rows = rank_share_rows_by_place(tiling, by_row->n);
     bool made = make_ids(ids, by_row->n, by_row->start[by_row->n]) && rows;
     for (uint64_t i = 0; made && i < ids->n; i++) {
         const uint64_t from = by_row->start[rows[i]], n = by_row->start[rows[i] + 1] - from;
@@ -338,7 +337,7 @@ static int visit_items(const struct tiling *tiling, struct factor_matrix *items,
                        const struct checkpoint_file *file, struct dpmf_error *error) {
     const size_t stride = items->stride, bytes = stride * sizeof(float);
     const uint64_t most = row_store_piece(stride);
-    uint32_t *row = rows_by_place(tiling, items->n);
+    uint32_t *row = rank_share_rows_by_place(tiling, items->n);
     float *rows = memory_alloc_zero((size_t)most, bytes + sizeof(float));
     float *biases = rows + most * stride;
     int code = row && rows ? 0 : error_no_memory(error);

@@ -59,6 +59,9 @@ int rank_share_load_items(const struct rank_share *share, const struct tiling *t
                           struct factor_matrix *items, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error);
 
+/* Which row has which place among n items by popularity. To be freed; NULL: no memory. */
+uint32_t *rank_share_rows_by_place(const struct tiling *tiling, uint64_t n);
+
 /* A whole checkpoint of rows that are in memory, without a best epoch. */
 int rank_share_write(const struct rank_share *share, const char *path,
                      const struct factors *factors, const struct row_store *users,

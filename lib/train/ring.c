@@ -49,6 +49,8 @@ struct ring {
     pthread_cond_t changed;
     bool done;
 
+    bool gathering; /* and not in a round */
+
     /* of the running round */
     bool stopping;
     int code;
@@ -95,13 +97,19 @@ void ring_free(struct ring *ring) {
 /* ---- who has what -----------------------------------------------------------------------------
  */
 
-/* Parts come in pairs. In a round's step `step` this rank has the pair that began with the rank so
- * many before it; and a round begins with everything one rank further back than the one before it
- * did, since parts are not sent home. */
+/* Rounds go one way and back. */
+static bool goes_forward(const struct ring *ring) { return ring->round % 2 == 0; }
+
+/* Parts come in pairs. A round forward begins with each rank's own pair, and what it has next is
+ * that of the rank before it; in the end it has the pair of the rank after it, with which the way
+ * back begins. */
+static size_t pair_of(const struct ring *ring, int rank, uint32_t step) {
+    const uint64_t n = (uint64_t)cluster_size(ring->cluster), own = (uint64_t)rank;
+    return (size_t)((goes_forward(ring) ? own + n - step % n : own + 1 + step) % n);
+}
+
 static size_t pair_at(const struct ring *ring, uint32_t step) {
-    const uint64_t n = (uint64_t)cluster_size(ring->cluster);
-    const uint64_t back = n - step % n + ring->round % n;
-    return (size_t)(((uint64_t)cluster_rank(ring->cluster) + back) % n);
+    return pair_of(ring, cluster_rank(ring->cluster), step);
 }
 
 static struct tiling_part part_of(const struct ring *ring, size_t pair, size_t slot) {
@@ -115,13 +123,15 @@ static struct tiling_part both_of(const struct ring *ring, size_t pair) {
     return both;
 }
 
+/* Where parts go, and where they come from. */
 static int next_rank(const struct ring *ring) {
-    return (cluster_rank(ring->cluster) + 1) % cluster_size(ring->cluster);
+    const int n = cluster_size(ring->cluster);
+    return (cluster_rank(ring->cluster) + (goes_forward(ring) ? 1 : n - 1)) % n;
 }
 
 static int rank_before(const struct ring *ring) {
     const int n = cluster_size(ring->cluster);
-    return (cluster_rank(ring->cluster) + n - 1) % n;
+    return (cluster_rank(ring->cluster) + (goes_forward(ring) ? n - 1 : 1)) % n;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------
@@ -132,12 +142,18 @@ static void *bytes_of(const struct ring_array *array, const struct tiling_part *
     return (char *)array->rows + part->first_row * array->row_bytes;
 }
 
+/* Whether an array takes part in a transfer: of a round, or of gathering. */
+static bool moves(const struct ring *ring, size_t array) {
+    return !(ring->gathering && ring->arrays[array].stays);
+}
+
 static int begin_coming(struct ring *ring, struct transfer *transfer, int from, int tag,
                         const struct tiling_part *part, struct dpmf_error *error) {
     int code =
         cluster_begin_receive(ring->cluster, from, tag + RING_ARRAYS_MAX, &transfer->note,
                               sizeof transfer->note, &transfer->request[RING_ARRAYS_MAX], error);
     for (size_t i = 0; i < ring->n_arrays && code == 0; i++) {
+        if (!moves(ring, i)) continue;
         size_t n;
         void *bytes = bytes_of(&ring->arrays[i], part, &n);
         code = cluster_begin_receive(ring->cluster, from, tag + (int)i, bytes, n,
@@ -153,6 +169,7 @@ static int begin_going(struct ring *ring, struct transfer *transfer, int to, int
         cluster_begin_send(ring->cluster, to, tag + RING_ARRAYS_MAX, &transfer->note,
                            sizeof transfer->note, &transfer->request[RING_ARRAYS_MAX], error);
     for (size_t i = 0; i < ring->n_arrays && code == 0; i++) {
+        if (!moves(ring, i)) continue;
         size_t n;
         const void *bytes = bytes_of(&ring->arrays[i], part, &n);
         code = cluster_begin_send(ring->cluster, to, tag + (int)i, bytes, n, &transfer->request[i],
@@ -257,9 +274,10 @@ static int work_on(struct ring *ring, const struct tiling_part *part, bool last,
 /* ---- a round ----------------------------------------------------------------------------------
  */
 
-/* One of the two parts of a step: it comes, is worked on, and goes, while the other is worked on.
- */
-static int visit_slot(struct ring *ring, uint32_t step, size_t slot, struct dpmf_error *error) {
+/* One of the two parts of a step, the first or the second of them: it comes, is worked on, and goes,
+ * while the other is worked on. */
+static int visit_slot(struct ring *ring, uint32_t step, size_t turn, struct dpmf_error *error) {
+    const size_t slot = goes_forward(ring) ? turn : SLOTS - 1 - turn;
     const uint32_t steps = (uint32_t)cluster_size(ring->cluster);
     const int tag = TAG + (int)slot * MESSAGES;
     const struct tiling_part part = part_of(ring, pair_at(ring, step), slot);
@@ -274,7 +292,7 @@ static int visit_slot(struct ring *ring, uint32_t step, size_t slot, struct dpmf
         code = begin_coming(ring, coming, rank_before(ring), tag, &next, error);
     }
     if (code == 0 && !ring->stopping)
-        code = work_on(ring, &part, step + 1 == steps && slot + 1 == SLOTS, error);
+        code = work_on(ring, &part, step + 1 == steps && turn + 1 == SLOTS, error);
     if (code == 0) code = end_transfer(ring, going, error); /* of the step before */
     if (code == 0 && step + 1 < steps)
         code = begin_going(ring, going, next_rank(ring), tag, &part, error);
@@ -286,11 +304,12 @@ int ring_round(struct ring *ring, ring_work *work, void *self, struct dpmf_error
     int code = 0;
     ring->work = work;
     ring->self = self;
+    ring->gathering = false;
     ring->stopping = false;
     ring->code = 0;
     for (uint32_t step = 0; step < steps && code == 0; step++)
-        for (size_t slot = 0; slot < SLOTS && code == 0; slot++)
-            code = visit_slot(ring, step, slot, error);
+        for (size_t turn = 0; turn < SLOTS && code == 0; turn++)
+            code = visit_slot(ring, step, turn, error);
     for (size_t slot = 0; slot < SLOTS && code == 0; slot++)
         code = end_transfer(ring, &ring->going[slot], error);
     if (code < 0) return code;
@@ -309,6 +328,7 @@ int ring_gather_all(struct ring *ring, struct dpmf_error *error) {
     const uint32_t steps = (uint32_t)cluster_size(ring->cluster);
     struct transfer *coming = &ring->coming[0], *going = &ring->going[0];
     int code = 0;
+    ring->gathering = true;
     for (uint32_t step = 0; step + 1 < steps && code == 0; step++) {
         const struct tiling_part out = both_of(ring, pair_at(ring, step));
         const struct tiling_part in = both_of(ring, pair_at(ring, step + 1));
@@ -323,14 +343,14 @@ int ring_gather_all(struct ring *ring, struct dpmf_error *error) {
 int ring_gather_first(struct ring *ring, struct dpmf_error *error) {
     const int n = cluster_size(ring->cluster);
     int code = 0;
+    ring->gathering = true;
     if (cluster_rank(ring->cluster) > 0) {
         const struct tiling_part own = both_of(ring, pair_at(ring, 0));
         code = begin_going(ring, &ring->going[0], 0, TAG, &own, error);
         return code < 0 ? code : end_transfer(ring, &ring->going[0], error);
     }
     for (int r = 1; r < n && code == 0; r++) {
-        /* what rank 0 would have after n - r steps is what rank r has now */
-        const struct tiling_part part = both_of(ring, pair_at(ring, (uint32_t)(n - r)));
+        const struct tiling_part part = both_of(ring, pair_of(ring, r, 0));
         code = begin_coming(ring, &ring->coming[0], r, TAG, &part, error);
         if (code == 0) code = end_transfer(ring, &ring->coming[0], error);
     }

@@ -11,7 +11,9 @@
  *              .           0 leaves    1 leaves    6 leaves
  *              .           6 arrives   7 arrives   4 arrives
  *
- * A round ends where the last parts are, without sending them home: the next one begins there.
+ * A round ends where the last parts are, without sending them home: the next one begins there and
+ * goes back the same way, from the last part to the first. So in every two rounds whatever comes
+ * before something else comes after it as well, which is what keeps samplers from favouring either.
  * Parts lie in the rows where the tiling has them, on every rank; what a rank has of the others in
  * between is old.
  */
@@ -25,6 +27,7 @@
 struct ring_array {
     void *rows;
     size_t row_bytes;
+    bool stays; /* with whoever has the part: it is not gathered */
 };
 
 enum { RING_ARRAYS_MAX = 4 };
@@ -47,7 +50,7 @@ typedef int ring_work(void *self, const struct tiling_part *part, bool last,
  * that comes by, nobody works on, and all ranks get that failure. */
 int ring_round(struct ring *ring, ring_work *work, void *self, struct dpmf_error *error);
 
-/* Between rounds, by all ranks: everyone, or rank 0 alone, gets all rows as they are now. */
+/* Between rounds, by all ranks: everyone, or rank 0 alone, gets all rows as they are now, but for arrays that stay. */
 int ring_gather_all(struct ring *ring, struct dpmf_error *error);
 int ring_gather_first(struct ring *ring, struct dpmf_error *error);
 

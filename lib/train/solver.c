@@ -99,6 +99,24 @@ static int check_samples(const struct dpmf_train_options *options, struct dpmf_e
     return code;
 }
 
+/* Numbers are kept in single precision. With steps a few times smaller than these the rows, or the momenta, which are kept in
+ * terms of the rows (kernels/noise_body.h), get as much noise by rounding as by the process. */
+static int check_step(enum solver solver, const struct dpmf_train_options *options,
+                      struct dpmf_error *error) {
+    const double least = solver == SOLVER_SGLD ? 1e-12 : 1e-4;
+    if (!(options->step >= 0) || !isfinite(options->step))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the step must be above 0");
+    if (options->step == 0) return 0;
+    if (solver == SOLVER_GIBBS)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no step size");
+    if (options->step >= least) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "a step of %g is lost in rounding: %s has steps from %g on", options->step,
+                         solvers[solver].name, least);
+    error_hint(error, "leave it out for a step that is safe");
+    return code;
+}
+
 int solver_check_options(enum solver solver, const struct dpmf_train_options *options,
                          struct dpmf_error *error) {
     if (solver == SOLVER_SGD) return check_sgd(options, error);
@@ -118,20 +136,10 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
         error_hint(error, "run more epochs, or a shorter burn-in");
         return code;
     }
-    if (!(options->step >= 0) || !isfinite(options->step))
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "the step must be above 0");
-    if (options->step > 0 && solver == SOLVER_GIBBS)
-        return error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no step size");
+    int code = check_step(solver, options, error);
+    if (code < 0) return code;
     if (options->noise && solver != SOLVER_SGLD)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "only sgld has a choice of how its noise is made");
     return check_samples(options, error);
-}
-
-int solver_check_ranks(enum solver solver, struct dpmf_error *error) {
-    if (solver == SOLVER_SGD || solver == SOLVER_GIBBS) return 0;
-    int code =
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s is for one process", solvers[solver].name);
-    error_hint(error, "run it without mpirun, or choose --solver sgd or gibbs");
-    return code;
 }

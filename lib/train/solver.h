@@ -16,9 +16,6 @@ const char *solver_name(enum solver solver);
 int solver_check_options(enum solver solver, const struct dpmf_train_options *options,
                          struct dpmf_error *error);
 
-/* Refuses solvers that several processes cannot run together. */
-int solver_check_ranks(enum solver solver, struct dpmf_error *error);
-
 /* Epochs of a chain that do not count: as asked for, or what is enough for the solver as a rule; always less than all. */
 uint32_t solver_burn_in(enum solver solver, const struct dpmf_train_options *options);
 

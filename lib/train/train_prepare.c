@@ -357,7 +357,9 @@ static int make_engine(struct train_run *train, struct dpmf_error *error) {
         code = sgd_epoch_init(&train->epoch, train->tiling, train->stream, train->kernels,
                               &train->factors, train->order, train->pool, error);
     if (train->cluster) {
-        if (code == 0) code = train_ranks_make_ring(train, error);
+        /* of a sampler more travels, which is not there yet */
+        if (code == 0 && train->solver == SOLVER_SGD)
+            code = train_ranks_make_ring(train, NULL, 0, error);
         return cluster_agree(train->cluster, code, error);
     }
     return code < 0 ? code : make_snapshots(train, error);

@@ -229,16 +229,18 @@ int train_ranks_read(struct train_run *train, struct dpmf_error *error) {
 /* ---- epochs -----------------------------------------------------------------------------------
  */
 
-int train_ranks_make_ring(struct train_run *train, struct dpmf_error *error) {
+int train_ranks_make_ring(struct train_run *train, const struct ring_array *more, size_t n_more,
+                          struct dpmf_error *error) {
     const struct factor_matrix *items = &train->factors.items;
-    const struct ring_array arrays[] = {
-        {items->rows, items->stride * sizeof(float)},
-        {items->biases, sizeof(float)},
+    struct ring_array arrays[RING_ARRAYS_MAX] = {
+        {items->rows, items->stride * sizeof(float), false},
+        {items->biases, sizeof(float), false},
     };
+    for (size_t i = 0; i < n_more; i++) arrays[2 + i] = more[i];
     train->snapshot_epoch = train->state.epoch;
     train->snapshot_time = now();
-    return ring_init(&train->ring, train->cluster, train->tiling, train->state.epoch, arrays, 2,
-                     error);
+    return ring_init(&train->ring, train->cluster, train->tiling, train->state.epoch, arrays,
+                     2 + n_more, error);
 }
 
 struct epoch_work {
@@ -260,6 +262,13 @@ int train_ranks_epoch(struct train_run *train, const struct sgd_rates *rates,
     struct epoch_work work = {train, rates, watch};
     const uint64_t before = train->cluster->state->bytes_sent;
     int code = ring_round(train->ring, work_on_part, &work, error);
+    train->bytes_sent += train->cluster->state->bytes_sent - before;
+    return code;
+}
+
+int train_ranks_gather(struct train_run *train, struct dpmf_error *error) {
+    const uint64_t before = train->cluster->state->bytes_sent;
+    int code = ring_gather_all(train->ring, error);
     train->bytes_sent += train->cluster->state->bytes_sent - before;
     return code;
 }

@@ -32,14 +32,16 @@ int train_ranks_mean_rating(struct train_run *train, double *mean, struct dpmf_e
 int train_ranks_fill(struct train_run *train, struct dpmf_error *error);
 int train_ranks_read(struct train_run *train, struct dpmf_error *error);
 
-/* What runs epochs, when all else is there. With a sampler other arrays travel, which are the
- * caller's business. */
-int train_ranks_make_ring(struct train_run *train, struct dpmf_error *error);
+/* What runs epochs, when all else is there. `more` travels with the items' rows and biases: what a
+ * sampler has of each item besides; SGD has nothing. */
+int train_ranks_make_ring(struct train_run *train, const struct ring_array *more, size_t n_more,
+                          struct dpmf_error *error);
 
 /* An epoch, and its error: what sgd_epoch_run and the sums of its superblocks are on one machine.
- */
+ * In between, of a sampler, everyone gets all items, which counts as sent in the epoch. */
 int train_ranks_epoch(struct train_run *train, const struct sgd_rates *rates,
                       const struct sgd_watch *watch, struct dpmf_error *error);
+int train_ranks_gather(struct train_run *train, struct dpmf_error *error);
 int train_ranks_squared_error(struct train_run *train, double *sum, struct dpmf_error *error);
 
 /* Rank 0's answer to everyone. */

@@ -124,6 +124,13 @@ ask 'CREATE VIEW seen AS SELECT id FROM dpmf_items'
 [[ $? == 4 ]] && grep -q 'depend' stderr && [[ $(ask 'SELECT count(*) FROM seen') == 80 ]]
 verdict "a table that a view needs stays, and all of it"
 ask 'DROP VIEW seen'
+ask 'CREATE TABLE mine AS SELECT 1 AS "user"'
+"$dpmf" export release.safetensors --pgvector "$url?table=mine" --replace 2>stderr
+[[ $? == 4 ]] && grep -q 'mine is not one that dpmf made' stderr && [[ $(ask 'SELECT count(*) FROM mine') == 1 ]]
+verdict "a table of someone else's is never replaced"
+"$dpmf" export release.safetensors --pgvector "$url?table=$(printf 'n%.0s' {1..58})" 2>stderr
+[[ $? == 2 ]] && grep -q 'longer than 57 bytes' stderr
+verdict "a name that the server would cut is refused"
 
 # ---- refused -----------------------------------------------------------------------------------------------------
 

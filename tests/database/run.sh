@@ -134,6 +134,8 @@ refused "an empty table" 3 'has no rows' "$base?table=empty"
 refused "names that say something else" 3 'names of the query' "$base?query=SELECT 1 AS rating, 2 AS b, 3 AS c"
 refused "a table without the usual names" 3 'no column that is named as the user' "$base?table=other"
 refused "no such table" 3 'does not exist' "$base?table=nothing"
+refused "a semicolon and a comment" 3 'leave out a semicolon' "$base?query=SELECT 1, 2, 3; -- all"
+refused "a row that is far too long" 3 'that is row 1 of what' "$base?query=SELECT repeat('x', 2000000), 2, 3"
 refused "a syntax error" 3 'syntax error' "$base?query=SELEKT 1"
 refused "NULL for a user" 3 ':1:1: the user id is NULL' "$base?query=SELECT NULL::int, 2, 3"
 refused "NULL for an item" 3 ':2:2: the item id is NULL' "$base?query=SELECT 1, nullif(i, 2), 3 FROM generate_series(1, 2) AS i"
@@ -251,6 +253,29 @@ for signal in INT TERM; do
     is_busy 0
     report $? "and the server stops too"
 done
+# A server that hangs answers nothing, not even that a query is to be cancelled.
+freeze() {
+    frozen=$(head -n 1 "$server_folder/data/postmaster.pid")
+    frozen="$frozen $(pgrep -P "$frozen" | tr '\n' ' ')"
+    # shellcheck disable=SC2086
+    kill -STOP $frozen
+    send TERM
+    (
+        sleep 10
+        # shellcheck disable=SC2086
+        kill -CONT $frozen
+    ) &
+    thawing=$!
+}
+begun=$SECONDS
+ended "SIGTERM while the server hangs" 143 '' "$silent" freeze
+((SECONDS - begun < 8))
+report $? "and it does not wait for it (within $((SECONDS - begun)) s)"
+kill "$thawing"
+# shellcheck disable=SC2086
+kill -CONT $frozen
+is_busy 0
+report $? "and the server stops once it is awake"
 ended "the query is cancelled at the server" 4 'canceling statement' "$trickle" cancel
 ended "the connection is ended at the server" 4 'terminating connection' "$trickle" terminate
 ended "the server is stopped" 4 'terminating connection\|closed the connection' "$trickle" server_stop fast

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets binary; train_sgd.sh's ratings are made anew, so that each stands alone
-# Gibbs and evaluation by several processes: one chain, whatever their number; other samplers are refused. A part of run.sh.
+# Gibbs and evaluation by several processes: one chain, whatever their number. A part of run.sh.
 
 "$binary" synth -q --users 5000 --items 200 --ratings 120000 --rank 3 --seed 6 -o g.dpr
 "$binary" split -q g.dpr --train gt.dpr --test gv.dpr
@@ -24,8 +24,3 @@ job 3 train gt.dpr "${gibbs[@]}" --average --chains 2 -o g.safetensors
 check "gibbs, a mean by 3 processes: status" test $? = 0
 "$binary" predict g.safetensors gv.dpr --intervals -q >log 2>&1
 check "gibbs, a mean by 3 processes: it has intervals" test $? = 0
-rm -f x.safetensors
-job 2 train gt.dpr --solver sgld -o x.safetensors
-check "sgld: status" test $? = 2
-check "sgld: one error" one_error "sgld is for one process"
-check "sgld: no model" test ! -e x.safetensors

@@ -1,6 +1,8 @@
 /*
  * A sampler on tiles, set up from arrays of ratings and run round by round, with a hand on everything that could be wrong with
  * it: what the tests of Langevin dynamics stand on. Include after cmocka.
+ *
+ * With a cluster it is the bed of one of its ranks, which has a share of the users in a folder of shards.
  */
 #ifndef DPMF_TESTS_LANGEVIN_BED_H
 #define DPMF_TESTS_LANGEVIN_BED_H
@@ -11,6 +13,7 @@
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/langevin_tiles.h"
+#include "train/rank_share.h"
 
 /* What may be wrong with a sampler. */
 struct langevin_fault {
@@ -21,12 +24,20 @@ struct langevin_fault {
     double
         leaves_owed; /* what falls due in this part of the superblocks, the last ones, is not paid */
     bool without_signs; /* of the table */
+
+    /* of ranks: */
+    bool is_alone;      /* each pays, and keys its noise, as if there were no others */
+    bool forgets;       /* what falls due at the last one is not paid */
+    bool keeps_momenta; /* they do not travel with their rows */
 };
 
 #define LANGEVIN_HONEST ((struct langevin_fault){.name = "none", .drift = 1, .temperature = 1})
 
 struct langevin_bed {
-    struct dpmf_store *store;
+    struct dpmf_store *store; /* all ratings */
+    const struct dpmf_cluster *cluster;
+    struct rank_share share;
+    struct ring *ring;
     struct tiling *tiling;
     struct factors factors;
     struct row_store users;
@@ -51,10 +62,18 @@ struct langevin_bed_options {
     size_t table;
     uint64_t seed;
     struct langevin_fault fault;
+    const struct dpmf_cluster *cluster; /* NULL: one machine; else the ratings are in ... */
+    const char *shards;                 /* ... this folder, and arrays only say how many */
 };
+
+static inline const struct dpmf_store *bed_share(const struct langevin_bed *bed) {
+    return bed->cluster ? bed->share.own : bed->store;
+}
 
 static inline bool bed_pays(const struct langevin_bed *bed, const struct superblock_view *view) {
     double n = (double)tiling_n_superblocks(bed->tiling);
+    if (bed->fault.forgets && cluster_rank(bed->cluster) + 1 == cluster_size(bed->cluster))
+        return false;
     return (double)view->superblock < n * (1 - bed->fault.leaves_owed) - 0.5;
 }
 static inline void bed_before_slice(void *self, int worker, const struct superblock_view *view,
@@ -84,7 +103,7 @@ static inline void bed_tile(struct langevin_bed *bed, const struct kernel_set *k
                             const struct langevin_bed_options *options) {
     const uint64_t plenty = (uint64_t)1 << 32;
     uint64_t missing = 0;
-    const struct tiling_options tiling = {
+    struct tiling_options tiling = {
         .kernels = kernels,
         .k = options->k,
         .threads = options->threads,
@@ -96,7 +115,41 @@ static inline void bed_tile(struct langevin_bed *bed, const struct kernel_set *k
         .missing = &missing,
     };
     const struct dpmf_run run = dpmf_run_default();
-    assert_int_equal(tiling_build(bed->store, &tiling, &run, &bed->tiling, NULL), 0);
+    const size_t n_items = (size_t)store_n_items(bed->store);
+    uint64_t *ratings = malloc((n_items + 1) * sizeof ratings[0]);
+    assert_non_null(ratings);
+    for (size_t i = 0; i < n_items; i++) ratings[i] = store_item_at(bed->store, i).n_ratings;
+    struct tiling_whole whole = {.n_ratings = store_n_ratings(bed->store),
+                                 .item_ratings = ratings,
+                                 .n_parts = 2 * (size_t)cluster_size(bed->cluster)};
+    if (bed->cluster) {
+        tiling_group_bounds(&tiling, &whole);
+        tiling.whole = &whole;
+    }
+    assert_int_equal(tiling_build(bed_share(bed), &tiling, &run, &bed->tiling, NULL), 0);
+    free(ratings);
+}
+
+/* The ratings: of the arrays, or this rank's of those in the folder. */
+static inline void bed_open(struct langevin_bed *bed, const struct dpmf_arrays *arrays,
+                            const struct langevin_bed_options *options) {
+    struct dpmf_error error = {0};
+    bed->cluster = options->cluster;
+    int code = bed->cluster ? dpmf_store_open(options->shards, NULL, NULL, &bed->store, &error)
+                            : dpmf_store_from_arrays(arrays, NULL, NULL, &bed->store, &error);
+    if (code == 0 && bed->cluster)
+        code = rank_share_open(&bed->share, bed->store, bed->cluster, &error);
+    if (code < 0) fail_msg("%s", error.message);
+}
+
+/* What travels: but for what a fault keeps. */
+static inline void bed_make_ring(struct langevin_bed *bed) {
+    const struct factor_matrix *items = &bed->factors.items;
+    struct ring_array arrays[RING_ARRAYS_MAX] = {
+        {items->rows, items->stride * sizeof(float), false}, {items->biases, sizeof(float), false}};
+    size_t n = langevin_ring_arrays(bed->langevin, arrays + 2);
+    if (bed->fault.keeps_momenta) n = 0;
+    assert_int_equal(ring_init(&bed->ring, bed->cluster, bed->tiling, 0, arrays, 2 + n, NULL), 0);
 }
 
 static inline void bed_find_items(struct langevin_bed *bed, uint64_t n_items) {
@@ -117,9 +170,7 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
     memset(bed, 0, sizeof *bed);
     bed->users.file = -1;
     bed->fault = options->fault;
-    struct dpmf_error error = {0};
-    if (dpmf_store_from_arrays(arrays, NULL, NULL, &bed->store, &error) < 0)
-        fail_msg("%s", error.message);
+    bed_open(bed, arrays, options);
     bed_tile(bed, kernels, options);
     assert_int_equal(store_n_users(bed->store), arrays->n_users);
     assert_int_equal(store_n_items(bed->store), arrays->n_items);
@@ -127,9 +178,12 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
     struct factors *factors = &bed->factors;
     const size_t stride = kernels->stride(options->k);
     factors->k = options->k;
-    factors->offset = tiling_mean_rating(bed->tiling);
-    assert_int_equal(first_rows_make_users(&factors->users, &bed->users, arrays->n_users, stride,
-                                           TILING_SPARE_ROWS, NULL, NULL),
+    double sum = tiling_mean_rating(bed->tiling) * (double)store_n_ratings(bed_share(bed));
+    assert_int_equal(rank_share_sum(bed->cluster, &sum, 1, NULL), 0);
+    factors->offset = sum / (double)store_n_ratings(bed->store);
+    assert_int_equal(first_rows_make_users(&factors->users, &bed->users,
+                                           store_n_users(bed_share(bed)), stride, TILING_SPARE_ROWS,
+                                           NULL, NULL),
                      0);
     assert_int_equal(
         factor_matrix_init(&factors->items, arrays->n_items, stride, TILING_SPARE_ROWS, NULL), 0);
@@ -151,6 +205,9 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
         .table = options->table,
         .table_without_signs = options->fault.without_signs,
         .seed = options->seed,
+        .cluster = options->fault.is_alone ? NULL : bed->cluster,
+        .first_user = bed->cluster ? rank_share_first_user(&bed->share) : 0,
+        .n_users = arrays->n_users,
     };
     assert_int_equal(langevin_init(&bed->langevin, &source, NULL), 0);
     assert_int_equal(langevin_begin_chain(bed->langevin, 0, NULL), 0);
@@ -161,9 +218,11 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
         .after_slice = bed_after_slice,
         .after_users = bed_after_users,
     };
+    if (bed->cluster) bed_make_ring(bed);
 }
 
 static inline void bed_free(struct langevin_bed *bed) {
+    ring_free(bed->ring);
     langevin_free(bed->langevin);
     sgd_epoch_free(bed->epoch);
     superblock_stream_free(bed->stream);
@@ -171,6 +230,7 @@ static inline void bed_free(struct langevin_bed *bed) {
     tiling_free(bed->tiling);
     row_store_close(&bed->users);
     factors_free(&bed->factors);
+    if (bed->cluster) rank_share_close(&bed->share);
     dpmf_store_close(bed->store);
     free(bed->item_row);
 }
@@ -180,11 +240,36 @@ static inline void bed_set_step(struct langevin_bed *bed, const struct langevin_
     langevin_set_step(bed->langevin, step);
 }
 
+struct bed_work {
+    struct langevin_bed *bed;
+    const struct sgd_rates *rates;
+    const struct sgd_watch *watch;
+};
+
+static inline int bed_work_on_part(void *self, const struct tiling_part *part, bool last,
+                                   struct dpmf_error *error) {
+    const struct bed_work *work = self;
+    const struct sgd_groups groups = {part->first_group, part->n_groups, last};
+    return sgd_epoch_run_groups(work->bed->epoch, work->bed->round - 1, &groups, work->rates,
+                                work->watch, error);
+}
+
+static inline void bed_visit(struct langevin_bed *bed, const struct sgd_rates *rates) {
+    const struct sgd_watch watch = {.noise = &bed->noise};
+    struct bed_work work = {bed, rates, &watch};
+    size_t done;
+    int code = bed->ring ? ring_round(bed->ring, bed_work_on_part, &work, NULL)
+                         : sgd_epoch_run(bed->epoch, bed->round - 1, 0, rates, &watch, &done, NULL);
+    assert_int_equal(code, 0);
+    langevin_end_round(bed->langevin);
+    if (bed->ring) assert_int_equal(ring_gather_all(bed->ring, NULL), 0);
+    assert_int_equal(langevin_take_sums(bed->langevin, NULL), 0);
+}
+
 /* A round, but for its precisions. What is drawn and what moves comes from the step as it is set at the time, so a temperature is
  * another step between the two. */
 static inline void bed_round(struct langevin_bed *bed) {
     const struct langevin_fault *fault = &bed->fault;
-    size_t done;
     bed->round++;
     struct sgd_rates rates = langevin_begin_round(bed->langevin, fault->replays ? 1 : bed->round);
     rates.rate *= (float)fault->drift;
@@ -195,9 +280,7 @@ static inline void bed_round(struct langevin_bed *bed) {
         cheated.biases *= fault->temperature;
         langevin_set_step(bed->langevin, &cheated);
     }
-    const struct sgd_watch watch = {.noise = &bed->noise};
-    assert_int_equal(sgd_epoch_run(bed->epoch, bed->round - 1, 0, &rates, &watch, &done, NULL), 0);
-    langevin_end_round(bed->langevin);
+    bed_visit(bed, &rates);
     if (fault->temperature != 1) langevin_set_step(bed->langevin, &bed->step);
     bed->squared_error = 0;
     for (size_t s = 0; s < tiling_n_superblocks(bed->tiling); s++)

@@ -452,7 +452,6 @@ static void test_wishes(void **state) {
         const char *text, *ids;
         double epsilon[3];
     } cases[] = {
-        {"", "", {0}},
         {"user,epsilon\n", "", {0}},
         {"user,epsilon\nann,0.5\nbob,0\n", "[ann][bob]", {0.5, 0}},
         {"Eps,note,user_id\n.5,x,ann\n", "[ann]", {0.5}},
@@ -485,6 +484,8 @@ static void test_bad_wishes(void **state) {
         int code;
         int64_t line, column;
     } cases[] = {
+        {"", DPMF_ERR_INPUT_EMPTY, 0, 0},
+        {"\n\n", DPMF_ERR_INPUT_EMPTY, 0, 0},
         {"ann,1\nbob\n", DPMF_ERR_INPUT_COLUMNS, 2, 0},
         {"ann,1\nbob,x\n", DPMF_ERR_INPUT_NUMBER, 2, 5},
         {"ann,1\nbob,\n", DPMF_ERR_INPUT_NUMBER, 2, 5},

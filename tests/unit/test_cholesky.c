@@ -81,6 +81,26 @@ static void test_random_matrices(void **state) {
     }
 }
 
+/* Piece by piece it is the same, to the last bit, and refused in the piece that has the bad column. */
+static void test_pieces(void **state) {
+    static double pieces[N_MAX * N_MAX];
+    (void)state;
+    make_matrix(N_MAX, 6);
+    factor(N_MAX);
+    memcpy(pieces, A, sizeof pieces);
+    for (size_t first = 0, end; first < N_MAX; first = end) {
+        end = first + 7 < N_MAX ? first + 7 : N_MAX;
+        assert_int_equal(cholesky_factor_columns(pieces, N_MAX, first, end), 0);
+    }
+    for (size_t i = 0; i < N_MAX; i++)
+        assert_memory_equal(pieces + i * N_MAX, L + i * N_MAX, (i + 1) * sizeof(double));
+
+    memcpy(pieces, A, sizeof pieces);
+    pieces[20 * N_MAX + 20] = -1;
+    assert_int_equal(cholesky_factor_columns(pieces, N_MAX, 0, 20), 0);
+    assert_int_equal(cholesky_factor_columns(pieces, N_MAX, 20, 21), DPMF_ERR_BASE_NOT_DEFINITE);
+}
+
 static void test_known(void **state) {
     (void)state;
     double known[9] = {4, 0, 0, 12, 37, 0, -16, -43, 98};
@@ -109,6 +129,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_matrices),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_known),
         cmocka_unit_test(test_refused),
     };

@@ -256,6 +256,53 @@ static void without_the_plugin_there_is_no_cluster(void **state) {
     assert_int_equal(dpmf_cluster_launched(), -1);
 }
 
+/* The last rank was told something else. */
+static void compare(void *self, const struct dpmf_cluster *cluster) {
+    struct outcome *outcome = self;
+    const int rank = cluster->rank, last = cluster->n_ranks - 1;
+    struct dpmf_error *error = &outcome->error[rank];
+    EXPECT(cluster_check_same(cluster, UINT64_MAX, "not said", "nor this", error) == 0);
+    EXPECT(cluster_check_same(cluster, 0, "not said", "nor this", error) == 0);
+    outcome->code[rank] =
+        cluster_check_same(cluster, rank == last ? 7 : 8, "they differ", "mend that", error);
+    outcome->has_agreed[rank] = cluster->state->has_agreed;
+}
+
+static void ranks_that_were_told_different_things_are_refused(void **state) {
+    struct outcome outcome;
+    (void)state;
+    run(1, 20, compare, &outcome);
+    assert_int_equal(outcome.code[0], 0);
+    for (int n = 2; n <= RANKS_MAX; n++) {
+        run(n, 20, compare, &outcome);
+        for (int r = 0; r < n; r++) {
+            assert_int_equal(outcome.code[r], DPMF_ERR_USAGE_CONFLICT);
+            assert_string_equal(outcome.error[r].message, "they differ");
+            assert_true(outcome.has_agreed[r]);
+        }
+    }
+    assert_int_equal(cluster_check_same(NULL, 1, "not said", "nor this", NULL), 0);
+}
+
+/* Rank 0 ends a phase while the others are at something else. */
+static void mistake(void *self, const struct dpmf_cluster *cluster) {
+    struct outcome *outcome = self;
+    const int rank = cluster->rank;
+    uint64_t others[2] = {UINT64_MAX / 3, 5};
+    outcome->code[rank] = rank == 0 ? cluster_agree(cluster, 0, &outcome->error[rank])
+                                    : cluster_all_max(cluster, others, 2, &outcome->error[rank]);
+}
+
+static void ranks_that_do_different_things_are_found_out(void **state) {
+    struct outcome outcome;
+    (void)state;
+    for (int n = 2; n <= RANKS_MAX; n++) {
+        run(n, 20, mistake, &outcome);
+        assert_int_equal(outcome.code[0], DPMF_ERR_CLUSTER_LOST);
+        assert_non_null(strstr(outcome.error[0].message, "do not work on the same thing"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ranks_have_what_they_should),
@@ -264,6 +311,8 @@ int main(void) {
         cmocka_unit_test(a_failure_is_everyones_and_names_the_lowest_rank),
         cmocka_unit_test(what_fails_everywhere_names_no_rank),
         cmocka_unit_test(a_rank_that_does_not_come_is_missed),
+        cmocka_unit_test(ranks_that_were_told_different_things_are_refused),
+        cmocka_unit_test(ranks_that_do_different_things_are_found_out),
         cmocka_unit_test(without_the_plugin_there_is_no_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

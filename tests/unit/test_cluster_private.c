@@ -4,6 +4,7 @@
  * Also shards themselves, the shares of ranks, and what a rank's failure leaves behind.
  */
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -400,6 +401,7 @@ static void a_set_that_is_not_whole_is_refused(void **state) {
         "\"0000000000000000\"}]}",
         "{\"dpmf_shards\":1,\"shards\":[{\"file\":\"00000.dpr\",\"users\":1}]}",
     };
+    char copied[512];
     struct world *world = *state;
     char directory[TEMP_PATH_MAX], from[TEMP_PATH_MAX], to[TEMP_PATH_MAX];
     struct dpmf_store *set = open_sharded(world, world->ratings, 3, directory);
@@ -417,6 +419,21 @@ static void a_set_that_is_not_whole_is_refused(void **state) {
     expect_refused(directory, DPMF_ERR_IO_MISSING);
     snprintf(to, sizeof to, "%.900s/00000.dpr", directory);
     assert_int_equal(link(to, from), 0);
+    expect_refused(directory, DPMF_ERR_STORE_CORRUPT);
+    /* A copy under a name of its own, in a list that was edited to have it. */
+    struct dpmf_store *copy = NULL;
+    uint64_t digest = 0;
+    assert_int_equal(store_open_file(from, &copy, NULL), 0);
+    assert_int_equal(store_digest(copy, &digest, NULL), 0);
+    int n = snprintf(copied, sizeof copied, "{\"dpmf_shards\":1,\"shards\":[");
+    for (int i = 0; i < 2; i++)
+        n += snprintf(copied + n, sizeof copied - (size_t)n,
+                      "%s{\"file\":\"0000%d.dpr\",\"users\":%" PRIu64 ",\"ratings\":%" PRIu64
+                      ",\"digest\":\"%016" PRIx64 "\"}",
+                      i > 0 ? "," : "", i, store_n_users(copy), store_n_ratings(copy), digest);
+    snprintf(copied + n, sizeof copied - (size_t)n, "]}");
+    dpmf_store_close(copy);
+    write_list(directory, copied);
     expect_refused(directory, DPMF_ERR_STORE_CORRUPT);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         write_list(directory, lists[i]);

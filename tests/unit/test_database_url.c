@@ -36,6 +36,8 @@ static void schemes_are_known(void **state) {
     assert_true(database_url_is("sqlite:a"));
     assert_true(database_url_is("postgres://"));
     assert_true(database_url_is("postgresql://h/d"));
+    assert_true(database_url_is("PostgreSQL://h/d"));
+    assert_true(database_url_is("SQLITE:a"));
     assert_false(database_url_is("ratings.csv"));
     assert_false(database_url_is("./sqlite:a"));
     assert_false(database_url_is("postgres:/x"));
@@ -125,6 +127,12 @@ static void nothing_is_echoed(void **state) {
         "postgres://h/d?table=t&password=SECRET",
         "postgres://h/d?pass%77ord=SECRET&table=t",
         "postgres://h/d?table=t&sslpassword=SECRET",
+        "postgres://h/d?table=t&PassWord=SECRET",
+        "postgres://h/d?table=t&passwd=SECRET",
+        "POSTGRES://ann:SECRET@h/d?table=t",
+        "postgres://h/d?user=ann:SECRET&table=t",
+        "postgres://h/user=ann password=SECRET?table=t",
+        "postgres://h?dbname=PASSWORD%3DSECRET&table=t",
         "postgres://h/d?table=t&SECRET",
         "postgres://h/d?table=t&x=SECRET%",
         "postgres://h/d?table=t&x=%4SECRET",

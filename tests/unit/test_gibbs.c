@@ -468,11 +468,65 @@ static void test_all_is_drawn(void **state) {
     }
 }
 
+/* ---- an end in the middle of a row --------------------------------------------------------------- */
+
+static bool stop_at_once(void *self) {
+    ++*(int *)self;
+    return true;
+}
+
+/* A row of many factors takes seconds, so it is asked within the row as well, both while ratings are added up and while the
+ * sum is factorised; the row then stays as it was. */
+static void test_stops_within_a_row(void **state) {
+    (void)state;
+    enum { K = 640, RATINGS = 120 };
+    for (size_t n = 0; n <= RATINGS; n += RATINGS) {
+        const struct kernel_set *kernels = kernel_set_choose(NULL);
+        static uint32_t other[RATINGS];
+        static float value[RATINGS];
+        static double precision[K];
+        const uint64_t start[] = {0, n};
+        struct rating_side ratings = {
+            .n = 1, .start = (uint64_t *)start, .other = other, .value = value};
+        struct factor_matrix own, items;
+        struct thread_pool *pool;
+        struct gibbs *gibbs;
+        struct chain_key key = {.seed = 1, .round = 1};
+        struct dpmf_error error = {0};
+        int asked = 0;
+        for (size_t x = 0; x < K; x++) precision[x] = 1;
+        assert_int_equal(factor_matrix_init(&own, 1, kernels->stride(K), 0, NULL), 0);
+        assert_int_equal(factor_matrix_init(&items, 1, kernels->stride(K), 0, NULL), 0);
+        assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+        assert_int_equal(gibbs_init(&gibbs, kernels, K, pool, NULL), 0);
+        const struct gibbs_side side = {
+            .ratings = &ratings,
+            .own = &own,
+            .other = &items,
+            .precision = precision,
+            .bias_precision = 1,
+            .noise = 1,
+            .purpose = CHAIN_GIBBS_USERS,
+        };
+        own.biases[0] = 7;
+        assert_int_equal(gibbs_sweep(gibbs, &side, &key, stop_at_once, &asked, &error),
+                         DPMF_ERR_BASE_CANCELLED);
+        assert_string_equal(error.message, "interrupted");
+        assert_int_equal(asked, 1);
+        assert_true(own.biases[0] == 7 && own.rows[0] == 0);
+        assert_int_equal(gibbs_sweep(gibbs, &side, &key, NULL, NULL, NULL), 0);
+        assert_true(own.biases[0] != 7 && own.rows[0] != 0);
+        gibbs_free(gibbs);
+        thread_pool_free(pool);
+        factor_matrix_free(&own);
+        factor_matrix_free(&items);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_four_by_four),
-        cmocka_unit_test(test_two_factors),
-        cmocka_unit_test(test_noise_is_drawn),
+        cmocka_unit_test(test_stops_within_a_row), cmocka_unit_test(test_four_by_four),
+        cmocka_unit_test(test_two_factors),        cmocka_unit_test(test_noise_is_drawn),
         cmocka_unit_test(test_all_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

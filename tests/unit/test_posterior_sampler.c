@@ -296,8 +296,37 @@ static void test_threads(void **state) {
     }
 }
 
+/* ---- an end in the middle of a round ---------------------------------------------------------- */
+
+static bool stop_later(void *left) { return --*(int *)left < 0; }
+
+/* Asked after each row of a round: the rows after the answer are as they were. */
+static void test_stops_within_a_round(void **state) {
+    struct posterior_data data = make_data(true, weights);
+    struct posterior_chain chain;
+    struct thread_pool *pool;
+    struct secure_random random;
+    struct dpmf_error error = {0};
+    double before[3 * RATINGS];
+    int left = 1;
+    (void)state;
+    secure_random_init_insecure(&random, 7);
+    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+    assert_int_equal(posterior_chain_init(&chain, &plain, &data, &random, pool, 0, 2, NULL), 0);
+    chain.should_stop = stop_later;
+    chain.self = &left;
+    memcpy(before, chain.users, sizeof before);
+    assert_int_equal(posterior_chain_round(&chain, &error), DPMF_ERR_BASE_CANCELLED);
+    assert_string_equal(error.message, "interrupted");
+    for (int user = 0; user < 2; user++) assert_true(chain.users[3 * user] != before[3 * user]);
+    assert_memory_equal(chain.users + 6, before + 6, 3 * sizeof before[0]);
+    posterior_chain_free(&chain);
+    thread_pool_free(pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stops_within_a_round),
         cmocka_unit_test(test_users),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_prior),

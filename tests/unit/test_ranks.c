@@ -1,5 +1,5 @@
 /*
- * Training by several ranks, which are threads here: parts visit every rank once a round and nobody
+ * Training by several ranks, which are threads here, by SGD and by samplers: parts visit every rank once a round and nobody
  * else's rows are touched; models as good as those of one machine; the same bits for any number of
  * threads; snapshots that any number of ranks goes on from; one rank's failure is everyone's; and
  * what ranks cannot do is refused.
@@ -236,7 +236,7 @@ static void go_round(void *self, const struct dpmf_cluster *cluster) {
     struct rank_rows rows = {.job = job, .add = 1, .n_parts = 2 * (uint64_t)n};
     for (int r = 0; r < cluster_rank(cluster); r++) rows.add *= 10;
     rows.visits = calloc(ITEMS, sizeof *rows.visits);
-    const struct ring_array array = {rows.visits, sizeof *rows.visits};
+    const struct ring_array array = {rows.visits, sizeof *rows.visits, false};
     assert_int_equal(ring_init(&ring, cluster, tiling, 3, &array, 1, &error), 0);
     const uint64_t before = cluster->state->bytes_sent;
     for (uint64_t round = 0; round < job->rounds; round++) {
@@ -430,6 +430,65 @@ static void test_gibbs_is_one_chain(void **state) {
     }
 }
 
+/* Langevin dynamics by ranks are another chain than on one machine, of the same distribution: their
+ * means are as good. All ranks know the same of it. */
+static void test_langevin_as_good_as_one(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"sgld", "sghmc", "sgnht"};
+    for (size_t i = 0; i < 3; i++) {
+        double rmse = 0;
+        uint32_t samples = 0;
+        for (int n = 1; n <= 3; n += 2) {
+            struct job job = job_of(b_file);
+            job.options.solver = solvers[i];
+            job.options.factors = 4;
+            job.options.epochs = 24;
+            job.options.burn_in = 12;
+            job.options.average = true;
+            job.options.chains = 2;
+            job.validate = true;
+            int code = run_job(&job, n);
+            if (code < 0) print_message("%d ranks: %s\n", n, job.error[0].message);
+            assert_int_equal(code, 0);
+            const double found = test_rmse(b_file);
+            print_message("%s, %d ranks: %.4f, ESS %.0f\n", solvers[i], n, found,
+                          job.report[0].ess);
+            assert_float_equal(found, job.report[0].valid_rmse, 1e-4);
+            assert_int_equal(job.n_epochs_told, 2 * job.options.epochs);
+            for (int r = 1; r < n; r++) {
+                assert_true(job.report[r].valid_rmse == job.report[0].valid_rmse);
+                assert_true(job.report[r].rhat == job.report[0].rhat);
+                assert_true(job.report[r].step == job.report[0].step);
+            }
+            if (n > 1) {
+                assert_int_equal(job.report[0].samples, samples);
+                assert_int_equal(job.report[0].ranks, n);
+                assert_true(job.report[0].bytes_sent > 0);
+                assert_true(fabs(found / rmse - 1) < 0.01); /* chains this short differ by 0.3 % */
+            }
+            rmse = found;
+            samples = job.report[0].samples;
+        }
+    }
+}
+
+/* A sample by itself, with more ranks than the store has blocks; the same bits for any number of
+ * threads. */
+static void test_langevin_deterministic(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"sgld", "sghmc", "sgnht"};
+    for (size_t i = 0; i < 3; i++)
+        for (int threads = 1; threads <= 3; threads += 2) {
+            struct job job = job_of(threads == 1 ? a_file : b_file);
+            job.options.solver = solvers[i];
+            job.options.epochs = 4;
+            job.options.deterministic = true;
+            job.threads = threads;
+            assert_int_equal(run_job(&job, i == 0 ? 8 : 3), 0);
+            if (threads > 1) expect_same_file(a_file, b_file);
+        }
+}
+
 struct measuring {
     const char *model;
     struct dpmf_evaluation found[RANKS_MAX];
@@ -498,6 +557,28 @@ static void test_gibbs_interrupted(void **state) {
     assert_int_equal(run_job(&job, 3), DPMF_ERR_BASE_CANCELLED);
 }
 
+static void test_langevin_ends(void **state) {
+    (void)state;
+    struct job job = job_of(a_file);
+    job.options.solver = "sgld";
+    job.options.epochs = 1000;
+    job.stop_rank = 2;
+    job.stop_at = 200;
+    assert_int_equal(run_job(&job, 3), DPMF_ERR_BASE_CANCELLED);
+    job = job_of(a_file);
+    job.options.solver = "sghmc";
+    job.options.epochs = 1000;
+    job.last_epoch = 2; /* before there is anything to average over */
+    job.options.average = true;
+    assert_int_equal(run_job(&job, 3), 0);
+    assert_int_equal(job.report[2].samples, 1);
+    job = job_of(a_file);
+    job.options.solver = "sgld";
+    job.options.step = 1e3;
+    assert_int_equal(run_job(&job, 3), DPMF_ERR_TRAIN_DIVERGED);
+    for (int r = 0; r < 3; r++) assert_non_null(strstr(job.error[r].hint, "--step"));
+}
+
 static void test_diverges_everywhere(void **state) {
     (void)state;
     struct job job = job_of(a_file);
@@ -528,7 +609,13 @@ static void test_refusals(void **state) {
     expect_refused(&job, DPMF_ERR_USAGE_MEMORY, "memory");
     job = job_of(a_file);
     job.options.solver = "sgld";
-    expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "one process");
+    job.options.snapshot = snapshot_file;
+    expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "snapshots");
+    job = job_of(a_file);
+    job.options.solver = "sghmc";
+    job.options.average = true;
+    job.memory = 6 << 20;
+    expect_refused(&job, DPMF_ERR_USAGE_MEMORY, "memory");
     job = job_of("/nonexistent/directory/m.safetensors");
     assert_int_equal(run_job(&job, 2), DPMF_ERR_IO_MISSING);
     job = job_of(a_file);
@@ -538,12 +625,21 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_are_even),      cmocka_unit_test(test_parts_visit_everyone),
-        cmocka_unit_test(test_as_good_as_one),      cmocka_unit_test(test_validates),
-        cmocka_unit_test(test_deterministic),       cmocka_unit_test(test_resume_with_others),
-        cmocka_unit_test(test_gibbs_is_one_chain),  cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_gibbs_interrupted),   cmocka_unit_test(test_evaluates_together),
-        cmocka_unit_test(test_diverges_everywhere), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_parts_are_even),
+        cmocka_unit_test(test_parts_visit_everyone),
+        cmocka_unit_test(test_as_good_as_one),
+        cmocka_unit_test(test_validates),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_resume_with_others),
+        cmocka_unit_test(test_gibbs_is_one_chain),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_gibbs_interrupted),
+        cmocka_unit_test(test_evaluates_together),
+        cmocka_unit_test(test_diverges_everywhere),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_langevin_as_good_as_one),
+        cmocka_unit_test(test_langevin_deterministic),
+        cmocka_unit_test(test_langevin_ends),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);
 }

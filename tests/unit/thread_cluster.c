@@ -181,7 +181,7 @@ static void end_job(void *self, int status) {
     (void)status;
 }
 
-static void close_rank(void *self) { (void)self; }
+static void close_rank(void *self, int status) { (void)self, (void)status; }
 
 static const struct cluster_ops ops = {
     begin_send, begin_receive, test, wait_for, host, set_timeout, end_job, close_rank,

@@ -177,11 +177,12 @@ static void *keep_beating(void *argument) {
 
 /* With the lock. @return the rank that has been silent for too long, or -1. When this process itself was not
  * running for long (a laptop that slept, a debugger), its ears were closed too: nobody is blamed for that,
- * because what came meanwhile is heard before anyone is missed. */
-static int missed(struct mpi_rank *self) {
+ * because what came meanwhile is heard before anyone is missed. Who has left is missed by those that have not
+ * even begun to: it cannot have done what they do. */
+static int missed(struct mpi_rank *self, bool is_closing) {
     const double at = now();
     for (int r = 0; r < self->n_ranks; r++)
-        if (is_tied(self, r) && !self->lives[r].has_left &&
+        if (is_tied(self, r) && !(is_closing && self->lives[r].has_left) &&
             at - self->lives[r].heard > self->timeout)
             return r;
     return -1;
@@ -297,7 +298,7 @@ static int wait_for(void *of, struct cluster_request **request, struct dpmf_erro
         int code = look(self, request, error);
         if (code == 0 && looks % SPINS == SPINS - 1) {
             listen_to_all(self);
-            silent = missed(self);
+            silent = missed(self, false);
         }
         pthread_mutex_unlock(&self->lock);
         if (code != 0) return code < 0 ? code : 0;
@@ -358,22 +359,26 @@ static bool is_parted(struct mpi_rank *self, int rank) {
     return is_sent(life) && life->out == FAREWELL && life->has_left;
 }
 
-/* All ranks get here, or none: see dpmf_cluster_close. Each says farewell and hears it, so that no beat is left under way. */
-static void close_rank(void *of) {
+/* With the farewells. What the ranks had to do together is done; one that went silent now is not waited for. */
+static void pause_closing(struct mpi_rank *self, int status) {
     static const struct timespec pause = {0, 1000000};
+    listen_to_all(self);
+    if (missed(self, true) >= 0) MPI_Abort(MPI_COMM_WORLD, status);
+    nanosleep(&pause, NULL);
+}
+
+/* All ranks get here, or none: see dpmf_cluster_close. Each says farewell and hears it, so that no beat is left under way. */
+static void close_rank(void *of, int status) {
     struct mpi_rank *self = of;
     stop_heart(self);
     for (int r = 0; r < self->n_ranks; r++) {
         if (!is_tied(self, r)) continue;
-        while (!is_sent(&self->lives[r])) nanosleep(&pause, NULL);
+        while (!is_sent(&self->lives[r])) pause_closing(self, status);
         send_beat(self, r, FAREWELL);
     }
     for (int r = 0; r < self->n_ranks; r++)
-        while (is_tied(self, r) && !is_parted(self, r)) {
-            if (missed(self) >= 0) MPI_Abort(MPI_COMM_WORLD, 0);
-            nanosleep(&pause, NULL);
-        }
-    MPI_Finalize();
+        while (is_tied(self, r) && !is_parted(self, r)) pause_closing(self, status);
+    MPI_Finalize(); /* which waits for all ranks, and can be waited for in no other way: programs/ranks.c does */
     free_rank(self);
 }
 

@@ -9,6 +9,7 @@ try "user,epsilon\n$user,2.5\n"
 try "user,epsilon\n$user,1\nnobody,1\n"
 try "user,epsilon\nsomebody,1\nnobody,1\n"
 try "user,epsilon\n$user,nan\n"
+try ""
 ls
 try "user,epsilon\n$user,0.5\nnobody,0\n"
 dpmf privacy show x.safetensors | grep -A1 'asked for a smaller'

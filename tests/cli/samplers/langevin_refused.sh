@@ -10,6 +10,7 @@ for solver in sgld sghmc sgnht; do
     try --solver $solver --learning-rate 0.1
     try --solver $solver --step 0
     try --solver $solver --step -1
+    try --solver $solver --step 1e-300
     try --solver $solver --step 1000 -k 2 --epochs 5
     try --solver $solver --samples 10
     try --solver $solver --epochs 5 --burn-in 5

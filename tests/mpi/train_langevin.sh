@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154 # run.sh sets binary and here
+# Langevin samplers by several processes: chains of their own, of one distribution. A part of run.sh.
+# Everybody rates as much as everybody else, so that chains get far in few epochs: in what is compared, chance is a tenth of a per cent.
+
+awk 'function draw() { return (seed = (seed * 16807) % 2147483647) / 2147483647 }
+function bell() { return draw() + draw() + draw() + draw() - 2 }
+BEGIN {
+    seed = 5
+    for (j = 0; j < 400; j++) { a[j] = 2 * bell(); b[j] = 2 * bell(); c[j] = bell() }
+    for (i = 0; i < 1200; i++) {
+        x = 2 * bell(); y = 2 * bell(); z = bell(); start = int(400 * draw())
+        for (m = 0; m < 80; m++) {
+            j = (start + 5 * m + int(5 * draw())) % 400
+            printf "u%d,i%d,%.3f\n", i, j, 3 + c[j] + z + x * a[j] + y * b[j] + 2 * bell()
+        }
+    }
+}' >flat.csv
+"$binary" import -q flat.csv -o flat.dpr
+"$binary" split -q flat.dpr --train lt.dpr --test lv.dpr
+check "ratings to sample from" "$binary" shard -q lt.dpr --parts 4 -o lt.shards
+number() { sed -nE "s/.*\"$2\":([0-9.e+-]+).*/\1/p" "$1" | tail -n 1; }
+error_of() { "$binary" evaluate "$1" lv.dpr --json -q | sed -nE 's/.*"rmse":([0-9.e+-]+).*/\1/p'; }
+# within A B PERCENT
+within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1 + p / 100 && b / a < 1 + p / 100) }'; }
+
+while read -r solver epochs burn_in chains; do
+    sampling=(--solver "$solver" -k 2 --epochs "$epochs" --burn-in "$burn_in" --chains "$chains" --average -j 1 -q --json)
+    "$binary" train lt.dpr "${sampling[@]}" -o l1.safetensors >alone.json
+    one=$(error_of l1.safetensors)
+    for n in 1 2 3; do
+        rm -f l.safetensors
+        job "$n" train lt.shards --valid lv.dpr "${sampling[@]}" -o l.safetensors
+        check "$solver, $n processes: status" test $? = 0
+        many=$(error_of l.safetensors)
+        check "$solver, $n processes: $many, one process $one" within "$many" "$one" 0.3
+        check "$solver, $n processes: one tells" test "$(grep -c '"event":"epoch"' log)" = "$((chains * epochs))"
+        check "$solver, $n processes: as many samples" test "$(number log samples)" = "$(number alone.json samples)"
+        check "$solver, $n processes: what was told" within "$(number log valid_rmse)" "$many" 0.001
+        ((n > 1)) || continue
+        expected=$(python3 "$here/../../bench/scaling_model.py" bytes --ranks "$n" --items 400 --factors 2 --solver "$solver")
+        sent=$(number log bytes_sent)
+        check "$solver, $n processes: $sent bytes sent, $((chains * epochs)) times $expected" \
+            within "$sent" "$((chains * epochs * expected))" 10
+    done
+    "$binary" predict l.safetensors lv.dpr --intervals -q >log 2>&1
+    check "$solver, a mean by 3 processes: it has intervals" test $? = 0
+done <<'TRIALS'
+sgld 400 200 4
+sghmc 300 200 4
+sgnht 500 300 4
+TRIALS
+
+rm -f x.safetensors
+job 2 train lt.shards --solver sgld --snapshot x.snapshot -o x.safetensors
+check "sgld, a snapshot: status" test $? = 2
+check "sgld, a snapshot: one error" one_error "sgld makes no snapshots"
+check "sgld, a snapshot: no model" test ! -e x.safetensors
