@@ -4,8 +4,8 @@
 #
 #     tests/paper/run.sh build/dpmf
 set -uo pipefail
-cd "$(dirname "$0")" || exit 70
 DPMF_BINARY=$(realpath "$1")
+cd "$(dirname "$0")" || exit 70
 export DPMF_BINARY PYTHONDONTWRITEBYTECODE=1
 # Peers and real ratings of this machine are no part of these tests.
 unset LIBMF LIBMF_BUILD PROTOTYPE GRAPHCHI AUTHORS PEER_PYTHON NETFLIX YAHOO MOVIELENS PYTHONPATH
