@@ -137,7 +137,7 @@ catches "no objects where some should be" 'no object files' --objects build
 # packages.txt: package, known purpose, a reason; every package once.
 cd "$root"
 if awk '/^(#|$)/ { next }
-    NF < 3 || $2 !~ /^(build|test|long|browser|db|mpi|paper|lint|bench)(,(build|test|long|browser|db|mpi|paper|lint|bench))*$/ || seen[$1]++ { print; bad = 1 }
+    NF < 3 || $2 !~ /^(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench)(,(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench))*$/ || seen[$1]++ { print; bad = 1 }
     END { exit bad }' packages.txt >"$scratch/out"; then
     ok
 else
@@ -176,7 +176,7 @@ refuses() { ! installs "$@"; }
 machine() {
     rm -f "$scratch"/{calls,updated,offline}
     : >"$scratch/calls"
-    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev clang lld wasi-libc \
+    printf '%s\n' make cmake gcc libc6-dev zlib1g-dev libzstd-dev libxxhash-dev libmicrohttpd-dev libsqlite3-dev libpq-dev clang lld wasi-libc \
         libclang-rt-14-dev-wasm32 >"$scratch/installed"
 }
 expect() {
