@@ -47,10 +47,10 @@ static void try_broadcast(void *self, const struct dpmf_cluster *cluster) {
     struct outcome *outcome = self;
     const int rank = cluster->rank;
     for (int root = 0; root < cluster->n_ranks; root++) {
-        char text[16] = "";
+        char text[24] = "";
         if (rank == root) snprintf(text, sizeof text, "from %d", root);
         EXPECT(cluster_broadcast(cluster, text, sizeof text, root, NULL) == 0);
-        char wanted[16];
+        char wanted[24];
         snprintf(wanted, sizeof wanted, "from %d", root);
         EXPECT(strcmp(text, wanted) == 0);
     }
