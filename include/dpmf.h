@@ -422,8 +422,8 @@ struct dpmf_train_report {
     bool stopped_early;
     bool tiles_on_disk; /* tiles and users' vectors were streamed: more than run->memory */
     char kernels[16];
-    int ranks;           /* of run->cluster that took part; 0: there was none, and neither ... */
-    uint64_t bytes_sent; /* ... what they sent each other in the epochs, all together ... */
+    int ranks;             /* of run->cluster that took part; 0: there was none, and neither ... */
+    uint64_t bytes_sent;   /* ... what they sent each other in the epochs, all together ... */
     double seconds_waited; /* ... nor how long each waited for it, in the mean; NaN: not known */
 
     /* Of samplers. */
@@ -534,10 +534,12 @@ struct dpmf_private_options {
     uint64_t insecure_seed;
 
     /* Of the mechanism "posterior" alone, whose promise is conditional and has no delta; all of it is public. */
-    uint32_t max_ratings; /* tau: so many of a user's ratings count, the others are left out by coins */
-    double kappa;         /* how far beyond the range predictions may go; NaN: a quarter of the range */
-    double rho;           /* the largest weight of a user with few ratings; at least 1 */
-    uint32_t factors, rounds, chains; /* 0: as many as are good; the first chain's last draw is released */
+    uint32_t
+        max_ratings; /* tau: so many of a user's ratings count, the others are left out by coins */
+    double kappa;    /* how far beyond the range predictions may go; NaN: a quarter of the range */
+    double rho;      /* the largest weight of a user with few ratings; at least 1 */
+    uint32_t factors, rounds,
+        chains;        /* 0: as many as are good; the first chain's last draw is released */
     const char *trace; /* NULL, or an SVG file to draw the chains in: for the curator alone */
 };
 
@@ -646,7 +648,8 @@ struct dpmf_bench_result {
     uint64_t model_bytes;
     bool tiles_on_disk;
     char solver[8];
-    double of_sgd; /* the speed in terms of that of sgd, whose epochs took turns with these; 1 of sgd */
+    double
+        of_sgd; /* the speed in terms of that of sgd, whose epochs took turns with these; 1 of sgd */
 };
 
 /* Measures the speed of training on `store` with run->threads threads. Writes nothing. */
@@ -807,9 +810,9 @@ enum dpmf_ledger_state {
 struct dpmf_ledger_entry {
     const char *id; /* of the release, 32 hexadecimal digits */
     enum dpmf_ledger_state state;
-    bool is_conditional; /* its guarantee depends on the convergence of a sampler */
+    bool is_conditional;       /* its guarantee depends on the convergence of a sampler */
     double mu, delta, epsilon; /* delta 0: there is none, of a conditional one */
-    int64_t time; /* seconds since 1970 at which it was reserved */
+    int64_t time;              /* seconds since 1970 at which it was reserved */
 };
 
 /* People whose budget is spent together. */
@@ -853,9 +856,9 @@ struct dpmf_statement {
     char *text; /* for people, some pages of plain sentences */
     double epsilon, delta;
     const char *mechanism;
-    bool is_conditional;         /* what it promises holds only if a sampler has converged: not proven */
-    bool is_insecure;            /* its noise came from a seed: NOT PRIVATE */
-    bool is_research;            /* private figures were shown: NOT PRIVATE, not to be published */
+    bool is_conditional; /* what it promises holds only if a sampler has converged: not proven */
+    bool is_insecure;    /* its noise came from a seed: NOT PRIVATE */
+    bool is_research;    /* private figures were shown: NOT PRIVATE, not to be published */
     bool catalogue_from_ratings; /* its list of items is not covered */
 };
 
@@ -909,9 +912,10 @@ enum dpmf_export_form {
 /* How it is written, and that it may be. */
 struct dpmf_export_options {
     enum dpmf_export_form form;
-    bool not_private; /* must be true for whatever is not proven to be private, and for nothing else */
-    bool users;       /* of a checkpoint, the users' vectors too */
-    bool replace;     /* what is there, of all forms but directories */
+    bool
+        not_private; /* must be true for whatever is not proven to be private, and for nothing else */
+    bool users;      /* of a checkpoint, the users' vectors too */
+    bool replace;    /* what is there, of all forms but directories */
     const char *const *titles; /* NULL, or one for each item of the model; NULL among them: none */
 };
 
