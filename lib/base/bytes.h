@@ -82,6 +82,7 @@ struct byte_buffer {
 
 /* @return where `n` more bytes may be written, or NULL; the caller advances buffer->n */
 static inline uint8_t *byte_buffer_room(struct byte_buffer *buffer, size_t n) {
+    if (buffer->bytes && n <= buffer->capacity - buffer->n) return buffer->bytes + buffer->n;
     if (n > SIZE_MAX - buffer->n) return NULL;
     if (!memory_reserve(&buffer->bytes, &buffer->capacity, buffer->n + n, 1)) return NULL;
     return buffer->bytes + buffer->n;

@@ -1,7 +1,9 @@
 /*
  * The pipeline that import, describe, split, export and synth run on. All threads are alike: each
- * takes whichever step is due next, first of all consuming, because that is what frees jobs. Jobs
- * form a ring in the order of production, so one number tells which is the oldest.
+ * takes whichever step is due next, first of all consuming, because that is what frees jobs. Only
+ * who has just produced goes on producing while there are idle threads to do the rest: where
+ * producing is the slowest step it then never waits for a thread to wake up. Jobs form a ring in the
+ * order of production, so three numbers tell how far each step is.
  */
 #include "base/pipeline.h"
 
@@ -15,7 +17,7 @@ enum { PIPELINE_THREADS_MAX = 1024 };
 
 /* What a job carries besides the caller's object. `code` is its own failure, told in its turn. */
 struct slot {
-    bool worked; /* produced and worked on: may be consumed when its turn comes */
+    bool worked; /* may be consumed when its turn comes */
     int code;
     struct dpmf_error error;
 };
@@ -29,7 +31,8 @@ struct pipeline {
     pthread_mutex_t mutex; /* guards all that follows, and each slot between its steps */
     pthread_cond_t due;    /* some step may be due */
     struct slot *slots;    /* number i of all jobs ever produced is in slot i % n_jobs */
-    uint64_t n_produced, n_consumed;
+    uint64_t n_produced, n_taken, n_consumed; /* taken: to be worked on */
+    int n_idle;
     bool producing, consuming; /* by some thread, right now */
     bool ended;                /* nothing more will be produced */
     bool stopped;              /* nothing more will be done */
@@ -59,6 +62,8 @@ static bool consume_is_due(const struct pipeline *p) {
            p->slots[p->n_consumed % p->n_jobs].worked;
 }
 
+static bool work_is_due(const struct pipeline *p) { return p->n_taken < p->n_produced; }
+
 static bool produce_is_due(const struct pipeline *p) {
     return !p->producing && !p->ended && p->n_produced - p->n_consumed < p->n_jobs;
 }
@@ -71,7 +76,8 @@ static bool is_over(const struct pipeline *p) {
  * when there is a step for it, and will itself wake the next. So nobody sleeps over a step that is
  * due, and nobody is woken for nothing. */
 static void unlock_and_wake(struct pipeline *p) {
-    if (!p->stopped && (consume_is_due(p) || produce_is_due(p))) pthread_cond_signal(&p->due);
+    if (!p->stopped && (consume_is_due(p) || work_is_due(p) || produce_is_due(p)))
+        pthread_cond_signal(&p->due);
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -104,8 +110,10 @@ static void consume(struct pipeline *p) {
     if (code < 0) stop(p, code, &slot->error);
 }
 
-static void work(struct pipeline *p, int worker, struct slot *slot, void *job) {
-    if (slot->code == 0 && p->stages->work && !p->stopped) {
+static void work(struct pipeline *p, int worker) {
+    void *job;
+    struct slot *slot = slot_of(p, p->n_taken++, &job);
+    if (slot->code == 0 && p->stages->work) {
         unlock_and_wake(p);
         int code = p->stages->work(p->self, worker, job, &slot->error);
         pthread_mutex_lock(&p->mutex);
@@ -116,7 +124,7 @@ static void work(struct pipeline *p, int worker, struct slot *slot, void *job) {
     slot->worked = true;
 }
 
-static void produce_and_work(struct pipeline *p, int worker) {
+static void produce(struct pipeline *p) {
     void *job;
     struct slot *slot = slot_of(p, p->n_produced, &job);
     slot->code = 0;
@@ -126,26 +134,35 @@ static void produce_and_work(struct pipeline *p, int worker) {
     int code = p->stages->produce(p->self, job, &slot->error);
     pthread_mutex_lock(&p->mutex);
     p->producing = false;
-    if (code == 0) {
-        p->ended = true;
-        return;
-    }
+    if (code <= 0) p->ended = true;
     if (code < 0) slot->code = code;
-    p->n_produced++;
-    work(p, worker, slot, job);
+    if (code != 0) p->n_produced++;
+}
+
+static void wait_for_step(struct pipeline *p) {
+    p->n_idle++;
+    pthread_cond_wait(&p->due, &p->mutex);
+    p->n_idle--;
 }
 
 static void take_steps(struct pipeline *p, int worker) {
+    bool produced = false; /* by this thread, just now */
     pthread_mutex_lock(&p->mutex);
     while (!p->stopped) {
-        if (consume_is_due(p))
+        bool go_on = produced && p->n_idle > 0 && produce_is_due(p);
+        produced = false;
+        if (consume_is_due(p) && !go_on) {
             consume(p);
-        else if (produce_is_due(p))
-            produce_and_work(p, worker);
-        else if (is_over(p))
+        } else if (work_is_due(p) && !go_on) {
+            work(p, worker);
+        } else if (produce_is_due(p)) {
+            produce(p);
+            produced = true;
+        } else if (is_over(p)) {
             stop(p, 0, NULL);
-        else
-            pthread_cond_wait(&p->due, &p->mutex);
+        } else {
+            wait_for_step(p);
+        }
     }
     pthread_mutex_unlock(&p->mutex);
 }

@@ -11,15 +11,10 @@
 #include "ratings/source.h"
 
 enum {
-    DATABASE_CHUNK_BYTES = 1 << 20,
+    DATABASE_CHUNK_BYTES = 2 << 20,
     DATABASE_ROW_MAX =
         1 << 20, /* as for a line of text: no two ids of 64 KiB and a rating are more */
     DATABASE_NUMBER_MAX = 24, /* bytes of an int64 as text, and some */
-};
-
-/* Room for ids that are numbers, as text, until a batch of records is taken. */
-struct database_numbers {
-    char text[RECORD_BATCH][2][DATABASE_NUMBER_MAX];
 };
 
 /* An id that is a number, as text, which grows from the end of its room: no digit is moved. */
@@ -34,6 +29,40 @@ static inline const char *database_number_text(int64_t number, char room[DATABAS
     if (number < 0) room[--at] = '-';
     *length = DATABASE_NUMBER_MAX - at;
     return room + at;
+}
+
+enum { DATABASE_IDS = 2 }; /* COLUMN_USER and COLUMN_ITEM, the first of the roles */
+
+/* Ids that are numbers, as text, until a batch of records is taken: each record of it has its room. Most tables are
+ * sorted by user or by item, so the last number of either is remembered and the same one not written again. */
+struct database_numbers {
+    char text[RECORD_BATCH][DATABASE_IDS][DATABASE_NUMBER_MAX];
+    struct {
+        int64_t number;
+        const char *text;
+        uint32_t length;
+        int record; /* in whose room the text is; RECORD_BATCH for none */
+    } last[DATABASE_IDS];
+};
+
+/* Before the first record of a chunk. */
+static inline void database_numbers_begin(struct database_numbers *numbers) {
+    for (int i = 0; i < DATABASE_IDS; i++) numbers->last[i].record = RECORD_BATCH;
+}
+
+/* The text of record n's id; valid until the batch is taken. A remembered text is good as long as its room is not ahead:
+ * then no later record of this batch will write there. */
+static inline const char *database_number_id(struct database_numbers *numbers, int n,
+                                             enum column_role role, int64_t number,
+                                             uint32_t *length) {
+    if (numbers->last[role].number != number || numbers->last[role].record > n) {
+        numbers->last[role].text =
+            database_number_text(number, numbers->text[n][role], &numbers->last[role].length);
+        numbers->last[role].number = number;
+        numbers->last[role].record = n;
+    }
+    *length = numbers->last[role].length;
+    return numbers->last[role].text;
 }
 
 /* Opens what database_url_is() says yes to. As source_open. */

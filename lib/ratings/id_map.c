@@ -180,7 +180,11 @@ void id_map_find_many(const struct id_map *map, const struct id_text *ids, int n
         keys[i] = key_of(map, ids[i]);
         __builtin_prefetch(&table->slots[first_slot(table, keys[i].hash)]);
     }
-    for (int i = 0; i < n; i++) numbers[i] = find(map, table, &keys[i], ids[i]);
+    for (int i = 0; i < n; i++) {
+        bool again = i > 0 && keys[i].word == keys[i - 1].word && keys[i].tag == keys[i - 1].tag &&
+                     !(keys[i].tag & TAG_HASHED);
+        numbers[i] = again ? numbers[i - 1] : find(map, table, &keys[i], ids[i]);
+    }
 }
 
 static void put_slot(struct table *table, const struct id_key *key, uint32_t number) {

@@ -114,9 +114,9 @@ static void warn_of_empty(struct import *import, const struct dpmf_error *error)
     pthread_mutex_unlock(&import->report_lock);
 }
 
-/* An id that had no number when its chunk was parsed. */
+/* An id that had no number when its chunk was parsed, of records in a row. */
 struct new_id {
-    size_t record;
+    size_t record, n_records;
     size_t offset; /* into the job's id_bytes */
     uint32_t length;
     bool is_item;
@@ -141,14 +141,31 @@ struct read_job {
     struct byte_buffer id_bytes;
 };
 
+static struct id_text new_id_text(const struct read_job *job, const struct new_id *new_id) {
+    return (struct id_text){(const char *)job->id_bytes.bytes + new_id->offset, new_id->length};
+}
+
+/* Whether this record goes on with what was kept last: ratings often come sorted by user or by item. */
+static bool goes_on(const struct read_job *job, size_t record, bool is_item, struct id_text id) {
+    if (job->n_new == 0) return false;
+    const struct new_id *last = &job->new_ids[job->n_new - 1];
+    return last->is_item == is_item && last->record + last->n_records == record &&
+           last->length == id.length &&
+           memcmp(new_id_text(job, last).bytes, id.bytes, id.length) == 0;
+}
+
 static int keep_new_id(struct read_job *job, size_t record, bool is_item, struct id_text id,
                        struct dpmf_error *error) {
+    if (goes_on(job, record, is_item, id)) {
+        job->new_ids[job->n_new - 1].n_records++;
+        return 0;
+    }
     uint8_t *room = byte_buffer_room(&job->id_bytes, id.length);
     if (!room ||
         !memory_reserve(&job->new_ids, &job->new_capacity, job->n_new + 1, sizeof job->new_ids[0]))
         return error_no_memory(error);
     memcpy(room, id.bytes, id.length);
-    job->new_ids[job->n_new++] = (struct new_id){record, job->id_bytes.n, id.length, is_item};
+    job->new_ids[job->n_new++] = (struct new_id){record, 1, job->id_bytes.n, id.length, is_item};
     job->id_bytes.n += id.length;
     return 0;
 }
@@ -164,6 +181,19 @@ static int reserve_records(struct read_job *job, size_t n, struct dpmf_error *er
 
 static_assert((int)RECORD_BATCH <= (int)ID_MAP_MANY, "a batch is looked up at once");
 
+/* The numbers of the n records from `first` on; ids that have none are kept. */
+static int look_up(struct read_job *job, const struct id_text *ids, size_t first, int n,
+                   bool is_item, struct dpmf_error *error) {
+    const struct import *import = job->import;
+    uint32_t *number = (is_item ? job->item : job->user) + first;
+    int code = 0;
+    id_map_find_many(is_item ? import->items : import->users, ids, n, number);
+    for (int i = 0; i < n && code == 0; i++)
+        if (number[i] == ID_MAP_NONE)
+            code = keep_new_id(job, first + (size_t)i, is_item, ids[i], error);
+    return code;
+}
+
 /* The batch's owner: looks up a cache-full of records. */
 static int take_records(void *self, const struct record *records, int n, struct dpmf_error *error) {
     struct read_job *job = self;
@@ -178,15 +208,8 @@ static int take_records(void *self, const struct record *records, int n, struct 
         job->time[first + (size_t)i] = records[i].time;
         job->any_time |= records[i].time != STORE_NO_TIME;
     }
-    id_map_find_many(job->import->users, users, n, job->user + first);
-    id_map_find_many(job->import->items, items, n, job->item + first);
-    for (int i = 0; i < n && code == 0; i++) {
-        size_t record = first + (size_t)i;
-        if (job->user[record] == ID_MAP_NONE)
-            code = keep_new_id(job, record, false, users[i], error);
-        if (job->item[record] == ID_MAP_NONE && code == 0)
-            code = keep_new_id(job, record, true, items[i], error);
-    }
+    code = look_up(job, users, first, n, false, error);
+    if (code == 0) code = look_up(job, items, first, n, true, error);
     job->n += (size_t)n;
     return code;
 }
@@ -253,11 +276,12 @@ static int parse_chunk(void *self, int worker, void *pointer, struct dpmf_error 
 static int number_new_ids(struct import *import, struct read_job *job, struct dpmf_error *error) {
     for (size_t i = 0; i < job->n_new; i++) {
         const struct new_id *new_id = &job->new_ids[i];
-        struct id_text id = {(const char *)job->id_bytes.bytes + new_id->offset, new_id->length};
+        struct id_text id = new_id_text(job, new_id);
         struct id_map *map = new_id->is_item ? import->items : import->users;
         uint32_t *number = (new_id->is_item ? job->item : job->user) + new_id->record;
         int code = id_map_add(map, id, number, error);
         if (code < 0) return code;
+        for (size_t r = 1; r < new_id->n_records; r++) number[r] = number[0];
     }
     return 0;
 }

@@ -232,7 +232,7 @@ static bool break_off(struct parsing *parsing) {
 }
 
 static bool take_id(struct parsing *parsing, enum column_role role,
-                    char number[DATABASE_NUMBER_MAX], const char **id, uint32_t *length) {
+                    struct database_numbers *numbers, const char **id, uint32_t *length) {
     const struct field *field = &parsing->field[role];
     int64_t column = parsing->layout->column[role], whole;
     if (field->length < 0) {
@@ -248,7 +248,7 @@ static bool take_id(struct parsing *parsing, enum column_role role,
         return false;
     }
     if (!get_integer(parsing->layout->type[role], field, &whole)) return break_off(parsing);
-    *id = database_number_text(whole, number, length);
+    *id = database_number_id(numbers, parsing->batch->n, role, whole, length);
     return true;
 }
 
@@ -306,11 +306,10 @@ static bool take_time(struct parsing *parsing, int64_t *time) {
 /* @return whether to go on */
 static bool take_row(struct parsing *parsing, struct database_numbers *numbers) {
     const struct copy_layout *layout = parsing->layout;
-    char(*number)[DATABASE_NUMBER_MAX] = numbers->text[parsing->batch->n];
     struct record record = {.time = STORE_NO_TIME};
     parsing->go_on = true;
-    if (!take_id(parsing, COLUMN_USER, number[0], &record.user, &record.user_length) ||
-        !take_id(parsing, COLUMN_ITEM, number[1], &record.item, &record.item_length) ||
+    if (!take_id(parsing, COLUMN_USER, numbers, &record.user, &record.user_length) ||
+        !take_id(parsing, COLUMN_ITEM, numbers, &record.item, &record.item_length) ||
         !take_rating(parsing, &record.rating))
         return parsing->go_on;
     if (layout->field[COLUMN_TIME] >= 0 && !take_time(parsing, &record.time)) return parsing->go_on;
@@ -337,6 +336,7 @@ uint64_t postgres_copy_parse(const struct copy_layout *layout, const uint8_t *by
                              struct database_numbers *numbers, struct record_batch *batch) {
     struct parsing parsing = {.layout = layout, .batch = batch};
     const uint8_t *at = bytes, *end = bytes + n;
+    database_numbers_begin(numbers);
     while (at != end) {
         parsing.row++;
         if (end - at >= 2 && get_u16(at) == UINT16_MAX) { /* the end, and nothing after it */

@@ -99,36 +99,37 @@ static bool put_text(struct sqlite_source *self, sqlite3_value *given, struct by
     return true;
 }
 
-/* The buffer has room for what is left of the row, before and after. A value is asked for its type without the lock that SQLite would
- * have around it, were the connection shared: one thread at a time has it, and this is the innermost loop. */
-static bool put_value(struct sqlite_source *self, int column, struct byte_buffer *values) {
-    const struct sqlite_library *sqlite = &self->sqlite;
-    sqlite3_value *given = sqlite->column_value(self->statement, column);
-    uint8_t *at = values->bytes + values->n, *end;
-    switch (sqlite->value_type(given)) {
-    case SQLITE_INTEGER: {
-        sqlite3_int64 integer = sqlite->value_int64(given);
-        end = put_64(at, VALUE_INTEGER, &integer);
-        break;
-    }
-    case SQLITE_FLOAT: {
-        double real = sqlite->value_double(given);
-        end = put_64(at, VALUE_REAL, &real);
-        break;
-    }
-    case SQLITE_TEXT: return put_text(self, given, values);
-    case SQLITE_BLOB: end = put_kind(at, VALUE_BLOB); break;
-    default: end = put_kind(at, VALUE_NULL);
-    }
-    values->n += (size_t)(end - at);
-    return true;
-}
-
-/* There is room for a row of numbers; a text makes its own, and for what may follow it. */
+/* A row of numbers fits the room that is made first; a text makes its own, and for what may follow it. A value is asked for
+ * its type without the lock that SQLite would have around it, were the connection shared: one thread at a time has it,
+ * and this is the innermost loop. */
 static bool put_row(struct sqlite_source *self, struct byte_buffer *values) {
-    if (!byte_buffer_room(values, ROW_ROOM)) return false;
-    for (int role = 0; role < COLUMN_ROLES; role++)
-        if (self->column[role] >= 0 && !put_value(self, self->column[role], values)) return false;
+    const struct sqlite_library *sqlite = &self->sqlite;
+    uint8_t *at = byte_buffer_room(values, ROW_ROOM);
+    if (!at) return false;
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        if (self->column[role] < 0) continue;
+        sqlite3_value *given = sqlite->column_value(self->statement, self->column[role]);
+        switch (sqlite->value_type(given)) {
+        case SQLITE_INTEGER: {
+            sqlite3_int64 integer = sqlite->value_int64(given);
+            at = put_64(at, VALUE_INTEGER, &integer);
+            break;
+        }
+        case SQLITE_FLOAT: {
+            double real = sqlite->value_double(given);
+            at = put_64(at, VALUE_REAL, &real);
+            break;
+        }
+        case SQLITE_TEXT:
+            values->n = (size_t)(at - values->bytes);
+            if (!put_text(self, given, values)) return false;
+            at = values->bytes + values->n;
+            break;
+        case SQLITE_BLOB: at = put_kind(at, VALUE_BLOB); break;
+        default: at = put_kind(at, VALUE_NULL);
+        }
+    }
+    values->n = (size_t)(at - values->bytes);
     return true;
 }
 
@@ -184,15 +185,16 @@ struct place {
 
 /* @return whether there is an id; else it was rejected, and *go_on says whether to go on */
 static bool take_id(const struct value *value, enum column_role role, const struct place *place,
-                    char number[DATABASE_NUMBER_MAX], const char **id, uint32_t *length,
+                    struct database_numbers *numbers, const char **id, uint32_t *length,
                     struct record_batch *batch, bool *go_on) {
     int64_t column = place->column[role];
-    const char *name = column_role_name(role);
     switch (value->kind) {
-    case VALUE_INTEGER: *id = database_number_text(value->integer, number, length); return true;
+    case VALUE_INTEGER:
+        *id = database_number_id(numbers, batch->n, role, value->integer, length);
+        return true;
     case VALUE_TEXT:
         if (memchr(value->text, '\0', value->length)) {
-            *go_on = field_reject_nul(batch, name, place->row, column);
+            *go_on = field_reject_nul(batch, column_role_name(role), place->row, column);
             return false;
         }
         *id = value->text;
@@ -206,7 +208,8 @@ static bool take_id(const struct value *value, enum column_role role, const stru
     default:
         *go_on = record_batch_reject(batch, DPMF_ERR_INPUT_ID, place->row, column,
                                      "make it a text or a whole number: CAST(... AS TEXT)",
-                                     "the %s id is a %s, not a text or a whole number", name,
+                                     "the %s id is a %s, not a text or a whole number",
+                                     column_role_name(role),
                                      value->kind == VALUE_REAL ? "real number" : "blob");
         return false;
     }
@@ -262,12 +265,11 @@ static bool take_time(const struct value *value, const struct place *place, int6
 
 static bool take_row(const struct value value[COLUMN_ROLES], const struct place *place,
                      struct database_numbers *numbers, struct record_batch *batch) {
-    char(*number)[DATABASE_NUMBER_MAX] = numbers->text[batch->n];
     struct record record = {.time = STORE_NO_TIME};
     bool go_on = true;
-    if (!take_id(&value[COLUMN_USER], COLUMN_USER, place, number[0], &record.user,
+    if (!take_id(&value[COLUMN_USER], COLUMN_USER, place, numbers, &record.user,
                  &record.user_length, batch, &go_on) ||
-        !take_id(&value[COLUMN_ITEM], COLUMN_ITEM, place, number[1], &record.item,
+        !take_id(&value[COLUMN_ITEM], COLUMN_ITEM, place, numbers, &record.item,
                  &record.item_length, batch, &go_on) ||
         !take_rating(&value[COLUMN_RATING], place, &record.rating, batch, &go_on))
         return go_on;
@@ -284,6 +286,7 @@ static void parse_rows(const struct source *source, void *pointer, struct record
     const uint8_t *at = chunk->values.bytes;
     struct value value[COLUMN_ROLES] = {{.kind = VALUE_NULL}};
     struct place place;
+    database_numbers_begin(&chunk->numbers);
     for (int role = 0; role < COLUMN_ROLES; role++) place.column[role] = self->column[role] + 1;
     for (uint64_t r = 0; r < chunk->n_rows; r++) {
         for (int role = 0; role < COLUMN_ROLES; role++)
