@@ -168,6 +168,9 @@ def fit(runs):
     for run in runs:
         if run["ranks"] == 1 and run["threads"] == 1:
             machines[run["factors"]] = Machine(rate=run["ratings"] / run["seconds"], tile=0.0, start=0.0)
+    missing = {run["factors"] for run in runs} - machines.keys()
+    if missing:
+        sys.exit(f"no run of one process and one thread with k = {min(missing)}: BENCH_RANKS must have 1 among its numbers")
     starts = []
     for run in runs:
         if run["ranks"] == 1 or run["bandwidth"] or run["ranks"] > run["cores"]:

@@ -14,9 +14,11 @@
 #include "base/memory.h"
 
 enum {
-    SLOTS = 2,           /* parts that a rank has at a time */
-    TAG = 64,            /* of the first array of the first slot */
-    LOOK_AGAIN = 500000, /* nanoseconds from look to look at messages, while others work */
+    SLOTS = 2, /* parts that a rank has at a time */
+    TAG = 64,  /* of the first array of the first slot */
+    /* Nanoseconds from look to look at messages, while others work: a look takes a core from them, and a part
+     * that comes by has the whole work on another one to arrive in. */
+    LOOK_AGAIN = 2000000,
     MESSAGES = RING_ARRAYS_MAX + 1,
 };
 

@@ -33,7 +33,7 @@ enum {
     TAG_BEAT = 32000,
 };
 
-static const double beat_seconds = 0.5, push_seconds = 0.001, default_timeout = 120;
+static const double beat_seconds = 0.5, push_seconds = 0.02, default_timeout = 120;
 
 struct cluster_request {
     struct cluster_request *next;
