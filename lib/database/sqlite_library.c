@@ -5,37 +5,20 @@
 #include "database/sqlite_library.h"
 
 #include "base/error.h"
+#include "database/client_library.h"
 
 #ifdef DPMF_WITH_SQLITE
-#include <dlfcn.h>
-#include <stddef.h>
-#include <string.h>
-
-static const struct {
-    const char *name;
-    size_t place;
-} calls[] = {
-#define SQLITE_LIBRARY_PLACE(call) {"sqlite3_" #call, offsetof(struct sqlite_library, call)},
-    SQLITE_LIBRARY_CALLS(SQLITE_LIBRARY_PLACE)
-#undef SQLITE_LIBRARY_PLACE
-};
-
-static int refuse(const char *why, struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_IO_LIBRARY, "SQLite cannot be loaded: %s", why);
-    error_hint(error, "apt-get install libsqlite3-0");
-    return DPMF_ERR_IO_LIBRARY;
-}
 
 int sqlite_library_load(struct sqlite_library *library, struct dpmf_error *error) {
-    void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): it is, the text is the thread's own */
-    if (!handle) return refuse(dlerror(), error);
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        void *call = dlsym(handle, calls[i].name);
-        if (!call) return refuse(calls[i].name, error);
-        memcpy((char *)library + calls[i].place, &call, sizeof call);
-    }
-    return 0;
+    static const struct client_call calls[] = {
+#define SQLITE_LIBRARY_PLACE(call) {"sqlite3_" #call, offsetof(struct sqlite_library, call)},
+        SQLITE_LIBRARY_CALLS(SQLITE_LIBRARY_PLACE)
+#undef SQLITE_LIBRARY_PLACE
+    };
+    static const struct client_library sqlite = {
+        "SQLite", "libsqlite3.so.0", "libsqlite3-0", calls, sizeof calls / sizeof calls[0],
+    };
+    return client_library_load(&sqlite, library, error);
 }
 
 /* SQLite's primary result codes, in our terms. */
@@ -88,9 +71,7 @@ int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *da
 
 int sqlite_library_load(struct sqlite_library *library, struct dpmf_error *error) {
     (void)library;
-    error_set(error, DPMF_ERR_IO_LIBRARY, "this dpmf was built without SQLite");
-    error_hint(error, "apt-get install libsqlite3-dev, then build it again");
-    return DPMF_ERR_IO_LIBRARY;
+    return client_library_missing("SQLite", "libsqlite3-dev", error);
 }
 
 #endif

@@ -230,11 +230,13 @@ static void place(struct dpmf_error *error, const struct database_url *url, uint
     error_place(error, url->shown, row, error->column);
 }
 
-void database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
-                     struct record_batch *batch) {
+int database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
+                    struct record_batch *batch, struct dpmf_error *error) {
     place(&batch->failure, url, *rows_before);
     place(&batch->first_rejected, url, *rows_before);
     *rows_before += n_rows;
+    if (batch->failure.code && error) *error = batch->failure;
+    return batch->failure.code;
 }
 
 int database_finish(const struct database_url *url, uint64_t rows, struct dpmf_error *error) {

@@ -97,9 +97,9 @@ bool database_sql_text(struct byte_buffer *sql, const char *text);
 bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
                           int64_t column);
 
-/* For `settle`, serially: places that count from the beginning of a chunk become the result's. */
-void database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
-                     struct record_batch *batch);
+/* For `settle`, serially: places that count from the beginning of a chunk become the result's. @return the batch's failure */
+int database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
+                    struct record_batch *batch, struct dpmf_error *error);
 
 /* For `finish`: DPMF_ERR_INPUT_EMPTY when there was not one row. */
 int database_finish(const struct database_url *url, uint64_t rows, struct dpmf_error *error);

@@ -141,9 +141,7 @@ static int settle_rows(struct source *source, void *pointer, struct record_batch
                        struct dpmf_error *error) {
     struct postgres_source *self = (struct postgres_source *)source;
     const struct copy_chunk *chunk = pointer;
-    database_settle(&self->url, &self->rows_before, chunk->n_rows, batch);
-    if (batch->failure.code && error) *error = batch->failure;
-    return batch->failure.code;
+    return database_settle(&self->url, &self->rows_before, chunk->n_rows, batch, error);
 }
 
 static int finish_rows(struct source *source, struct record_batch *batch,
