@@ -72,6 +72,15 @@ static inline char *temp_dir_read(const char *path, size_t *n) {
     return bytes;
 }
 
+static inline void temp_dir_expect_same(const char *a, const char *b) {
+    size_t n_a, n_b;
+    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
+    assert_int_equal(n_a, n_b);
+    assert_memory_equal(x, y, n_a);
+    free(x);
+    free(y);
+}
+
 static inline void temp_dir_write(const char *path, const void *bytes, size_t n) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);

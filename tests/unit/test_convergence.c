@@ -17,6 +17,7 @@
 #include "random/random.h"
 #include "recommend/model.h"
 #include "store/store.h"
+#include "synth_split.h"
 #include "temp_dir.h"
 #include "train/first_rows.h"
 #include "train/rates.h"
@@ -208,13 +209,7 @@ static int make_stores(void **state) {
     synth.items = 1000;
     synth.ratings = 300000;
     synth.rank = 4;
-    struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *store;
-    if (dpmf_synth(whole_file, &synth, NULL, NULL, NULL) != 0) return -1;
-    if (dpmf_store_open(whole_file, NULL, NULL, &store, NULL) != 0) return -1;
-    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
-    dpmf_store_close(store);
-    return code;
+    return synth_split(&synth, whole_file, train_file, test_file);
 }
 
 static int remove_stores(void **state) {

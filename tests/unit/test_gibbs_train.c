@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
+#include "synth_split.h"
 #include "temp_dir.h"
 #include "train/rating_rows.h"
 
@@ -36,13 +37,7 @@ static int make_stores(void **state) {
     synth.rank = 4;
     synth.noise = NOISE;
     synth.scale_step = 0;
-    struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *store;
-    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
-    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
-    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
-    dpmf_store_close(store);
-    return code;
+    return synth_split(&synth, store_file, train_file, test_file);
 }
 
 static int remove_stores(void **state) {
@@ -103,15 +98,6 @@ static int train(const struct dpmf_train_options *options, struct watching *watc
     dpmf_store_close(store);
     dpmf_store_close(valid);
     return code;
-}
-
-static void expect_same_file(const char *a, const char *b) {
-    size_t n_a, n_b;
-    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
-    assert_int_equal(n_a, n_b);
-    assert_memory_equal(x, y, n_a);
-    free(x);
-    free(y);
 }
 
 /* ---- ratings in memory ------------------------------------------------------------------------- */
@@ -191,7 +177,7 @@ static void test_threads(void **state) {
         assert_int_equal(train(&options, NULL, 1, 0, true, a_file, NULL, NULL), 0);
         for (int threads = 2; threads <= 7; threads += 5) {
             assert_int_equal(train(&options, NULL, threads, 0, true, b_file, NULL, NULL), 0);
-            expect_same_file(a_file, b_file);
+            temp_dir_expect_same(a_file, b_file);
         }
     }
     options.seed = 2;

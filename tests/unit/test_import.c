@@ -33,15 +33,6 @@ static void write_text(const char *path, const char *text) {
     temp_dir_write(path, text, strlen(text));
 }
 
-static void expect_same_file(const char *a, const char *b) {
-    size_t n_a, n_b;
-    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
-    assert_int_equal(n_a, n_b);
-    assert_memory_equal(x, y, n_a);
-    free(x);
-    free(y);
-}
-
 static int import_one(const char *input, const char *output, struct dpmf_import_report *report,
                       struct dpmf_error *error) {
     return dpmf_import(&input, 1, output, NULL, NULL, report, error);
@@ -222,7 +213,7 @@ static void test_same_for_any_threads_and_memory(void **state) {
         assert_int_equal(dpmf_import(&input, 1, "many.dpr", NULL, &run, &report, NULL), 0);
         assert_int_equal(report.ratings, first.ratings);
         assert_int_equal(report.bytes_spilled > 0, threads != 5);
-        expect_same_file("one.dpr", "many.dpr");
+        temp_dir_expect_same("one.dpr", "many.dpr");
     }
     /* and a store imported again is the same set, packed as well */
     const char *store = "one.dpr";

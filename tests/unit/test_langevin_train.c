@@ -14,6 +14,7 @@
 #include "kernels/kernels.h"
 #include "model/checkpoint.h"
 #include "store/store.h"
+#include "synth_split.h"
 #include "temp_dir.h"
 
 static struct temp_dir directory;
@@ -41,13 +42,7 @@ static int make_stores(void **state) {
     synth.rank = 4;
     synth.noise = NOISE;
     synth.scale_step = 0;
-    struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *store;
-    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
-    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
-    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
-    dpmf_store_close(store);
-    return code;
+    return synth_split(&synth, store_file, train_file, test_file);
 }
 
 static int remove_stores(void **state) {

@@ -17,6 +17,7 @@
 #include "model/checkpoint.h"
 #include "schedule/tiling.h"
 #include "store/store.h"
+#include "synth_split.h"
 #include "temp_dir.h"
 #include "thread_cluster.h"
 #include "train/rank_share.h"
@@ -42,13 +43,7 @@ static int make_stores(void **state) {
     synth.items = ITEMS;
     synth.ratings = 250000;
     synth.rank = 4;
-    struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *store;
-    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
-    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
-    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
-    dpmf_store_close(store);
-    return code;
+    return synth_split(&synth, store_file, train_file, test_file);
 }
 
 static int remove_stores(void **state) {
@@ -155,15 +150,6 @@ static double test_rmse(const char *path) {
     dpmf_model_close(model);
     dpmf_store_close(test);
     return evaluation.rmse;
-}
-
-static void expect_same_file(const char *a, const char *b) {
-    size_t n_a, n_b;
-    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
-    assert_int_equal(n_a, n_b);
-    assert_memory_equal(x, y, n_a);
-    free(x);
-    free(y);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------
@@ -349,7 +335,7 @@ static void test_deterministic(void **state) {
     other.options.deterministic = true;
     other.threads = 3;
     assert_int_equal(run_job(&other, 3), 0);
-    expect_same_file(a_file, b_file);
+    temp_dir_expect_same(a_file, b_file);
 
     /* also with a break */
     struct job first = job_of(b_file);
@@ -362,7 +348,7 @@ static void test_deterministic(void **state) {
     second.options.deterministic = true;
     second.options.resume = snapshot_file;
     assert_int_equal(run_job(&second, 3), 0);
-    expect_same_file(a_file, b_file);
+    temp_dir_expect_same(a_file, b_file);
 
     /* the promise cannot be kept by another number of ranks */
     assert_int_equal(run_job(&second, 2), DPMF_ERR_TRAIN_MISMATCH);
@@ -485,7 +471,7 @@ static void test_langevin_deterministic(void **state) {
             job.options.deterministic = true;
             job.threads = threads;
             assert_int_equal(run_job(&job, i == 0 ? 8 : 3), 0);
-            if (threads > 1) expect_same_file(a_file, b_file);
+            if (threads > 1) temp_dir_expect_same(a_file, b_file);
         }
 }
 

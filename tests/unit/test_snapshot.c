@@ -14,6 +14,7 @@
 #include "kernels/kernels.h"
 #include "model/checkpoint.h"
 #include "store/store.h"
+#include "synth_split.h"
 #include "temp_dir.h"
 
 /* The thread sanitizer is slow, and sees in a few runs what it would see in many. */
@@ -89,15 +90,6 @@ static struct checkpoint_state state_of(const char *file) {
     return read.state;
 }
 
-static void expect_same_file(const char *a, const char *b) {
-    size_t n_a, n_b;
-    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
-    assert_int_equal(n_a, n_b);
-    assert_memory_equal(x, y, n_a);
-    free(x);
-    free(y);
-}
-
 /* Between which sizes of memory a run is streamed, for any number of threads up to two. */
 static struct memory_range streamed_range(bool deterministic, bool validate) {
     static struct memory_range known[2][2];
@@ -136,13 +128,7 @@ static int make_stores(void **state) {
     synth.items = 200;
     synth.ratings = 24000;
     synth.rank = 4;
-    struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *store;
-    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
-    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
-    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
-    dpmf_store_close(store);
-    return code;
+    return synth_split(&synth, store_file, train_file, test_file);
 }
 
 static int remove_stores(void **state) {
@@ -170,7 +156,7 @@ static void test_streamed_is_the_same(void **state) {
             options.prefetch = 2;
             assert_true(report.tiles_on_disk);
             assert_int_equal(state_of(other_file).superblock_users, users);
-            expect_same_file(whole_file, other_file);
+            temp_dir_expect_same(whole_file, other_file);
         }
     }
 }
@@ -189,7 +175,7 @@ static void test_streamed_in_little_memory(void **state) {
                          0);
         assert_true(report.tiles_on_disk);
         assert_true(fabs(report.valid_rmse / in_memory.valid_rmse - 1) < 0.01);
-        if (threads > 1) expect_same_file(whole_file, other_file);
+        if (threads > 1) temp_dir_expect_same(whole_file, other_file);
     }
     options.deterministic = false;
     for (int hogwild = 0; hogwild < 2; hogwild++) {
@@ -239,7 +225,7 @@ static int check_interrupted(bool streamed, bool validate) {
         options.resume = snapshot_file;
         options.snapshot = calls % 2 ? NULL : snapshot_file;
         assert_int_equal(train(&options, 2, memory, validate, other_file, NULL, NULL, NULL), 0);
-        expect_same_file(whole_file, other_file);
+        temp_dir_expect_same(whole_file, other_file);
     }
     return within;
 }
@@ -279,7 +265,7 @@ static void test_snapshots_on_the_way(void **state) {
             unlink(copy_file);
             assert_int_equal(train(&options, 2, memory, validate, other_file, &fate, NULL, NULL),
                              0);
-            expect_same_file(whole_file, other_file);
+            temp_dir_expect_same(whole_file, other_file);
             assert_int_equal(state_of(snapshot_file).epoch, EPOCHS);
             const char *const from[] = {copy_file, snapshot_file};
             options.snapshot = NULL;
@@ -288,7 +274,7 @@ static void test_snapshots_on_the_way(void **state) {
                 if (access(from[f], F_OK) != 0) continue;
                 assert_int_equal(train(&options, 3, memory, validate, other_file, NULL, NULL, NULL),
                                  0);
-                expect_same_file(whole_file, other_file);
+                temp_dir_expect_same(whole_file, other_file);
                 copied += f == 0;
             }
         }
@@ -312,7 +298,7 @@ static void test_early_stop_resumed(void **state) {
     assert_int_equal(train(&options, 2, 0, true, other_file, NULL, &resumed, NULL), 0);
     assert_true(resumed.stopped_early && resumed.epochs == whole.epochs);
     assert_true(resumed.valid_rmse == whole.valid_rmse);
-    expect_same_file(whole_file, other_file);
+    temp_dir_expect_same(whole_file, other_file);
 
     /* from two epochs before the end: the best one is in the snapshot, beside a later state */
     struct fate fate = {.calls_left = -1};
@@ -320,7 +306,7 @@ static void test_early_stop_resumed(void **state) {
     options.epochs = 200;
     options.snapshot_every = whole.epochs - 1;
     assert_int_equal(train(&options, 2, 0, true, other_file, &fate, NULL, NULL), 0);
-    expect_same_file(whole_file, other_file);
+    temp_dir_expect_same(whole_file, other_file);
 }
 
 /* The free order goes on with superblocks of any size; the deterministic one says what it needs. */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
+#include "synth_split.h"
 #include "temp_dir.h"
 
 static struct temp_dir directory;
@@ -31,13 +32,7 @@ static int make_stores(void **state) {
     synth.items = 500;
     synth.ratings = 120000;
     synth.rank = 4;
-    struct dpmf_split_options split = dpmf_split_options_default();
-    struct dpmf_store *store;
-    if (dpmf_synth(store_file, &synth, NULL, NULL, NULL) != 0) return -1;
-    if (dpmf_store_open(store_file, NULL, NULL, &store, NULL) != 0) return -1;
-    int code = dpmf_store_split(store, train_file, test_file, &split, NULL, NULL, NULL);
-    dpmf_store_close(store);
-    return code;
+    return synth_split(&synth, store_file, train_file, test_file);
 }
 
 static int remove_stores(void **state) {
@@ -68,15 +63,6 @@ static int train(const struct dpmf_train_options *options, int threads, uint64_t
     return code;
 }
 
-static void expect_same_file(const char *a, const char *b) {
-    size_t n_a, n_b;
-    char *x = temp_dir_read(a, &n_a), *y = temp_dir_read(b, &n_b);
-    assert_int_equal(n_a, n_b);
-    assert_memory_equal(x, y, n_a);
-    free(x);
-    free(y);
-}
-
 /* ---- the tests -------------------------------------------------------------------------------- */
 
 static void test_deterministic(void **state) {
@@ -88,7 +74,7 @@ static void test_deterministic(void **state) {
     assert_false(report.tiles_on_disk);
     for (int threads = 2; threads < 10; threads += 3) {
         assert_int_equal(train(&options, threads, 0, false, b_file, &report, NULL), 0);
-        expect_same_file(a_file, b_file);
+        temp_dir_expect_same(a_file, b_file);
     }
 }
 
@@ -115,7 +101,7 @@ static void test_resume_is_exact(void **state) {
     struct dpmf_train_report report;
     assert_int_equal(train(&options, 3, 0, false, b_file, &report, NULL), 0);
     assert_int_equal(report.epochs, options.epochs);
-    expect_same_file(a_file, b_file);
+    temp_dir_expect_same(a_file, b_file);
 
     /* another run's snapshot is refused */
     struct dpmf_error error;
