@@ -5,12 +5,11 @@ paper.py makes one Work and hands it to every section. A section calls `once` fo
 `dpmf_json` inside it, and `dataset` for its ratings. report.py reads what was recorded.
 
 A measurement is kept under its name together with everything it depends on (its parameters, the code of its
-function, the scale, the seed, the program's bytes). It is taken from the folder only when all of that is the same;
+function and of what that calls, the scale, the seed, the program's bytes). It is taken from the folder only when all of that is the same;
 so a killed run goes on where it was, and a changed program is measured anew.
 """
 import ctypes
 import hashlib
-import inspect
 import json
 import os
 import pathlib
@@ -20,6 +19,8 @@ import signal
 import subprocess
 import sys
 import time
+
+from code_key import code_digest
 
 # ---- sizes ------------------------------------------------------------------------------------------------------
 
@@ -242,7 +243,7 @@ class Work:
 
     def key_of(self, name, function, args):
         try:
-            code = hashlib.sha256(inspect.getsource(function).encode()).hexdigest()
+            code = code_digest(function, (Work,))
         except (OSError, TypeError):
             raise TypeError(f"{name}: a measurement is a function in a file") from None
         return {

@@ -1,7 +1,9 @@
 /*
  * Reading a directory of shards, and writing its list. The list pins every shard by a digest of its blocks'
- * checksums, so that a set is what dpmf shard cut out of one store, in which every user is once, or is refused.
- * Fed by shard.c and store_open.c; feeds everything that opens ratings.
+ * checksums, and itself by one of all it says, so that a set is what dpmf shard cut out of one store at one time, in
+ * which every user is once, or is refused: two cuts of a store put users at different places, and someone could be in
+ * a shard of each. Digests find mistakes; who means to forge a list can. Fed by shard.c and store_open.c; feeds
+ * everything that opens ratings.
  */
 #define _GNU_SOURCE
 #include "ratings/shard_set.h"
@@ -15,13 +17,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "store/store.h"
 
-enum { LIST_BYTES_MAX = 1 << 20, LIST_VERSION = 1, DIGEST_DIGITS = 16 };
+enum {
+    LIST_BYTES_MAX = 1 << 20,
+    LIST_VERSION = 2,
+    LIST_VERSION_OPEN = 1, /* had no digest of the whole */
+    DIGEST_DIGITS = 16,
+};
 
 char *shard_path(const char *directory, const char *name) {
     char *path = NULL;
@@ -30,7 +39,27 @@ char *shard_path(const char *directory, const char *name) {
     return asprintf(&path, "%s%s%s", directory, gap, name) < 0 ? NULL : path;
 }
 
+/* Of all entries, in their order. */
+static uint64_t list_digest(const struct shard_entry *entries, size_t n) {
+    uint64_t all = n;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t numbers[3 * sizeof(uint64_t)];
+        bytes_put_u64(numbers, entries[i].users);
+        bytes_put_u64(numbers + 8, entries[i].ratings);
+        bytes_put_u64(numbers + 16, entries[i].digest);
+        all = checksum64_seeded(entries[i].file, strlen(entries[i].file), all);
+        all = checksum64_seeded(numbers, sizeof numbers, all);
+    }
+    return all;
+}
+
 /* ---- writing ---------------------------------------------------------------------------------- */
+
+static void put_digest(struct dpmf_json *json, uint64_t digest) {
+    char text[DIGEST_DIGITS + 1];
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    dpmf_json_string(json, "digest", text);
+}
 
 int shard_list_write(const char *directory, const struct shard_entry *entries, size_t n,
                      struct dpmf_error *error) {
@@ -40,15 +69,14 @@ int shard_list_write(const char *directory, const struct shard_entry *entries, s
     size_t length = 0;
     dpmf_json_begin_object(json, NULL);
     dpmf_json_uint(json, "dpmf_shards", LIST_VERSION);
+    put_digest(json, list_digest(entries, n));
     dpmf_json_begin_array(json, "shards");
     for (size_t i = 0; i < n; i++) {
-        char digest[DIGEST_DIGITS + 1];
-        snprintf(digest, sizeof digest, "%016" PRIx64, entries[i].digest);
         dpmf_json_begin_object(json, NULL);
         dpmf_json_string(json, "file", entries[i].file);
         dpmf_json_uint(json, "users", entries[i].users);
         dpmf_json_uint(json, "ratings", entries[i].ratings);
-        dpmf_json_string(json, "digest", digest);
+        put_digest(json, entries[i].digest);
         dpmf_json_end_object(json);
     }
     dpmf_json_end_array(json);
@@ -72,6 +100,8 @@ int shard_list_write(const char *directory, const struct shard_entry *entries, s
 struct shard_list {
     struct shard_entry *entries; /* SHARDS_MAX */
     size_t n;
+    uint64_t version, digest; /* as it says */
+    bool has_digest;
 };
 
 static int broken(const char *path, const char *what, struct dpmf_error *error) {
@@ -155,13 +185,15 @@ static bool take_entries(struct json_reader *reader, struct shard_list *list) {
 static bool take_list(const char *text, size_t n, struct shard_list *list) {
     struct json_reader reader;
     struct json_token token;
-    uint64_t version = 0;
     bool has_shards = false;
     json_reader_init(&reader, text, n);
     if (json_next(&reader).kind != JSON_OBJECT_BEGIN) return false;
     while ((token = json_next(&reader)).kind == JSON_KEY) {
-        if (json_equals(&token, "dpmf_shards")) {
-            if (!take_count(&reader, &version)) return false;
+        if (json_equals(&token, "dpmf_shards") && list->version == 0) {
+            if (!take_count(&reader, &list->version)) return false;
+        } else if (json_equals(&token, "digest") && !list->has_digest) {
+            list->has_digest = true;
+            if (!take_digest(&reader, &list->digest)) return false;
         } else if (json_equals(&token, "shards") && !has_shards) {
             has_shards = true;
             if (!take_entries(&reader, list)) return false;
@@ -169,17 +201,31 @@ static bool take_list(const char *text, size_t n, struct shard_list *list) {
             return false;
         }
     }
-    return token.kind == JSON_OBJECT_END && json_next(&reader).kind == JSON_END && has_shards &&
-           version == LIST_VERSION;
+    return token.kind == JSON_OBJECT_END && json_next(&reader).kind == JSON_END && has_shards;
 }
 
-size_t shard_list_parse(const char *text, size_t n, struct shard_entry *entries) {
-    struct shard_list list = {entries, 0};
-    return take_list(text, n, &list) ? list.n : 0;
+/* What is wrong with a list, in words; NULL: nothing. */
+static const char *list_fault(const struct shard_list *list, bool is_list) {
+    if (is_list && list->version == LIST_VERSION_OPEN && !list->has_digest)
+        return "these shards are from before their list was pinned as a whole";
+    if (!is_list || list->version != LIST_VERSION || !list->has_digest)
+        return "this is not a list of shards";
+    if (list->digest != list_digest(list->entries, list->n))
+        return "this list of shards is not as dpmf shard wrote it";
+    return NULL;
+}
+
+size_t shard_list_parse(const char *text, size_t n, struct shard_entry *entries,
+                        const char **fault) {
+    struct shard_list list = {.entries = entries};
+    const bool is_list = take_list(text, n, &list);
+    *fault = list_fault(&list, is_list);
+    return *fault ? 0 : list.n;
 }
 
 static int read_list(const char *directory, struct shard_list *list, struct dpmf_error *error) {
     char *path = shard_path(directory, SHARD_LIST), *text = NULL;
+    const char *fault = NULL;
     struct stat status;
     int fd = -1, code = path ? 0 : error_no_memory(error);
     if (code == 0 && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
@@ -192,8 +238,8 @@ static int read_list(const char *directory, struct shard_list *list, struct dpmf
     if (code == 0 && !(text = memory_alloc((size_t)status.st_size, 1)))
         code = error_no_memory(error);
     if (code == 0) code = file_read_at(fd, text, (size_t)status.st_size, 0, path, error);
-    if (code == 0) list->n = shard_list_parse(text, (size_t)status.st_size, list->entries);
-    if (code == 0 && list->n == 0) code = broken(path, "this is not a list of shards", error);
+    if (code == 0) list->n = shard_list_parse(text, (size_t)status.st_size, list->entries, &fault);
+    if (fault) code = broken(path, fault, error);
     if (fd >= 0) close(fd);
     free(text);
     free(path);
@@ -216,7 +262,7 @@ static int open_shard(const char *directory, const struct shard_entry *entry,
 
 int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf_error *error) {
     *store = NULL;
-    struct shard_list list = {memory_alloc(SHARDS_MAX, sizeof *list.entries), 0};
+    struct shard_list list = {.entries = memory_alloc(SHARDS_MAX, sizeof *list.entries)};
     struct dpmf_store **stores = memory_alloc_zero(SHARDS_MAX, sizeof(struct dpmf_store *));
     char *name = shard_path(directory, ""); /* temporary files go into it, not beside it */
     int code = list.entries && stores && name ? 0 : error_no_memory(error);

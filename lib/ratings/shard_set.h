@@ -25,8 +25,10 @@ int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf
 int shard_list_write(const char *directory, const struct shard_entry *entries, size_t n,
                      struct dpmf_error *error);
 
-/* What the text of a list says: at most SHARDS_MAX shards, none of them twice. @return how many; 0: it is no list */
-size_t shard_list_parse(const char *text, size_t n, struct shard_entry *entries);
+/* What the text of a list says: at most SHARDS_MAX shards, none of them twice, all of one cut.
+ * @return how many; 0: it is no such list, and `fault` says why */
+size_t shard_list_parse(const char *text, size_t n, struct shard_entry *entries,
+                        const char **fault);
 
 /* directory/name, to be freed; NULL without memory. */
 char *shard_path(const char *directory, const char *name);

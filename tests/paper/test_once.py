@@ -4,8 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
+from code_key import code_digest
 from support import DPMF, Scratch
 from work import Failure, Work
 
@@ -64,6 +66,31 @@ class OnceTest(Scratch):
         self.measure(seed=2, scale="small")
         self.assertEqual(self.measure(seed=2, scale="small", function=measured_otherwise)["otherwise"], True)
         self.assertEqual(len(calls), 4)
+
+    def digest(self, constant="1", helper="return FACTOR", beside="return 2", doc=""):
+        (self.folder / "beside.py").write_text(f"def other():\n    {beside}\n")
+        (self.folder / "section.py").write_text(
+            f"import beside\n\nFACTOR = {constant}\n\n\ndef helper():\n    {helper}\n\n\n"
+            f"def unused():\n    return 1{doc}\n\n\n"
+            "def measure(work):\n    return [helper() for _ in range(3)], beside.other(), work.run(['true'])\n"
+        )
+        code = (
+            "import code_key, section, work, pathlib\n"
+            "print(code_key.code_digest(section.measure, (work.Work,)))"
+        )
+        path = os.pathsep.join([str(self.folder), *sys.path])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True).stdout
+
+    def test_code_is_what_a_measurement_calls(self):
+        first = self.digest()
+        self.assertEqual(self.digest(), first)
+        self.assertEqual(self.digest(doc="  # nobody calls this"), first)
+        others = [self.digest(constant="2"), self.digest(helper="return FACTOR + 1"), self.digest(beside="return 3")]
+        self.assertEqual(len({first, *others}), 4)
+
+    def test_code_of_the_works_methods_counts(self):
+        self.assertNotEqual(code_digest(runs_a_command, (Work,)), code_digest(runs_a_command))
 
     def test_another_program_is_measured_anew(self):
         self.measure()
