@@ -1,6 +1,6 @@
 /*
  * Property: no text makes the reader of a list of shards crash, and what it accepts names between 1 and SHARDS_MAX files of the
- * directory itself, each once.
+ * directory itself, each once; what it does not, it says why.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct shard_entry entries[SHARDS_MAX];
-    size_t n = shard_list_parse((const char *)data, size, entries);
-    if (n > SHARDS_MAX) abort();
+    const char *fault = NULL;
+    size_t n = shard_list_parse((const char *)data, size, entries, &fault);
+    if (n > SHARDS_MAX || (n == 0) == (fault == NULL)) abort();
     for (size_t i = 0; i < n; i++) {
         const char *file = entries[i].file;
         if (file[0] == '\0' || file[0] == '.' || strchr(file, '/')) abort();

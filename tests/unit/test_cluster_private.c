@@ -388,20 +388,32 @@ static void write_list(const char *directory, const char *text) {
     free(path);
 }
 
+/* What a list says of a store. */
+static struct shard_entry entry_of(const char *path, const char *name) {
+    struct shard_entry entry = {0};
+    struct dpmf_store *store = NULL;
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    assert_int_equal(store_digest(store, &entry.digest, NULL), 0);
+    entry.users = store_n_users(store);
+    entry.ratings = store_n_ratings(store);
+    snprintf(entry.file, sizeof entry.file, "%s", name);
+    dpmf_store_close(store);
+    return entry;
+}
+
 /* A shard twice, another in its place, one missing, and lists that are none. */
 static void a_set_that_is_not_whole_is_refused(void **state) {
     static const char *const lists[] = {
         "",
         "{}",
         "[]",
-        "{\"dpmf_shards\":2,\"shards\":[]}",
-        "{\"dpmf_shards\":1,\"shards\":[]}",
-        "{\"dpmf_shards\":1,\"shards\":[{\"file\":\"../"
+        "{\"dpmf_shards\":3,\"shards\":[]}",
+        "{\"dpmf_shards\":2,\"digest\":\"0000000000000000\",\"shards\":[]}",
+        "{\"dpmf_shards\":2,\"shards\":[{\"file\":\"../"
         "x.dpr\",\"users\":1,\"ratings\":1,\"digest\":"
         "\"0000000000000000\"}]}",
-        "{\"dpmf_shards\":1,\"shards\":[{\"file\":\"00000.dpr\",\"users\":1}]}",
+        "{\"dpmf_shards\":2,\"shards\":[{\"file\":\"00000.dpr\",\"users\":1}]}",
     };
-    char copied[512];
     struct world *world = *state;
     char directory[TEMP_PATH_MAX], from[TEMP_PATH_MAX], to[TEMP_PATH_MAX];
     struct dpmf_store *set = open_sharded(world, world->ratings, 3, directory);
@@ -420,26 +432,88 @@ static void a_set_that_is_not_whole_is_refused(void **state) {
     snprintf(to, sizeof to, "%.900s/00000.dpr", directory);
     assert_int_equal(link(to, from), 0);
     expect_refused(directory, DPMF_ERR_STORE_CORRUPT);
-    /* A copy under a name of its own, in a list that was edited to have it. */
-    struct dpmf_store *copy = NULL;
-    uint64_t digest = 0;
-    assert_int_equal(store_open_file(from, &copy, NULL), 0);
-    assert_int_equal(store_digest(copy, &digest, NULL), 0);
-    int n = snprintf(copied, sizeof copied, "{\"dpmf_shards\":1,\"shards\":[");
-    for (int i = 0; i < 2; i++)
-        n += snprintf(copied + n, sizeof copied - (size_t)n,
-                      "%s{\"file\":\"0000%d.dpr\",\"users\":%" PRIu64 ",\"ratings\":%" PRIu64
-                      ",\"digest\":\"%016" PRIx64 "\"}",
-                      i > 0 ? "," : "", i, store_n_users(copy), store_n_ratings(copy), digest);
-    snprintf(copied + n, sizeof copied - (size_t)n, "]}");
-    dpmf_store_close(copy);
-    write_list(directory, copied);
+    /* A copy under a name of its own, in a list that has it. */
+    struct shard_entry twice[2];
+    twice[0] = twice[1] = entry_of(from, "00000.dpr");
+    strcpy(twice[1].file, "00001.dpr");
+    assert_int_equal(shard_list_write(directory, twice, 2, NULL), 0);
     expect_refused(directory, DPMF_ERR_STORE_CORRUPT);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         write_list(directory, lists[i]);
         expect_refused(directory, DPMF_ERR_STORE_CORRUPT);
     }
     remove_shards(directory);
+}
+
+static void read_list(const char *directory, char *text, size_t size) {
+    char *path = shard_path(directory, SHARD_LIST);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(text, 1, size - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    free(path);
+}
+
+/* Puts the whole of a list's i-th entry, from { to }, at `entry`. */
+static void find_entry(char *list, int i, char **entry, size_t *length) {
+    char *at = strchr(list, '[');
+    for (int e = 0; e <= i; e++) {
+        assert_non_null(at);
+        at = strchr(at + 1, '{');
+    }
+    assert_non_null(at);
+    *entry = at;
+    *length = (size_t)(strchr(at, '}') + 1 - at);
+}
+
+static void expect_fault(const char *text, const char *words) {
+    static struct shard_entry entries[SHARDS_MAX];
+    const char *fault = NULL;
+    assert_int_equal(shard_list_parse(text, strlen(text), entries, &fault), 0);
+    assert_non_null(fault);
+    if (!strstr(fault, words)) fail_msg("%s", fault);
+}
+
+/* Parts of two cuts of one store, each of them whole, in one list: some users would be there twice. Nor is a list what it was
+ * without one of its entries, with them in another order, or with another number in one. */
+static void parts_of_two_cuts_are_refused(void **state) {
+    struct world *world = *state;
+    char three[TEMP_PATH_MAX], two[TEMP_PATH_MAX], from[TEMP_PATH_MAX], to[TEMP_PATH_MAX];
+    char list[1024], other[1024], mixed[2048], *entry, *theirs;
+    size_t length, their_length;
+    dpmf_store_close(open_sharded(world, world->ratings, 3, three));
+    dpmf_store_close(open_sharded(world, world->ratings, 2, two));
+    read_list(three, list, sizeof list);
+    read_list(two, other, sizeof other);
+
+    find_entry(list, 1, &entry, &length);
+    find_entry(other, 1, &theirs, &their_length);
+    snprintf(mixed, sizeof mixed, "%.*s%.*s%s", (int)(entry - list), list, (int)their_length,
+             theirs, entry + length);
+    snprintf(from, sizeof from, "%.900s/00001.dpr", two);
+    snprintf(to, sizeof to, "%.900s/00001.dpr", three);
+    assert_int_equal(rename(from, to), 0);
+    write_list(three, mixed);
+    expect_refused(three, DPMF_ERR_STORE_CORRUPT);
+    expect_fault(mixed, "not as dpmf shard wrote it");
+
+    snprintf(mixed, sizeof mixed, "%.*s%s", (int)(entry - list), list, entry + length + 1);
+    expect_fault(mixed, "not as dpmf shard wrote it");
+    char *first = strchr(list, '[') + 1;
+    snprintf(mixed, sizeof mixed, "%.*s%.*s,%.*s%s", (int)(first - list), list, (int)length, entry,
+             (int)(entry - 1 - first), first, entry + length);
+    expect_fault(mixed, "not as dpmf shard wrote it");
+    snprintf(mixed, sizeof mixed, "%s", list);
+    char *users = strstr(mixed, "\"users\":") + strlen("\"users\":");
+    *users = *users == '9' ? '8' : '9';
+    expect_fault(mixed, "not as dpmf shard wrote it");
+
+    char *digest = strstr(list, "\"digest\""); /* a list of the version before */
+    snprintf(mixed, sizeof mixed, "{\"dpmf_shards\":1,%s", strchr(digest, ',') + 1);
+    expect_fault(mixed, "from before");
+    remove_shards(three);
+    remove_shards(two);
 }
 
 int main(void) {
@@ -451,6 +525,7 @@ int main(void) {
                                         end_world),
         cmocka_unit_test_setup_teardown(the_ledger_has_one_entry_a_release, make_world, end_world),
         cmocka_unit_test_setup_teardown(shards_together_are_the_store, make_world, end_world),
+        cmocka_unit_test_setup_teardown(parts_of_two_cuts_are_refused, make_world, end_world),
         cmocka_unit_test_setup_teardown(a_set_that_is_not_whole_is_refused, make_world, end_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
