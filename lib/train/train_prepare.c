@@ -195,13 +195,14 @@ static int build_tiles(struct train_run *train, struct tiling_options *options, 
     return 0;
 }
 
-static int tile_share(struct train_run *train, struct tiling_options *options, uint64_t *missing,
+static int tile_share(struct train_run *train, const struct tiling_options *own, uint64_t *missing,
                       struct dpmf_error *error) {
     struct tiling_whole whole;
-    int code = train_ranks_agree_on_items(train, options, &whole, error);
+    struct tiling_options options = *own;
+    int code = train_ranks_agree_on_items(train, own, &whole, error);
     if (code == 0) {
-        options->whole = &whole;
-        code = build_tiles(train, options, missing, error);
+        options.whole = &whole;
+        code = build_tiles(train, &options, missing, error);
         code = train_ranks_end_tiling(train, code, error);
     }
     free((void *)(uintptr_t)whole.item_ratings);

@@ -1,4 +1,5 @@
 # As text, every kind of float and of id reads back as it was.
+# shellcheck source=/dev/null
 . "$CLI_TESTS/exported_vectors.sh"
 need_numpy
 odd_checkpoint m.safetensors

@@ -1,3 +1,4 @@
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 for way in "--npy a" "--csv b --users" "--libmf c" "--sqlite d --users"; do

@@ -1,4 +1,5 @@
 # LIBMF's text, of a release and of a checkpoint whose numbers are exact.
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 dpmf export m.safetensors --libmf m.txt --not-private --users -q

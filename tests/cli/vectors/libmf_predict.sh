@@ -1,4 +1,5 @@
 # LIBMF itself predicts what we predict: LIBMF=PATH/mf-train, beside which mf-predict is.
+# shellcheck source=/dev/null
 . "$CLI_TESTS/exported_vectors.sh"
 predict=mf-predict
 [[ -n ${LIBMF-} ]] && predict=$(dirname "$LIBMF")/mf-predict

@@ -1,4 +1,5 @@
 # An id with a line's end in it cannot be a line of text; tables and databases can hold it.
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 sed -i 's/annbobcleo\(.*\)alien/annbobcleo\1al\nen/; s/ann/a\rn/' m.safetensors

@@ -1,4 +1,5 @@
 # A release and a checkpoint for NumPy, bit for bit, and whose files they are.
+# shellcheck source=/dev/null
 . "$CLI_TESTS/exported_vectors.sh"
 need_numpy
 umask 022

@@ -1,4 +1,5 @@
 # As a database: read by Python, and by SQLite's own shell where it is there.
+# shellcheck source=/dev/null
 . "$CLI_TESTS/exported_vectors.sh"
 need_numpy
 some_release

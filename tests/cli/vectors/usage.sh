@@ -1,3 +1,4 @@
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 cp "$CLI_TESTS/fixtures/release.safetensors" .
