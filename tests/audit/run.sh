@@ -10,9 +10,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 folder=$(dirname "$1")/tests/audit
-passed=0
-failed=0
-skipped=0
+# shellcheck source=tests/verdicts.sh
+source tests/verdicts.sh
 
 verdict() { # verdict STATUS WHAT
     if (($1 == 0)); then
@@ -22,13 +21,6 @@ verdict() { # verdict STATUS WHAT
         echo "FAILED: $2"
         cat "$log"
     fi
-}
-finish() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

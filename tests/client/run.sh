@@ -12,22 +12,8 @@ dpmf=$(realpath "$1")
 build=$(dirname "$dpmf")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED: $*"
-}
-verdict() { # verdict NAME: by the status of the command before
-    if [[ $? == 0 ]]; then passed=$((passed + 1)); else fail "$1"; fi
-}
-finish() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
-}
+# shellcheck source=tests/verdicts.sh
+source tests/verdicts.sh
 
 # A build with sanitizers has no library that stands alone.
 if [[ ! -e $build/libdpmf-client.so ]] || nm -D "$build/libdpmf-client.so" | grep -qE '__(asan|tsan|ubsan)_'; then

@@ -8,13 +8,14 @@
 #     tests/home/run.sh build/dpmf
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
+# shellcheck source=tests/verdicts.sh
+source tests/verdicts.sh
 dpmf=$(realpath "$1")
 data=$(realpath -m "${DPMF_DATA:-../shared/data}")
 here=$PWD/tests/home fixtures=$PWD/tests/cli/fixtures
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 70
-passed=0 failed=0 skipped=0
 export PYTHONDONTWRITEBYTECODE=1
 
 # count COMMAND...: of what it prints, lines that begin with passed: and FAILED: are tests
@@ -32,14 +33,6 @@ count() {
     fi
     failed=$((failed + wrong))
     cat log
-}
-
-finish() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
 }
 
 # Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the PATH.

@@ -16,25 +16,9 @@ dpmf=$(realpath "$1")
 build=$(dirname "$dpmf")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-
-verdict() { # verdict NAME: by the status of the command before
-    if [[ $? == 0 ]]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-        [[ ! -s $work/log ]] || tail -n 20 "$work/log" | sed 's/^/    /'
-    fi
-    : >"$work/log"
-}
-finish() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
-}
+# shellcheck source=tests/verdicts.sh
+source tests/verdicts.sh
+verdict_log=$work/log
 
 if [[ ! -e $build/libdpmf.so ]] || nm -D "$build/libdpmf.so" | grep -qE '__(asan|tsan|ubsan)_'; then
     echo "no libdpmf.so of its own beside $dpmf"

@@ -15,22 +15,8 @@ clean_up() {
     rm -rf "$work"
 }
 trap clean_up EXIT
-passed=0 failed=0 skipped=0
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED: $*"
-}
-verdict() { # verdict NAME: by the status of the command before
-    if [[ $? == 0 ]]; then passed=$((passed + 1)); else fail "$1"; fi
-}
-finish() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
-}
+# shellcheck source=tests/verdicts.sh
+source tests/verdicts.sh
 
 # The command line cannot reserve without making a release: a small program with the library beside dpmf can.
 if ! "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude -Ilib tests/ledger/spend_ledger.c \

@@ -13,15 +13,8 @@ built=$(dirname "$dpmf")
 python=/usr/bin/python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-
-finish() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
-}
+# shellcheck source=tests/verdicts.sh
+source tests/verdicts.sh
 
 # step NAME COMMAND...: one test; what it said is shown when it failed.
 step() {
