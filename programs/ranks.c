@@ -25,11 +25,17 @@ void ranks_silence(void) {
     close(nowhere);
 }
 
-static int set_timeout(struct invocation *invocation, const struct dpmf_cluster *cluster) {
+/* --cluster-timeout, or 0 when it is not told or no such number. */
+static double told_timeout(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_CLUSTER_TIMEOUT)) return 0;
+    double seconds = options_number(invocation, OPTION_CLUSTER_TIMEOUT);
+    return seconds >= 1 && seconds <= 1e6 ? seconds : 0;
+}
+
+static int set_timeout(const struct invocation *invocation, const struct dpmf_cluster *cluster) {
     if (!command_has(invocation, OPTION_CLUSTER_TIMEOUT)) return STATUS_DONE;
-    const bool is_told = command_has(invocation, OPTION_CLUSTER_TIMEOUT);
-    double seconds = is_told ? options_number(invocation, OPTION_CLUSTER_TIMEOUT) : 0;
-    if (!(seconds >= 1 && seconds <= 1e6))
+    const double seconds = told_timeout(invocation);
+    if (seconds == 0)
         return terminal_error_print(STATUS_USAGE, "for example: --cluster-timeout 120",
                                     "--cluster-timeout %s is not from 1 to 1000000 seconds",
                                     invocation->value[OPTION_CLUSTER_TIMEOUT]);
@@ -91,9 +97,7 @@ static void *lose_patience(void *argument) {
 
 static void leave_in_time(const struct invocation *invocation, int status) {
     static struct patience patience; /* of a thread that nobody waits for */
-    const bool is_told = command_has(invocation, OPTION_CLUSTER_TIMEOUT);
-    double seconds = is_told ? options_number(invocation, OPTION_CLUSTER_TIMEOUT) : 0;
-    if (!(seconds >= 1 && seconds <= 1e6)) seconds = 120; /* not told, or refused */
+    const double told = told_timeout(invocation), seconds = told > 0 ? told : 120;
     pthread_t thread;
     patience = (struct patience){{.tv_sec = (time_t)seconds + 2}, status};
     if (pthread_create(&thread, NULL, lose_patience, &patience) == 0) pthread_detach(thread);

@@ -280,12 +280,20 @@ int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_erro
     return lost < 0 ? lost : told.code;
 }
 
-int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, const char *message,
-                       const char *hint, struct dpmf_error *error) {
-    uint64_t both[2] = {digest, ~digest};
+int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *same,
+                    struct dpmf_error *error) {
+    uint64_t both[2] = {digest, ~digest}; /* the largest, and what is left of the least */
     int code = cluster_all_max(cluster, both, 2, error);
-    if (code < 0 || both[0] == ~both[1]) return code;
-    code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", message);
+    *same = code == 0 && both[0] == ~both[1];
+    return code;
+}
+
+int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, int otherwise,
+                       const char *message, const char *hint, struct dpmf_error *error) {
+    bool same;
+    int code = cluster_compare(cluster, digest, &same, error);
+    if (code < 0 || same) return code;
+    error_set(error, otherwise, "%s", message);
     error_hint(error, "%s", hint);
-    return cluster_agree(cluster, code, error);
+    return cluster_agree(cluster, otherwise, error);
 }

@@ -112,10 +112,13 @@ int cluster_barrier(const struct dpmf_cluster *cluster, struct dpmf_error *error
  * 0 or none is wanted. */
 int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_error *error);
 
-/* Whether all ranks have the same number, a digest of what they must have been told alike. @return 0, or
- * DPMF_ERR_USAGE_CONFLICT on all of them, with `message` and `hint`, or that a rank was lost */
-int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, const char *message,
-                       const char *hint, struct dpmf_error *error);
+/* Whether all ranks have the same number, a digest of what they must have alike; all get the same answer. */
+int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *same,
+                    struct dpmf_error *error);
+
+/* The same; with different ones all ranks fail with `otherwise`, its message and its hint. */
+int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, int otherwise,
+                       const char *message, const char *hint, struct dpmf_error *error);
 
 /* n things cut into contiguous ranges, one for each rank, as equal as can be, at multiples of `unit`: start has
  * n_ranks + 1 entries. */

@@ -110,6 +110,7 @@ static int join(struct dpmf_cluster *cluster, struct dpmf_error *error) {
 static int check_version(const struct dpmf_cluster *cluster, struct dpmf_error *error) {
     const char *version = dpmf_version();
     return cluster_check_same(cluster, checksum64(version, strlen(version)),
+                              DPMF_ERR_USAGE_CONFLICT,
                               "the processes of the cluster are of different versions of dpmf",
                               "install the same version on all machines", error);
 }

@@ -32,15 +32,14 @@ void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *firs
     first[n_ranks] = n_blocks;
 }
 
-/* Whether all ranks have the same number. */
 static int check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                       struct dpmf_error *error) {
     uint64_t digest = 0;
+    bool same = false;
     int code = store_digest(store, &digest, error);
     code = cluster_agree(cluster, code, error);
-    uint64_t both[2] = {digest, ~digest};
-    if (code == 0) code = cluster_all_max(cluster, both, 2, error);
-    if (code < 0 || both[0] == ~both[1]) return code;
+    if (code == 0) code = cluster_compare(cluster, digest, &same, error);
+    if (code < 0 || same) return code;
     code = error_set(error, DPMF_ERR_STORE_CORRUPT,
                      "the processes of the cluster see different ratings under this name");
     error_hint(error, "put one copy where all machines can read it, or the same copy on each");

@@ -220,15 +220,10 @@ static uint64_t public_digest(const struct summing *summing) {
 
 /* Machines of different kinds can differ in the last bit of a logarithm. */
 static int check_same(const struct summing *summing, struct dpmf_error *error) {
-    const struct dpmf_cluster *cluster = summing->context->cluster;
-    const uint64_t digest = public_digest(summing);
-    uint64_t both[2] = {digest, ~digest};
-    int code = cluster_all_max(cluster, both, 2, error);
-    if (code < 0 || both[0] == ~both[1]) return code;
-    code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-                     "the processes of the cluster do not agree on the public model");
-    error_hint(error, "use machines of one kind, with the same program and libraries");
-    return cluster_agree(cluster, code, error);
+    return cluster_check_same(
+        summing->context->cluster, public_digest(summing), DPMF_ERR_PRIVACY_REFUSED,
+        "the processes of the cluster do not agree on the public model",
+        "use machines of one kind, with the same program and libraries", error);
 }
 
 /* From each process's sums of its own users to everyone's noisy sums, in every process. */

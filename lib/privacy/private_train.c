@@ -129,15 +129,10 @@ static uint64_t digest_public(const struct private_run *self) {
 
 /* A rank with another file of wishes would break a promise; one with another catalogue would add apples to pears. */
 static int check_same(struct private_run *self, struct dpmf_error *error) {
-    const uint64_t digest = digest_public(self);
-    uint64_t both[2] = {digest, ~digest};
-    int code = cluster_all_max(self->cluster, both, 2, error);
-    if (code == 0 && both[0] != ~both[1]) {
-        error_set(error, code = DPMF_ERR_PRIVACY_REFUSED,
-                  "the processes of the cluster were given different options or files");
-        error_hint(error, "give all of them the same, the catalogue, features and wishes included");
-        return cluster_agree(self->cluster, code, error);
-    }
+    int code = cluster_check_same(
+        self->cluster, digest_public(self), DPMF_ERR_PRIVACY_REFUSED,
+        "the processes of the cluster were given different options or files",
+        "give all of them the same, the catalogue, features and wishes included", error);
     /* What mechanisms make of memory is public, and so must be the same; rank 0's is what counts. */
     return code < 0
                ? code

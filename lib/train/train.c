@@ -345,7 +345,7 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
  * epochs the last would wait for the first for ever. */
 static int check_same(const struct dpmf_cluster *cluster, const struct dpmf_train_options *options,
                       bool has_valid, struct dpmf_error *error) {
-    return cluster_check_same(cluster, digest_options(options, has_valid),
+    return cluster_check_same(cluster, digest_options(options, has_valid), DPMF_ERR_USAGE_CONFLICT,
                               "the processes of the cluster were given different options",
                               "give all of them the same", error);
 }

@@ -261,10 +261,12 @@ static void compare(void *self, const struct dpmf_cluster *cluster) {
     struct outcome *outcome = self;
     const int rank = cluster->rank, last = cluster->n_ranks - 1;
     struct dpmf_error *error = &outcome->error[rank];
-    EXPECT(cluster_check_same(cluster, UINT64_MAX, "not said", "nor this", error) == 0);
-    EXPECT(cluster_check_same(cluster, 0, "not said", "nor this", error) == 0);
-    outcome->code[rank] =
-        cluster_check_same(cluster, rank == last ? 7 : 8, "they differ", "mend that", error);
+    EXPECT(cluster_check_same(cluster, UINT64_MAX, DPMF_ERR_USAGE_CONFLICT, "not said", "nor this",
+                              error) == 0);
+    EXPECT(cluster_check_same(cluster, 0, DPMF_ERR_USAGE_CONFLICT, "not said", "nor this", error) ==
+           0);
+    outcome->code[rank] = cluster_check_same(cluster, rank == last ? 7 : 8, DPMF_ERR_USAGE_CONFLICT,
+                                             "they differ", "mend that", error);
     outcome->has_agreed[rank] = cluster->state->has_agreed;
 }
 
@@ -281,7 +283,8 @@ static void ranks_that_were_told_different_things_are_refused(void **state) {
             assert_true(outcome.has_agreed[r]);
         }
     }
-    assert_int_equal(cluster_check_same(NULL, 1, "not said", "nor this", NULL), 0);
+    assert_int_equal(
+        cluster_check_same(NULL, 1, DPMF_ERR_USAGE_CONFLICT, "not said", "nor this", NULL), 0);
 }
 
 /* Rank 0 ends a phase while the others are at something else. */
