@@ -260,12 +260,52 @@ static void numbers_are_text(void **state) {
     }
 }
 
+/* Numbers in runs of all lengths, with records rejected between them and batches that end anywhere: when a batch is taken,
+ * each of its records still has its text. */
+static void numbers_in_runs_are_text(void **state) {
+    (void)state;
+    static struct database_numbers numbers;
+    static const char *text[RECORD_BATCH][DATABASE_IDS];
+    static uint32_t length[RECORD_BATCH][DATABASE_IDS];
+    static int64_t meant[RECORD_BATCH][DATABASE_IDS];
+    uint32_t coin = 1;
+    int64_t id[DATABASE_IDS] = {0, 0};
+    int n = 0;
+    database_numbers_begin(&numbers);
+    for (int row = 0; row < 200000; row++) {
+        coin = coin * 1664525 + 1013904223;
+        for (int i = 0; i < DATABASE_IDS; i++) {
+            if (coin >> (20 + 4 * i) & 15) continue; /* as the row before */
+            id[i] = (int64_t)(coin >> 8 & 7) - 3;
+        }
+        bool is_text = (coin >> 11) % 97 == 0; /* no number at all, of the user */
+        for (int i = is_text; i < DATABASE_IDS; i++) {
+            text[n][i] = database_number_id(&numbers, n, (enum column_role)i, id[i], &length[n][i]);
+            meant[n][i] = id[i];
+        }
+        if (is_text) text[n][0] = NULL;
+        if ((coin >> 16) % 31 == 0) continue; /* rejected */
+        if (++n < RECORD_BATCH) continue;
+        for (int r = 0; r < n; r++) {
+            for (int i = 0; i < DATABASE_IDS; i++) {
+                char expected[DATABASE_NUMBER_MAX];
+                if (!text[r][i]) continue;
+                int digits = snprintf(expected, sizeof expected, "%lld", (long long)meant[r][i]);
+                assert_int_equal(length[r][i], digits);
+                assert_memory_equal(text[r][i], expected, (size_t)digits);
+            }
+        }
+        n = 0;
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schemes_are_known),      cmocka_unit_test(sqlite_is_understood),
-        cmocka_unit_test(postgres_is_understood), cmocka_unit_test(nothing_is_echoed),
-        cmocka_unit_test(settings_are_bounded),   cmocka_unit_test(columns_are_found),
-        cmocka_unit_test(names_are_quoted),       cmocka_unit_test(numbers_are_text),
+        cmocka_unit_test(numbers_in_runs_are_text), cmocka_unit_test(schemes_are_known),
+        cmocka_unit_test(sqlite_is_understood),     cmocka_unit_test(postgres_is_understood),
+        cmocka_unit_test(nothing_is_echoed),        cmocka_unit_test(settings_are_bounded),
+        cmocka_unit_test(columns_are_found),        cmocka_unit_test(names_are_quoted),
+        cmocka_unit_test(numbers_are_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

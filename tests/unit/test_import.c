@@ -108,6 +108,80 @@ static void test_several_inputs(void **state) {
     expect_csv("d.dpr", "user,item,rating,timestamp\n1,2,1,200\n7,2,4,100\nu,9,2.5,\n");
 }
 
+static int compare_lines(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The file's lines but the first, sorted; *text holds them. */
+static char **sorted_lines(const char *path, char **text, size_t *n) {
+    size_t bytes;
+    *text = temp_dir_read(path, &bytes);
+    char **lines = malloc(bytes * sizeof lines[0]);
+    assert_non_null(lines);
+    *n = 0;
+    strtok(*text, "\n");
+    for (char *line; (line = strtok(NULL, "\n"));) lines[(*n)++] = line;
+    qsort(lines, *n, sizeof lines[0], compare_lines);
+    return lines;
+}
+
+static void expect_same_lines(const char *a, const char *b) {
+    size_t n_a, n_b;
+    char *text_a, *text_b, **x = sorted_lines(a, &text_a, &n_a),
+                           **y = sorted_lines(b, &text_b, &n_b);
+    assert_int_equal(n_a, n_b);
+    for (size_t i = 0; i < n_a; i++) assert_string_equal(x[i], y[i]);
+    free(x);
+    free(y);
+    free(text_a);
+    free(text_b);
+}
+
+/* Short ids and long ones, some of which differ in their length or their end alone. */
+static void write_id(FILE *file, char side, unsigned i) {
+    fprintf(file,
+            i % 3 == 0   ? "%c%u"
+            : i % 3 == 1 ? "%c-of-a-long-name-%u"
+                         : "%c00000%u",
+            side, i / 3);
+}
+
+/* Ids that are new in the middle of a batch or a chunk, each in a run of records from 1 to some hundred. */
+static void write_runs(const char *path, bool by_item) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "user,item,rating\n");
+    for (unsigned run = 0; run < 900; run++) {
+        for (unsigned i = 0; i < run * 37 % 400 + 1; i++) {
+            write_id(file, 'u', by_item ? i : run);
+            fputc(',', file);
+            write_id(file, 'i', by_item ? run : i);
+            fprintf(file, ",%u\n", (run + i) % 5 + 1);
+        }
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_runs(void **state) {
+    (void)state;
+    for (int by_item = 0; by_item < 2; by_item++) {
+        write_runs("runs.csv", by_item);
+        for (int threads = 1; threads <= 3; threads += 2) {
+            const char *input = "runs.csv", *output = threads == 1 ? "runs.dpr" : "again.dpr";
+            struct dpmf_run run = dpmf_run_default();
+            struct dpmf_store *store;
+            run.threads = threads;
+            assert_int_equal(dpmf_import(&input, 1, output, NULL, &run, NULL, NULL), 0);
+            assert_int_equal(dpmf_store_open(output, NULL, NULL, &store, NULL), 0);
+            assert_int_equal(dpmf_store_export_csv(store, "back.csv", -1, NULL, NULL, NULL), 0);
+            dpmf_store_close(store);
+            expect_same_lines("runs.csv", "back.csv");
+            unlink("back.csv");
+        }
+        temp_dir_expect_same("runs.dpr", "again.dpr");
+    }
+}
+
 static void test_rescale_and_range(void **state) {
     (void)state;
     write_text("e.csv", "1,1,0\n1,2,50\n1,3,100\n");
@@ -227,6 +301,7 @@ int main(void) {
         cmocka_unit_test(test_small_csv),
         cmocka_unit_test(test_any_format_is_a_store),
         cmocka_unit_test(test_several_inputs),
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_rescale_and_range),
         cmocka_unit_test(test_failures_leave_nothing),
         cmocka_unit_test(test_all_records_bad),
