@@ -42,7 +42,7 @@ struct tiling_options {
 /* Of what a store has only a share of, or nothing: whatever must be the same wherever the other shares are. */
 struct tiling_whole {
     uint64_t n_ratings;
-    const uint64_t *item_ratings;       /* by item */
+    uint64_t *item_ratings;             /* by item */
     size_t n_parts;                     /* of the items, 1 or more */
     uint64_t group_rows, group_ratings; /* that a group has at most: tiling_group_bounds */
 };

@@ -143,7 +143,7 @@ static int make_sampler(struct langevin_run *run, size_t table, struct dpmf_erro
 static int prepare(struct langevin_run *run, struct dpmf_error *error) {
     struct train_run *train = &run->train;
     const struct dpmf_train_options *options = train->options;
-    size_t table;
+    size_t table = 0;
     int code = check_options(run, &table, error);
     code = cluster_agree(train->run->cluster, code, error);
     if (code == 0) code = train_run_prepare(train, error);
@@ -215,6 +215,10 @@ static void approach(struct langevin_step *pace, double to, uint32_t left) {
     pace->drift *= pow(1 / pace->drift, 1.0 / left);
 }
 
+static bool same_step(const struct langevin_step *a, const struct langevin_step *b) {
+    return a->rows == b->rows && a->biases == b->biases && a->drift == b->drift;
+}
+
 /* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter, steps that are HASTE times
  * too large, whose distribution is nearly right; then, and while sampling, what is safe, measured when it is first used and once
  * more when sampling begins. From there on a step changes only where the precisions ask for a smaller one. */
@@ -236,8 +240,7 @@ static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
         .biases = safe.biases * run->pace.biases,
         .drift = safe.drift * run->pace.drift,
     };
-    if (done == 0 || memcmp(&run->step, &before, sizeof before) != 0)
-        langevin_set_step(run->langevin, &run->step);
+    if (done == 0 || !same_step(&run->step, &before)) langevin_set_step(run->langevin, &run->step);
     return 0;
 }
 

@@ -290,12 +290,11 @@ static int save_piece(void *self, const struct rank_share *share, const struct p
 }
 
 int rank_share_save_users(const struct rank_share *share, const struct row_store *rows,
-                          const float *biases, enum checkpoint_side side,
-                          struct checkpoint_draft *draft, struct dpmf_error *error) {
+                          float *biases, enum checkpoint_side side, struct checkpoint_draft *draft,
+                          struct dpmf_error *error) {
     struct saving saving = {draft, side};
     /* on their way to rank 0 they are only read */
-    const struct row_source source = {
-        .stride = rows->stride, .rows = rows->rows, .biases = (float *)(uintptr_t)biases};
+    const struct row_source source = {.stride = rows->stride, .rows = rows->rows, .biases = biases};
     return visit_pieces(share, &source, true, save_piece, &saving, error);
 }
 

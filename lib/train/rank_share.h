@@ -38,8 +38,8 @@ int rank_share_describe(struct rank_share *share, const struct factors *factors,
 
 /* All users' rows to the draft, and from the file, that rank 0 has and the others do not (NULL). */
 int rank_share_save_users(const struct rank_share *share, const struct row_store *rows,
-                          const float *biases, enum checkpoint_side side,
-                          struct checkpoint_draft *draft, struct dpmf_error *error);
+                          float *biases, enum checkpoint_side side, struct checkpoint_draft *draft,
+                          struct dpmf_error *error);
 int rank_share_load_users(const struct rank_share *share, const struct row_store *rows,
                           float *biases, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error);

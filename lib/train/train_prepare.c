@@ -205,7 +205,7 @@ static int tile_share(struct train_run *train, const struct tiling_options *own,
         code = build_tiles(train, &options, missing, error);
         code = train_ranks_end_tiling(train, code, error);
     }
-    free((void *)(uintptr_t)whole.item_ratings);
+    free(whole.item_ratings);
     return code;
 }
 
