@@ -46,6 +46,7 @@ test-db:    ## databases: Debian's PostgreSQL, started on loopback as an unprivi
 	@$(MAKE) build
 	@tests/database/run.sh build/dpmf
 	@tests/database/exports.sh build/dpmf
+	@tests/database/files.sh build/dpmf
 	@tests/database/cookbook.sh build/dpmf
 
 mpi:        ## build/libdpmf-mpi.so: dpmf train by several processes, with mpirun

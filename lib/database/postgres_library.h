@@ -51,6 +51,7 @@
     CALL(sendQueryParams)                                                                          \
     CALL(serverVersion)                                                                            \
     CALL(setNoticeReceiver)                                                                        \
+    CALL(setnonblocking)                                                                           \
     CALL(socket)                                                                                   \
     CALL(status)                                                                                   \
     CALL(transactionStatus)

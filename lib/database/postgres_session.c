@@ -89,6 +89,30 @@ static int describe(const struct postgres_session *session, const char *doing, c
     return code;
 }
 
+/* A server that lets nobody in has only words for it: libpq keeps no SQLSTATE of a connection that never was. In a
+ * language other than these the last hint, which names everything, is given. */
+static const char *hint_of_connection(const struct postgres_session *session, const char *said) {
+    static const struct {
+        const char *words, *also, *hint;
+    } known[] = {
+        {"password authentication failed", "",
+         "the password is not this user's: put the right one into PGPASSWORD, ~/.pgpass or a "
+         "service file"},
+        {"no pg_hba.conf entry", "",
+         "the server lets nobody in this way: add a line to its pg_hba.conf, or try "
+         "?sslmode=require"},
+        {"role \"", "does not exist",
+         "name a user that the server has: postgres://USER@HOST/DATABASE"},
+        {"database \"", "does not exist",
+         "name a database that the server has: postgres://HOST/DATABASE"},
+    };
+    if (session->connection && session->pq.connectionNeedsPassword(session->connection))
+        return "give the password in PGPASSWORD, ~/.pgpass or a service file";
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strstr(said, known[i].words) && strstr(said, known[i].also)) return known[i].hint;
+    return "check that the server is running, and the host, port, user and database";
+}
+
 /* libpq's own words end where its advice begins: at the first line's end. */
 static int fail_of_connection(const struct postgres_session *session, const char *doing,
                               struct dpmf_error *error) {
@@ -97,19 +121,16 @@ static int fail_of_connection(const struct postgres_session *session, const char
         session->connection ? session->pq.errorMessage(session->connection) : "out of memory";
     if (!said || !*said) said = "the server closed the connection";
     snprintf(first, sizeof first, "%.*s", (int)strcspn(said, "\n"), said);
-    bool password = session->connection && session->pq.connectionNeedsPassword(session->connection);
     return describe(session, doing, first, NULL, DPMF_ERR_IO_CONNECTION,
-                    password
-                        ? "give the password in PGPASSWORD, ~/.pgpass or a service file"
-                        : "check that the server is running, and the host, port, user and database",
-                    error);
+                    hint_of_connection(session, first), error);
 }
 
-int postgres_session_fail(const struct postgres_session *session, const PGresult *result,
+int postgres_session_fail(struct postgres_session *session, const PGresult *result,
                           const char *doing, struct dpmf_error *error) {
     const struct postgres_library *pq = &session->pq;
     const char *state = result ? pq->resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *said = result ? pq->resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    snprintf(session->state, sizeof session->state, "%s", state && said ? state : "");
     if (!state || !said) return fail_of_connection(session, doing, error);
     const struct complaint *complaint = complaint_of(state);
     const char *hint = pq->resultErrorField(result, PG_DIAG_MESSAGE_HINT);
@@ -146,6 +167,36 @@ int postgres_session_wait(struct postgres_session *session, struct dpmf_error *e
     return postgres_session_fail(session, NULL, "read from the server", error);
 }
 
+/* What libpq holds goes out; a server that takes nothing is waited for as one that says nothing is. It is read from
+ * meanwhile: both sides could else wait for each other. */
+static int flush_all(struct postgres_session *session, const char *doing,
+                     struct dpmf_error *error) {
+    int left;
+    while ((left = session->pq.flush(session->connection)) > 0) {
+        int code = wait_for_socket(session, POLLIN | POLLOUT, error);
+        if (code < 0) return code;
+        if (code == 1 && !session->pq.consumeInput(session->connection))
+            return postgres_session_fail(session, NULL, doing, error);
+    }
+    return left == 0 ? 0 : postgres_session_fail(session, NULL, doing, error);
+}
+
+int postgres_session_send(struct postgres_session *session, const void *bytes, size_t n,
+                          const char *doing, struct dpmf_error *error) {
+    enum { PIECE_MAX = 1 << 20 }; /* of what libpq keeps a copy of */
+    const char *at = bytes;
+    int code = 0;
+    while (code == 0 && n > 0) {
+        size_t piece = n < PIECE_MAX ? n : PIECE_MAX;
+        if (session->pq.putCopyData(session->connection, at, (int)piece) != 1)
+            return postgres_session_fail(session, NULL, doing, error);
+        at += piece;
+        n -= piece;
+        code = flush_all(session, doing, error);
+    }
+    return code;
+}
+
 static int next_result(struct postgres_session *session, PGresult **result,
                        struct dpmf_error *error) {
     while (session->pq.isBusy(session->connection)) {
@@ -168,8 +219,8 @@ int postgres_session_finish(struct postgres_session *session, int sent, const ch
     bool copies = false;
     if (result) *result = NULL;
     if (!sent) return postgres_session_fail(session, NULL, doing, error);
-    int code = 0;
-    while (!copies && (code = next_result(session, &next, error)) == 0 && next) {
+    int code = flush_all(session, doing, error);
+    while (code == 0 && !copies && (code = next_result(session, &next, error)) == 0 && next) {
         ExecStatusType status = pq->resultStatus(next);
         pq->clear(last);
         last = next;
@@ -251,7 +302,11 @@ int postgres_session_open(struct postgres_session *session, const struct databas
     session->pq.setNoticeReceiver(session->connection, drop_notice, NULL);
     if (session->pq.status(session->connection) == CONNECTION_BAD)
         return fail_of_connection(session, "connect", error);
-    return connect_to_server(session, error);
+    code = connect_to_server(session, error);
+    /* libpq would else wait by itself until the server has taken what is sent to it */
+    if (code == 0 && session->pq.setnonblocking(session->connection, 1) != 0)
+        code = fail_of_connection(session, "send without waiting", error);
+    return code;
 }
 
 /* A request to end a query. libpq waits for the server's answer, which one that hangs never gives; so another thread

@@ -24,6 +24,7 @@ struct postgres_session {
     const char *shown; /* the url's */
     struct database_wait wait;
     int64_t asked; /* when, in milliseconds */
+    char state[6]; /* SQLSTATE of what went wrong last, or "": it was not the server's doing */
 };
 
 /* Connects. `url` must outlive the session; close it in any case. */
@@ -35,6 +36,10 @@ void postgres_session_close(struct postgres_session *session);
 
 /* Waits until the server has sent something, or for a moment, and takes it in. */
 int postgres_session_wait(struct postgres_session *session, struct dpmf_error *error);
+
+/* Sends a piece of a COPY that has begun, and waits until the server has taken it. */
+int postgres_session_send(struct postgres_session *session, const void *bytes, size_t n,
+                          const char *doing, struct dpmf_error *error);
 
 /* Waits for the last result of a command that was sent and was `sent` without complaint (what libpq's send functions
  * return); a COPY begins with its first. `result` (may be NULL) is the caller's to clear. What is not
@@ -48,7 +53,7 @@ int postgres_session_command(struct postgres_session *session, const char *sql, 
 
 /* Describes what the server or, with `result` NULL, libpq said. No password is ever in it.
  * @return the code */
-int postgres_session_fail(const struct postgres_session *session, const PGresult *result,
+int postgres_session_fail(struct postgres_session *session, const PGresult *result,
                           const char *doing, struct dpmf_error *error);
 
 #endif

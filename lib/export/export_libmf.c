@@ -6,9 +6,11 @@
  * offset + bias and 1, an item's with 1 and its bias. Without users, as a release is, there is one row in their place:
  * someone with no ratings, for whom every item is predicted by its bias.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -88,7 +90,8 @@ static int open_file(struct writing *writing, size_t f, struct dpmf_error *error
     char *path = memory_alloc(size, 1);
     if (!path) return error_no_memory(error);
     snprintf(path, size, "%s%s", task->output, suffixes[f]);
-    int code = output_file_open(&writing->files[f], path, task->mode, error);
+    int code = export_file_check(task, path, error);
+    if (code == 0) code = output_file_open(&writing->files[f], path, task->mode, error);
     free(path);
     return code;
 }
@@ -104,11 +107,14 @@ static int check_sizes(const struct export_task *task, struct dpmf_error *error)
     return 0;
 }
 
-/* All of them on the disk first, then the model's place last: where it is, its ids are. */
+/* All of them on the disk first, then the model's place last: where it is, its ids are. That is why a model that is
+ * replaced goes first: beside the new ids, its rows would be someone else's. */
 static int finish(struct writing *writing, struct dpmf_error *error) {
     int code = 0;
     for (size_t f = 0; code == 0 && f < LIBMF_FILES; f++)
         if (writing->files[f]) code = output_file_prepare(writing->files[f], error);
+    if (code == 0 && unlink(writing->task->output) != 0 && errno != ENOENT)
+        code = error_system(error, errno, "replace", writing->task->output);
     for (size_t i = 0; code == 0 && i < LIBMF_FILES; i++) {
         struct output_file **file = &writing->files[LIBMF_FILES - 1 - i], *whole = *file;
         *file = NULL;
@@ -121,6 +127,7 @@ int export_libmf_write(struct export_task *task, struct dpmf_error *error) {
     struct writing writing = {.task = task};
     size_t room = ((size_t)task->info.factors + 4) * (NUMBER_ROOM + 1);
     int code = check_sizes(task, error);
+    if (code == 0) code = export_ids_check(task, error);
     if (code == 0 && !byte_buffer_room(&writing.row, room)) code = error_no_memory(error);
     for (size_t f = 0; code == 0 && f <= 1 + (size_t)task->has_users; f++)
         code = open_file(&writing, f, error);

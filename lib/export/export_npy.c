@@ -75,7 +75,8 @@ static int write_side(struct export_task *task, size_t s, struct output_director
 
 int export_npy_write(struct export_task *task, struct dpmf_error *error) {
     struct output_directory *directory = NULL;
-    int code = output_directory_open(&directory, task->output, task->mode, error);
+    int code = export_ids_check(task, error);
+    if (code == 0) code = output_directory_open(&directory, task->output, task->mode, error);
     for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++)
         code = write_side(task, s, directory, error);
     if (code == 0) code = export_documents_add(task, directory, error);

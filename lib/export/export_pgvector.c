@@ -27,6 +27,8 @@ enum {
     FLOAT4_OID = 700, /* of real, the same in every database */
     PIECE_BYTES = 1 << 18,
     TYPE_MAX = 300, /* a quoted schema and vector(4096) */
+    INDEXED_MAX =
+        2000, /* bytes of an id: a B-tree takes 2704 with what it adds, a hash any number */
 };
 
 static const char default_table[] = "dpmf_items";
@@ -42,16 +44,37 @@ struct writing {
     char *table[TABLES]; /* quoted, with the schema */
     char type[TYPE_MAX]; /* of a vector */
     bool is_array;
+    bool has_long_ids[2];    /* items, users: some are too long for a B-tree */
     struct byte_buffer rows; /* to be sent */
 };
 
+/* What would mend it, where the SQLSTATE tells; the first that fits. */
+static const char *hint_of(const char *state) {
+    static const struct {
+        const char *state, *hint;
+    } known[] = {
+        {"2BP01",
+         "drop what depends on it first, e.g. DROP VIEW, and make that again afterwards; or "
+         "name another table: ?table=NAME"},
+        {"25006", "this server only reads: name the one that it follows, or another role"},
+        {"22", "a database made with ENCODING 'UTF8' has all characters"},
+        {"3F", "make the schema first: CREATE SCHEMA; or name another: ?table=SCHEMA.NAME"},
+        {"40", "it got in the way of someone else: try again"},
+        {"55P03", "someone else holds the tables for long: try again later"},
+        {"", "the server's log may say more"},
+    };
+    size_t i = 0;
+    while (strncmp(state, known[i].state, strlen(known[i].state)) != 0) i++;
+    return known[i].hint;
+}
+
 /* What the server would not do: never the user's query, which is what readers are told. */
-static int refuse(int code, struct dpmf_error *error) {
+static int refuse(const struct writing *writing, int code, struct dpmf_error *error) {
     if (code == DPMF_ERR_IO_PERMISSION) {
         error_hint(error, "the role must be allowed to make tables there: GRANT CREATE ON SCHEMA");
     } else if (code == DPMF_ERR_INPUT_QUERY || code == DPMF_ERR_IO_READ) {
         if (error) error->code = DPMF_ERR_IO_WRITE;
-        error_hint(error, "the server's log may say more");
+        error_hint(error, "%s", hint_of(writing->session.state));
         code = DPMF_ERR_IO_WRITE;
     }
     return code;
@@ -72,7 +95,7 @@ static int command(struct writing *writing, struct dpmf_error *error, const char
     va_end(arguments);
     int code = postgres_session_command(&writing->session, sql, "write the tables", NULL, error);
     free(sql);
-    return refuse(code, error);
+    return refuse(writing, code, error);
 }
 
 /* Asks for one text. *text is for free(), and NULL when there is no row or a NULL in it. */
@@ -84,7 +107,7 @@ static int ask(struct writing *writing, const char *sql, const char *parameter, 
     int sent = pq->sendQueryParams(writing->session.connection, sql, parameter ? 1 : 0, NULL,
                                    &parameter, NULL, NULL, 0);
     int code = postgres_session_finish(&writing->session, sent, "look for tables", &result, error);
-    if (code < 0) return refuse(code, error);
+    if (code < 0) return refuse(writing, code, error);
     if (pq->ntuples(result) == 1 && !pq->getisnull(result, 0, 0)) {
         const char *found = pq->getvalue(result, 0, 0);
         size_t size = strlen(found) + 1;
@@ -259,12 +282,10 @@ static void put_array(uint8_t **at, const float *vector, uint32_t k) {
 }
 
 static int send_rows(struct writing *writing, struct dpmf_error *error) {
-    const struct postgres_library *pq = &writing->session.pq;
-    int sent = pq->putCopyData(writing->session.connection, (const char *)writing->rows.bytes,
-                               (int)writing->rows.n);
+    int code = postgres_session_send(&writing->session, writing->rows.bytes, writing->rows.n,
+                                     "send rows", error);
     writing->rows.n = 0;
-    if (sent == 1) return 0;
-    return refuse(postgres_session_fail(&writing->session, NULL, "send rows", error), error);
+    return refuse(writing, code, error);
 }
 
 /* Room for n more bytes, after what is long enough was sent. */
@@ -273,14 +294,6 @@ static int room_for(struct writing *writing, size_t n, uint8_t **at, struct dpmf
     if (code < 0) return code;
     *at = byte_buffer_room(&writing->rows, n);
     return *at ? 0 : error_no_memory(error);
-}
-
-static int refuse_id(const struct export_side *side, uint64_t i, struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_INPUT_ID,
-              "the id of %s %llu is not UTF-8 without NUL, which is what PostgreSQL calls text",
-              side->name, (unsigned long long)i);
-    error_hint(error, "--sqlite can hold it");
-    return DPMF_ERR_INPUT_ID;
 }
 
 static int put_row(struct writing *writing, size_t s, uint64_t i, struct dpmf_error *error) {
@@ -292,7 +305,6 @@ static int put_row(struct writing *writing, size_t s, uint64_t i, struct dpmf_er
     size_t length, title_length = title ? strlen(title) : 0;
     uint8_t *at = NULL;
     const char *id = side->id(task->model, i, &length);
-    if (!export_is_text(id, length)) return refuse_id(side, i, error);
     int code = room_for(writing, 64 + length + title_length + 32 + 8 * (size_t)k, &at, error);
     if (code < 0) return code;
     put_16(&at, s == 0 ? 5 : 4);
@@ -330,8 +342,8 @@ static int end_copy(struct writing *writing, struct dpmf_error *error) {
     code = send_rows(writing, error);
     if (code < 0) return code;
     int sent = pq->putCopyEnd(writing->session.connection, NULL) == 1;
-    return refuse(postgres_session_finish(&writing->session, sent, "write rows", NULL, error),
-                  error);
+    code = postgres_session_finish(&writing->session, sent, "write rows", NULL, error);
+    return refuse(writing, code, error);
 }
 
 static int copy_side(struct writing *writing, size_t s, struct dpmf_error *error) {
@@ -340,8 +352,9 @@ static int copy_side(struct writing *writing, size_t s, struct dpmf_error *error
         code = put_row(writing, s, i, error);
     if (code == 0) code = end_copy(writing, error);
     if (code == 0)
-        code = command(writing, error, "ALTER TABLE %s ADD PRIMARY KEY (number), ADD UNIQUE (id)",
-                       writing->table[s]);
+        code = command(writing, error, "ALTER TABLE %s ADD PRIMARY KEY (number), ADD %s",
+                       writing->table[s],
+                       writing->has_long_ids[s] ? "EXCLUDE USING hash (id WITH =)" : "UNIQUE (id)");
     return code;
 }
 
@@ -393,6 +406,32 @@ static int comment(struct writing *writing, size_t t, const char *of, struct dpm
                    is_private ? "" : ", NOT PRIVATE: it says much about people");
 }
 
+/* ---- before anything is sent -------------------------------------------------------------------- */
+
+static int refuse_text(const char *what, const struct export_side *side, uint64_t i,
+                       struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_ID,
+              "the %s of %s %llu is not UTF-8 without NUL, which is what PostgreSQL calls text",
+              what, side->name, (unsigned long long)i);
+    error_hint(error, "--sqlite can hold it");
+    return DPMF_ERR_INPUT_ID;
+}
+
+static int check_texts(struct writing *writing, size_t s, struct dpmf_error *error) {
+    const struct export_task *task = writing->task;
+    const struct export_side *side = &task->side[s];
+    for (uint64_t i = 0; i < side->n; i++) {
+        size_t length;
+        const char *id = side->id(task->model, i, &length);
+        const char *title = s == 0 ? export_title(task, i) : NULL;
+        if (!export_is_text(id, length)) return refuse_text("id", side, i, error);
+        if (title && !export_is_text(title, strlen(title)))
+            return refuse_text("title", side, i, error);
+        if (length > INDEXED_MAX) writing->has_long_ids[s] = true;
+    }
+    return 0;
+}
+
 /* ---- all of it ---------------------------------------------------------------------------------- */
 
 static bool go_on(void *self) {
@@ -436,6 +475,8 @@ int export_pgvector_write(struct export_task *task, struct dpmf_error *error) {
     struct writing writing = {.task = task};
     const struct database_wait wait = {.go_on = go_on, .self = task};
     int code = open_url(&writing, error);
+    for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++)
+        code = check_texts(&writing, s, error);
     if (code == 0) code = postgres_session_open(&writing.session, &writing.url, &wait, error);
     if (code == 0) code = command(&writing, error, "BEGIN");
     if (code == 0) code = make_tables(&writing, error);

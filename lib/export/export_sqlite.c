@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "database/sqlite_library.h"
 #include "export/export_task.h"
 
@@ -185,12 +186,36 @@ static int write_database(struct writing *writing, struct export_task *task,
     return code == 0 ? execute(writing, "COMMIT", error) : code;
 }
 
+/* What another database of this name did not finish, SQLite would finish in ours. */
+static int check_journals(const char *output, struct dpmf_error *error) {
+    static const char *const suffixes[] = {"-journal", "-wal"};
+    struct stat status;
+    int code = 0;
+    size_t size = strlen(output) + sizeof "-journal";
+    char *path = memory_alloc(size, 1);
+    if (!path) return error_no_memory(error);
+    for (size_t i = 0; code == 0 && i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(path, size, "%s%s", output, suffixes[i]);
+        if (lstat(path, &status) != 0 || status.st_size == 0) continue;
+        error_set(error, DPMF_ERR_IO_WRITE,
+                  "a database of that name is in use, or was not closed: this is its journal");
+        error_hint(error, "close it (sqlite3 opens and closes one that was left so), or name "
+                          "another file");
+        error_place(error, path, 0, 0);
+        code = DPMF_ERR_IO_WRITE;
+    }
+    free(path);
+    return code;
+}
+
 int export_sqlite_write(struct export_task *task, struct dpmf_error *error) {
     struct writing writing = {.output = task->output};
     struct output_file *file = NULL;
     char *temporary = NULL;
     struct stat status;
     int code = sqlite_library_load(&writing.sqlite, error);
+    if (code == 0) code = export_file_check(task, task->output, error);
+    if (code == 0) code = check_journals(task->output, error);
     if (code < 0) return code;
     code = output_file_open_named(&file, task->output, task->mode, error);
     if (code == 0 && !(temporary = output_file_temporary(file))) code = error_no_memory(error);

@@ -96,20 +96,32 @@ bool export_is_text(const char *bytes, size_t n) {
     return true;
 }
 
+static int check_lines(const struct export_task *task, const struct export_side *side,
+                       struct dpmf_error *error) {
+    for (uint64_t i = 0; i < side->n; i++) {
+        size_t length;
+        const char *id = side->id(task->model, i, &length);
+        if (!memchr(id, '\n', length) && !memchr(id, '\r', length)) continue;
+        error_set(error, DPMF_ERR_INPUT_ID,
+                  "the id of %s %llu has the end of a line in it, and ids are written a line each",
+                  side->name, (unsigned long long)i);
+        error_hint(error, "--csv and --sqlite can hold it");
+        return DPMF_ERR_INPUT_ID;
+    }
+    return 0;
+}
+
+int export_ids_check(const struct export_task *task, struct dpmf_error *error) {
+    int code = check_lines(task, &task->side[0], error);
+    return code == 0 && task->has_users ? check_lines(task, &task->side[1], error) : code;
+}
+
 int export_ids_write(struct export_task *task, const struct export_side *side,
                      struct output_file *file, struct dpmf_error *error) {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < side->n; i++) {
         size_t length;
         const char *id = side->id(task->model, i, &length);
-        if (memchr(id, '\n', length) || memchr(id, '\r', length)) {
-            error_set(
-                error, DPMF_ERR_INPUT_ID,
-                "the id of %s %llu has the end of a line in it, and ids are written a line each",
-                side->name, (unsigned long long)i);
-            error_hint(error, "--csv and --sqlite can hold it");
-            return DPMF_ERR_INPUT_ID;
-        }
         code = output_file_write(file, id, length, error);
         if (code == 0) code = output_file_write(file, "\n", 1, error);
     }
@@ -122,14 +134,12 @@ struct dpmf_export_options dpmf_export_options_default(void) {
     return (struct dpmf_export_options){.form = DPMF_EXPORT_NPY};
 }
 
-static int check_new(const struct export_task *task, struct dpmf_error *error) {
+int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error) {
     struct stat status;
-    bool is_file =
-        task->options->form == DPMF_EXPORT_LIBMF || task->options->form == DPMF_EXPORT_SQLITE;
-    if (!is_file || task->options->replace || lstat(task->output, &status) != 0) return 0;
+    if (task->options->replace || lstat(path, &status) != 0) return 0;
     error_set(error, DPMF_ERR_IO_WRITE, "it is there already");
     error_hint(error, "--replace replaces it; or name another file");
-    error_place(error, task->output, 0, 0);
+    error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;
 }
 
@@ -155,7 +165,6 @@ int dpmf_model_export(const struct dpmf_model *model, const struct dpmf_statemen
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no such form of export");
     int code = check_privacy(&task, statement, error);
     if (code == 0) code = set_sides(&task, error);
-    if (code == 0) code = check_new(&task, error);
     if (code == 0) code = forms[options->form](&task, error);
     if (code == 0) {
         task.report->items = task.side[0].n;

@@ -38,6 +38,9 @@ int export_libmf_write(struct export_task *task, struct dpmf_error *error);
 int export_sqlite_write(struct export_task *task, struct dpmf_error *error);
 int export_pgvector_write(struct export_task *task, struct dpmf_error *error);
 
+/* Whether a file may be written there: what is there already is replaced only where that was asked for. */
+int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error);
+
 /* Counts rows, tells the run now and then, and asks it whether to go on. */
 int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *error);
 
@@ -72,7 +75,10 @@ int export_documents_add(struct export_task *task, struct output_directory *dire
 
 /* ---- ids --------------------------------------------------------------------------------------- */
 
-/* Ids of a side as text, a line each; one with the end of a line in it is refused. */
+/* For what is written a line each: refuses ids with the end of a line in them, before anything is written. */
+int export_ids_check(const struct export_task *task, struct dpmf_error *error);
+
+/* Ids of a side that were checked, a line each. */
 int export_ids_write(struct export_task *task, const struct export_side *side,
                      struct output_file *file, struct dpmf_error *error);
 

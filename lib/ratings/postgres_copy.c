@@ -274,13 +274,22 @@ static bool reject_time(struct parsing *parsing, const char *text, size_t n) {
     return false;
 }
 
+/* The server knows times without end; a rating has none. */
+static bool reject_endless(struct parsing *parsing) {
+    parsing->go_on = record_batch_reject(
+        parsing->batch, DPMF_ERR_INPUT_TIME, parsing->row, parsing->layout->column[COLUMN_TIME],
+        "leave it out in the query: nullif(COLUMN, 'infinity'), or WHERE isfinite(COLUMN)",
+        "timestamp \"infinity\" is no time");
+    return false;
+}
+
 static bool take_real_time(struct parsing *parsing, double real, int64_t *time) {
     char text[DPMF_DOUBLE_TEXT_MAX];
     if (fabs(real) < 9e18) {
         *time = (int64_t)floor(real);
         return true;
     }
-    if (!isfinite(real)) return reject_time(parsing, "infinite", strlen("infinite"));
+    if (!isfinite(real)) return reject_endless(parsing);
     return reject_time(parsing, text, number_format_double(real, text));
 }
 
@@ -295,7 +304,7 @@ static bool take_time(struct parsing *parsing, int64_t *time) {
     if (type == COPY_TEXT) return field_time(text, n, time) || reject_time(parsing, text, n);
     if (type == COPY_DATE || type == COPY_TIMESTAMP) {
         if (field->length != (type == COPY_DATE ? 4 : 8)) return break_off(parsing);
-        return get_time(type, field, time) || reject_time(parsing, "infinity", strlen("infinity"));
+        return get_time(type, field, time) || reject_endless(parsing);
     }
     if (get_integer(type, field, time))
         return *time != STORE_NO_TIME || take_real_time(parsing, -9.3e18, time);

@@ -85,7 +85,7 @@ check_forms() { # check_forms TYPE
     [[ $(ask "SELECT obj_description('dpmf_items'::regclass)") == "dpmf "*": item vectors of a release" ]]
     verdict "the table says what it is"
     "$dpmf" export m.safetensors --pgvector "$url?table=films.all%20items" --not-private --users -q 2>stderr
-    [[ $? == 4 ]] && grep -q films stderr
+    [[ $? == 4 ]] && grep -q films stderr && grep -q 'CREATE SCHEMA' stderr
     verdict "a schema that is not there"
     ask 'CREATE SCHEMA films'
     "$dpmf" export m.safetensors --pgvector "$url?table=films.all%20items" --not-private --users -q 2>stderr
@@ -121,7 +121,7 @@ grep -q 17 reader && [[ $(ask 'SELECT count(*) FROM dpmf_items WHERE bias = 17')
 verdict "the reader saw the old one to its end"
 ask 'CREATE VIEW seen AS SELECT id FROM dpmf_items'
 "$dpmf" export release.safetensors --pgvector "$url" --replace 2>stderr
-[[ $? == 4 ]] && grep -q 'depend' stderr && [[ $(ask 'SELECT count(*) FROM seen') == 80 ]]
+[[ $? == 4 ]] && grep -q 'view seen depends on' stderr && grep -q 'drop what depends on it first' stderr && [[ $(ask 'SELECT count(*) FROM seen') == 80 ]]
 verdict "a table that a view needs stays, and all of it"
 ask 'DROP VIEW seen'
 ask 'CREATE TABLE mine AS SELECT 1 AS "user"'
@@ -139,8 +139,18 @@ ask "CREATE ROLE guest LOGIN PASSWORD '$server_password'; REVOKE CREATE ON SCHEM
 [[ $? == 4 ]] && grep -q 'permission denied' stderr && grep -q 'GRANT CREATE' stderr
 verdict "a role that may not make tables"
 PGPASSWORD=wrong "$dpmf" export release.safetensors --pgvector "$url?table=theirs" 2>stderr
-[[ $? == 4 ]] && ! grep -q "wrong\|$server_password" stderr
+[[ $? == 4 ]] && ! grep -q "wrong\|$server_password" stderr && grep -q "the password is not this user's: .*PGPASSWORD" stderr
 verdict "a wrong password, of which nothing is shown"
+"$dpmf" export release.safetensors --pgvector "postgres://dpmf@127.0.0.1:$server_port/nothing" 2>stderr
+[[ $? == 4 ]] && grep -q 'name a database that the server has' stderr
+verdict "a database that is not there"
+"$dpmf" export release.safetensors --pgvector "postgres://nobody@${server_folder//\//%2F}/postgres?port=$server_port" 2>stderr
+[[ $? == 4 ]] && grep -q 'name a user that the server has' stderr
+verdict "a user that is not there"
+PGOPTIONS="-c default_transaction_read_only=on" "$dpmf" export release.safetensors --pgvector "$url?table=theirs" 2>stderr
+[[ $? == 4 ]] && grep -q 'this server only reads' stderr
+verdict "a server that only reads"
+ask "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
 "$dpmf" export m.safetensors --pgvector "$url?table=theirs" 2>stderr
 [[ $? == 6 && -z $(ask "SELECT to_regclass('theirs')") ]]
 verdict "a checkpoint without --not-private"
@@ -148,6 +158,36 @@ verdict "a checkpoint without --not-private"
     { "$dpmf" export odd.safetensors --pgvector "$url?table=theirs" --not-private 2>stderr; [[ $? == 3 ]]; } &&
     grep -q 'item 3 is not UTF-8' stderr && [[ -z $(ask "SELECT to_regclass('theirs')") ]]
 verdict "an id that is no text"
+"$dpmf" export odd.safetensors --pgvector "postgres://127.0.0.1:1/postgres" --not-private 2>stderr
+[[ $? == 3 ]] && grep -q 'item 3 is not UTF-8' stderr
+verdict "it is refused before there is a server"
+
+# ---- odd ids -----------------------------------------------------------------------------------------------------
+
+odd() { /usr/bin/python3 -B "$here/odd_ids.py" "$@" 2>>stderr; }
+odd make . && "$dpmf" import -q text.jsonl text.csv -o text.dpr && "$dpmf" train -q text.dpr -k 3 --epochs 1 -o text.safetensors
+verdict "making a model of odd items"
+"$dpmf" export -q text.safetensors --pgvector "$url?table=odd" --not-private --catalogue text.titles 2>stderr &&
+    ask "SELECT encode(convert_to(id, 'UTF8'), 'hex'), coalesce(encode(convert_to(title, 'UTF8'), 'hex'), '-') FROM odd ORDER BY number" >odd.hex &&
+    odd hex text odd.hex
+verdict "odd ids and titles come back exactly, an id of 60 kB too"
+! ask "INSERT INTO odd SELECT 1000, id, title, bias, vector FROM odd ORDER BY length(id) DESC LIMIT 1" 2>/dev/null
+verdict "no id is there twice, however long"
+"$dpmf" export -q text.safetensors --pgvector "$url?table=latin" --not-private --catalogue titles.csv 2>stderr &&
+    [[ $(ask "SELECT title FROM latin WHERE id = 'NULL'") == café ]]
+verdict "a title in ISO-8859-1"
+build=$(dirname "$dpmf")
+if nm -D "$build/libdpmf.so" | grep -qE '__(asan|tsan|ubsan)_'; then
+    skip "a program of others cannot be linked with a library that has sanitizers"
+else
+    "${CC:-cc}" -std=c11 -I"$here/../../include" "$here/raw_title.c" -L"$build" -Wl,-rpath,"$build" -ldpmf -o raw_title 2>stderr &&
+        { ./raw_title text.safetensors "$url?table=theirs" 2>stderr; [[ $? == 3 && -z $(ask "SELECT to_regclass('theirs')") ]]; } &&
+        grep -q 'the title of item 1 is not UTF-8' stderr
+    verdict "a title that is no text, from a program"
+fi
+"$dpmf" export -q text.safetensors --pgvector "postgres://dpmf@127.0.0.1:$server_port/latin" --not-private 2>stderr
+[[ $? == 4 && -z $(PGDATABASE=latin ask "SELECT to_regclass('dpmf_items')") ]] && grep -q "ENCODING 'UTF8'" stderr
+verdict "a database that lacks characters"
 
 # ---- gone in the middle ------------------------------------------------------------------------------------------
 
@@ -165,6 +205,60 @@ for i in 1 2 3 4 5 6; do
     [[ $count == 80 || $count == 2000 ]]
     verdict "an export killed in the middle leaves a whole table ($count rows)"
 done
+# A server that stops taking rows in the middle of a COPY: rows are made slow, so that it is in one for long; then the process
+# that serves us is frozen, and what it does not take fills everything between.
+ask "CREATE TABLE pace AS SELECT 0.05 AS seconds"
+ask "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(seconds) FROM pace; RETURN NEW; END'"
+ask "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS \$\$ DECLARE made record; BEGIN
+    FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE object_type = 'table' LOOP
+        EXECUTE format('CREATE TRIGGER slow BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION wait()', made.object_identity);
+    END LOOP; END \$\$"
+ask "CREATE EVENT TRIGGER slow ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION slow()"
+ours="FROM pg_stat_activity WHERE application_name = 'dpmf'"
+for signal in INT TERM; do
+    env --default-signal=INT,TERM "$dpmf" export large.safetensors --pgvector "$url?table=frozen" --not-private -q 2>stderr &
+    pid=$!
+    backend=""
+    for ((i = 0; i < 200; i++)); do
+        backend=$(ask "SELECT pid $ours AND state = 'active' AND query LIKE 'COPY%'")
+        [[ -n $backend ]] && break
+        sleep 0.05
+    done
+    sleep 1 # by now it has sent all that there is room for
+    kill -STOP "$backend"
+    begun=$(date +%s%N)
+    kill "-$signal" "$pid"
+    wait "$pid"
+    status=$?
+    took=$((($(date +%s%N) - begun) / 1000000))
+    kill -CONT "$backend"
+    [[ -n $backend && $status == "$([[ $signal == INT ]] && echo 130 || echo 143)" ]] && ((took < 2500))
+    verdict "SIG$signal is heard while a server takes nothing (status $status after $took ms)"
+    for ((i = 0; i < 100; i++)); do
+        [[ $(ask "SELECT count(*) $ours") == 0 ]] && break
+        sleep 0.1
+    done
+    [[ $(ask "SELECT count(*) $ours") == 0 && -z $(ask "SELECT to_regclass('frozen')") ]]
+    verdict "and nothing is left of it on the server"
+done
+# Killed where there is no chance to say good-bye.
+"$dpmf" export large.safetensors --pgvector "$url?table=frozen" --not-private -q 2>stderr &
+pid=$!
+for ((i = 0; i < 200; i++)); do
+    [[ -n $(ask "SELECT pid $ours AND state = 'active' AND query LIKE 'COPY%'") ]] && break
+    sleep 0.05
+done
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+ask 'UPDATE pace SET seconds = 0' # it reads what is under way, and then that there is no more
+for ((i = 0; i < 300; i++)); do
+    [[ $(ask "SELECT count(*) $ours") == 0 ]] && break
+    sleep 0.1
+done
+((i < 300)) && [[ -z $(ask "SELECT to_regclass('frozen')") ]]
+verdict "SIGKILL in the middle of a COPY leaves no table"
+ask 'DROP EVENT TRIGGER slow'
+
 psql -Xq -c 'BEGIN; LOCK TABLE dpmf_items; SELECT pg_sleep(30)' >/dev/null 2>&1 &
 locker=$!
 sleep 0.5

@@ -102,6 +102,8 @@ same "times of all types" $'user,item,rating,timestamp\n1,1,1,86400\n1,2,1,86400
     "$base?query=SELECT 1, i, 1, CASE i WHEN 1 THEN '1970-01-02' ELSE '1970-01-02 00:00:00.9' END::timestamp AS time FROM generate_series(1, 2) AS i"
 same "a date" $'user,item,rating,timestamp\n1,1,1,-86400\n' "$base?query=SELECT 1, 1, 1, '1969-12-31'::date AS date"
 same "seconds since 1970" $'user,item,rating,timestamp\n1,1,1,-2\n' "$base?query=SELECT 1, 1, 1, (-1.5)::float8 AS ts"
+same "a time without end, left out" $'user,item,rating,timestamp\n1,1,1,\n' \
+    "$base?query=SELECT 1, 1, 1, nullif('infinity'::timestamp, 'infinity') AS ts"
 same "a time as text" $'user,item,rating,timestamp\n1,1,1,86400\n' "$base?query=SELECT 1, 1, 1, '1970-01-02'::text AS ts"
 
 sql -c 'COPY (SELECT * FROM many) TO STDOUT (FORMAT csv, HEADER)' >many.csv
@@ -190,6 +192,8 @@ refused "a password as a parameter" 2 'there is a password' "$base?password=$ser
 PGPASSWORD=wrong-$server_password refused "a wrong password" 4 'password authentication failed' "$base?table=ratings"
 ! grep -q -- "$server_password" said
 report $? "and it is not shown either"
+grep -q "the password is not this user's: .*PGPASSWORD" said
+report $? "and what would mend it is said"
 PGPASSWORD='' refused "no password" 4 'PGPASSWORD' "$base?table=ratings"
 refused "a server's words with the password in them" 3 'says \*\*\*' \
     "$base?query=SELECT 1, 2, ('says ' || '$server_password')::int"
