@@ -32,10 +32,11 @@ void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *firs
     first[n_ranks] = n_blocks;
 }
 
-static int check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
-                      struct dpmf_error *error) {
+int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
+                           struct dpmf_error *error) {
     uint64_t digest = 0;
     bool same = false;
+    if (cluster_size(cluster) == 1) return 0;
     int code = store_digest(store, &digest, error);
     code = cluster_agree(cluster, code, error);
     if (code == 0) code = cluster_compare(cluster, digest, &same, error);
@@ -54,7 +55,7 @@ int user_shares_take(const struct dpmf_store *store, const struct dpmf_cluster *
     *share = NULL;
     *first_user = 0;
     int code = cluster_agree(cluster, first ? 0 : error_no_memory(error), error);
-    if (code == 0 && n > 1) code = check_same(store, cluster, error);
+    if (code == 0) code = user_shares_check_same(store, cluster, error);
     if (code == 0) {
         user_shares_cut(store, n, first);
         for (uint64_t b = 0; b < first[rank]; b++) {

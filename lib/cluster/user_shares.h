@@ -11,6 +11,11 @@
 /* Blocks first[r] .. first[r + 1] - 1 are rank r's; first has n_ranks + 1 entries. The same on every rank. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first);
 
+/* Whether all ranks look at the same ratings, which two copies under one name, or two answers of one database, need not
+ * be. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */
+int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
+                           struct dpmf_error *error);
+
 /* This rank's users as a store of their own, see store_share_make; *first_user is the number of the first of
  * them in the whole. One that has to be closed, also where there is no cluster. All ranks check that they look
  * at the same store. */

@@ -487,11 +487,21 @@ uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row) {
     return tiling->item_of_row[row];
 }
 
+/* The part that a row is in: the last one that begins no later. (Parts without rows begin after all rows.) */
+static size_t part_of_row(const struct tiling *tiling, uint64_t row) {
+    size_t part = 0, end = tiling->n_parts;
+    while (end - part > 1) {
+        const size_t middle = part + (end - part) / 2;
+        if (tiling->parts[middle].first_row <= row)
+            part = middle;
+        else
+            end = middle;
+    }
+    return part;
+}
+
 uint64_t tiling_place_of_row(const struct tiling *tiling, uint64_t row) {
-    const uint64_t n = tiling->n_parts;
-    uint64_t part = row * n / tiling->n_items; /* or one next to it, as parts are not quite equal */
-    if (part > 0) part--;
-    while (row >= tiling->parts[part].first_row + tiling->parts[part].n_rows) part++;
+    const uint64_t n = tiling->n_parts, part = part_of_row(tiling, row);
     const uint64_t round = row - tiling->parts[part].first_row;
     return round * n + (round % 2 == 0 ? part : n - 1 - part);
 }

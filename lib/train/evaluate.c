@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "cluster/user_shares.h"
@@ -270,6 +271,31 @@ static void finish(const struct block_sums *total, struct dpmf_evaluation *evalu
     evaluation->map /= ranked;
 }
 
+static uint64_t digest_side(const struct factor_matrix *side, const struct factor_ids *ids,
+                            uint32_t k, uint64_t digest) {
+    for (uint64_t i = 0; i < side->n; i++) /* as far as rows are, however they are laid out here */
+        digest = checksum64_seeded(side->rows + i * side->stride, k * sizeof(float), digest);
+    digest = checksum64_seeded(side->biases, (size_t)side->n * sizeof(float), digest);
+    return checksum64_seeded(ids->bytes, side->n > 0 ? (size_t)ids->start[side->n] : 0, digest);
+}
+
+/* Ranks with different models, of which one may be an old copy, would add up errors of both. */
+static int check_same(const struct evaluator *evaluator, struct dpmf_store *history,
+                      const struct dpmf_cluster *cluster, struct dpmf_error *error) {
+    const struct factors *factors = &evaluator->model->factors;
+    const double scale[] = {factors->offset, factors->min, factors->max};
+    const uint64_t counts[] = {factors->k, factors->users.n, factors->items.n, evaluator->ranking,
+                               history != NULL};
+    uint64_t digest = checksum64_seeded(scale, sizeof scale, checksum64(counts, sizeof counts));
+    digest = digest_side(&factors->users, &factors->user_ids, factors->k, digest);
+    digest = digest_side(&factors->items, &factors->item_ids, factors->k, digest);
+    int code = cluster_check_same(cluster, digest, DPMF_ERR_USAGE_CONFLICT,
+                                  "the processes of the cluster were given different models or "
+                                  "options",
+                                  "give all of them the same", error);
+    return code == 0 && history ? user_shares_check_same(history, cluster, error) : code;
+}
+
 /* The sums of all processes of a cluster, each of which has some users of the test set. */
 static int add_ranks(const struct dpmf_cluster *cluster, struct block_sums *total,
                      struct dpmf_evaluation *evaluation, struct dpmf_error *error) {
@@ -325,6 +351,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (cluster_size(cluster) > 1) {
         if (code == 0) code = train_ranks_check_store(test, error);
         code = cluster_agree(cluster, code, error);
+        if (code == 0) code = check_same(&evaluator, history, cluster, error);
         if (code == 0) code = user_shares_take(test, cluster, &share, &first_user, error);
         test = share;
     }

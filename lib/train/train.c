@@ -10,6 +10,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "cluster/user_shares.h"
 #include "train/gibbs_train.h"
 #include "train/langevin_train.h"
 #include "train/rates.h"
@@ -366,6 +367,7 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = solver_check_options(solver, options, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
+    if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
     if (code < 0) return code;
     switch (solver) {
     case SOLVER_SGD: return sgd_train(store, valid, output, options, run, on_epoch, report, error);

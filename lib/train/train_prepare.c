@@ -13,6 +13,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/output_file.h"
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/langevin_tiles.h"
@@ -370,6 +371,8 @@ int train_run_prepare(struct train_run *train, struct dpmf_error *error) {
     train->cluster = cluster_size(train->run->cluster) > 1 ? train->run->cluster : NULL;
     train->whole = train->store;
     int code = check_options(train, error);
+    if (code == 0 && train->options->snapshot && cluster_rank(train->cluster) == 0)
+        code = output_file_check(train->options->snapshot, error);
     if (train->cluster) code = train_ranks_open(train, code, error);
     if (code < 0) return code;
     train->threads = threads_wanted(train->run);

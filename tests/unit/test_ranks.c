@@ -61,7 +61,8 @@ struct job {
     uint64_t memory;
     bool validate;
     const char *ratings, *output;
-    int stop_rank; /* whose progress says stop, at its stop_at-th call; -1: nobody's */
+    const char *valid_of_last; /* another set for the last rank to validate on; NULL: the same */
+    int stop_rank;             /* whose progress says stop, at its stop_at-th call; -1: nobody's */
     int stop_at;
     uint32_t last_epoch; /* after which on_epoch says stop; 0: never */
 
@@ -115,7 +116,10 @@ static void run_rank(void *self, const struct dpmf_cluster *cluster) {
     run.progress = tell_progress;
     run.self = &watch;
     int code = dpmf_store_open(job->ratings, NULL, NULL, &store, error);
-    if (code == 0 && job->validate) code = dpmf_store_open(test_file, NULL, NULL, &valid, error);
+    const char *set = job->valid_of_last && rank > 0 && rank == cluster_size(cluster) - 1
+                          ? job->valid_of_last
+                          : test_file;
+    if (code == 0 && job->validate) code = dpmf_store_open(set, NULL, NULL, &valid, error);
     if (code == 0)
         code = dpmf_train(store, valid, job->output, &job->options, &run, tell_epoch,
                           &job->report[rank], error);
@@ -139,18 +143,20 @@ static int run_job(struct job *job, int n_ranks) {
     return job->code[0];
 }
 
-static double test_rmse(const char *path) {
+static double rmse_on(const char *ratings, const char *path) {
     struct dpmf_evaluation evaluation;
     const struct dpmf_evaluate_options options = {0};
     struct dpmf_store *test;
     struct dpmf_model *model;
-    assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
+    assert_int_equal(dpmf_store_open(ratings, NULL, NULL, &test, NULL), 0);
     assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
     assert_int_equal(dpmf_model_evaluate(model, test, NULL, &options, NULL, &evaluation, NULL), 0);
     dpmf_model_close(model);
     dpmf_store_close(test);
     return evaluation.rmse;
 }
+
+static double test_rmse(const char *path) { return rmse_on(test_file, path); }
 
 /* ---- parts ------------------------------------------------------------------------------------
  */
@@ -290,8 +296,64 @@ static void test_parts_are_even(void **state) {
     dpmf_store_close(store);
 }
 
+static void make_few_items(uint64_t items, char path[TEMP_PATH_MAX]) {
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    synth.users = 100;
+    synth.items = items;
+    synth.ratings = 60 * items + 40; /* everyone has one */
+    synth.rank = 2;
+    temp_dir_file(&directory, "few.dpr", path);
+    assert_int_equal(dpmf_synth(path, &synth, NULL, NULL, NULL), 0);
+}
+
+/* However few items there are for so many parts, of which some then have none. */
+static void test_few_items_have_places(void **state) {
+    (void)state;
+    for (uint64_t items = 1; items < 90; items += items < 12 ? 1 : 7) {
+        char path[TEMP_PATH_MAX];
+        struct dpmf_store *store;
+        make_few_items(items, path);
+        assert_int_equal(dpmf_store_open(path, NULL, NULL, &store, NULL), 0);
+        struct tiling *one = tile_share(store, store, 1);
+        for (size_t n_parts = 2; n_parts <= 64; n_parts += n_parts < 20 ? 3 : 11) {
+            struct tiling *tiling = tile_share(store, store, n_parts);
+            for (uint64_t row = 0; row < items; row++) {
+                uint64_t place = tiling_place_of_row(tiling, row);
+                assert_true(place < items);
+                assert_int_equal(tiling_item_of_row(one, place), tiling_item_of_row(tiling, row));
+            }
+            tiling_free(tiling);
+        }
+        tiling_free(one);
+        dpmf_store_close(store);
+    }
+}
+
 /* ---- models -----------------------------------------------------------------------------------
  */
+
+/* Eight ranks with fewer items than parts: their model can be read, and is as good as one machine's. */
+static void test_few_items(void **state) {
+    (void)state;
+    static const char *const names[] = {"sgd", "gibbs", "sgld", "sghmc", "sgnht"};
+    for (uint64_t items = 1; items <= 13; items += 4) {
+        char path[TEMP_PATH_MAX];
+        make_few_items(items, path);
+        for (size_t s = 0; s < sizeof names / sizeof names[0]; s++) {
+            double rmse[2];
+            for (int i = 0; i < 2; i++) {
+                struct job job = job_of(a_file);
+                assert_int_equal(dpmf_train_options_solver(names[s], &job.options), 0);
+                job.options.factors = 2;
+                job.options.epochs = 20;
+                job.ratings = path;
+                assert_int_equal(run_job(&job, i == 0 ? 1 : RANKS_MAX), 0);
+                rmse[i] = rmse_on(path, a_file);
+            }
+            assert_true(fabs(rmse[1] / rmse[0] - 1) < 0.1);
+        }
+    }
+}
 
 /* As good as on one machine after the same epochs; eight ranks are more than the store has blocks.
  */
@@ -324,6 +386,83 @@ static void test_validates(void **state) {
     assert_true(job.report[0].stopped_early && job.report[2].stopped_early);
     for (int r = 1; r < 3; r++) assert_true(job.report[r].valid_rmse == job.report[0].valid_rmse);
     assert_float_equal(test_rmse(a_file), job.report[0].valid_rmse, 1e-6);
+}
+
+/* Two copies that are not, or two answers of one database. */
+static void test_other_validation_sets_are_refused(void **state) {
+    (void)state;
+    static const char *const names[] = {"sgd", "gibbs", "sgld"};
+    for (size_t s = 0; s < 3; s++) {
+        struct job job = job_of(b_file);
+        assert_int_equal(dpmf_train_options_solver(names[s], &job.options), 0);
+        job.validate = true;
+        job.valid_of_last = train_file;
+        assert_int_equal(run_job(&job, 3), DPMF_ERR_STORE_CORRUPT);
+        assert_non_null(strstr(job.error[1].message, "different ratings"));
+    }
+}
+
+struct evaluating {
+    const char *model[RANKS_MAX], *history[RANKS_MAX];
+    uint32_t ranking[RANKS_MAX];
+    int code[RANKS_MAX];
+    double rmse[RANKS_MAX];
+};
+
+static void evaluate_told(void *self, const struct dpmf_cluster *cluster) {
+    struct evaluating *job = self;
+    const int rank = cluster_rank(cluster);
+    const struct dpmf_evaluate_options options = {.ranking = job->ranking[rank]};
+    struct dpmf_evaluation evaluation = {0};
+    struct dpmf_store *test = NULL, *history = NULL;
+    struct dpmf_model *model = NULL;
+    struct dpmf_run run = dpmf_run_default();
+    run.threads = 1;
+    run.cluster = cluster;
+    int code = dpmf_store_open(test_file, NULL, NULL, &test, NULL);
+    if (code == 0 && job->history[rank])
+        code = dpmf_store_open(job->history[rank], NULL, NULL, &history, NULL);
+    if (code == 0) code = dpmf_model_open(job->model[rank], &model, NULL);
+    if (code == 0)
+        code = dpmf_model_evaluate(model, test, history, &options, &run, &evaluation, NULL);
+    job->code[rank] = code;
+    job->rmse[rank] = evaluation.rmse;
+    dpmf_model_close(model);
+    dpmf_store_close(history);
+    dpmf_store_close(test);
+}
+
+/* By three ranks of which the last may be told something else. */
+static int evaluate_by_ranks(struct evaluating *job) {
+    assert_int_equal(thread_cluster_run(3, TIMEOUT, evaluate_told, job), 0);
+    for (int r = 1; r < 3; r++) assert_int_equal(job->code[r], job->code[0]);
+    return job->code[0];
+}
+
+static void test_evaluating_together(void **state) {
+    (void)state;
+    struct job first = job_of(a_file), second = job_of(b_file);
+    second.options.seed = 2;
+    assert_int_equal(run_job(&first, 1), 0);
+    assert_int_equal(run_job(&second, 1), 0);
+    struct evaluating same = {.model = {a_file, a_file, a_file},
+                              .history = {train_file, train_file, train_file},
+                              .ranking = {5, 5, 5}};
+    struct evaluating job = same;
+    assert_int_equal(evaluate_by_ranks(&job), 0);
+    assert_float_equal(job.rmse[0], test_rmse(a_file), 1e-9);
+    job = same;
+    job.model[2] = b_file;
+    assert_int_equal(evaluate_by_ranks(&job), DPMF_ERR_USAGE_CONFLICT);
+    job = same;
+    job.ranking[2] = 0;
+    assert_int_equal(evaluate_by_ranks(&job), DPMF_ERR_USAGE_CONFLICT);
+    job = same;
+    job.history[2] = NULL;
+    assert_int_equal(evaluate_by_ranks(&job), DPMF_ERR_USAGE_CONFLICT);
+    job = same;
+    job.history[2] = store_file;
+    assert_int_equal(evaluate_by_ranks(&job), DPMF_ERR_STORE_CORRUPT);
 }
 
 static void test_deterministic(void **state) {
@@ -615,6 +754,10 @@ int main(void) {
         cmocka_unit_test(test_parts_visit_everyone),
         cmocka_unit_test(test_as_good_as_one),
         cmocka_unit_test(test_validates),
+        cmocka_unit_test(test_few_items_have_places),
+        cmocka_unit_test(test_few_items),
+        cmocka_unit_test(test_other_validation_sets_are_refused),
+        cmocka_unit_test(test_evaluating_together),
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_resume_with_others),
         cmocka_unit_test(test_gibbs_is_one_chain),
