@@ -66,6 +66,7 @@ int main(int argc, char **argv) {
     setlocale(LC_CTYPE, ""); /* NOLINT(concurrency-mt-unsafe) */
 
     int status = report_stdout_check(dispatch(argc, argv));
+    ranks_tell_alone(status);
     signals_raise_pending();
     return status;
 }

@@ -8,21 +8,54 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "options.h"
 
 static int own_stderr = -1; /* of a silenced process: where its errors would have gone */
+static int held = -1;       /* what it said there before it had joined, in memory */
+
+static void send_nowhere(int stream) {
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0) return;
+    dup2(nowhere, stream);
+    close(nowhere);
+}
 
 void ranks_silence(void) {
     if (dpmf_cluster_launched() <= 0) return;
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere < 0) return;
     own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
-    close(nowhere);
+    send_nowhere(STDOUT_FILENO);
+    held = memfd_create("stderr", MFD_CLOEXEC);
+    if (held >= 0)
+        dup2(held, STDERR_FILENO);
+    else
+        send_nowhere(STDERR_FILENO);
+}
+
+/* From now on the ranks agree on who tells of what. */
+static void stop_holding(void) {
+    if (held < 0) return;
+    send_nowhere(STDERR_FILENO);
+    close(held);
+    held = -1;
+}
+
+/* A process that could not join is not heard by the others, who may be waiting for it: it tells of that itself, unless a
+ * lower one, to whom the same happened, has ended the job before its turn. */
+void ranks_tell_alone(int status) {
+    const int rank = dpmf_cluster_launched();
+    const struct timespec turn = {2 * (rank < 15 ? rank : 15), 0};
+    char text[4096], host[65] = "this machine";
+    if (held < 0 || status == 0 || nanosleep(&turn, NULL) != 0) return;
+    fflush(stderr);
+    ssize_t n = pread(held, text, sizeof text, 0);
+    if (n <= 0 || own_stderr < 0) return;
+    dup2(own_stderr, STDERR_FILENO);
+    gethostname(host, sizeof host - 1);
+    fprintf(stderr, "%.*s  (rank %d on %s)\n", (int)n, text, rank, host);
 }
 
 /* --cluster-timeout, or 0 when it is not told or no such number. */
@@ -43,20 +76,6 @@ static int set_timeout(const struct invocation *invocation, const struct dpmf_cl
     return STATUS_DONE;
 }
 
-/* A process that cannot join is not heard by the others, who may be waiting for it: it tells of it itself, unless a lower
- * one, to whom the same happened, has ended the job before its turn. */
-static int tell_alone(const struct dpmf_error *error) {
-    const int rank = dpmf_cluster_launched(), status = dpmf_error_exit_status(error->code);
-    const struct timespec turn = {2 * (rank < 15 ? rank : 15), 0};
-    char host[65] = "this machine";
-    if (rank <= 0) return terminal_error_print(status, error->hint, "%s", error->message);
-    if (nanosleep(&turn, NULL) != 0) return status;
-    if (own_stderr >= 0) dup2(own_stderr, STDERR_FILENO);
-    gethostname(host, sizeof host - 1);
-    return terminal_error_print(status, error->hint, "%s (rank %d on %s)", error->message, rank,
-                                host);
-}
-
 int ranks_join(struct invocation *invocation) {
     struct dpmf_cluster *cluster = NULL;
     struct dpmf_error error = {0};
@@ -68,7 +87,10 @@ int ranks_join(struct invocation *invocation) {
                                         invocation->verb->name);
         return STATUS_DONE;
     }
-    if (dpmf_cluster_open(&cluster, &error) != 0) return tell_alone(&error);
+    if (dpmf_cluster_open(&cluster, &error) != 0)
+        return terminal_error_print(dpmf_error_exit_status(error.code), error.hint, "%s",
+                                    error.message);
+    stop_holding();
     invocation->cluster = cluster;
     invocation->run.cluster = cluster;
     return set_timeout(invocation, cluster);

@@ -6,8 +6,11 @@
 
 #include "command.h"
 
-/* Only the first rank prints: in the others everything that is printed goes nowhere. To be called before anything is. */
+/* Only the first rank prints: in the others everything that is printed goes nowhere, once they have joined. To be called before anything is. */
 void ranks_silence(void);
+
+/* In the end: an error that kept this rank from joining, such as a mistaken option, is told by itself. */
+void ranks_tell_alone(int status);
 
 /* Joins the others where mpirun started this, for verbs that work together; the others are refused.
  * @return an exit status */

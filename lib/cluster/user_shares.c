@@ -43,8 +43,15 @@ int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_clu
     if (code < 0 || same) return code;
     code = error_set(error, DPMF_ERR_STORE_CORRUPT,
                      "the processes of the cluster see different ratings under this name");
-    error_hint(error, "put one copy where all machines can read it, or the same copy on each");
-    error_place(error, store_path(store), 0, 0);
+    struct dpmf_store_info info;
+    dpmf_store_info(store, &info);
+    if (info.is_temporary) {
+        error_hint(error, "each process reads it for itself, and it changed meanwhile: import it "
+                          "once, and give all of them the store");
+    } else {
+        error_hint(error, "put one copy where all machines can read it, or the same copy on each");
+        error_place(error, store_path(store), 0, 0);
+    }
     return cluster_agree(cluster, code, error);
 }
 
