@@ -67,6 +67,10 @@ check "without the plugin: no release" test ! -e x.safetensors
 DPMF_MPI_PLUGIN=$work/none PMI_RANK=1 PMI_SIZE=2 "$binary" train r.dpr "${private[@]}" -o x.safetensors >log 2>&1
 check "without the plugin, another rank: status" test $? = 4
 check "without the plugin, another rank: says which" one_error "rank 1 on"
+PMI_RANK=1 PMI_SIZE=2 "$binary" train r.dpr --bogus >log 2>&1
+check "a mistake of one rank's alone: status" test $? = 2
+check "a mistake of one rank's alone: says what" one_error 'unknown option "--bogus"'
+check "a mistake of one rank's alone: says whose" grep -q '(rank 1 on ' log
 PMI_RANK=0 PMI_SIZE=2 "$binary" describe r.dpr >log 2>&1
 check "a verb for one: status" test $? = 2
 check "a verb for one: an error" one_error "not for several processes"
