@@ -61,6 +61,10 @@ struct dpmf_run {
 /* All cores, the usual memory, and nobody to tell. */
 DPMF_API struct dpmf_run dpmf_run_default(void);
 
+/* Whether a file could be written there: for outputs that come at the end of hours of work. Fails as writing it would:
+ * there is no such directory, nothing may be written into it, or what is there is no file. Leaves nothing behind. */
+DPMF_API int dpmf_output_check(const char *path, struct dpmf_error *error);
+
 /* ------------------------------------------------------------------------------------------------
  * Several processes, on one machine or many: the ranks of a job that mpirun started
  * ---------------------------------------------------------------------------------------------- */

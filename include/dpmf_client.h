@@ -142,6 +142,11 @@ DPMF_API int dpmf_error_exit_status(int code);
  */
 DPMF_API int dpmf_error_format(const struct dpmf_error *error, char *text, size_t size);
 
+/* Writes a message with *** for what could be a password in it (user:SECRET@host, password=SECRET), always ended by NUL, for
+ * programs that quote what they were given in messages of their own; the library's errors are so already.
+ * @return the length of the whole text, as snprintf does */
+DPMF_API int dpmf_error_mask(const char *text, char *masked, size_t size);
+
 /* @return the library's version, e.g. "0.1.0" */
 DPMF_API const char *dpmf_version(void);
 

@@ -71,6 +71,18 @@ static int print_report(struct invocation *invocation, const struct dpmf_store_i
     return report_json_print(json);
 }
 
+/* Before anything is read: whether it could be written. */
+static int try_target(struct invocation *invocation) {
+    struct target target = {0};
+    struct dpmf_error error = {0};
+    int status = open_target(invocation->value[OPTION_CSV], invocation->operands[0], &target);
+    if (status == STATUS_DONE && target.path != NULL && dpmf_output_check(target.path, &error) != 0)
+        status = report_error_print(invocation, &error);
+    if (target.made != NULL) rmdir(target.made);
+    free(target.path);
+    return status;
+}
+
 /* The library knows a descriptor; the user knows it as standard output. */
 static int report_failure(struct invocation *invocation, const struct target *target,
                           struct dpmf_error *error) {
@@ -171,6 +183,8 @@ int command_export_run(struct invocation *invocation) {
         return terminal_error_print(STATUS_USAGE, "write the CSV to a directory: --csv DIR --json",
                                     "--json and --csv - both want standard output");
 
+    status = try_target(invocation);
+    if (status != STATUS_DONE) return status;
     /* The input first: a missing one leaves no empty directory behind. */
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc != 0) return report_error_print(invocation, &error);

@@ -2,6 +2,11 @@
  * dpmf shard: one set of ratings as several stores of whole users. Fed by a store or any ratings input; feeds
  * dpmf train, by one process or by many.
  */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -22,6 +27,26 @@ static int print_json(const struct invocation *invocation, const struct dpmf_sha
     return report_json_print(json);
 }
 
+/* Before anything is read; what the library would say when everything is. */
+static int check_directory(struct invocation *invocation) {
+    const char *given = invocation->value[OPTION_OUTPUT];
+    struct dpmf_error error = {0};
+    struct stat status;
+    if (lstat(given, &status) == 0)
+        return terminal_error_print(STATUS_USAGE,
+                                    "give the name of a directory that is not there yet",
+                                    "%s: there is something of that name already", given);
+    size_t n = strlen(given);
+    while (n > 1 && given[n - 1] == '/') n--;
+    char *path = strndup(given, n);
+    if (path == NULL)
+        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+                                    dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+    int rc = dpmf_output_check(path, &error);
+    free(path);
+    return rc == 0 ? STATUS_DONE : report_error_print(invocation, &error);
+}
+
 int command_shard_run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_shard_report report = {0};
@@ -30,6 +55,8 @@ int command_shard_run(struct invocation *invocation) {
     struct terminal *terminal = &invocation->terminal;
     const uint64_t parts = options_count(invocation, OPTION_PARTS);
     const double started = terminal_clock();
+    int status = check_directory(invocation);
+    if (status != STATUS_DONE) return status;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0)
         rc = dpmf_store_shard(store, invocation->value[OPTION_OUTPUT],

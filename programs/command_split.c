@@ -89,7 +89,10 @@ int command_split_run(struct invocation *invocation) {
     int status = fill(invocation, &options);
     if (status != 0) return status;
 
-    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    int rc = dpmf_output_check(invocation->value[OPTION_TRAIN], &error);
+    if (rc == 0) rc = dpmf_output_check(invocation->value[OPTION_TEST], &error);
+    if (rc == 0)
+        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0)
         rc =
             dpmf_store_split(store, invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST],

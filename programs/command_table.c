@@ -190,7 +190,7 @@ static const struct option split_options[] = {
 
 static const struct option shard_options[] = {
     {OPTION_PARTS, 0, true, "parts", NULL, {VALUE_COUNT, "N", "8", NULL, NULL},
-     "how many stores to make, at most one for each user"},
+     "how many stores to make, at most one for each user, and 4096"},
     {OPTION_OUTPUT, 'o', true, "output", NULL, {VALUE_DIRECTORY, "DIR", "shards", NULL, NULL},
      "the directory to make for them"},
     {0},
@@ -515,7 +515,8 @@ static const struct option export_options[] = {
     {OPTION_WITH_USERS, 0, false, "users", NULL, {.kind = VALUE_NONE},
      "of a checkpoint, write the users' vectors too"},
     {OPTION_REPLACE, 0, false, "replace", NULL, {.kind = VALUE_NONE},
-     "replace the file or the tables when they are there already"},
+     "replace the file or the tables when they are there already: those that such an export made, or "
+     "an empty file; what is someone else's, or was added to, is refused"},
     PAGE_OPTIONS,
     {0},
 };

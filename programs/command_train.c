@@ -264,6 +264,17 @@ static void tell_snapshot(struct invocation *invocation, const struct stat *befo
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* Before anything is read: hours later, each of them would fail. The first rank writes them. */
+static int check_outputs(const struct invocation *invocation, struct dpmf_error *error) {
+    static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_SNAPSHOT, OPTION_TRACE};
+    int rc = 0;
+    if (dpmf_cluster_rank(invocation->cluster) != 0) return 0;
+    for (size_t i = 0; rc == 0 && i < sizeof outputs / sizeof outputs[0]; i++)
+        if (command_has(invocation, outputs[i]))
+            rc = dpmf_output_check(invocation->value[outputs[i]], error);
+    return rc;
+}
+
 int command_train_run(struct invocation *invocation) {
     const struct dpmf_train_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
@@ -281,7 +292,9 @@ int command_train_run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = check_decay(invocation);
     if (status == STATUS_DONE) status = check_companions(invocation);
     if (status != STATUS_DONE) return status;
-    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    int rc = check_outputs(invocation, &error);
+    if (rc == 0)
+        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);

@@ -306,7 +306,11 @@ int command_tune_run(struct invocation *invocation) {
     tuning.run.warn = pass_warning;
     tuning.run.self = &tuning;
     signals_pipe_ignore(); /* `dpmf tune | head` must still come to the cleaning up */
-    int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    int rc = 0;
+    if (command_has(invocation, OPTION_OUTPUT))
+        rc = dpmf_output_check(invocation->value[OPTION_OUTPUT], &error);
+    if (rc == 0)
+        rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);

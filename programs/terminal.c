@@ -82,38 +82,35 @@ void terminal_text_print(FILE *out, const char *text) {
 }
 
 /* Nor does a login in an address that was taken for something else: "describe does not take "postgres://ann:secret@h"". */
-static void hide_logins(char *message) {
-    for (char *begin = message; (begin = strstr(begin, "://")) != NULL;) {
-        begin += 3;
-        size_t n = strcspn(begin, "\"");
-        char *end = memrchr(begin, '@', n);
-        if (end == NULL || memchr(begin, ':', (size_t)(end - begin)) == NULL) continue;
-        size_t shown = end - begin < 3 ? (size_t)(end - begin) : 3;
-        memset(begin, '*', shown);
-        memmove(begin + shown, end, strlen(end) + 1);
-    }
+static void print_masked(const char *text) {
+    char masked[LINE_MAX_BYTES];
+    dpmf_error_mask(text, masked, sizeof masked);
+    terminal_text_print(stderr, masked);
+    fputc('\n', stderr);
 }
 
-static void print_error(const char *hint, const char *message) {
-    bool colour = terminal_has_colour(STDERR_FILENO);
-    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", stderr);
-    terminal_text_print(stderr, message);
-    fputc('\n', stderr);
-    if (hint != NULL && hint[0] != '\0') {
-        fputs("  ", stderr);
-        terminal_text_print(stderr, hint);
-        fputc('\n', stderr);
+/* The whole text, which is masked before it is cut: half of a login has not the form of one. */
+static void print_format(const char *format, va_list arguments) {
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0) {
+        print_masked(dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+        return;
     }
+    print_masked(text);
+    free(text);
 }
 
 int terminal_error_print(int status, const char *hint, const char *format, ...) {
-    char message[LINE_MAX_BYTES];
+    bool colour = terminal_has_colour(STDERR_FILENO);
+    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", stderr);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    print_format(format, arguments);
     va_end(arguments);
-    hide_logins(message);
-    print_error(hint, message);
+    if (hint != NULL && hint[0] != '\0') {
+        fputs("  ", stderr);
+        print_masked(hint);
+    }
     return status;
 }
 
@@ -129,20 +126,16 @@ void terminal_warning_print(void *self, const char *message) {
     if (terminal->quiet) return;
     erase_line(terminal);
     fputs("dpmf: warning: ", stderr);
-    terminal_text_print(stderr, message);
-    fputc('\n', stderr);
+    print_masked(message);
 }
 
 void terminal_note_print(struct terminal *terminal, const char *format, ...) {
-    char message[LINE_MAX_BYTES];
     if (terminal->quiet) return;
     erase_line(terminal);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    print_format(format, arguments);
     va_end(arguments);
-    terminal_text_print(stderr, message);
-    fputc('\n', stderr);
 }
 
 /* ---- progress ---------------------------------------------------------------------------------- */

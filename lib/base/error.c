@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/utf8.h"
 
@@ -158,32 +157,20 @@ static void trim_cut_text(char text[DPMF_ERROR_TEXT_MAX]) {
     if (utf8_sequence(text + start, end - start) == 0) text[start] = '\0';
 }
 
+/* Masked before it is cut to size, for which there is more room here than in an error. */
 static void fill(char text[DPMF_ERROR_TEXT_MAX], const char *format, va_list arguments) {
-    if (vsnprintf(text, DPMF_ERROR_TEXT_MAX, format, arguments) < 0) text[0] = '\0';
+    char whole[8 * DPMF_ERROR_TEXT_MAX];
+    int n = vsnprintf(whole, sizeof whole, format, arguments);
+    if (n < 0) whole[0] = '\0';
+    error_mask_message(whole, n >= (int)sizeof whole, text, DPMF_ERROR_TEXT_MAX);
     trim_cut_text(text);
 }
 
-/* Someone's login in what was given as a file, a mistaken address such as mysql://ann:secret@host/shop, is nothing to
- * show: from the scheme up to the last @ there are asterisks. */
-static void hide_login(char text[DPMF_ERROR_TEXT_MAX]) {
-    char *begin = strstr(text, "://");
-    if (begin)
-        begin += 3;
-    else if (strncasecmp(text, "postgres", 8) == 0 && (begin = strchr(text, ':')))
-        begin++;
-    char *end = begin ? strrchr(begin, '@') : NULL;
-    if (!end || !memchr(begin, ':', (size_t)(end - begin))) return;
-    size_t n = end - begin < 3 ? (size_t)(end - begin) : 3;
-    memset(begin, '*', n);
-    memmove(begin + n, end, strlen(end) + 1);
-}
-
 static void fill_file(struct dpmf_error *error, const char *file) {
-    size_t n = strnlen(file, DPMF_ERROR_TEXT_MAX - 1);
-    memmove(error->file, file, n); /* it may be the error's own text */
-    error->file[n] = '\0';
-    trim_cut_text(error->file);
-    hide_login(error->file);
+    char masked[DPMF_ERROR_TEXT_MAX]; /* the file may be the error's own text */
+    error_mask_name(file, masked, sizeof masked);
+    trim_cut_text(masked);
+    memcpy(error->file, masked, strlen(masked) + 1);
 }
 
 int error_set(struct dpmf_error *error, int code, const char *format, ...) {

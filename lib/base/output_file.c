@@ -278,6 +278,18 @@ int output_file_open_aside(struct output_file **out, const char *path, const cha
     return open_in(out, path, aside, mode, false, error);
 }
 
+/* Making one and taking it away again asks the system all that the end will ask of it. */
+int output_file_check(const char *path, struct dpmf_error *error) {
+    struct output_file *file = NULL;
+    int code = output_file_open(&file, path, OUTPUT_PRIVATE, error);
+    output_file_abandon(file);
+    return code;
+}
+
+int dpmf_output_check(const char *path, struct dpmf_error *error) {
+    return output_file_check(path, error);
+}
+
 char *output_file_temporary(const struct output_file *file) {
     size_t n = (size_t)(file->name - file->path), size = n + sizeof file->temporary;
     char *path = memory_alloc(size, 1);

@@ -19,6 +19,9 @@ struct output_file;
 int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
                      struct dpmf_error *error);
 
+/* Whether output_file_open would do, for what is opened only after hours of work. Leaves nothing behind. */
+int output_file_check(const char *path, struct dpmf_error *error);
+
 /* The same for a file of a directory that is not there yet: it waits, without a name where that can be, in the directory
  * `aside` on the same disk for output_file_commit_into; `path` is what errors call it. */
 int output_file_open_aside(struct output_file **file, const char *path, const char *aside,

@@ -218,6 +218,9 @@ static int put_hosts(struct parsing *parsing, const char *text, size_t n, bool p
         const char *comma = memchr(text + at, ',', n - at);
         size_t length = comma ? (size_t)(comma - (text + at)) : n - at;
         size_t host = host_length(text + at, length);
+        if (length > 0 && text[at] == '[' && text[at + host - 1] != ']')
+            return refuse(parsing, "the bracket in the database's address is not closed",
+                          "write postgres://USER@[ADDRESS]:PORT/DATABASE");
         const char *port = text + at + host + 1;
         size_t port_length = host < length ? length - host - 1 : 0;
         if (host < length && (text[at + host] != ':' || !is_port(port, port_length)))

@@ -20,6 +20,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "cluster/user_shares.h"
 #include "model/release.h"
 #include "privacy/accountant.h"
@@ -400,13 +401,17 @@ static int check_ledger(const struct private_run *self, const char *output,
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
-/* A release is a file: a pipe would take it, and no one could look whether it did. */
+/* Before anything is read or reserved: whether the first rank will be able to write it. A release is a file: a pipe
+ * would take it, and no one could look whether it did. */
 static int check_output(const struct private_run *self, const char *output,
                         struct dpmf_error *error) {
     struct stat status;
-    int conflict = check_ledger(self, output, error);
-    if (conflict < 0) return conflict;
-    if (stat(output, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return 0;
+    if (cluster_rank(self->cluster) != 0) return 0;
+    if (stat(output, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+        int checked = output_file_check(output, error);
+        if (checked < 0 || !self->options->trace) return checked;
+        return output_file_check(self->options->trace, error);
+    }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "a release can only be written to a file");
     error_place(error, output, 0, 0);
     return code;
@@ -414,7 +419,7 @@ static int check_output(const struct private_run *self, const char *output,
 
 static int prepare(struct private_run *self, const char *output, struct dpmf_error *error) {
     int code = find_ledger(self, error);
-    if (code == 0) code = check_output(self, output, error);
+    if (code == 0) code = check_ledger(self, output, error);
     return code < 0 ? code : reserve(self, error);
 }
 
@@ -488,6 +493,7 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     if (code == 0 && self.mechanism->is_conditional)
         self.posterior = private_options_posterior(options);
     if (code == 0) code = refuse_conditional(&self, error);
+    if (code == 0) code = check_output(&self, output, error);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
     if (code == 0) code = read_public(&self, error);
     code = cluster_agree(self.cluster, code, error);

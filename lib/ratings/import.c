@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
 #include "database/database_url.h"
@@ -145,6 +146,7 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
              for_writing = at_work * WRITE_JOB_BYTES;
     import->reserve = for_reading > for_writing ? for_reading : for_writing;
 
+    if (code == 0 && output) code = output_file_check(output, error);
     if (code == 0) code = id_map_init(&import->users, error);
     if (code == 0) code = id_map_init(&import->items, error);
     if (code == 0) code = rating_sorter_init(&import->sorter, import->memory, output, error);
