@@ -442,6 +442,31 @@ size_t number_format_float(float value, char *text) {
     return sign + put_decimal(&decimal, text + sign);
 }
 
+/* Decimals of at most six places, as put_short. Scaling is exact: 24 bits by less than 20. What ten decimals of a place
+ * are apart, floats below 2^24 are not, so the first that is this float is its shortest; none is in the middle of two. */
+static bool widen_short(float magnitude, double *value) {
+    const double round =
+        4503599627370496.0; /* 2^52: what is added to it has no fraction left, ties to even */
+    for (int places = 0; places <= 6; places++) {
+        double whole = ((double)magnitude * power_of_ten[places] + round) - round;
+        *value = whole / power_of_ten[places];
+        if ((float)*value == magnitude) return true;
+    }
+    return false;
+}
+
+double number_widen_float(float value) {
+    float magnitude = fabsf(value);
+    double wide_value;
+    if (!isfinite(value)) return (double)value;
+    if (magnitude >= 16777216 || !widen_short(magnitude, &wide_value)) {
+        struct decimal decimal = {0};
+        shortest_decimal_float(magnitude, &decimal);
+        wide_value = read_decimal(&decimal);
+    }
+    return signbit(value) ? -wide_value : wide_value;
+}
+
 /* ---- the public helpers ----------------------------------------------------------------------- */
 
 int dpmf_parse_double(const char *text, double *value) {

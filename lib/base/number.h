@@ -25,4 +25,7 @@ size_t number_format_int64(int64_t value, char *text);
  * middle between two floats. */
 size_t number_format_float(float value, char *text);
 
+/* The double that this text reads as: 0.7 of 0.7f, not 0.699999988079071. What is not finite stays as it is. */
+double number_widen_float(float value);
+
 #endif

@@ -26,6 +26,8 @@ static const char *const suffixes[LIBMF_FILES] = {"", ".items.txt", ".users.txt"
 struct writing {
     struct export_task *task;
     struct output_file *files[LIBMF_FILES];
+    bool
+        replaces; /* a model is there, or an empty file in its place, and what is beside it belongs to it */
     struct byte_buffer row;
 };
 
@@ -84,13 +86,57 @@ static int write_model(struct writing *writing, struct dpmf_error *error) {
     return code;
 }
 
+/* ---- what is there already ---------------------------------------------------------------------- */
+
+static bool is_count(const char *line, char letter) {
+    return line[0] == letter && line[1] == ' ' && line[2] >= '0' && line[2] <= '9';
+}
+
+/* A model begins with its kind and its number of users, as ours and as LIBMF's own do. */
+static int check_model(const char *path, struct dpmf_error *error) {
+    char kind[16], users[32];
+    FILE *file = fopen(path, "rb");
+    if (!file) return error_system(error, errno, "open", path);
+    bool is_model = fgets(kind, sizeof kind, file) && fgets(users, sizeof users, file) &&
+                    is_count(kind, 'f') && is_count(users, 'm');
+    fclose(file);
+    return is_model ? 0 : export_file_refuse(path, error);
+}
+
+/* Ids without a model may be what a killed export left, if they are the ones that it was to write. */
+static int check_ids(const struct export_task *task, const struct export_side *side,
+                     const char *path, struct dpmf_error *error) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return error_system(error, errno, "open", path);
+    bool same = true;
+    for (uint64_t i = 0; same && i < side->n; i++) {
+        size_t length;
+        const char *id = side->id(task->model, i, &length);
+        for (size_t b = 0; same && b < length; b++) same = getc(file) == (unsigned char)id[b];
+        same = same && getc(file) == '\n';
+    }
+    same = same && getc(file) == EOF;
+    fclose(file);
+    return same ? 0 : export_file_refuse(path, error);
+}
+
+static int check_place(struct writing *writing, size_t f, const char *path,
+                       struct dpmf_error *error) {
+    const struct export_task *task = writing->task;
+    int found = export_file_check(task, path, error);
+    if (f == 0) writing->replaces = found >= 0 && access(path, F_OK) == 0;
+    if (found <= 0) return found;
+    if (f == 0) return check_model(path, error);
+    return writing->replaces ? 0 : check_ids(task, &task->side[f - 1], path, error);
+}
+
 static int open_file(struct writing *writing, size_t f, struct dpmf_error *error) {
     const struct export_task *task = writing->task;
     size_t size = strlen(task->output) + strlen(suffixes[f]) + 1;
     char *path = memory_alloc(size, 1);
     if (!path) return error_no_memory(error);
     snprintf(path, size, "%s%s", task->output, suffixes[f]);
-    int code = export_file_check(task, path, error);
+    int code = check_place(writing, f, path, error);
     if (code == 0) code = output_file_open(&writing->files[f], path, task->mode, error);
     free(path);
     return code;
@@ -107,14 +153,20 @@ static int check_sizes(const struct export_task *task, struct dpmf_error *error)
     return 0;
 }
 
+/* An empty file in the model's place: it is no model, and says that what is beside it was. */
+static int empty_model(const struct export_task *task, struct dpmf_error *error) {
+    struct output_file *empty = NULL;
+    int code = output_file_open(&empty, task->output, task->mode, error);
+    return code == 0 ? output_file_commit(empty, error) : code;
+}
+
 /* All of them on the disk first, then the model's place last: where it is, its ids are. That is why a model that is
  * replaced goes first: beside the new ids, its rows would be someone else's. */
 static int finish(struct writing *writing, struct dpmf_error *error) {
     int code = 0;
     for (size_t f = 0; code == 0 && f < LIBMF_FILES; f++)
         if (writing->files[f]) code = output_file_prepare(writing->files[f], error);
-    if (code == 0 && unlink(writing->task->output) != 0 && errno != ENOENT)
-        code = error_system(error, errno, "replace", writing->task->output);
+    if (code == 0 && writing->replaces) code = empty_model(writing->task, error);
     for (size_t i = 0; code == 0 && i < LIBMF_FILES; i++) {
         struct output_file **file = &writing->files[LIBMF_FILES - 1 - i], *whole = *file;
         *file = NULL;

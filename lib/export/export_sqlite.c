@@ -7,6 +7,7 @@
  *     items        number, id, title       item_vectors  number, bias, vector
  *     users        number, id              user_vectors  number, bias, vector         (with `users`)
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +20,25 @@
 
 #ifdef DPMF_WITH_SQLITE
 
-static const char schema[] =
+static const char beginning[] =
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-    "PRAGMA encoding = 'UTF-8'; BEGIN;"
-    "CREATE TABLE model (field TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE statement (field TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE provenance (field TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE items (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, title TEXT);"
-    "CREATE TABLE item_vectors (number INTEGER PRIMARY KEY REFERENCES items,"
-    " bias REAL NOT NULL, vector BLOB NOT NULL);";
+    "PRAGMA encoding = 'UTF-8'; BEGIN;";
 
-static const char users_schema[] =
-    "CREATE TABLE users (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);"
+enum { TABLES_WITHOUT_USERS = 5, TABLES = 7 };
+
+/* SQLite keeps these texts as they are: by them a database is known again as one of ours, and is replaced on demand. One
+ * that is changed must stay known in its old form too. */
+static const char *const tables[TABLES] = {
+    "CREATE TABLE model (field TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE TABLE statement (field TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE TABLE provenance (field TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE TABLE items (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, title TEXT)",
+    "CREATE TABLE item_vectors (number INTEGER PRIMARY KEY REFERENCES items,"
+    " bias REAL NOT NULL, vector BLOB NOT NULL)",
+    "CREATE TABLE users (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)",
     "CREATE TABLE user_vectors (number INTEGER PRIMARY KEY REFERENCES users,"
-    " bias REAL NOT NULL, vector BLOB NOT NULL);";
+    " bias REAL NOT NULL, vector BLOB NOT NULL)",
+};
 
 /* Ids and titles; vectors. */
 static const char *const inserts[2][2] = {
@@ -174,8 +180,9 @@ static int insert_vectors(struct writing *writing, struct export_task *task, siz
 
 static int write_database(struct writing *writing, struct export_task *task,
                           struct dpmf_error *error) {
-    int code = execute(writing, schema, error);
-    if (code == 0 && task->has_users) code = execute(writing, users_schema, error);
+    int n_tables = task->has_users ? TABLES : TABLES_WITHOUT_USERS;
+    int code = execute(writing, beginning, error);
+    for (int t = 0; code == 0 && t < n_tables; t++) code = execute(writing, tables[t], error);
     if (code == 0) code = insert_facts(writing, task, error);
     for (size_t s = 0; code == 0 && s <= (size_t)task->has_users; s++) {
         code = insert_ids(writing, task, s, error);
@@ -184,6 +191,49 @@ static int write_database(struct writing *writing, struct export_task *task,
     writing->sqlite.finalize(writing->statement);
     writing->statement = NULL;
     return code == 0 ? execute(writing, "COMMIT", error) : code;
+}
+
+/* ---- what is there already ---------------------------------------------------------------------- */
+
+/* Everything in it has the text of one of our tables, and there are as many as we write. */
+static bool has_our_tables(const struct sqlite_library *sqlite, sqlite3 *database) {
+    static const char list[] = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL";
+    sqlite3_stmt *statement = NULL;
+    int n = 0, result = sqlite->prepare_v2(database, list, -1, &statement, NULL);
+    bool ours = result == SQLITE_OK;
+    while (ours && (result = sqlite->step(statement)) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite->column_text(statement, 0);
+        int t = 0;
+        while (t < TABLES && sql && strcmp(tables[t], sql) != 0) t++;
+        ours = sql && t < TABLES;
+        n++;
+    }
+    sqlite->finalize(statement);
+    return ours && result == SQLITE_DONE && (n == TABLES_WITHOUT_USERS || n == TABLES);
+}
+
+/* Nobody writes to it, or check_journals would have said so; and one that is in WAL mode would get two files beside it
+ * when it is merely looked at. Someone made it that way, so it is theirs. */
+static int check_head(const char *path, struct dpmf_error *error) {
+    static const char magic[] = "SQLite format 3";
+    char head[20];
+    FILE *file = fopen(path, "rb");
+    if (!file) return error_system(error, errno, "open", path);
+    bool plain = fread(head, 1, sizeof head, file) == sizeof head &&
+                 memcmp(head, magic, sizeof magic) == 0 && head[18] == 1 && head[19] == 1;
+    fclose(file);
+    return plain ? 0 : export_file_refuse(path, error);
+}
+
+static int check_database(const struct sqlite_library *sqlite, const char *path,
+                          struct dpmf_error *error) {
+    sqlite3 *database = NULL;
+    int code = check_head(path, error);
+    if (code < 0) return code;
+    int opened = sqlite->open_v2(path, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    bool ours = opened == SQLITE_OK && has_our_tables(sqlite, database);
+    sqlite->close_v2(database);
+    return ours ? 0 : export_file_refuse(path, error);
 }
 
 /* What another database of this name did not finish, SQLite would finish in ours. */
@@ -214,9 +264,10 @@ int export_sqlite_write(struct export_task *task, struct dpmf_error *error) {
     char *temporary = NULL;
     struct stat status;
     int code = sqlite_library_load(&writing.sqlite, error);
-    if (code == 0) code = export_file_check(task, task->output, error);
-    if (code == 0) code = check_journals(task->output, error);
-    if (code < 0) return code;
+    int found = code == 0 ? export_file_check(task, task->output, error) : code;
+    if (found >= 0) code = check_journals(task->output, error);
+    if (code == 0 && found > 0) code = check_database(&writing.sqlite, task->output, error);
+    if (found < 0 || code < 0) return found < 0 ? found : code;
     code = output_file_open_named(&file, task->output, task->mode, error);
     if (code == 0 && !(temporary = output_file_temporary(file))) code = error_no_memory(error);
     if (code < 0) goto out;

@@ -136,9 +136,21 @@ struct dpmf_export_options dpmf_export_options_default(void) {
 
 int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error) {
     struct stat status;
-    if (task->options->replace || lstat(path, &status) != 0) return 0;
+    if (lstat(path, &status) != 0) return 0;
+    if (task->options
+            ->replace) /* a link that leads nowhere is no loss, and what is no file is refused later */
+        return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
     error_set(error, DPMF_ERR_IO_WRITE, "it is there already");
-    error_hint(error, "--replace replaces it; or name another file");
+    error_hint(error, "--replace replaces what dpmf made; or name another file");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_IO_WRITE;
+}
+
+int export_file_refuse(const char *path, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_IO_WRITE, "it was not made by dpmf");
+    error_hint(error,
+               "--replace replaces only what this export made and nobody added to; name another "
+               "file, or remove this one");
     error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;
 }

@@ -38,8 +38,13 @@ int export_libmf_write(struct export_task *task, struct dpmf_error *error);
 int export_sqlite_write(struct export_task *task, struct dpmf_error *error);
 int export_pgvector_write(struct export_task *task, struct dpmf_error *error);
 
-/* Whether a file may be written there: what is there already is replaced only where that was asked for. */
+/* Whether a file may be written there: what is there already is replaced only where that was asked for, and, unless it is
+ * empty, where it is known to be of dpmf's making.
+ * @return 0: nothing is there that anyone could miss; 1: the form has to look what it is; or a negative code */
 int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error);
+
+/* What a form says of a file that is someone's. @return DPMF_ERR_IO_WRITE */
+int export_file_refuse(const char *path, struct dpmf_error *error);
 
 /* Counts rows, tells the run now and then, and asks it whether to go on. */
 int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *error);

@@ -144,9 +144,9 @@ int private_options_check(const struct dpmf_private_options *options,
                          options->mechanism);
     if (!(options->epsilon > 0) || !isfinite(options->epsilon)) {
         if ((*mechanism)->is_conditional)
-            return private_options_refuse(error, "epsilon must be a number above 0",
+            return private_options_refuse(error, "epsilon must be a finite number above 0",
                                           "for example: --epsilon 1");
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be above 0");
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be a finite number above 0");
     }
     int code = check_declared(options, error);
     if (code == 0)

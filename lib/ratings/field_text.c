@@ -100,19 +100,40 @@ static int64_t days_since_epoch(int year, int month, int day) {
     return era_day + month_day + (day - 1) - 719468;
 }
 
-/* hh:mm:ss, then perhaps a fraction, then perhaps Z. @return seconds or -1 */
-static int clock_seconds(const char *text, size_t n) {
-    if (n < 8 || text[2] != ':' || text[5] != ':') return -1;
+/* hh, hhmm, hh:mm or hh:mm:ss after a sign, as databases write what a time is ahead of UTC, or Z, or nothing. No place on
+ * earth was ever 16 hours away. @return whether it is one */
+static bool offset_seconds(const char *text, size_t n, int *offset) {
+    *offset = 0;
+    if (n == 0 || (n == 1 && text[0] == 'Z')) return true;
+    if (text[0] != '+' && text[0] != '-') return false;
+    bool colons = (n == 6 || n == 9) && text[3] == ':' && (n == 6 || text[6] == ':');
+    if (n != 3 && n != 5 && !colons) return false;
+    int hours = digits(text + 1, 2), seconds = n == 9 ? digits(text + 7, 2) : 0;
+    int minutes = n == 3 ? 0 : digits(text + (colons ? 4 : 3), 2);
+    if (hours < 0 || hours > 15 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59)
+        return false;
+    *offset = hours * 3600 + minutes * 60 + seconds;
+    if (text[0] == '-') *offset = -*offset;
+    return true;
+}
+
+/* hh:mm:ss, then perhaps a fraction, which is floored, then perhaps how far from UTC.
+ * @return whether it is one */
+static bool clock_seconds(const char *text, size_t n, int *seconds) {
+    if (n < 8 || text[2] != ':' || text[5] != ':') return false;
     int hour = digits(text, 2), minute = digits(text + 3, 2), second = digits(text + 6, 2);
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return -1;
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
+        return false;
     size_t at = 8;
     if (at < n && text[at] == '.') {
         size_t fraction = ++at;
         while (at < n && digits(text + at, 1) >= 0) at++;
-        if (at == fraction) return -1;
+        if (at == fraction) return false;
     }
-    if (at < n && text[at] == 'Z') at++;
-    return at == n ? hour * 3600 + minute * 60 + second : -1;
+    int offset;
+    if (!offset_seconds(text + at, n - at, &offset)) return false;
+    *seconds = hour * 3600 + minute * 60 + second - offset;
+    return true;
 }
 
 static bool date_time(const char *text, size_t n, int64_t *time) {
@@ -123,8 +144,7 @@ static bool date_time(const char *text, size_t n, int64_t *time) {
     int seconds = 0;
     if (n > 10) {
         if (text[10] != 'T' && text[10] != ' ') return false;
-        seconds = clock_seconds(text + 11, n - 11);
-        if (seconds < 0) return false;
+        if (!clock_seconds(text + 11, n - 11, &seconds)) return false;
     }
     *time = days_since_epoch(year, month, day) * 86400 + seconds;
     return true;

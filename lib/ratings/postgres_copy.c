@@ -125,7 +125,7 @@ static bool get_real(enum copy_type type, const struct field *field, double *val
     uint32_t bits = get_u32(field->bytes);
     float single;
     memcpy(&single, &bits, sizeof bits);
-    *value = (double)single;
+    *value = number_widen_float(single); /* as its text would be read, which has no more digits */
     return true;
 }
 
@@ -175,8 +175,9 @@ static bool get_numeric(const struct field *field, double *value) {
     unsigned n = get_u16(field->bytes), sign = get_u16(field->bytes + 4);
     int weight = (int16_t)get_u16(field->bytes + 2);
     *value = NAN;
-    if (sign == NUMERIC_NAN || sign == NUMERIC_INFINITY || sign == NUMERIC_MINUS_INFINITY)
-        return true;
+    if (sign == NUMERIC_NAN) return true;
+    *value = sign == NUMERIC_MINUS_INFINITY ? -INFINITY : INFINITY;
+    if (sign == NUMERIC_INFINITY || sign == NUMERIC_MINUS_INFINITY) return true;
     if ((sign != 0 && sign != NUMERIC_NEGATIVE) || field->length != NUMERIC_HEAD + 2 * (int64_t)n)
         return false;
     for (unsigned i = 0; i < n; i++)
@@ -283,12 +284,20 @@ static bool reject_endless(struct parsing *parsing) {
     return false;
 }
 
+static bool reject_nan(struct parsing *parsing) {
+    parsing->go_on = record_batch_reject(
+        parsing->batch, DPMF_ERR_INPUT_TIME, parsing->row, parsing->layout->column[COLUMN_TIME],
+        "leave it out in the query: nullif(COLUMN, 'NaN')", "timestamp \"NaN\" is no time");
+    return false;
+}
+
 static bool take_real_time(struct parsing *parsing, double real, int64_t *time) {
     char text[DPMF_DOUBLE_TEXT_MAX];
     if (fabs(real) < 9e18) {
         *time = (int64_t)floor(real);
         return true;
     }
+    if (isnan(real)) return reject_nan(parsing);
     if (!isfinite(real)) return reject_endless(parsing);
     return reject_time(parsing, text, number_format_double(real, text));
 }

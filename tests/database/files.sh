@@ -74,7 +74,7 @@ done
 
 # Below PLACE there is nothing of the name, or all of MODEL.
 is_all_or_none() { # is_all_or_none PLACE FORM MODEL
-    [[ ! -e $1/out ]] || is_all "$1" "$2" "$3"
+    [[ ! -s $1/out ]] || is_all "$1" "$2" "$3"
 }
 is_all() { # as they are under their names; what has a temporary one is no matter
     diff -r -x '.*' "$1" "whole-$2-$3" >/dev/null

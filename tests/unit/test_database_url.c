@@ -163,6 +163,19 @@ static void nothing_is_echoed(void **state) {
     }
 }
 
+static void brackets_are_closed(void **state) {
+    (void)state;
+    static const char *const open[] = {"postgres://[::1/x?table=t", "postgres://[/x",
+                                       "postgres://[", "postgres://ann@a,[::1:5432/x",
+                                       "postgres://[::1:SECRET/x"};
+    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+        struct database_url url;
+        struct dpmf_error error = {0};
+        assert_int_equal(database_url_parse(open[i], &url, &error), DPMF_ERR_USAGE_VALUE);
+        assert_string_equal(error.message, "the bracket in the database's address is not closed");
+    }
+}
+
 static void settings_are_bounded(void **state) {
     (void)state;
     char text[1024] = "postgres://h/d?";
@@ -303,9 +316,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_in_runs_are_text), cmocka_unit_test(schemes_are_known),
         cmocka_unit_test(sqlite_is_understood),     cmocka_unit_test(postgres_is_understood),
-        cmocka_unit_test(nothing_is_echoed),        cmocka_unit_test(settings_are_bounded),
-        cmocka_unit_test(columns_are_found),        cmocka_unit_test(names_are_quoted),
-        cmocka_unit_test(numbers_are_text),
+        cmocka_unit_test(nothing_is_echoed),        cmocka_unit_test(brackets_are_closed),
+        cmocka_unit_test(settings_are_bounded),     cmocka_unit_test(columns_are_found),
+        cmocka_unit_test(names_are_quoted),         cmocka_unit_test(numbers_are_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

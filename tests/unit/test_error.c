@@ -176,6 +176,123 @@ static void test_system(void **state) {
     assert_string_equal(error.file, "");
 }
 
+/* What is given as a file, and what an error calls it. */
+static const struct {
+    const char *name, *shown;
+} names[] = {
+    {"jdbc:postgresql://a/b?user=x&password=SECRET", "jdbc:postgresql://a/b?user=x&password=***"},
+    {"jdbc:postgresql://a/b?password=SE@CRET&user=x", "jdbc:postgresql://a/b?password=***&user=x"},
+    {"jdbc:postgresql://a/b?password=SE CRET", "jdbc:postgresql://a/b?password=***"},
+    {"jdbc:mysql://a/b?p%61ssw%4Frd=SECRET&x=1", "jdbc:mysql://a/b?p%61ssw%4Frd=***&x=1"},
+    {"jdbc:sqlserver://a;user=x;Password=SECRET;ssl=1",
+     "jdbc:sqlserver://a;user=x;Password=***;ssl=1"},
+    {"jdbc:oracle:thin:ann/SECRET@host:1521/x", "jdbc:***@host:1521/x"},
+    {"jdbc:oracle:thin:ann/SECRET@//host:1521/x", "jdbc:***@//host:1521/x"},
+    {"host=a password=SECRET dbname=x", "host=a password=*** dbname=x"},
+    {"host=a password = SECRET dbname=x", "host=a password = *** dbname=x"},
+    {"host=a password='SE C\\'RET' dbname=x", "host=a password=*** dbname=x"},
+    {"host=a password=SE\\ CRET dbname=x", "host=a password=*** dbname=x"},
+    {"PGPASSWORD=SECRET", "PGPASSWORD=***"},
+    {"Server=a;PWD=SECRET;Uid=x", "Server=a;PWD=***;Uid=x"},
+    {"x?passwd=SECRET", "x?passwd=***"},
+    {"x?pass=SECRET&passwd=SECRET", "x?pass=***&passwd=***"},
+    {"x?pass=&y=1", "x?pass=&y=1"},
+    {"x?user=ann:SECRET&y=1", "x?user=***&y=1"},
+    {"dpmf:SECRET@host/db", "dpmf:***@host/db"},
+    {"dpmf:S@host/db", "dpmf:***@host/db"},
+    {"dpmf:SE@CRET@host/db", "dpmf:***@host/db"},
+    {":SECRET@host", ":***@host"},
+    {"//a:SECRET@b/x", "//***@b/x"},
+    {"sqlite://a:SECRET@b/x?table=p", "sqlite://***@b/x?table=p"},
+    {"postgres//u:SECRET@h/x", "postgres//***@h/x"},
+    {"mysql:a:SECRET@b", "mysql:***@b"},
+    {"mysql:a:SE/CRET@b", "mysql:***@b"},
+    {"MySQL://a:SE/CR?ET@b", "MySQL://***@b"},
+    {"postgresql+psycopg2://ann:SECRET@h/x", "postgresql+psycopg2://***@h/x"},
+    {"any://ann:SE/CRET@h/x", "any://***@h/x"},
+    /* Nothing of the kind. */
+    {"", ""},
+    {"@", "@"},
+    {":", ":"},
+    {"=", "="},
+    {"ratings.csv", "ratings.csv"},
+    {"/data/10:00/ann@example.org.csv", "/data/10:00/ann@example.org.csv"},
+    {"10:00/ann@example.org.csv", "10:00/ann@example.org.csv"},
+    {"ann@example.org:ratings.csv", "ann@example.org:ratings.csv"},
+    {"2020-01-01T10:00:00.csv", "2020-01-01T10:00:00.csv"},
+    {"C:\\ratings.csv", "C:\\ratings.csv"},
+    {"postgres://ann@localhost:5432/shop", "postgres://ann@localhost:5432/shop"},
+    {"http://127.0.0.1:8080/ratings", "http://127.0.0.1:8080/ratings"},
+    {"password.csv", "password.csv"},
+    {"x?user=ann&a=b", "x?user=ann&a=b"},
+};
+
+static void test_passwords_are_masked(void **state) {
+    (void)state;
+    struct dpmf_error error;
+    char text[600], whole[600], again[600];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        error_system(&error, ENOENT, "open", names[i].name);
+        assert_string_equal(error.file, names[i].shown);
+        assert_string_equal(error.message, "cannot open: no such file or directory");
+
+        error_set(&error, DPMF_ERR_USAGE_VALUE, "there is no \"%s\", is there", names[i].name);
+        error_hint(&error, "leave out \"%s\"", names[i].name);
+        snprintf(text, sizeof text, "there is no \"%s\", is there", names[i].shown);
+        assert_string_equal(error.message, text);
+        snprintf(text, sizeof text, "leave out \"%s\"", names[i].shown);
+        assert_string_equal(error.hint, text);
+
+        /* What is masked stays as it is, also with words around it. */
+        snprintf(text, sizeof text, "%s: cannot open \"%s\"", names[i].shown, names[i].shown);
+        assert_int_equal(dpmf_error_mask(text, again, sizeof again), strlen(text));
+        assert_string_equal(again, text);
+
+        /* As snprintf: cut, ended and measured. */
+        int n = error_mask_name(names[i].name, whole, sizeof whole);
+        assert_int_equal(n, strlen(names[i].shown));
+        for (size_t size = 1; size <= (size_t)n + 1; size++) {
+            assert_int_equal(error_mask_name(names[i].name, text, size), n);
+            assert_int_equal(strlen(text), size - 1);
+            assert_memory_equal(text, whole, size - 1);
+        }
+        assert_int_equal(error_mask_name(names[i].name, NULL, 0), n);
+    }
+    dpmf_error_mask("no dpmf:SECRET@host/db or password=SECRET here, ann@h", text, sizeof text);
+    assert_string_equal(text, "no dpmf:***@host/db or password=*** here, ann@h");
+}
+
+/* Wherever a text is cut, nothing of the password is left: no run of three of its letters. */
+static void test_cutting_shows_no_password(void **state) {
+    (void)state;
+    static const char *const forms[] = {"mysql://ann:%s@localhost/shop", "dpmf:%s@localhost/shop",
+                                        "postgres:ann:%s@localhost", "x?password=%s&a=b",
+                                        "host=a password=%s dbname=x"};
+    struct dpmf_error error;
+    char secret[9001], address[9200], quoted[300];
+    for (size_t n = 3; n < sizeof secret; n += n < 600 ? 1 : 397) {
+        memset(secret, 'Q', n);
+        secret[n] = '\0';
+        for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(address, sizeof address, forms[i], secret);
+#pragma GCC diagnostic pop
+            error_set(&error, DPMF_ERR_USAGE_VALUE, "there is no \"%s\"", address);
+            error_place(&error, address, 0, 0);
+            assert_null(strstr(error.message, "QQQ"));
+            assert_null(strstr(error.file, "QQQ"));
+            error_set(&error, DPMF_ERR_USAGE_VALUE, "there is no %s", address);
+            error_hint(&error, "unknown \"%.200s\"", address);
+            assert_null(strstr(error.message, "QQQ"));
+            assert_null(strstr(error.hint, "QQQ"));
+            snprintf(quoted, sizeof quoted, "unknown \"%.100s\"", address);
+            dpmf_error_mask(quoted, address, sizeof address);
+            assert_null(strstr(address, "QQQ"));
+        }
+    }
+}
+
 static void test_version_and_run(void **state) {
     (void)state;
     assert_true(dpmf_version()[0] >= '0' && dpmf_version()[0] <= '9');
@@ -194,6 +311,8 @@ int main(void) {
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_system),
+        cmocka_unit_test(test_passwords_are_masked),
+        cmocka_unit_test(test_cutting_shows_no_password),
         cmocka_unit_test(test_version_and_run),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);

@@ -279,6 +279,71 @@ static void test_format_float(void **state) {
     }
 }
 
+/* The shortest text, by brute force: of all numbers of digits, and of the nearest decimal of so many and its neighbour
+ * above, the first that is this float and nothing in the middle of two. */
+static double widened_by_text(float value) {
+    for (int digits = 1; digits <= 9; digits++)
+        for (int up = 0; up <= 1; up++) {
+            char text[64], shifted[64];
+            snprintf(text, sizeof text, "%.*e", digits - 1, fabs((double)value));
+            char *exponent = strchr(text, 'e');
+            *exponent = '\0';
+            long long whole = 0;
+            for (const char *c = text; *c; c++)
+                if (*c != '.') whole = whole * 10 + (*c - '0');
+            int power = atoi(exponent + 1) - (digits - 1);
+            snprintf(shifted, sizeof shifted, "%llde%d", whole + up, power);
+            double read = strtod(shifted, NULL), gap = fabs(read - fabs((double)value));
+            float size = fabsf(value);
+            bool is_middle = gap > 0 && (gap == fabs(read - (double)nextafterf(size, INFINITY)) ||
+                                         gap == fabs(read - (double)nextafterf(size, 0)));
+            if (strtof(shifted, NULL) == size && !is_middle) return copysign(read, (double)value);
+        }
+    fail_msg("%a has no text", (double)value);
+    return 0;
+}
+
+static void check_widened(float value) {
+    double widened = number_widen_float(value);
+    if (bytes_of_double(widened) != bytes_of_double(widened_by_text(value)))
+        fail_msg("%a gave %.17g, not %.17g", (double)value, widened, widened_by_text(value));
+    char text[DPMF_DOUBLE_TEXT_MAX];
+    double read = 0;
+    number_parse_double(text, number_format_float(value, text), &read);
+    assert_true(bytes_of_double(widened) == bytes_of_double(read));
+}
+
+static void test_widen_float(void **state) {
+    (void)state;
+    struct random_stream stream;
+    random_stream_init(&stream, 4, 2, 0);
+    for (int i = 0; i < 100000; i++) {
+        float value = any_float(&stream, i);
+        if (isfinite(value)) check_widened(value);
+        check_widened((float)random_below(&stream, 1 << 26) / 8); /* decimals that are ties */
+        check_widened(
+            ldexpf((float)random_below(&stream, 1 << 24), -(int)random_below(&stream, 30)));
+    }
+    for (int i = -1000; i <= 1000; i++) {
+        assert_true(number_widen_float((float)i / 10) == i / 10.0);
+        assert_true(number_widen_float((float)i / 100) == i / 100.0);
+        check_widened(16777216 + (float)i);
+        check_widened(-16777216 + (float)i / 2);
+        check_widened((float)abs(i) * 1e-45f);
+        check_widened(8388608 + (float)i / 2);
+        check_widened(2097152.25f + (float)i / 4);
+    }
+    for (int power = -149; power <= 127; power++) check_widened(ldexpf(1, power));
+    check_widened(FLT_MAX);
+    check_widened(-FLT_MIN);
+    check_widened(nextafterf(FLT_MIN, 0));
+    assert_true(number_widen_float(0.7f) == 0.7);
+    assert_true(bytes_of_double(number_widen_float(-0.0f)) == bytes_of_double(-0.0));
+    assert_true(number_widen_float(INFINITY) == (double)INFINITY);
+    assert_true(number_widen_float(-INFINITY) == -(double)INFINITY);
+    assert_true(isnan(number_widen_float(NAN)));
+}
+
 static void test_int64(void **state) {
     (void)state;
     static const int64_t values[] = {0, 1, -1, 10, 1234567890123, INT64_MAX, INT64_MIN};
@@ -432,6 +497,7 @@ int main(void) {
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_format_is_shortest),
         cmocka_unit_test(test_format_float),
+        cmocka_unit_test(test_widen_float),
         cmocka_unit_test(test_int64),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_public_parsers),

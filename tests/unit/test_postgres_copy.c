@@ -45,6 +45,12 @@ static void put_double(struct wire *wire, double value) {
     put_whole(wire, (int64_t)bits, 8);
 }
 
+static void put_single(struct wire *wire, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    put_whole(wire, bits, 4);
+}
+
 /* As numeric_send does. */
 static void put_numeric(struct wire *wire, int sign, int weight, int n, const int *digits) {
     put(wire, (uint64_t)(8 + 2 * n), 4);
@@ -224,12 +230,16 @@ static void numbers_of_all_types(void **state) {
     put_double(&wire, 3.25);
     expect_rating(COPY_FLOAT8, &wire, 3.25);
     wire.n = 0;
-    float single = 0.1f;
-    uint32_t bits;
-    memcpy(&bits, &single, 4);
-    put_whole(&wire, bits, 4);
-    expect_rating(COPY_FLOAT4, &wire, (double)0.1f);
-    wire.n = 0;
+    /* As the text that the server writes of it, which a CSV file would have. */
+    static const struct {
+        float value;
+        double rating;
+    } singles[] = {{0.1f, 0.1}, {0.7f, 0.7}, {-3.3f, -3.3}, {1.5e-7f, 1.5e-7}, {1e30f, 1e30}};
+    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++) {
+        put_single(&wire, singles[i].value);
+        expect_rating(COPY_FLOAT4, &wire, singles[i].rating);
+        wire.n = 0;
+    }
     put_text(&wire, " 4.5 ");
     expect_rating(COPY_TEXT, &wire, 4.5);
 }
@@ -321,6 +331,43 @@ static void expect_time(enum copy_type type, const struct wire *time, int code, 
     assert_int_equal(gathered->batch.failure.code, code);
     if (code == 0) assert_true(gathered->record[0].time == value);
     free(gathered);
+}
+
+/* What is said of a time that is none. */
+static void expect_time_words(enum copy_type type, const struct wire *time, const char *words) {
+    struct copy_layout layout = layout_of(COPY_INT4, COPY_INT4, COPY_INT4, (int)type);
+    struct wire wire = {.n = 0};
+    put(&wire, 4, 2);
+    for (int i = 0; i < 3; i++) put_whole(&wire, i, 4);
+    memcpy(wire.bytes + wire.n, time->bytes, time->n);
+    struct gathered *gathered = parse(&layout, wire.bytes, wire.n + time->n, false);
+    assert_int_equal(gathered->batch.failure.code, DPMF_ERR_INPUT_TIME);
+    assert_string_equal(gathered->batch.failure.message, words);
+    free(gathered);
+}
+
+static void times_that_are_not_finite(void **state) {
+    (void)state;
+    static const char not_a_number[] = "timestamp \"NaN\" is no time",
+                      endless[] = "timestamp \"infinity\" is no time";
+    struct wire wire = {.n = 0};
+    put_double(&wire, NAN);
+    expect_time_words(COPY_FLOAT8, &wire, not_a_number);
+    wire.n = 0;
+    put_double(&wire, -INFINITY);
+    expect_time_words(COPY_FLOAT8, &wire, endless);
+    wire.n = 0;
+    put_single(&wire, NAN);
+    expect_time_words(COPY_FLOAT4, &wire, not_a_number);
+    wire.n = 0;
+    put_numeric(&wire, 0xc000, 0, 0, NULL);
+    expect_time_words(COPY_NUMERIC, &wire, not_a_number);
+    wire.n = 0;
+    put_numeric(&wire, 0xd000, 0, 0, NULL);
+    expect_time_words(COPY_NUMERIC, &wire, endless);
+    wire.n = 0;
+    put_numeric(&wire, 0xf000, 0, 0, NULL);
+    expect_time_words(COPY_NUMERIC, &wire, endless);
 }
 
 static void times_of_all_types(void **state) {
@@ -443,11 +490,12 @@ static void types_have_roles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_is_passed),      cmocka_unit_test(rows_become_records),
-        cmocka_unit_test(order_does_not_matter), cmocka_unit_test(numbers_of_all_types),
-        cmocka_unit_test(numerics_are_exact),    cmocka_unit_test(what_is_no_rating),
-        cmocka_unit_test(times_of_all_types),    cmocka_unit_test(bad_rows_are_skipped),
-        cmocka_unit_test(broken_streams_end),    cmocka_unit_test(types_have_roles),
+        cmocka_unit_test(header_is_passed),          cmocka_unit_test(rows_become_records),
+        cmocka_unit_test(order_does_not_matter),     cmocka_unit_test(numbers_of_all_types),
+        cmocka_unit_test(numerics_are_exact),        cmocka_unit_test(what_is_no_rating),
+        cmocka_unit_test(times_that_are_not_finite), cmocka_unit_test(times_of_all_types),
+        cmocka_unit_test(bad_rows_are_skipped),      cmocka_unit_test(broken_streams_end),
+        cmocka_unit_test(types_have_roles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,8 @@ for form in libmf sqlite; do
     echo mine >out
     dpmf export -q release.safetensors --$form out; echo "status $?"
     cat out
+    : >out
+    dpmf export -q release.safetensors --$form out --replace; echo "status $?"
     dpmf export -q release.safetensors --$form out --replace; echo "status $?"
     head -c 3 out; echo
     dpmf export -q release.safetensors --$form empty --replace; echo "status $?"
