@@ -137,7 +137,7 @@ struct dpmf_import_report {
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
  * An input is a path, "-" for standard input, or the address of a database (docs/databases.md); a store is
- * also an input.
+ * also an input, and so is a directory of shards.
  *
  *     const char *inputs[] = {"ratings.csv"};
  *     struct dpmf_import_report report;
@@ -919,7 +919,7 @@ struct dpmf_export_options {
     bool
         not_private; /* must be true for whatever is not proven to be private, and for nothing else */
     bool users;      /* of a checkpoint, the users' vectors too */
-    bool replace;    /* what is there, of all forms but directories */
+    bool replace;    /* what is there, if an export made it or it is empty; not of directories */
     const char *const *titles; /* NULL, or one for each item of the model; NULL among them: none */
 };
 

@@ -190,7 +190,7 @@ static const struct option split_options[] = {
 
 static const struct option shard_options[] = {
     {OPTION_PARTS, 0, true, "parts", NULL, {VALUE_COUNT, "N", "8", NULL, NULL},
-     "how many stores to make, at most one for each user, and 4096"},
+     "how many stores to make, at most 4096 and one for each user"},
     {OPTION_OUTPUT, 'o', true, "output", NULL, {VALUE_DIRECTORY, "DIR", "shards", NULL, NULL},
      "the directory to make for them"},
     {0},
@@ -581,8 +581,9 @@ const struct verb verbs[] = {
                 "checked and compact ratings store. Users and items are named by any text of up to "
                 "64 KiB. The format is found out from the text itself; a header, quotes, CR LF "
                 "line ends, a byte order mark and compression with gzip or zstd are understood. An "
-                "INPUT of - is standard input; a store is an input too.",
-                "So is a database: sqlite:FILE?query=SELECT ..., "
+                "INPUT of - is standard input; a store is an input too, and so is a directory of "
+                "shards.",
+                "A database is one as well: sqlite:FILE?query=SELECT ..., "
                 "postgres://USER@HOST/DATABASE?query=SELECT ..., or ?table=NAME when its columns "
                 "have the usual names. A query returns user, item, rating and perhaps a "
                 "timestamp; in it, % is written %25 and & is written %26. It is run read-only. "

@@ -82,35 +82,42 @@ void terminal_text_print(FILE *out, const char *text) {
 }
 
 /* Nor does a login in an address that was taken for something else: "describe does not take "postgres://ann:secret@h"". */
-static void print_masked(const char *text) {
+static void print_masked(FILE *out, const char *text) {
     char masked[LINE_MAX_BYTES];
     dpmf_error_mask(text, masked, sizeof masked);
-    terminal_text_print(stderr, masked);
-    fputc('\n', stderr);
+    terminal_text_print(out, masked);
+    fputc('\n', out);
 }
 
 /* The whole text, which is masked before it is cut: half of a login has not the form of one. */
-static void print_format(const char *format, va_list arguments) {
+static void print_format(FILE *out, const char *format, va_list arguments) {
     char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0) {
-        print_masked(dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
+        print_masked(out, dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
         return;
     }
-    print_masked(text);
+    print_masked(out, text);
     free(text);
 }
 
+/* An error is written in one piece: standard error has no buffer, and whoever else writes there, as mpirun does, would get
+ * between its letters. Without memory for that, letter by letter. */
 int terminal_error_print(int status, const char *hint, const char *format, ...) {
-    bool colour = terminal_has_colour(STDERR_FILENO);
-    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", stderr);
+    const bool colour = terminal_has_colour(STDERR_FILENO);
+    char *text = NULL;
+    size_t n = 0;
+    FILE *whole = open_memstream(&text, &n), *out = whole ? whole : stderr;
+    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", out);
     va_list arguments;
     va_start(arguments, format);
-    print_format(format, arguments);
+    print_format(out, format, arguments);
     va_end(arguments);
     if (hint != NULL && hint[0] != '\0') {
-        fputs("  ", stderr);
-        print_masked(hint);
+        fputs("  ", out);
+        print_masked(out, hint);
     }
+    if (whole && fclose(whole) == 0) fwrite(text, 1, n, stderr);
+    free(text);
     return status;
 }
 
@@ -126,7 +133,7 @@ void terminal_warning_print(void *self, const char *message) {
     if (terminal->quiet) return;
     erase_line(terminal);
     fputs("dpmf: warning: ", stderr);
-    print_masked(message);
+    print_masked(stderr, message);
 }
 
 void terminal_note_print(struct terminal *terminal, const char *format, ...) {
@@ -134,7 +141,7 @@ void terminal_note_print(struct terminal *terminal, const char *format, ...) {
     erase_line(terminal);
     va_list arguments;
     va_start(arguments, format);
-    print_format(format, arguments);
+    print_format(stderr, format, arguments);
     va_end(arguments);
 }
 

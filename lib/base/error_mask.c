@@ -115,20 +115,26 @@ static bool is_password(const char *name) {
     return strcasestr(name, "passw") || ends_with(name, "pwd") || ends_with(name, "pass");
 }
 
+/* user=ann:SECRET, but not the colon after a name. No further than to the next =, where one looks again. */
+static bool begins_with_login(struct span rest, char mark) {
+    const char *equals = find(rest, '=');
+    struct span value = {rest.begin, value_end(mark, rest.begin, equals ? equals : rest.end)};
+    const char *colon = find(value, ':');
+    return colon && colon + 1 < value.end;
+}
+
 /* The next value at or after `from` that could be a password. */
 static struct span next_value(struct span text, const char *from) {
     const char *equals;
     for (; (equals = find((struct span){from, text.end}, '=')); from = equals + 1) {
         char name[NAME_MAX_BYTES];
-        struct span written = name_before(text.begin, equals);
-        if (written.begin == written.end) continue;
+        struct span written = name_before(text.begin, equals), rest = {equals + 1, text.end};
         decode(written, name);
-        if (!is_password(name) && !ends_with(name, "user")) continue;
         char mark = written.begin > text.begin ? written.begin[-1] : ' ';
-        const char *at = equals + 1;
-        while (at < text.end && is_blank(*at) && mark != '?' && mark != '&') at++;
-        struct span value = {at, value_end(mark, at, text.end)};
-        if (is_password(name) || find(value, ':')) return value; /* user=ann:SECRET */
+        while (rest.begin < text.end && is_blank(*rest.begin) && mark != '?' && mark != '&')
+            rest.begin++;
+        if (is_password(name) || (ends_with(name, "user") && begins_with_login(rest, mark)))
+            return (struct span){rest.begin, value_end(mark, rest.begin, text.end)};
     }
     return (struct span){text.end, text.end};
 }
@@ -212,9 +218,9 @@ int error_mask_name(const char *name, char *masked, size_t size) {
     return put_end(&sink);
 }
 
-/* Formats quote no more than so much of what may be long. */
-static bool has_cut_length(struct span quoted) {
-    size_t n = (size_t)(quoted.end - quoted.begin);
+/* The command line's formats show no more than so much of what may be long. */
+static bool has_cut_length(struct span part) {
+    size_t n = (size_t)(part.end - part.begin);
     return n == 100 || n == 200;
 }
 
@@ -228,8 +234,10 @@ int error_mask_message(const char *message, bool is_cut, char *masked, size_t si
         struct span part = {at, at};
         while (part.end < end && *part.end != '"' && (is_quoted || !is_blank(*part.end)))
             part.end++;
+        bool is_place = !is_quoted && part.end - at > 1 && part.end < end && part.end[-1] == ':';
+        if (is_place) part.end--; /* FILE: what is wrong with it */
         bool ends_here = is_cut && part.end == end;
-        put_masked(&sink, part, ends_here || (is_quoted && has_cut_length(part)));
+        put_masked(&sink, part, ends_here || has_cut_length(part));
         at = part.end;
         if (is_quoted && at < end) put(&sink, *at++);
     }

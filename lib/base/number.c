@@ -442,8 +442,9 @@ size_t number_format_float(float value, char *text) {
     return sign + put_decimal(&decimal, text + sign);
 }
 
-/* Decimals of at most six places, as put_short. Scaling is exact: 24 bits by less than 20. What ten decimals of a place
- * are apart, floats below 2^24 are not, so the first that is this float is its shortest; none is in the middle of two. */
+/* Decimals of at most six places, as put_short: the first number of places at which the nearest decimal is this float
+ * gives its shortest text. Scaling is exact, 24 bits by less than 20. Of floats below 2^24, no such decimal is in the middle
+ * between two unless a float that takes fewer places is nearer. */
 static bool widen_short(float magnitude, double *value) {
     const double round =
         4503599627370496.0; /* 2^52: what is added to it has no fraction left, ties to even */

@@ -30,6 +30,7 @@
 #include "database/database_url.h"
 #include "ratings/database_source.h"
 #include "ratings/import_state.h"
+#include "ratings/shard_set.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20)
 #define MEMORY_MIN (64 * MEBIBYTE)
@@ -78,21 +79,41 @@ int import_memory_divide(struct import *import, struct dpmf_error *error) {
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-/* A store's blocks may be larger than chunks of text. What is wrong with a store will be told when it is
- * read, with the rest; only the want of memory is told at once. */
-static int measure_store(struct import *import, const char *path, struct dpmf_error *error) {
+static bool is_store(const char *path) {
     char magic[8];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, magic, sizeof magic) : -1;
     if (fd >= 0) close(fd);
-    if (n <= 0 || !store_has_magic(magic, (size_t)n)) return 0;
+    return n > 0 && store_has_magic(magic, (size_t)n);
+}
+
+/* A store's blocks may be larger than chunks of text. What is wrong with a store will be told when it is
+ * read, with the rest; only the want of memory is told at once. `bytes` is how many it has. */
+static int measure_store(struct import *import, const char *path, bool is_set, uint64_t *bytes,
+                         struct dpmf_error *error) {
     struct dpmf_store *store = NULL;
-    int code = store_open_file(path, &store, error);
+    struct dpmf_store_info info;
+    int code = is_set ? shard_set_open(path, &store, error) : store_open_file(path, &store, error);
     if (code < 0) return code == DPMF_ERR_BASE_NO_MEMORY ? code : 0;
-    uint64_t bytes = store_largest_block(store) * STORE_RATING_BYTES;
-    if (bytes > import->read_job_bytes) import->read_job_bytes = bytes;
+    uint64_t block = store_largest_block(store) * STORE_RATING_BYTES;
+    if (block > import->read_job_bytes) import->read_job_bytes = block;
+    dpmf_store_info(store, &info);
+    *bytes = info.file_bytes;
     dpmf_store_close(store);
     return 0;
+}
+
+static int measure_file(struct import *import, const char *path, const struct stat *status,
+                        bool *known, struct dpmf_error *error) {
+    bool is_set = shard_set_is(path);
+    uint64_t bytes = is_set ? 0 : (uint64_t)status->st_size;
+    int code = 0;
+    if (!is_set && !S_ISREG(status->st_mode))
+        *known = false;
+    else if (is_set || is_store(path))
+        code = measure_store(import, path, is_set, &bytes, error);
+    import->bytes_total += bytes;
+    return code;
 }
 
 /* The size of all inputs together, for progress; an input that is missing fails here, before hours
@@ -118,13 +139,8 @@ static int look_at_inputs(struct import *import, struct dpmf_error *error) {
         }
         if (stat(path, &status) < 0 || access(path, R_OK) < 0)
             return error_system(error, errno, "open", path);
-        if (S_ISREG(status.st_mode)) {
-            import->bytes_total += (uint64_t)status.st_size;
-            int code = measure_store(import, path, error);
-            if (code < 0) return code;
-        } else {
-            known = false;
-        }
+        int code = measure_file(import, path, &status, &known, error);
+        if (code < 0) return code;
     }
     if (!known) import->bytes_total = 0;
     return 0;

@@ -1,6 +1,6 @@
 /*
  * Pairs of a user and an item out of anything that has them: a table of two columns or more, a store, or
- * ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole, a database), one by one in the order
+ * ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole, a database, shards), one by one in the order
  * of the file. The first two are table_file.c's; the others are read by the importer's own parsers, in this
  * thread. Feeds predict.
  */
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "database/database_url.h"
 #include "ratings/formats.h"
+#include "ratings/shard_set.h"
 #include "ratings/source.h"
 
 typedef int take_pair(void *self, const struct dpmf_table_row *row, struct dpmf_error *error);
@@ -141,7 +142,7 @@ static bool sniff(struct input_stream *stream, int *code, struct dpmf_error *err
 static int look(const char *path, bool *is_other, struct dpmf_error *error) {
     struct stat status;
     struct input_stream *stream = NULL;
-    *is_other = database_url_is(path);
+    *is_other = database_url_is(path) || shard_set_is(path);
     if (*is_other) return 0;
     if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode)) return 0;
     int code = input_stream_open(path, NULL, &stream, error);

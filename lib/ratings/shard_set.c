@@ -260,6 +260,14 @@ static int open_shard(const char *directory, const struct shard_entry *entry,
     return code;
 }
 
+bool shard_set_is(const char *path) {
+    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return false;
+    bool is_set = faccessat(directory, SHARD_LIST, F_OK, 0) == 0;
+    close(directory);
+    return is_set;
+}
+
 int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf_error *error) {
     *store = NULL;
     struct shard_list list = {.entries = memory_alloc(SHARDS_MAX, sizeof *list.entries)};

@@ -17,6 +17,9 @@ struct shard_entry {
     uint64_t users, ratings, digest; /* see store_digest */
 };
 
+/* Whether a path is such a directory: it has a list, sound or not. */
+bool shard_set_is(const char *path);
+
 /* Opens all shards of a directory as one store. A shard that is missing, or is not the one that the list was
  * made for, is refused: a user who was in two of them would count twice. */
 int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf_error *error);

@@ -1,6 +1,6 @@
 /*
- * Opens an input of any kind: a database is known by its address and a store by its first bytes; everything
- * else is text, perhaps compressed, and text_source.c finds out which. Called by the importer.
+ * Opens an input of any kind: a database is known by its address, a store by its first bytes and a directory of shards
+ * by its list; everything else is text, perhaps compressed, and text_source.c finds out which. Called by the importer.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ratings/database_source.h"
 #include "ratings/formats.h"
+#include "ratings/shard_set.h"
 #include "ratings/source.h"
 #include "ratings/store_source.h"
 #include "ratings/text_source.h"
@@ -39,6 +40,7 @@ int source_open(const char *path, const struct dpmf_input_options *options,
         if (code != 0) return code;
         if (strcmp(options->format, FORMAT_STORE) == 0) return open_store(path, source, error);
     }
+    if (automatic && shard_set_is(path)) return open_store(path, source, error);
     struct input_stream *stream = NULL;
     int code = input_stream_open(path, wait, &stream, error);
     if (code != 0) return code;

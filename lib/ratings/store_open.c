@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,15 +39,6 @@ static bool changes_ratings(const struct dpmf_input_options *options) {
     return options->rescale || options->has_range || options->columns || other_format;
 }
 
-static bool is_shard_set(const char *path) {
-    struct stat status;
-    if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode)) return false;
-    char *list = shard_path(path, SHARD_LIST);
-    bool is_set = list && access(list, F_OK) == 0;
-    free(list);
-    return is_set;
-}
-
 static int open_shards(const char *path, const struct dpmf_input_options *options,
                        struct dpmf_store **store, struct dpmf_error *error) {
     if (!changes_ratings(options)) return shard_set_open(path, store, error);
@@ -74,7 +64,7 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     int code = check_readers(path, run, error);
     if (code == 0) code = looks_like_store(path, &is_store, error);
     if (code < 0) return code;
-    if (is_shard_set(path)) return open_shards(path, options, store, error);
+    if (shard_set_is(path)) return open_shards(path, options, store, error);
     if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
     struct dpmf_import_report report;
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);

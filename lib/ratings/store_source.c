@@ -1,5 +1,6 @@
 /*
- * A store behind the interface of source.h: a chunk is a block. Fed by lib/store, feeds the importer.
+ * A store, or a directory of shards as the one store they are, behind the interface of source.h: a chunk is a block.
+ * Fed by lib/store and shard_set.c, feeds the importer.
  */
 #include "ratings/store_source.h"
 
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "ratings/shard_set.h"
 #include "store/store.h"
 
 struct store_source {
@@ -78,7 +80,7 @@ static int settle_block(struct source *source, void *chunk, struct record_batch 
     const char *path = store_path(self_of(source)->store);
     if (batch->first_rejected.code) error_place(&batch->first_rejected, path, 0, 0);
     if (!batch->failure.code) return 0;
-    error_place(&batch->failure, path, 0, 0);
+    if (batch->failure.file[0] == '\0') error_place(&batch->failure, path, 0, 0);
     if (error) *error = batch->failure;
     return batch->failure.code;
 }
@@ -114,7 +116,8 @@ int store_source_open(const char *path, struct source **source, struct dpmf_erro
     *source = NULL;
     struct store_source *self = memory_alloc_zero(1, sizeof *self);
     if (!self) return error_no_memory(error);
-    int code = store_open_file(path, &self->store, error);
+    int code = shard_set_is(path) ? shard_set_open(path, &self->store, error)
+                                  : store_open_file(path, &self->store, error);
     if (code < 0) {
         free(self);
         return code;

@@ -13,9 +13,10 @@
 
 static int corrupt(const struct dpmf_store *store, uint64_t block, const char *what,
                    struct dpmf_error *error) {
+    const struct store_index_entry *entry = store_index_at(store, block);
     int code = error_set(error, DPMF_ERR_STORE_CORRUPT, "block %llu is damaged: %s",
-                         (unsigned long long)block, what);
-    error_place(error, store_path(store), 0, 0);
+                         (unsigned long long)entry->written_block, what);
+    error_place(error, entry->path, 0, 0); /* the file, which may be one of several */
     error_hint(error, "import the ratings again; this file cannot be trusted");
     return code;
 }

@@ -45,9 +45,9 @@ enum {
 struct store_index_entry {
     uint64_t offset, length;
     uint64_t first_user, n_users, n_ratings;
-    uint64_t
-        written_first; /* the first user as its file counts them; another where it is one of several */
-    int fd;            /* of its file; of an open store */
+    /* The first user, and the block itself, as its file counts them: others where it is one of several. */
+    uint64_t written_first, written_block;
+    int fd; /* of its file; of an open store */
     const char *path;
 };
 

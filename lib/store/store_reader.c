@@ -165,6 +165,7 @@ static int read_index(struct dpmf_store *store, const struct layout *layout,
             .n_users = bytes_get_u64(at + 24),
             .n_ratings = bytes_get_u64(at + 32),
             .written_first = bytes_get_u64(at + 16),
+            .written_block = b,
             .fd = store->fd,
             .path = store->path,
         };

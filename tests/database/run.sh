@@ -95,6 +95,10 @@ same "uuid, enumeration, numeric ids" \
 same "a uuid" $'user,item,rating\n0a000000-0000-0000-0000-00000000000b,1.50,3\n' \
     "$base?query=SELECT '0A000000-0000-0000-0000-00000000000B'::uuid, 1.50::numeric, 3"
 same "real numbers" $'user,item,rating\n1,1,0.1\n1,2,3.5\n' "$base?query=SELECT 1, i, CASE i WHEN 1 THEN 0.1 ELSE 3.5 END::float8 FROM generate_series(1, 2) AS i"
+same "single precision" $'user,item,rating,timestamp\n1,1,0.7,\n1,2,0.9,0.7\n1,3,3.3,1.1e9\n1,4,-1e-30,-0.5\n1,5,2097152.2,7\n' \
+    "$base?query=SELECT 1, n, v, t AS ts FROM (VALUES (1, 0.7::real, NULL::real), (2, 0.9, 0.7), (3, 3.3, 1.1e9), (4, -1e-30, -0.5), (5, 2097152.25, 7)) AS x(n, v, t)"
+same "single precision within a range" $'user,item,rating\n1,1,0.7\n1,2,0.9\n' \
+    "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.7::real), (2, 0.9)) AS x(n, v)" --rating-range 0.7:0.9
 same "numerics" $'user,item,rating\n1,1,0.1\n1,2,12345678.87654321\n1,3,-1e-30\n1,4,123456789012345678901234567890\n1,5,0\n1,6,20000\n' \
     "$base?query=SELECT 1, n, v FROM (VALUES (1, 0.1), (2, 12345678.87654321), (3, -1e-30), (4, 123456789012345678901234567890), (5, 0.000), (6, 20000)) AS t(n, v)"
 same "text numbers" $'user,item,rating\n1,1,4.5\n' "$base?query=SELECT 1, 1, ' 4.5 '::text"
@@ -112,6 +116,19 @@ for threads in 1 4; do
     "$dpmf" import -q -j $threads "$base?table=many" -o got.dpr 2>said && cmp many.dpr got.dpr >>said
     report $? "300,000 rows are the store that the text gives, -j $threads"
 done
+
+sql <<'SQL'
+CREATE TABLE singles AS SELECT i / 300 AS "user", i % 300 AS item, CASE i % 4 WHEN 0 THEN (i % 977) / 10.0
+    WHEN 1 THEN (random() - 0.5) * 1e5 WHEN 2 THEN exp((random() - 0.5) * 160) ELSE 2097152 + i / 4.0 END::real AS rating,
+    timestamptz '2001-02-03 04:05:06.7+00' + i * interval '7777.77 seconds' AS ts FROM generate_series(0, 99999) AS i;
+SET timezone = 'Asia/Kolkata';
+\o singles.csv
+COPY (SELECT * FROM singles) TO STDOUT (FORMAT csv, HEADER);
+SQL
+"$dpmf" import -q singles.csv -o singles.dpr >said 2>&1 && "$dpmf" import -q "$base?table=singles" -o got.dpr >said 2>&1 &&
+    cmp singles.dpr got.dpr >>said 2>&1
+report $? "100,000 real numbers and times are the store that the text gives"
+rm -f singles.dpr
 
 "$dpmf" train -q --deterministic -k 4 --epochs 2 "$base?table=many" -o database.safetensors >said 2>&1 &&
     "$dpmf" train -q --deterministic -k 4 --epochs 2 many.csv -o text.safetensors >said 2>&1 &&
@@ -147,6 +164,7 @@ refused "NaN of numeric" 3 'not finite' "$base?query=SELECT 1, 2, 'NaN'::numeric
 refused "infinity" 3 'not finite' "$base?query=SELECT 1, 2, '-Infinity'::real"
 refused "a numeric that is too large" 3 'not finite' "$base?query=SELECT 1, 2, 1e400::numeric"
 refused "a time without end" 3 'is no time' "$base?query=SELECT 1, 2, 3, 'infinity'::timestamptz AS ts"
+refused "a time that is not a number" 3 'timestamp "NaN" is no time' "$base?query=SELECT 1, 2, 3, 'NaN'::real AS ts"
 refused "text that is no number" 3 'rating "good" is not a number' "$base?query=SELECT 1, 2, 'good'::text"
 refused "a rating that is a truth value" 3 'the rating is a truth value' "$base?query=SELECT 1, 2, true"
 refused "a rating that is a time" 3 'the rating is a time' "$base?query=SELECT 1, 2, now()"

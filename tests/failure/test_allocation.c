@@ -389,8 +389,10 @@ static int shard_it(struct dpmf_store *store, const struct dpmf_run *run) {
     struct dpmf_store *set = NULL;
     int code = dpmf_store_shard(store, output_path, 2, run, NULL, NULL);
     if (code < 0) return code;
+    const char *const shards[] = {output_path};
     code = dpmf_store_open(output_path, NULL, run, &set, NULL);
     dpmf_store_close(set);
+    if (code == 0) code = dpmf_import(shards, 1, second_path, NULL, run, NULL, NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[TEMP_PATH_MAX + 16];
         snprintf(path, sizeof path, "%s/%s", output_path, names[i]);

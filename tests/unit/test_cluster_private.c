@@ -154,10 +154,18 @@ struct job {
     int threads;
     int failing; /* this rank is given another epsilon, file or store; -1: none */
     struct dpmf_store *other_store;
+    const char
+        *vanishing; /* an empty directory that is gone when the ratings are read; NULL: none */
     int code[RANKS_MAX];
     struct dpmf_error error[RANKS_MAX];
     struct dpmf_private_report report[RANKS_MAX];
 };
+
+static int take_away(void *self, const struct dpmf_progress *progress) {
+    (void)progress;
+    rmdir(((const struct job *)self)->vanishing);
+    return 0;
+}
 
 static void train(void *self, const struct dpmf_cluster *cluster) {
     struct job *job = self;
@@ -168,6 +176,8 @@ static void train(void *self, const struct dpmf_cluster *cluster) {
     run.threads = job->threads;
     run.memory = 64 << 20;
     run.cluster = cluster;
+    run.progress = job->vanishing ? take_away : NULL;
+    run.self = job;
     if (rank == job->failing && job->other_store) store = job->other_store;
     if (rank == job->failing && !job->other_store) options.user_privacy = NULL;
     job->code[rank] = dpmf_train_private(store, job->output, &options, &run, &job->report[rank],
@@ -313,7 +323,7 @@ static void ranks_that_were_told_otherwise_are_found_out(void **state) {
 /* A release that cannot be written is everyone's failure, and spends nothing; one that can is entered once. */
 static void the_ledger_has_one_entry_a_release(void **state) {
     struct world *world = *state;
-    char directory[TEMP_PATH_MAX];
+    char directory[TEMP_PATH_MAX], place[TEMP_PATH_MAX], late[TEMP_PATH_MAX];
     int counts[4] = {0};
     struct dpmf_store *set = open_sharded(world, world->ratings, 3, directory);
     struct job job = new_job(world, set, "biases");
@@ -321,9 +331,19 @@ static void the_ledger_has_one_entry_a_release(void **state) {
     job.output = "/nowhere/out.safetensors";
     assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
     for (int r = 0; r < 3; r++) assert_int_equal(job.code[r], DPMF_ERR_IO_MISSING);
+    assert_int_equal(access(world->ledger, F_OK), -1); /* found out before it was touched */
+    temp_dir_file(&world->dir, "place", place);
+    temp_dir_file(&world->dir, "place/out", late);
+    assert_int_equal(mkdir(place, 0700), 0);
+    job.output = late;
+    job.vanishing = place;
+    assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
+    for (int r = 0; r < 3; r++) assert_int_equal(job.code[r], DPMF_ERR_IO_MISSING);
+    job.vanishing = NULL;
     assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
     assert_int_equal(counts[LEDGER_RESERVED], 0);
     assert_int_equal(counts[LEDGER_COMMITTED], 0);
+    assert_int_equal(counts[LEDGER_RETURNED], 1);
     job.output = world->output;
     assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
     memset(counts, 0, sizeof counts);

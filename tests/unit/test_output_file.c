@@ -184,6 +184,10 @@ static void check_open_fails(const char *path, int code) {
     assert_string_equal(error.file, path);
     assert_true(error.message[0] && error.hint[0]);
     assert_int_equal(output_file_open(&file, path, OUTPUT_PUBLIC, NULL), code);
+    error = (struct dpmf_error){0};
+    assert_int_equal(dpmf_output_check(path, &error), code);
+    assert_int_equal(error.code, code);
+    assert_string_equal(error.file, path);
 }
 
 static void test_open_fails_early(void **state) {
@@ -206,6 +210,18 @@ static void test_open_fails_early(void **state) {
     assert_int_equal(mkfifo(path, 0600), 0);
     check_open_fails(path, DPMF_ERR_IO_WRITE);
     assert_int_equal(temp_dir_count(dir), 2);
+}
+
+static void test_check_leaves_nothing(void **state) {
+    struct temp_dir *dir = *state;
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(dir, "out", path);
+    assert_int_equal(dpmf_output_check(path, NULL), 0);
+    assert_int_equal(temp_dir_count(dir), 0);
+    write_text(path, "old");
+    assert_int_equal(dpmf_output_check(path, NULL), 0);
+    check_text(path, "old");
+    assert_int_equal(temp_dir_count(dir), 1);
 }
 
 static void test_long_names(void **state) {
@@ -387,6 +403,7 @@ int main(void) {
         TEST(test_large_and_small_pieces),
         TEST(test_relative_path_and_working_directory),
         TEST(test_open_fails_early),
+        TEST(test_check_leaves_nothing),
         TEST(test_long_names),
         TEST(test_no_permission),
         TEST(test_no_space),

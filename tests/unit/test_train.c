@@ -113,6 +113,28 @@ static void test_resume_is_exact(void **state) {
     assert_true(error.hint[0] != 0);
 }
 
+static int fail_if_called(void *self, const struct dpmf_epoch *epoch) {
+    (void)self;
+    (void)epoch;
+    fail();
+    return 1;
+}
+
+static void test_snapshots_need_a_place(void **state) {
+    (void)state;
+    struct dpmf_train_options options = small_options();
+    struct dpmf_error error = {0};
+    struct dpmf_store *store;
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(&directory, "nonexist/s.safetensors", path);
+    options.snapshot = path;
+    assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, fail_if_called, NULL, &error),
+                     DPMF_ERR_IO_MISSING);
+    assert_string_equal(error.file, path);
+    dpmf_store_close(store);
+}
+
 static void test_divergence_is_noticed(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options();
@@ -184,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_resume_is_exact),
+        cmocka_unit_test(test_snapshots_need_a_place),
         cmocka_unit_test(test_divergence_is_noticed),
         cmocka_unit_test(test_stops_early),
         cmocka_unit_test(test_refusals),

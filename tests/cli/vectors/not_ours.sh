@@ -26,6 +26,7 @@ try cut.db
 sql like_ours.db 'CREATE TABLE model (a); CREATE TABLE statement (a); CREATE TABLE provenance (a);
     CREATE TABLE items (a); CREATE TABLE item_vectors (a)'
 try like_ours.db
+# shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model m.safetensors
 dpmf export -q m.safetensors --sqlite with_users.db --not-private --users

@@ -1,0 +1,2 @@
+dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
+dpmf train r.dpr --epsilon inf --rating-range 1:5 --catalogue items.csv --ledger l -o x.safetensors
