@@ -64,8 +64,12 @@ static void decode(struct span name, char out[NAME_MAX_BYTES]) {
     for (const char *at = name.begin; at < name.end && n + 1 < NAME_MAX_BYTES; at++) {
         int high = *at == '%' && name.end - at > 2 ? hex_digit(at[1]) : -1;
         int low = high >= 0 ? hex_digit(at[2]) : -1;
-        if (low >= 0) at += 2;
-        out[n++] = low >= 0 ? (char)(high << 4 | low) : *at;
+        out[n] = *at;
+        if (low >= 0) {
+            out[n] = (char)(high << 4 | low);
+            at += 2;
+        }
+        n++;
     }
     out[n] = '\0';
 }

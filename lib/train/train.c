@@ -10,6 +10,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "cluster/user_shares.h"
 #include "train/gibbs_train.h"
 #include "train/langevin_train.h"
@@ -365,6 +366,7 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     memset(report, 0, sizeof *report);
     int code = solver_find(options->solver, &solver, error);
     if (code == 0) code = solver_check_options(solver, options, error);
+    if (code == 0 && cluster_rank(run->cluster) == 0) code = output_file_check(output, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
