@@ -22,7 +22,7 @@ case "$*" in
     ;;
 esac
 cores=${JOBS:-$(nproc)}
-fuzz_seconds=${FUZZ_SECONDS:-3}
+fuzz_seconds=${FUZZ_SECONDS:-2}
 if [[ -n $long ]]; then
     fuzz_seconds=${FUZZ_SECONDS:-60}
     export DPMF_TEST_LONG=1 # for tests that have more to do when there is time
@@ -35,7 +35,8 @@ TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 tests_only=() # names of unit tests, where not all are wanted ...
-tests_not=()  # ... and where most are
+tests_not=()  # ... and where most are;
+tests_also=() # paths of others, which are begun first
 unset DPMF_THREADS NO_COLOR
 export LC_ALL=C.UTF-8
 
@@ -120,12 +121,43 @@ on_each() {
     wait
 }
 
+# queue NAME KIND SECONDS "COMMAND": a suite that run_queued runs beside others: one more at once than there are cores,
+# because they wait now and then.
+queued=() kinds=() limits=() commands=()
+queue() { queued+=("$1") kinds+=("$2") limits+=("$3") commands+=("$4"); }
+
+run_queued() {
+    local i log logs_of=()
+    for i in "${!queued[@]}"; do
+        while (($(jobs -rp | wc -l) > cores)); do
+            wait -n
+        done
+        log="$logs/${queued[i]//[ ,:\/]/-}.log"
+        logs_of+=("$log")
+        {
+            begun=$SECONDS
+            # shellcheck disable=SC2086 # a command and its argument
+            timeout --kill-after=10 "${limits[i]}" ${commands[i]} >"$log" 2>&1 </dev/null
+            echo "$? $((SECONDS - begun))" >"$log.ended"
+        } &
+    done
+    wait
+    for i in "${!queued[@]}"; do
+        log=${logs_of[i]}
+        read -r status seconds <"$log.ended"
+        count "${kinds[i]}" "$log" "$status"
+        report "${queued[i]}" "$log" "$seconds"
+        rm -f "$log.ended"
+    done
+    queued=() kinds=() limits=() commands=()
+}
+
 # suite_of_executables NAME SECONDS FOLDER [LAUNCHER...]: every cmocka test in a folder but those in `tests_not`, or
 # those named in `tests_only` when that is not empty.
 suite_of_executables() {
     local name=$1 limit=$2 folder=$3 begun=$SECONDS all executable log sums=(0 0 0)
     shift 3
-    local launcher=("$@") executables=()
+    local launcher=("$@") executables=("${tests_also[@]}")
     for executable in "$folder"/test_*; do
         [[ -x $executable && -f "tests/$(basename "$folder")/$(basename "$executable").c" ]] || continue
         [[ ${#tests_only[@]} == 0 || " ${tests_only[*]} " == *" ${executable##*/test_} "* ]] || continue
@@ -264,23 +296,29 @@ suite_of_fuzzers() {
 
 build "release" release -DDPMF_TESTS=ON -DDPMF_WERROR=ON || finish
 
-suite "include law" line 60 scripts/include_law.sh --objects build
 suite_of_executables "unit tests" 300 build/tests/unit
-suite_of_executables "failure tests" 300 build/tests/failure
 
-suite "man page examples" line 300 tests/cli/man_examples.sh build/dpmf
+# Those that take longest first, so that no core waits for the last of them.
+longest=(cli kernels data failure)
+queue "failure tests" cmocka 300 build/tests/failure/test_allocation
+for folder in "${longest[@]}"; do
+    queue "tests/$folder/run.sh" line 600 "tests/$folder/run.sh build/dpmf"
+done
 for script in tests/*/run.sh; do
     folder=$(basename "$(dirname "$script")")
-    suite "tests/$folder/run.sh" line 600 "$script" build/dpmf
+    [[ " ${longest[*]} " == *" $folder "* ]] || queue "$script" line 600 "$script build/dpmf"
 done
+queue "man page examples" line 300 "tests/cli/man_examples.sh build/dpmf"
+queue "include law" line 60 "scripts/include_law.sh --objects build"
+run_queued
 
 if find_launcher address; then
     if build "address, undefined sanitizers" asan; then
         # Statistics takes long under it and touches no other memory: with --long only.
-        [[ -z $long ]] && tests_not=(langevin gibbs posterior_sampler convergence audit search)
-        suite_of_executables "unit tests, asan+ubsan" 600 build/asan/tests/unit "${launcher[@]}"
-        tests_not=()
-        suite_of_executables "failure tests, asan+ubsan" 900 build/asan/tests/failure "${launcher[@]}"
+        [[ -z $long ]] && tests_not=(langevin langevin_train gibbs posterior_sampler convergence audit search)
+        tests_also=(build/asan/tests/failure/test_allocation)
+        suite_of_executables "unit and failure tests, asan+ubsan" 900 build/asan/tests/unit "${launcher[@]}"
+        tests_not=() tests_also=()
         if [[ -n $long ]]; then
             suite "tests/cli/run.sh, asan+ubsan" line 1800 "${launcher[@]}" tests/cli/run.sh build/asan/dpmf
             suite "man page examples, asan+ubsan" line 1800 \

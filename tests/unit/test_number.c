@@ -20,7 +20,7 @@
 #include "random/random.h"
 #include "temp_dir.h"
 
-enum { ROUND_TRIPS = 1000000 };
+enum { ROUND_TRIPS = 200000 };
 
 static void check_parse(const char *text, double expected) {
     double value = 12345;

@@ -179,8 +179,9 @@ struct rank_rows {
 
 static struct tiling *tile_share(const struct dpmf_store *whole, const struct dpmf_store *own,
                                  size_t n_parts) {
-    uint64_t *ratings = malloc(sizeof *ratings * ITEMS);
-    for (size_t i = 0; i < ITEMS; i++) ratings[i] = store_item_at(whole, i).n_ratings;
+    const size_t n_items = (size_t)store_n_items(whole);
+    uint64_t *ratings = malloc(sizeof *ratings * n_items);
+    for (size_t i = 0; i < n_items; i++) ratings[i] = store_item_at(whole, i).n_ratings;
     struct tiling_whole all = {
         .n_ratings = store_n_ratings(whole), .item_ratings = ratings, .n_parts = n_parts};
     struct tiling_options options = {
