@@ -22,7 +22,7 @@ case "$*" in
     ;;
 esac
 cores=${JOBS:-$(nproc)}
-fuzz_seconds=${FUZZ_SECONDS:-2}
+fuzz_seconds=${FUZZ_SECONDS:-1}
 if [[ -n $long ]]; then
     fuzz_seconds=${FUZZ_SECONDS:-60}
     export DPMF_TEST_LONG=1 # for tests that have more to do when there is time
@@ -331,7 +331,7 @@ fi
 
 if find_launcher thread; then
     # Slow, so without --long only what threads stand on: everything else is made of these.
-    [[ -z $long ]] && tests_only=(threads pipeline superblock_stream snapshot import tiling id_map)
+    [[ -z $long ]] && tests_only=(threads pipeline superblock_stream import tiling id_map)
     if build "thread sanitizer" tsan; then
         suite_of_executables "unit tests, tsan" 900 build/tsan/tests/unit "${launcher[@]}"
         if [[ -n $long ]]; then

@@ -154,8 +154,7 @@ struct job {
     int threads;
     int failing; /* this rank is given another epsilon, file or store; -1: none */
     struct dpmf_store *other_store;
-    const char
-        *vanishing; /* an empty directory that is gone when the ratings are read; NULL: none */
+    const char *vanishing; /* a directory that is gone when the ratings are read; NULL: none */
     int code[RANKS_MAX];
     struct dpmf_error error[RANKS_MAX];
     struct dpmf_private_report report[RANKS_MAX];
@@ -176,7 +175,7 @@ static void train(void *self, const struct dpmf_cluster *cluster) {
     run.threads = job->threads;
     run.memory = 64 << 20;
     run.cluster = cluster;
-    run.progress = job->vanishing ? take_away : NULL;
+    run.progress = job->vanishing && rank == 0 ? take_away : NULL; /* when it has looked there */
     run.self = job;
     if (rank == job->failing && job->other_store) store = job->other_store;
     if (rank == job->failing && !job->other_store) options.user_privacy = NULL;

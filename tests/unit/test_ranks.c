@@ -310,13 +310,15 @@ static void make_few_items(uint64_t items, char path[TEMP_PATH_MAX]) {
 /* However few items there are for so many parts, of which some then have none. */
 static void test_few_items_have_places(void **state) {
     (void)state;
-    for (uint64_t items = 1; items < 90; items += items < 12 ? 1 : 7) {
+    static const uint64_t few[] = {1, 2, 5, 12, 37, 80};
+    for (size_t f = 0; f < sizeof few / sizeof few[0]; f++) {
+        const uint64_t items = few[f];
         char path[TEMP_PATH_MAX];
         struct dpmf_store *store;
         make_few_items(items, path);
         assert_int_equal(dpmf_store_open(path, NULL, NULL, &store, NULL), 0);
         struct tiling *one = tile_share(store, store, 1);
-        for (size_t n_parts = 2; n_parts <= 64; n_parts += n_parts < 20 ? 3 : 11) {
+        for (size_t n_parts = 2; n_parts <= 64; n_parts *= 2) {
             struct tiling *tiling = tile_share(store, store, n_parts);
             for (uint64_t row = 0; row < items; row++) {
                 uint64_t place = tiling_place_of_row(tiling, row);
@@ -336,8 +338,8 @@ static void test_few_items_have_places(void **state) {
 /* Eight ranks with fewer items than parts: their model can be read, and is as good as one machine's. */
 static void test_few_items(void **state) {
     (void)state;
-    static const char *const names[] = {"sgd", "gibbs", "sgld", "sghmc", "sgnht"};
-    for (uint64_t items = 1; items <= 13; items += 4) {
+    static const char *const names[] = {"sgd", "gibbs", "sgnht"};
+    for (uint64_t items = 1; items <= 13; items += 6) {
         char path[TEMP_PATH_MAX];
         make_few_items(items, path);
         for (size_t s = 0; s < sizeof names / sizeof names[0]; s++) {
@@ -346,7 +348,7 @@ static void test_few_items(void **state) {
                 struct job job = job_of(a_file);
                 assert_int_equal(dpmf_train_options_solver(names[s], &job.options), 0);
                 job.options.factors = 2;
-                job.options.epochs = 20;
+                job.options.epochs = 10;
                 job.ratings = path;
                 assert_int_equal(run_job(&job, i == 0 ? 1 : RANKS_MAX), 0);
                 rmse[i] = rmse_on(path, a_file);
