@@ -70,8 +70,8 @@ rm -f a.dpr b.dpr out.dpr
 
 # ---- killed while it exports ------------------------------------------------------------------------------
 
-# What a model is exported to is whole or not there. SQLite writes by name: what a killed one leaves under its temporary
-# name, the next one takes away.
+# What a model is exported to is whole or not there. SQLite writes by name, and a directory has one while its files are put
+# into it: what a killed one leaves under its temporary name, the next one takes away.
 "$dpmf" train million.dpr -k 48 --epochs 1 -o vectors.safetensors --quiet
 verdict "making a model to export"
 export_model=("$dpmf" export vectors.safetensors --not-private --users --quiet)
@@ -94,8 +94,8 @@ for ((i = 0; i < 2 * runs; i++)); do
         else
             cut=$((cut + 1))
         fi
-        if [[ $form == sqlite ]]; then
-            "${export_model[@]}" --sqlite out.sqlite && rm out.sqlite
+        if [[ $form != libmf ]]; then
+            "${export_model[@]}" --$form out.$form && rm -r out.$form
             verdict "the export after a killed one"
         fi
         rm -f out.libmf.*.txt # ids come first, the model last
