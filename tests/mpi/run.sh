@@ -13,10 +13,9 @@ here=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 seed=${DPMF_TEST_SEED:-$RANDOM}
 RANDOM=$seed
-passed=0
-failed=0
-skipped=0
 namespaces=()
+# shellcheck source=tests/verdicts.sh
+source "$here/../verdicts.sh"
 
 clean() {
     for name in "${namespaces[@]}"; do
@@ -29,12 +28,7 @@ trap clean EXIT
 cd "$work" || exit 70
 export HOME=$work XDG_STATE_HOME=$work/state
 
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    printf 'failed: %s (seed %s)\n' "$1" "$seed"
-    [[ -f log ]] && tail -n 20 log | sed 's/^/    /'
-}
+verdict_log=log # of every job
 skip() {
     skipped=$((skipped + 1))
     printf 'skipped: %s\n' "$1"
@@ -44,9 +38,9 @@ check() { # @return whether it held
     local name=$1
     shift
     if "$@" >/dev/null; then
-        pass
+        passed=$((passed + 1))
     else
-        fail "$name"
+        fail "$name (seed $seed)"
         return 1
     fi
 }
@@ -77,21 +71,14 @@ check "a verb for one: an error" one_error "not for several processes"
 PMI_RANK=0 PMI_SIZE=1 "$binary" describe r.dpr >log 2>&1
 check "a job of one may do anything" test $? = 0
 
-summary() {
-    local text="$passed passed, $failed failed"
-    ((skipped)) && text+=", $skipped skipped"
-    echo "$text"
-    ((failed == 0))
-    exit
-}
 if [[ ${DPMF_TEST_MPI:-} != 1 ]]; then
     skip "several processes: make test-mpi"
-    summary
+    finish
 fi
 plugin=$(dirname "$binary")/libdpmf-mpi.so
 if ! command -v mpirun >/dev/null || [[ ! -e $plugin ]]; then
     fail "there is no mpirun or no $plugin: make mpi"
-    summary
+    finish
 fi
 
 # ---- how processes are started -------------------------------------------------------------------
@@ -493,4 +480,4 @@ else
         skip "latency: this machine has neither netem nor /dev/net/tun"
     fi
 fi
-summary
+finish

@@ -321,13 +321,18 @@ static void what_is_no_rating(void **state) {
     expect_failure(COPY_NUMERIC, &wire, DPMF_ERR_IO_READ);
 }
 
-static void expect_time(enum copy_type type, const struct wire *time, int code, int64_t value) {
+/* A row whose time this is; to be freed. */
+static struct gathered *parse_time(enum copy_type type, const struct wire *time) {
     struct copy_layout layout = layout_of(COPY_INT4, COPY_INT4, COPY_INT4, (int)type);
     struct wire wire = {.n = 0};
     put(&wire, 4, 2);
     for (int i = 0; i < 3; i++) put_whole(&wire, i, 4);
     memcpy(wire.bytes + wire.n, time->bytes, time->n);
-    struct gathered *gathered = parse(&layout, wire.bytes, wire.n + time->n, false);
+    return parse(&layout, wire.bytes, wire.n + time->n, false);
+}
+
+static void expect_time(enum copy_type type, const struct wire *time, int code, int64_t value) {
+    struct gathered *gathered = parse_time(type, time);
     assert_int_equal(gathered->batch.failure.code, code);
     if (code == 0) assert_true(gathered->record[0].time == value);
     free(gathered);
@@ -335,12 +340,7 @@ static void expect_time(enum copy_type type, const struct wire *time, int code, 
 
 /* What is said of a time that is none. */
 static void expect_time_words(enum copy_type type, const struct wire *time, const char *words) {
-    struct copy_layout layout = layout_of(COPY_INT4, COPY_INT4, COPY_INT4, (int)type);
-    struct wire wire = {.n = 0};
-    put(&wire, 4, 2);
-    for (int i = 0; i < 3; i++) put_whole(&wire, i, 4);
-    memcpy(wire.bytes + wire.n, time->bytes, time->n);
-    struct gathered *gathered = parse(&layout, wire.bytes, wire.n + time->n, false);
+    struct gathered *gathered = parse_time(type, time);
     assert_int_equal(gathered->batch.failure.code, DPMF_ERR_INPUT_TIME);
     assert_string_equal(gathered->batch.failure.message, words);
     free(gathered);

@@ -230,15 +230,6 @@ static void test_cancelled(void **state) {
 
 /* ---- the same bytes --------------------------------------------------------------------------- */
 
-static void assert_same_files(const char *a, const char *b) {
-    size_t n, m;
-    char *x = temp_dir_read(a, &n), *y = temp_dir_read(b, &m);
-    assert_int_equal(n, m);
-    assert_memory_equal(x, y, n);
-    free(x);
-    free(y);
-}
-
 static void test_threads(void **state) {
     (void)state;
     static const int threads[] = {2, 3, 8};
@@ -249,7 +240,7 @@ static void test_threads(void **state) {
     synth(&options, path, 1);
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
         synth(&options, other_path, threads[i]);
-        assert_same_files(path, other_path);
+        temp_dir_expect_same(path, other_path);
     }
     options.seed = 43;
     synth(&options, other_path, 1);
