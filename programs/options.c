@@ -370,6 +370,18 @@ bool options_same_file(const char *a, const char *b) {
     return is_same;
 }
 
+/* Whether a file that is there is one of a directory's: of shards, which are read together. */
+static bool is_file_of(const char *file, const char *directory) {
+    struct stat of_directory, of_parent, of_file;
+    if (stat(directory, &of_directory) != 0 || !S_ISDIR(of_directory.st_mode)) return false;
+    const char *slash = strrchr(file, '/');
+    char *parent = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    bool is_in = parent != NULL && stat(file, &of_file) == 0 && stat(parent, &of_parent) == 0 &&
+                 of_parent.st_dev == of_directory.st_dev && of_parent.st_ino == of_directory.st_ino;
+    free(parent);
+    return is_in;
+}
+
 static bool is_file_kind(enum value_kind kind) {
     return kind == VALUE_FILE || kind == VALUE_OUTPUT;
 }
@@ -388,7 +400,8 @@ static int check_output(const struct invocation *invocation, const struct option
                                     "--%s cannot be standard output", output->name);
     for (size_t i = 0; i < invocation->n_operands; i++)
         if (strcmp(invocation->operands[i], "-") != 0 &&
-            options_same_file(path, invocation->operands[i]))
+            (options_same_file(path, invocation->operands[i]) ||
+             is_file_of(path, invocation->operands[i])))
             return terminal_error_print(STATUS_USAGE, "name another file to write",
                                         "--%s %.200s would overwrite the input", output->name,
                                         path);
