@@ -4,7 +4,10 @@
  * memory. Beside them the limit of the same run: what a core can read, change and write back in its caches,
  * over the bytes that an update must rewrite when a resident row is shared by four.
  *
- *     bench_kernels [ignored] [K,K..]
+ *     bench_kernels [ignored] [K,K..] [LANES]
+ *
+ * LANES fixes the moving rows of a chunk, 1 to 8, where otherwise each set's own choice is measured: this is how
+ * the choice in kernel_sets.c was made.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -13,9 +16,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/host.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
 #include "kernels/rewrite.h"
+
+static struct host_caches caches;
 
 /* CPU time of the thread: others on the machine disturb it less. */
 static double now(void) {
@@ -85,9 +91,8 @@ static struct kernel_side make_side(uint32_t rows, size_t k, size_t stride, size
 }
 
 static void make_problem(struct problem *p, const struct kernel_set *set, size_t k,
-                         const struct place *place) {
+                         const struct place *place, uint32_t lanes) {
     const size_t stride = set->stride(k);
-    const uint32_t lanes = set->lanes(k);
     uint32_t rows = (uint32_t)(place->bytes / (stride * sizeof(float)));
     if (rows < 2 * lanes + 1) rows = 2 * lanes + 1;
     memset(p, 0, sizeof *p);
@@ -123,9 +128,11 @@ static void free_problem(struct problem *p) {
 }
 
 /* Updates a second, the best of a few rounds. */
-static double measure(const struct kernel_set *set, size_t k, const struct place *place) {
+static double measure(const struct kernel_set *set, size_t k, const struct place *place,
+                      uint32_t fixed_lanes) {
+    const uint32_t lanes = fixed_lanes ? fixed_lanes : set->lanes(k, &caches);
     struct problem p;
-    make_problem(&p, set, k, place);
+    make_problem(&p, set, k, place, lanes);
     kernel_sgd_tile *tile = set->sgd_tile(k);
     double best = 0;
     unsigned state = set->flush_denormals();
@@ -133,7 +140,7 @@ static double measure(const struct kernel_set *set, size_t k, const struct place
         double started = now();
         volatile double squares = tile(&p.step, p.chunks, p.n);
         (void)squares;
-        double rate = (double)(p.n * set->lanes(k)) / (now() - started);
+        double rate = (double)(p.n * lanes) / (now() - started);
         if (rate > best) best = rate;
     }
     set->restore_denormals(state);
@@ -164,8 +171,7 @@ static double measure_scores(const struct kernel_set *set, size_t k, size_t byte
 
 /* ---- the tables -------------------------------------------------------------------------------------- */
 
-static void bench_k(size_t k, double limit) {
-    const struct cache_sizes caches = cache_sizes_read();
+static void bench_k(size_t k, double limit, uint32_t lanes) {
     const struct place places[] = {
         {"L1", caches.l1 / 4, 40u << 20},
         {"L2", caches.l2 / 2, 40u << 20},
@@ -174,11 +180,11 @@ static void bench_k(size_t k, double limit) {
     const struct kernel_set *ref = kernel_set_choose("ref");
     const double roof = limit / (4 * (double)k * 1.25);
     for (size_t j = 0; j < sizeof places / sizeof *places; j++) {
-        const double plain = measure(ref, k, &places[j]);
+        const double plain = measure(ref, k, &places[j], lanes);
         for (size_t i = 0; kernel_set_at(i); i++) {
             const struct kernel_set *set = kernel_set_at(i);
             if (!set->is_supported()) continue;
-            const double rate = set == ref ? plain : measure(set, k, &places[j]);
+            const double rate = set == ref ? plain : measure(set, k, &places[j], lanes);
             printf(
                 "sgd     %-6s k %4zu  %-6s  %8.2f M updates/s  %6.1f GFLOP/s  %.3f of the limit  "
                 "%6.1f x ref\n",
@@ -200,13 +206,21 @@ static void bench_k(size_t k, double limit) {
 }
 
 int main(int argc, char **argv) {
+    const uint32_t lanes = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
     const char *ks = argc > 2 ? argv[2] : "16,32,64,128,256,512,1024,2048";
-    const struct cache_sizes caches = cache_sizes_read();
+    if (lanes > KERNEL_LANES) {
+        fprintf(stderr, "bench_kernels: 1 to %d lanes\n", KERNEL_LANES);
+        return 2;
+    }
+    if (host_caches_read(&caches, NULL) < 0) {
+        fprintf(stderr, "bench_kernels: DPMF_CACHES is not understood\n");
+        return 2;
+    }
     const double l1 = rewrite_bandwidth(caches.l1 / 2, (size_t)400 << 20);
     const double l2 = rewrite_bandwidth(caches.l2 / 2, (size_t)400 << 20);
     printf(
         "caches %zu KiB, %zu KiB, %zu KiB%s; read, change and write: L1 %.1f GB/s, L2 %.1f GB/s\n",
-        caches.l1 >> 10, caches.l2 >> 10, caches.l3 >> 10, caches.guessed ? " (guessed)" : "",
+        caches.l1 >> 10, caches.l2 >> 10, caches.l3 >> 10, caches.origin == HOST_GUESSED ? " (guessed)" : "",
         l1 * 1e-9, l2 * 1e-9);
     for (const char *at = ks; at && *at;) {
         const size_t k = strtoul(at, NULL, 10);
@@ -214,7 +228,7 @@ int main(int argc, char **argv) {
             fprintf(stderr, "bench_kernels: k is 1 to %d\n", KERNEL_K_MAX);
             return 2;
         }
-        bench_k(k, l1 > l2 ? l1 : l2);
+        bench_k(k, l1 > l2 ? l1 : l2, lanes);
         at = strchr(at, ',');
         if (at) at++;
     }

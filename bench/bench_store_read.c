@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/threads.h"
 #include "store/store.h"
 
@@ -117,7 +118,7 @@ int main(int argc, char **argv) {
     printf("%llu ratings, %.3f bytes a rating\n", (unsigned long long)info.ratings,
            (double)info.file_bytes / (double)info.ratings);
     read_bytes_alone(path); /* into the page cache */
-    int n_threads = threads_available();
+    int n_threads = host_cores();
     for (int round = 0; round < 3; round++) {
         double bytes = read_bytes_alone(path);
         printf("bytes alone %6.2f GB/s", 1e-9 * (double)info.file_bytes / bytes);

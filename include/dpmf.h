@@ -375,6 +375,8 @@ struct dpmf_train_options {
     bool deterministic;   /* bit-identical models for any number of threads */
     bool hogwild;         /* item vectors are written by several threads at once */
     const char *kernels;  /* NULL: the best this machine has */
+    uint32_t lanes;       /* ratings a kernel takes at once, 1 to 8; 0: chosen, for the caches, or,
+                             where `deterministic`, for k and the kernels alone */
     const char *tiers;    /* NULL: sized from the caches. Else the paper's, e.g. "500,4000" */
     uint32_t patience;    /* with a validation set: epochs without gain before stopping; 0 never */
     const char *snapshot; /* NULL, or a checkpoint written now and then and when interrupted: ... */
@@ -426,6 +428,7 @@ struct dpmf_train_report {
     bool stopped_early;
     bool tiles_on_disk; /* tiles and users' vectors were streamed: more than run->memory */
     char kernels[16];
+    uint32_t lanes;        /* ratings a kernel took at once; 0 where that has no meaning */
     int ranks;             /* of run->cluster that took part; 0: there was none, and neither ... */
     uint64_t bytes_sent;   /* ... what they sent each other in the epochs, all together ... */
     double seconds_waited; /* ... nor how long each waited for it, in the mean; NaN: not known */
@@ -616,18 +619,32 @@ struct dpmf_machine {
         bool is_chosen;    /* unless others are asked for */
     } kernels[DPMF_KERNEL_SETS_MAX];
     uint64_t l1, l2, l3;  /* bytes of cache that training is sized for */
-    bool caches_guessed;  /* the system does not tell */
+    const char *caches_from; /* "system", "environment" or "guess" */
+    int cores;               /* that this process may use */
+    uint64_t memory;         /* bytes; 0 when unknown */
+    uint64_t memory_default; /* bytes that a run keeps within unless its options say otherwise */
+    uint64_t page_size;
     char large_pages[16]; /* the system's setting: "always", "madvise", "never"; "" when unknown */
     bool has_large_pages; /* a trial got one */
 };
 
-/* Finds it out. */
-DPMF_API void dpmf_machine_describe(struct dpmf_machine *machine);
+/* Finds it out. @return DPMF_ERR_USAGE_VALUE as dpmf_machine_check */
+DPMF_API int dpmf_machine_describe(struct dpmf_machine *machine, struct dpmf_error *error);
+
+/* The environment may say what this machine is: DPMF_CACHES=32K,512K,32M, DPMF_CORES=64, DPMF_RAM=8GiB, in place of
+ * what the system reports. Training checks DPMF_CACHES by itself; a program that starts calls this for all of them.
+ * @return 0, or DPMF_ERR_USAGE_VALUE when a value is not understood */
+DPMF_API int dpmf_machine_check(struct dpmf_error *error);
+
+/* @return the ratings that these kernels (NULL: the best this machine has) take at once by default, with k factors;
+ *         0 when there are no such kernels here */
+DPMF_API uint32_t dpmf_machine_lanes(const char *kernels, uint32_t factors, bool deterministic);
 
 /* What is measured. */
 struct dpmf_bench_options {
     uint32_t factors;    /* k, 1 to 4096 */
     const char *kernels; /* NULL: the best this machine has */
+    uint32_t lanes;      /* as of dpmf_train_options */
     double seconds;      /* epochs are run for so long, and at least three */
     const char *solver;  /* NULL or "sgd"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
 };
@@ -640,6 +657,7 @@ struct dpmf_bench_result {
     uint32_t factors;
     int threads;
     char kernels[16];
+    uint32_t lanes; /* ratings a kernel took at once */
     uint32_t epochs;
     double tiling_seconds;
     double epoch_seconds; /* the median, as all below */

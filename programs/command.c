@@ -11,6 +11,7 @@
 #include "manual.h"
 #include "options.h"
 #include "ranks.h"
+#include "report.h"
 
 enum { THREADS_MAX = 4096 };
 
@@ -41,6 +42,11 @@ static int prepare(struct invocation *invocation) {
                                         invocation->value[OPTION_THREADS], THREADS_MAX);
         run->threads = (int)threads;
     }
+    /* Whatever computes looks there, models that are opened too. No thread is there yet. */
+    if (command_has(invocation, OPTION_KERNELS))
+        setenv("DPMF_KERNELS", invocation->value[OPTION_KERNELS], 1); /* NOLINT(concurrency-mt-unsafe) */
+    struct dpmf_error error = {0};
+    if (dpmf_machine_check(&error) != 0) return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_MEMORY)) {
         run->memory = options_size(invocation, OPTION_MEMORY);
         if (run->memory == 0)

@@ -31,8 +31,8 @@ static int read_list(const struct invocation *invocation, enum option_id id, str
 static int read_threads(const struct invocation *invocation, struct list *threads) {
     *threads = (struct list){.value = {1, 0}, .n = 2};
     if (!command_has(invocation, OPTION_THREAD_LIST)) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        if (cores < 2) threads->n = 1;
+        struct dpmf_machine machine;
+        if (dpmf_machine_describe(&machine, NULL) == 0 && machine.cores < 2) threads->n = 1;
         return STATUS_DONE;
     }
     int status = read_list(invocation, OPTION_THREAD_LIST, threads);
@@ -130,6 +130,7 @@ static int print_json(const struct dpmf_bench_result *result,
     dpmf_json_double(json, "bytes_per_second", result->bytes_per_second);
     dpmf_json_double(json, "roofline_bytes_per_second", result->roofline_bytes_per_second);
     dpmf_json_string(json, "kernels", result->kernels);
+    dpmf_json_uint(json, "lanes", result->lanes);
     dpmf_json_uint(json, "epochs", result->epochs);
     dpmf_json_double(json, "epoch_seconds", result->epoch_seconds);
     dpmf_json_double(json, "tiling_seconds", result->tiling_seconds);
@@ -152,6 +153,7 @@ static int measure(struct invocation *invocation, struct dpmf_store *store,
     struct dpmf_error error = {0};
     options.factors = (uint32_t)factors;
     options.kernels = invocation->value[OPTION_KERNELS];
+    options.lanes = options_lanes(invocation);
     options.solver = invocation->value[OPTION_SOLVER];
     if (command_has(invocation, OPTION_SECONDS))
         options.seconds = options_number(invocation, OPTION_SECONDS);
@@ -161,6 +163,9 @@ static int measure(struct invocation *invocation, struct dpmf_store *store,
     terminal_progress_end(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(&result, shape);
     if (is_first) print_head(shape, &result);
+    if (invocation->terminal.verbose)
+        terminal_note_print(&invocation->terminal, "k = %u: %u ratings at once", result.factors,
+                            result.lanes);
     print_row(&result);
     return STATUS_DONE;
 }

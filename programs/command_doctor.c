@@ -3,12 +3,10 @@
  * Reads the system's own tables and changes nothing.
  */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "report.h"
 #include "text.h"
@@ -21,7 +19,6 @@ struct cache {
 };
 
 struct machine {
-    uint64_t cores, memory, memory_default, page_size;
     size_t n_caches;
     struct cache cache[CACHES_MAX];
     struct dpmf_machine library; /* what the library makes of it */
@@ -57,31 +54,21 @@ static bool read_cache(size_t i, struct cache *cache) {
            dpmf_parse_size(with_unit, &cache->bytes) == 0;
 }
 
-static uint64_t system_number(int name) {
-    long number = sysconf(name);
-    return number > 0 ? (uint64_t)number : 0;
-}
-
-static uint64_t usable_cores(void) {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);
-    return system_number(_SC_NPROCESSORS_ONLN);
-}
-
-static void examine(struct machine *machine) {
-    static const uint64_t most = (uint64_t)2 << 30; /* as struct dpmf_run promises */
+static int examine(struct machine *machine, struct dpmf_error *error) {
     struct statvfs space;
-    *machine = (struct machine){.cores = usable_cores(), .page_size = system_number(_SC_PAGESIZE)};
-    machine->memory = machine->page_size * system_number(_SC_PHYS_PAGES);
-    machine->memory_default = machine->memory / 2 < most ? machine->memory / 2 : most;
+    *machine = (struct machine){0};
     while (machine->n_caches < CACHES_MAX &&
            read_cache(machine->n_caches, &machine->cache[machine->n_caches]))
         machine->n_caches++;
-    dpmf_machine_describe(&machine->library);
     machine->temporary = terminal_temporary_directory();
     if (statvfs(machine->temporary, &space) == 0)
         machine->temporary_free = (uint64_t)space.f_bavail * space.f_frsize;
+    return dpmf_machine_describe(&machine->library, error);
 }
+
+/* The numbers of factors that the choice of lanes is shown for. */
+static const uint32_t shown_factors[] = {16, 64, 256, 1024, 2048};
+enum { SHOWN_FACTORS = sizeof shown_factors / sizeof shown_factors[0] };
 
 static void write_kernels(struct dpmf_json *json, const struct dpmf_machine *library) {
     dpmf_json_begin_array(json, "kernels");
@@ -98,8 +85,17 @@ static void write_kernels(struct dpmf_json *json, const struct dpmf_machine *lib
     dpmf_json_uint(json, "l1", library->l1);
     dpmf_json_uint(json, "l2", library->l2);
     dpmf_json_uint(json, "l3", library->l3);
-    dpmf_json_bool(json, "guessed", library->caches_guessed);
+    dpmf_json_string(json, "from", library->caches_from);
     dpmf_json_end_object(json);
+    dpmf_json_begin_array(json, "lanes");
+    for (size_t i = 0; i < SHOWN_FACTORS; i++) {
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_uint(json, "factors", shown_factors[i]);
+        dpmf_json_uint(json, "lanes", dpmf_machine_lanes(NULL, shown_factors[i], false));
+        dpmf_json_uint(json, "deterministic", dpmf_machine_lanes(NULL, shown_factors[i], true));
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
     dpmf_json_string(json, "large_pages", library->large_pages);
     dpmf_json_bool(json, "has_large_pages", library->has_large_pages);
 }
@@ -109,10 +105,10 @@ static int print_json(const struct machine *machine) {
     const char *name;
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
-    dpmf_json_uint(json, "cores", machine->cores);
-    dpmf_json_uint(json, "memory", machine->memory);
-    dpmf_json_uint(json, "memory_default", machine->memory_default);
-    dpmf_json_uint(json, "page_size", machine->page_size);
+    dpmf_json_uint(json, "cores", (uint64_t)machine->library.cores);
+    dpmf_json_uint(json, "memory", machine->library.memory);
+    dpmf_json_uint(json, "memory_default", machine->library.memory_default);
+    dpmf_json_uint(json, "page_size", machine->library.page_size);
     dpmf_json_begin_array(json, "caches");
     for (size_t i = 0; i < machine->n_caches; i++) {
         dpmf_json_begin_object(json, NULL);
@@ -144,9 +140,16 @@ static void print_kernels(const struct dpmf_machine *library) {
                library->kernels[i].is_chosen      ? " (chosen)"
                : library->kernels[i].is_supported ? ""
                                                   : " (not on this machine)");
-    printf("  %-14s caches of %s, %s and %s%s\n", "tiles for", text_binary_bytes(library->l1).text,
+    printf("  %-14s caches of %s, %s and %s (%s)\n", "tiles for", text_binary_bytes(library->l1).text,
            text_binary_bytes(library->l2).text, text_binary_bytes(library->l3).text,
-           library->caches_guessed ? " (guessed)" : "");
+           strcmp(library->caches_from, "environment") == 0 ? "from DPMF_CACHES"
+           : strcmp(library->caches_from, "system") == 0    ? "as the system reports"
+                                                            : "guessed: nothing is reported");
+    printf("  %-14s", "lanes");
+    for (size_t i = 0; i < SHOWN_FACTORS; i++)
+        printf("%s %u at k = %u", i > 0 ? "," : "",
+               dpmf_machine_lanes(NULL, shown_factors[i], false), shown_factors[i]);
+    printf("\n");
     printf("  %-14s %s: a trial got %s\n", "large pages",
            library->large_pages[0] != '\0' ? library->large_pages : "the system does not tell",
            library->has_large_pages ? "one" : "none");
@@ -155,11 +158,11 @@ static void print_kernels(const struct dpmf_machine *library) {
 static void print_page(const struct machine *machine) {
     const char *name;
     printf("dpmf %s\n\n", dpmf_version());
-    printf("  %-14s %s usable\n", "cores", text_number(machine->cores).text);
+    printf("  %-14s %s usable\n", "cores", text_number((uint64_t)machine->library.cores).text);
     printf("  %-14s %s, of which dpmf uses %s unless told otherwise\n", "memory",
-           text_binary_bytes(machine->memory).text,
-           text_binary_bytes(machine->memory_default).text);
-    printf("  %-14s %s\n", "page size", text_binary_bytes(machine->page_size).text);
+           text_binary_bytes(machine->library.memory).text,
+           text_binary_bytes(machine->library.memory_default).text);
+    printf("  %-14s %s\n", "page size", text_binary_bytes(machine->library.page_size).text);
     for (size_t i = 0; i < machine->n_caches; i++)
         printf("  %-14s level %s, %s, %s\n", i == 0 ? "caches" : "",
                text_number(machine->cache[i].level).text, machine->cache[i].type,
@@ -176,7 +179,9 @@ static void print_page(const struct machine *machine) {
 
 int command_doctor_run(struct invocation *invocation) {
     struct machine machine;
-    examine(&machine);
+    struct dpmf_error error = {0};
+    int code = examine(&machine, &error);
+    if (code < 0) return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_JSON)) return print_json(&machine);
     print_page(&machine);
     return STATUS_DONE;

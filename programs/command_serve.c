@@ -327,10 +327,10 @@ static int make_answers(struct server *server) {
 }
 
 static unsigned count_threads(const struct server *server) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned threads = cores > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX
-                       : cores > 0                 ? (unsigned)cores
-                                                   : 1;
+    struct dpmf_machine machine;
+    unsigned threads = 1;
+    if (dpmf_machine_describe(&machine, NULL) == 0)
+        threads = machine.cores > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)machine.cores;
     if (server->invocation->run.threads > 0) threads = (unsigned)server->invocation->run.threads;
     return threads < server->connection_limit ? threads : (unsigned)server->connection_limit;
 }

@@ -138,6 +138,15 @@ static const struct option input_options[] = {
 
 /* ---- options of one verb ----------------------------------------------------------------------- */
 
+#define KERNELS_OPTION                                                                             \
+    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},          \
+     "use these inner loops instead of the best that the machine has; dpmf doctor lists them"}
+
+#define LANES_OPTION                                                                               \
+    {OPTION_LANES, 0, false, "lanes", NULL, {VALUE_COUNT, "N", "4", NULL, NULL},                   \
+     "let the inner loops take N ratings of one item at once, 1 to 8 (default: chosen from the "   \
+     "caches; with --deterministic, from the factors and the kernels alone)"}
+
 static const struct option import_options[] = {OUTPUT_OPTION, {0}};
 
 static const struct option synth_options[] = {
@@ -222,8 +231,8 @@ static const struct option train_options[] = {
      "the same model, bit for bit, for any number of threads"},
     {OPTION_HOGWILD, 0, false, "hogwild", NULL, {.kind = VALUE_NONE},
      "let threads write item vectors without waiting for each other, as the paper does"},
-    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
-     "use these inner loops instead of the best that the machine has: ref, avx2, avx512 or neon"},
+    KERNELS_OPTION,
+    LANES_OPTION,
     {OPTION_TIERS, 0, false, "tiers", NULL, {VALUE_TEXT, "LIST", "500,4000", NULL, NULL},
      "cut items into the paper's tiers of popularity instead of groups sized from the caches"},
     {OPTION_SNAPSHOT, 0, false, "snapshot", NULL,
@@ -296,8 +305,8 @@ static const struct option tune_options[] = {
      "use this penalty, instead of looking for one"},
     {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
      "let the step size fall as 1 / epoch^GAMMA, as in train"},
-    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
-     "use these inner loops instead of the best that the machine has; dpmf doctor lists them"},
+    KERNELS_OPTION,
+    LANES_OPTION,
     {OPTION_SEED, 0, false, "seed", NULL, {VALUE_COUNT, "N", "1", NULL, NULL},
      "what is held back and tried grows from it; the same seed gives the same trials"},
     {0},
@@ -418,6 +427,7 @@ static const struct option evaluate_options[] = {
     TOP_OPTION("the N of the ranking, from 1 to 1000 (default 10)"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
                    "of the ranking, and what the users of a release are fitted to"),
+    KERNELS_OPTION,
     {0},
 };
 
@@ -436,6 +446,7 @@ static const struct option recommend_options[] = {
     {OPTION_EXCLUDE, 0, false, "exclude", NULL, {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
      "leave the items of this list out, one a line"},
     CATALOGUE_OPTION,
+    KERNELS_OPTION,
     {0},
 };
 
@@ -448,6 +459,7 @@ static const struct option predict_options[] = {
     {OPTION_LEVEL, 0, false, "level", NULL, {VALUE_NUMBER, "P", "0.5", NULL, NULL},
      "how likely the rating is in its interval (default 0.9)"},
     CATALOGUE_OPTION,
+    KERNELS_OPTION,
     {0},
 };
 
@@ -458,6 +470,7 @@ static const struct option similar_options[] = {
                 "to expect of the rest"),
     TOP_OPTION("how many items (default 10)"),
     CATALOGUE_OPTION,
+    KERNELS_OPTION,
     {0},
 };
 
@@ -470,6 +483,7 @@ static const struct option explain_options[] = {
     MINE_OPTION("explain it to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     TOP_OPTION("how many ratings to show, the largest shares first (default 10)"),
     CATALOGUE_OPTION,
+    KERNELS_OPTION,
     {0},
 };
 
@@ -478,8 +492,8 @@ static const struct option bench_options[] = {
      "measure with so many numbers in a vector, each in turn (default 16,64,256,1024)"},
     {OPTION_THREAD_LIST, 'j', false, "threads", NULL, {VALUE_COUNTS, "LIST", "1,2", NULL, NULL},
      "measure with so many threads, each in turn (default: one, and one a core)"},
-    {OPTION_KERNELS, 0, false, "kernels", NULL, {VALUE_TEXT, "NAME", "avx2", NULL, NULL},
-     "use these inner loops instead of the best that the machine has; dpmf doctor lists them"},
+    KERNELS_OPTION,
+    LANES_OPTION,
     {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
      "measure a sampler, sgld, sghmc or sgnht, whose epochs then take turns with those of sgd, and how "
      "fast it is in terms of sgd (default sgd)"},
@@ -1357,6 +1371,10 @@ const struct environment_note environment_notes[] = {
     {"NO_COLOR", "when it is not empty, nothing is coloured"},
     {"DPMF_KERNELS", "the kernels to use unless --kernels says otherwise: a name that dpmf doctor "
                      "lists"},
+    {"DPMF_CACHES", "the caches to work for, where the system reports them wrongly: L1, L2 and L3 as "
+                    "32K,512K,32M, with none for a level that is not there; or unknown"},
+    {"DPMF_CORES, DPMF_RAM", "the number of cores and the memory, as 8GiB, in place of what the "
+                             "system reports"},
     {"DPMF_MPI_PLUGIN", "the plugin for several processes, where it is not beside the program: "
                         "libdpmf-mpi.so"},
     {"TMPDIR", "where temporary files go that have no output to lie beside (default /tmp)"},

@@ -66,6 +66,7 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.deterministic = command_has(invocation, OPTION_DETERMINISTIC);
     options.hogwild = command_has(invocation, OPTION_HOGWILD);
     options.kernels = invocation->value[OPTION_KERNELS];
+    options.lanes = options_lanes(invocation);
     options.tiers = invocation->value[OPTION_TIERS];
     fill_sampler(invocation, &options);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
@@ -131,6 +132,7 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     dpmf_json_bool(json, "stopped_early", report->stopped_early);
     dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
     dpmf_json_string(json, "kernels", report->kernels);
+    if (report->lanes > 0) dpmf_json_uint(json, "lanes", report->lanes);
     if (report->ranks > 0) {
         dpmf_json_uint(json, "ranks", (uint64_t)report->ranks);
         dpmf_json_uint(json, "bytes_sent", report->bytes_sent);

@@ -87,6 +87,7 @@ static int check_unused(const struct invocation *invocation) {
         {OPTION_HOGWILD, "hogwild"},
         {OPTION_TIERS, "tiers"},
         {OPTION_KERNELS, "kernels"},
+        {OPTION_LANES, "lanes"},
         {OPTION_SNAPSHOT, "snapshot"},
         {OPTION_SNAPSHOT_EVERY, "snapshot-every"},
         {OPTION_RESUME, "resume"},

@@ -471,6 +471,12 @@ uint64_t options_count(const struct invocation *invocation, enum option_id id) {
     return count;
 }
 
+uint32_t options_lanes(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_LANES)) return 0;
+    const uint64_t lanes = options_count(invocation, OPTION_LANES);
+    return lanes == 0 || lanes > UINT32_MAX ? UINT32_MAX : (uint32_t)lanes;
+}
+
 size_t options_counts(const struct invocation *invocation, enum option_id id, uint64_t *counts,
                       size_t room) {
     return read_counts(invocation->value[id], counts, room);

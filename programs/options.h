@@ -13,6 +13,9 @@ int options_parse(struct invocation *invocation, int argc, char **argv);
 
 /* The checked values; what they give is undefined for an option that was not given. */
 uint64_t options_count(const struct invocation *invocation, enum option_id id);
+
+/* --lanes: 0 when it was not given, and a number that the library refuses when it was given as 0. */
+uint32_t options_lanes(const struct invocation *invocation);
 double options_number(const struct invocation *invocation, enum option_id id);
 uint64_t options_size(const struct invocation *invocation, enum option_id id);
 bool options_is(const struct invocation *invocation, enum option_id id, const char *value);

@@ -22,7 +22,4 @@ void memory_unmap(void *pages, size_t bytes);
 /* Gives the pages' memory back to the machine but keeps the address range, which reads as zero. */
 void memory_discard(void *pages, size_t bytes);
 
-/* Half of the physical memory, at most 2 GiB: what a run may use when nobody said. */
-uint64_t memory_default_budget(void);
-
 #endif

@@ -30,9 +30,6 @@ void memory_unmap(void *pages, size_t bytes) {
 
 #include <sys/mman.h>
 
-#define DEFAULT_BUDGET_MAX (UINT64_C(2) << 30)
-#define DEFAULT_BUDGET_UNKNOWN (UINT64_C(512) << 20)
-
 void *memory_map(size_t bytes) {
     if (bytes == 0) bytes = 1;
     void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -69,13 +66,6 @@ void memory_discard(void *pages, size_t bytes) {
     if (madvise(begin + head, whole, MADV_DONTNEED) != 0) memset(begin + head, 0, whole);
     memset(begin, 0, head);
     memset(end - tail, 0, tail);
-}
-
-uint64_t memory_default_budget(void) {
-    long pages = sysconf(_SC_PHYS_PAGES);
-    if (pages <= 0) return DEFAULT_BUDGET_UNKNOWN;
-    uint64_t half = (uint64_t)pages * page_size() / 2;
-    return half < DEFAULT_BUDGET_MAX ? half : DEFAULT_BUDGET_MAX;
 }
 
 #endif

@@ -6,35 +6,18 @@
 #include "base/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 
-enum {
-    THREADS_MAX = 1024,
-    CPUS_MAX = 1 << 16, /* where asking for a larger affinity mask ends */
-};
-
-/* The mask must be at least as large as the kernel's, whose size nobody tells: grow until it fits. */
-int threads_available(void) {
-    for (int cpus = 1024; cpus <= CPUS_MAX; cpus *= 2) {
-        cpu_set_t *set = CPU_ALLOC((size_t)cpus);
-        if (!set) break;
-        size_t size = CPU_ALLOC_SIZE((size_t)cpus);
-        int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
-        CPU_FREE(set);
-        if (count > 0) return count;
-    }
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 && online < CPUS_MAX ? (int)online : 1;
-}
+enum { THREADS_MAX = 1024 };
 
 int threads_wanted(const struct dpmf_run *run) {
-    int threads = run && run->threads > 0 ? run->threads : threads_available();
+    int threads = run && run->threads > 0 ? run->threads : host_cores();
     return threads < THREADS_MAX ? threads : THREADS_MAX;
 }
 

@@ -6,9 +6,6 @@
 
 #include "dpmf.h"
 
-/* The cores this process may run on (its affinity mask), at least 1. */
-int threads_available(void);
-
 /* run->threads, or every core; at most 1024. `run` may be NULL. */
 int threads_wanted(const struct dpmf_run *run);
 

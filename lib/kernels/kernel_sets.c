@@ -17,7 +17,10 @@
 
 /* Small rows take eight lanes always. From 4 KiB a row, four leave room for the next chunk's rows in a
  * first-level cache of 32 KiB; from 8 KiB nothing does, and eight share the work on the resident row. */
-static uint32_t lanes(size_t k) { return k > 768 && k < 2048 ? 4 : 8; }
+static uint32_t lanes(size_t k, const struct host_caches *caches) {
+    (void)caches;
+    return k > 768 && k < 2048 ? 4 : 8;
+}
 
 /* Rows in registers gain nothing from a batch of users in the second-level cache, and long runs of one
  * user's ratings fill all the lanes. */

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/host.h"
 #include "kernels/noise.h"
 
 enum {
@@ -67,9 +68,10 @@ struct kernel_set {
     size_t (*padded_k)(size_t k);
     size_t (*stride)(size_t k);
 
-    /* The best number of moving rows a chunk, at most KERNEL_LANES; whether all tiles should keep users
-     * resident. */
-    uint32_t (*lanes)(size_t k);
+    /* The best number of moving rows a chunk, at most KERNEL_LANES: for these caches, or, where `caches` is
+     * NULL, one that depends on k and the set alone, for runs that must be repeatable elsewhere. Whether all
+     * tiles should keep users resident. */
+    uint32_t (*lanes)(size_t k, const struct host_caches *caches);
     bool (*user_resident_small)(size_t k);
 
     /* The kernel for k, padded or not; step.k must be its padded_k. */
@@ -103,13 +105,5 @@ const struct kernel_set *kernel_set_at(size_t i);
  * is taken for it, if that is set and not empty. @return NULL when there is no set of that name here or the
  * machine lacks it */
 const struct kernel_set *kernel_set_choose(const char *name);
-
-/* Sizes of this machine's caches, read at run time; what cannot be read is a cautious guess. */
-struct cache_sizes {
-    size_t l1, l2, l3; /* bytes of data cache a core (l1, l2) and shared (l3) */
-    bool guessed;
-};
-
-struct cache_sizes cache_sizes_read(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "store/store.h"
 
@@ -245,7 +246,7 @@ static int pack(const struct making *making, const struct dpmf_store *store, uin
 
 static uint64_t pack_memory(const struct making *making) {
     uint64_t memory =
-        making->run && making->run->memory ? making->run->memory : memory_default_budget();
+        making->run && making->run->memory ? making->run->memory : host_default_budget();
     return memory / (2 * (AUDIT_CANARIES + 1));
 }
 

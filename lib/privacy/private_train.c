@@ -19,6 +19,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "cluster/user_shares.h"
@@ -487,7 +488,7 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     double started = now();
     uint64_t first_user;
     memset(self.report, 0, sizeof *self.report);
-    self.memory = self.run->memory ? self.run->memory : memory_default_budget();
+    self.memory = self.run->memory ? self.run->memory : host_default_budget();
     self.threads = threads_wanted(self.run);
     int code = private_options_check(options, &self.mechanism, &self.mu, error);
     if (code == 0 && self.mechanism->is_conditional)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/pipeline.h"
@@ -217,7 +218,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         .read_job_bytes = READ_JOB_BYTES,
     };
     memset(import.report, 0, sizeof *import.report);
-    import.memory = import.run->memory ? import.run->memory : memory_default_budget();
+    import.memory = import.run->memory ? import.run->memory : host_default_budget();
     if (import.memory < MEMORY_MIN) {
         int code = error_set(error, DPMF_ERR_USAGE_MEMORY, "--memory is too little to import with");
         error_hint(error, "give it --memory 64MiB or more");

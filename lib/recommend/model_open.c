@@ -69,7 +69,8 @@ static int read_model(struct dpmf_model *model, const struct safetensors *file,
                       struct dpmf_error *error) {
     model->kernels = score_kernels_choose(NULL);
     if (!model->kernels)
-        return error_set(error, DPMF_ERR_BASE_BUG, "there are no kernels for this machine");
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "this machine has no kernels of the name in $DPMF_KERNELS");
     model->file_bytes = safetensors_file_bytes(file);
     int code = release_is_kind(file) ? read_release(model, file, error)
                                      : read_checkpoint(model, file, error);

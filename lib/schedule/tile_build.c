@@ -330,8 +330,6 @@ static int keep_superblock(void *self, void *pointer, struct dpmf_error *error) 
     int code = tiling->streamed ? keep_packed(build, job, error) : keep_chunks(build, job, error);
     if (code < 0) return code;
     tiling->superblocks[job->superblock].n_ratings = job->n_ratings;
-    for (size_t g = 0; g < tiling->n_groups; g++)
-        tiling->n_chunks += tiling->tiles[job->superblock * tiling->n_groups + g].n;
     build->sum += job->sum;
     build->done += job->n_ratings;
     const struct dpmf_run *run = build->options.run;

@@ -34,7 +34,7 @@ struct tiling {
     struct tile *tiles;
     bool streamed;
     int file;
-    uint64_t bytes, most_bytes, n_chunks;
+    uint64_t bytes, most_bytes;
     double mean;
 };
 

@@ -96,13 +96,12 @@ static int deal_items(struct tiling *tiling, const struct popular *order,
 }
 
 void tiling_group_bounds(const struct tiling_options *options, struct tiling_whole *whole) {
-    struct cache_sizes caches = cache_sizes_read();
     size_t row_bytes = options->kernels->stride(options->k) * sizeof(float);
     bool users_always = options->kernels->user_resident_small(options->k);
     double share = users_always ? 1.0 / (2 * options->lanes) : GROUP_SHARE;
     double of_part = 1.0 / (2.0 * options->lanes * (double)whole->n_parts);
     if (whole->n_parts > 1 && share > of_part) share = of_part;
-    whole->group_rows = caches.l3 / 8 / row_bytes;
+    whole->group_rows = options->caches.l3 / 8 / row_bytes;
     if (whole->group_rows < 1) whole->group_rows = 1;
     whole->group_ratings = (uint64_t)(share * (double)whole->n_ratings);
 }
@@ -201,9 +200,8 @@ static uint64_t in_rounds(const struct tiling *tiling, const struct tiling_optio
 
 /* Superblocks of equal numbers of users, as many as keep the vectors of all lanes in half of L3. */
 static uint64_t users_by_caches(const struct tiling *tiling, const struct tiling_options *options) {
-    struct cache_sizes caches = cache_sizes_read();
     uint64_t lanes = (uint64_t)options->lanes;
-    uint64_t wanted = at_least(caches.l3 / 2 / lanes / row_bytes(options), 1);
+    uint64_t wanted = at_least(options->caches.l3 / 2 / lanes / row_bytes(options), 1);
     uint64_t n = at_least((tiling->n_users + wanted - 1) / wanted, SUPERBLOCKS_PER_LANE * lanes);
     return in_rounds(tiling, options, at_least((tiling->n_users + n - 1) / n, 1));
 }
@@ -266,10 +264,9 @@ static int users_that_fit(const struct tiling *tiling, const struct tiling_optio
 
 static void set_superblocks(struct tiling *tiling, const struct tiling_options *options,
                             uint64_t users) {
-    struct cache_sizes caches = cache_sizes_read();
     tiling->superblock_users = users;
     tiling->n_superblocks = (size_t)((tiling->n_users + users - 1) / users);
-    tiling->batch_users = at_least(caches.l2 / 2 / row_bytes(options), KERNEL_LANES);
+    tiling->batch_users = at_least(options->caches.l2 / 2 / row_bytes(options), KERNEL_LANES);
     tiling->n_batches = (size_t)((users + tiling->batch_users - 1) / tiling->batch_users);
 }
 
@@ -288,7 +285,7 @@ static void drop_superblocks(struct tiling *tiling) {
     tiling->superblocks = NULL;
     tiling->tiles = NULL;
     tiling->file = -1;
-    tiling->bytes = tiling->most_bytes = tiling->n_chunks = 0;
+    tiling->bytes = tiling->most_bytes = 0;
 }
 
 static int place_superblocks(struct tiling *tiling, const struct dpmf_store *store,
@@ -390,7 +387,9 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
     tiling->n_users = store_n_users(store);
     tiling->n_items = store_n_items(store);
     tiling->n_ratings = store_n_ratings(store);
-    tiling->lanes = options->kernels->lanes(options->k);
+    tiling->lanes = options->chunk_rows
+                        ? options->chunk_rows
+                        : options->kernels->lanes(options->k, &options->caches);
     tiling->zip = options->kernels->user_resident_small(options->k);
     tiling->n_parts = options->whole ? options->whole->n_parts : 1;
     if ((options->whole ? options->whole->n_ratings : tiling->n_ratings) == 0) {
@@ -441,9 +440,7 @@ struct tiling_part tiling_part(const struct tiling *tiling, size_t part) {
     return tiling->parts[part];
 }
 
-double tiling_mean_lanes(const struct tiling *tiling) {
-    return (double)tiling->n_ratings / (double)tiling->n_chunks;
-}
+uint32_t tiling_chunk_rows(const struct tiling *tiling) { return tiling->lanes; }
 
 uint64_t tiling_checksum(const struct tiling *tiling) {
     const uint64_t sizes[] = {tiling->superblock_users, tiling->batch_users, tiling->lanes,

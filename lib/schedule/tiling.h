@@ -26,6 +26,8 @@ enum { TILING_SPARE_ROWS = 64 }; /* past the last row of either side, for lanes 
 struct tiling_options {
     const struct kernel_set *kernels;
     size_t k;
+    struct host_caches caches;
+    uint32_t chunk_rows; /* moving rows of a chunk; 0: as the kernels have it for these caches */
     int threads;
     int lanes;                 /* superblocks that are worked on at once: they share L3 */
     const uint64_t *tier_ends; /* NULL, or the paper's tiers: numbers of items, increasing */
@@ -68,7 +70,9 @@ size_t tiling_n_groups(const struct tiling *tiling);
 bool tiling_is_streamed(const struct tiling *tiling);
 uint64_t tiling_bytes(const struct tiling *tiling); /* of all chunks, in memory or packed */
 double tiling_mean_rating(const struct tiling *tiling);
-double tiling_mean_lanes(const struct tiling *tiling); /* ratings a chunk */
+
+/* The moving rows that a chunk has at most. */
+uint32_t tiling_chunk_rows(const struct tiling *tiling);
 
 /* A checksum of everything that decides in which order ratings are visited. */
 uint64_t tiling_checksum(const struct tiling *tiling);

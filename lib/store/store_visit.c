@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
 #include "store/store_reader.h"
@@ -71,7 +72,7 @@ enum { RATING_BYTES = 24 };
 /* A worker decodes one block and fills one product, and as many products again wait for their turn. */
 size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_run *run) {
     size_t wanted = 2 * (size_t)pipeline_workers(threads_wanted(run));
-    uint64_t memory = run && run->memory ? run->memory : memory_default_budget();
+    uint64_t memory = run && run->memory ? run->memory : host_default_budget();
     uint64_t block = store ? store_largest_block(store) * RATING_BYTES : 0;
     uint64_t allowed = memory / 4 / (block + 1);
     if (allowed < 2) allowed = 2;

@@ -73,6 +73,9 @@ static int check_options(struct bench *bench, struct dpmf_error *error) {
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the seconds must be 0 or above");
     if (store_n_ratings(bench->store) == 0)
         return error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
+    if (options->lanes > KERNEL_LANES)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of lanes must be 1 to %d",
+                         KERNEL_LANES);
     bench->kernels = kernel_set_choose(options->kernels);
     if (bench->kernels) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
@@ -99,6 +102,9 @@ static void plan_sampler(struct bench *bench) {
 static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
     int threads = thread_pool_size(bench->pool);
     uint64_t missing = 0;
+    struct host_caches caches;
+    int code = host_caches_read(&caches, error);
+    if (code < 0) return code;
     bench->plan = (struct memory_plan){
         .store = bench->store,
         .kernels = bench->kernels,
@@ -112,11 +118,13 @@ static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
     struct tiling_options options = {
         .kernels = bench->kernels,
         .k = bench->options->factors,
+        .caches = caches,
+        .chunk_rows = bench->options->lanes,
         .threads = threads,
         .lanes = sgd_shares(SGD_FREE, threads),
         .missing = &missing,
     };
-    int code = memory_plan_divide(&bench->plan, &options, error);
+    code = memory_plan_divide(&bench->plan, &options, error);
     if (code < 0) return code;
     double begun = now();
     code = tiling_build(bench->store, &options, bench->run, &bench->tiling, error);
@@ -256,6 +264,7 @@ static void fill_result(struct bench *bench, double roofline) {
     qsort(bench->sgd_seconds, bench->n_epochs, sizeof bench->sgd_seconds[0], by_value);
     result->factors = bench->options->factors;
     result->threads = thread_pool_size(bench->pool);
+    result->lanes = tiling_chunk_rows(bench->tiling);
     result->epochs = bench->n_epochs;
     result->epoch_seconds = bench->seconds[bench->n_epochs / 2];
     result->updates_per_second = n / fmax(result->epoch_seconds, 1e-9);

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "store/store.h"
 #include "train/chain_watch.h"
@@ -137,7 +138,7 @@ static uint64_t samples_expected(const struct gibbs_run *run) {
 
 /* Whether memory is enough, and for how many samples. */
 static int plan_memory(struct gibbs_run *run, int threads, struct dpmf_error *error) {
-    const uint64_t memory = run->run->memory ? run->run->memory : memory_default_budget();
+    const uint64_t memory = run->run->memory ? run->run->memory : host_default_budget();
     const uint64_t needed = needed_bytes(run, threads);
     uint64_t left = memory > needed ? memory - needed : 0;
     int code =

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "store/store.h"
 #include "train/chain_watch.h"
@@ -76,7 +77,7 @@ static int check_options(const struct langevin_run *run, size_t *table, struct d
 static int too_little(const struct langevin_run *run, uint64_t samples, struct dpmf_error *error) {
     const struct train_run *train = &run->train;
     const uint64_t mebibyte = (uint64_t)1 << 20;
-    uint64_t memory = train->run->memory ? train->run->memory : memory_default_budget();
+    uint64_t memory = train->run->memory ? train->run->memory : host_default_budget();
     uint64_t tiles = CHUNK_BYTES_A_RATING * store_n_ratings(train->store);
     uint64_t enough = train->plan.fixed + samples + tiles + tiles / 8 + mebibyte;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
@@ -456,6 +457,7 @@ int langevin_train(enum solver solver, struct dpmf_store *store, struct dpmf_sto
     int code = prepare(&langevin, error);
     if (code == 0) {
         snprintf(report->kernels, sizeof report->kernels, "%s", langevin.train.kernels->name);
+        report->lanes = langevin.train.lanes;
         report->burn_in = langevin.burn_in;
         code = run_chains(&langevin, on_epoch, error);
     }

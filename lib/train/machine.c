@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host.h"
 #include "base/memory.h"
 #include "dpmf.h"
 #include "kernels/kernels.h"
@@ -55,10 +56,25 @@ static bool try_large_page(void) {
     return is;
 }
 
-void dpmf_machine_describe(struct dpmf_machine *machine) {
-    const struct cache_sizes caches = cache_sizes_read();
+int dpmf_machine_check(struct dpmf_error *error) { return host_check(error); }
+
+uint32_t dpmf_machine_lanes(const char *kernels, uint32_t factors, bool deterministic) {
+    const struct kernel_set *set = kernel_set_choose(kernels);
+    struct host_caches caches;
+    if (!set || host_caches_read(&caches, NULL) < 0) return 0;
+    return set->lanes(factors, deterministic ? NULL : &caches);
+}
+
+int dpmf_machine_describe(struct dpmf_machine *machine, struct dpmf_error *error) {
+    static const char *const origins[] = {[HOST_GUESSED] = "guess",
+                                          [HOST_FROM_SYSTEM] = "system",
+                                          [HOST_FROM_ENVIRONMENT] = "environment"};
+    struct host_caches caches;
     const struct kernel_set *chosen = kernel_set_choose(NULL), *set;
     memset(machine, 0, sizeof *machine);
+    int code = host_check(error);
+    if (code == 0) code = host_caches_read(&caches, error);
+    if (code < 0) return code;
     for (size_t i = 0; i < DPMF_KERNEL_SETS_MAX && (set = kernel_set_at(i)) != NULL; i++) {
         machine->kernels[i].name = set->name;
         machine->kernels[i].description = set->description;
@@ -69,7 +85,12 @@ void dpmf_machine_describe(struct dpmf_machine *machine) {
     machine->l1 = caches.l1;
     machine->l2 = caches.l2;
     machine->l3 = caches.l3;
-    machine->caches_guessed = caches.guessed;
+    machine->caches_from = origins[caches.origin];
+    machine->cores = host_cores();
+    machine->memory = host_memory();
+    machine->memory_default = host_default_budget();
+    machine->page_size = host_page_size();
     read_setting(machine->large_pages, sizeof machine->large_pages);
     machine->has_large_pages = try_large_page();
+    return 0;
 }

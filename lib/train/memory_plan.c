@@ -7,6 +7,7 @@
 #include "train/memory_plan.h"
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "store/store.h"
 #include "train/row_store.h"
@@ -27,7 +28,7 @@ size_t memory_plan_slots(const struct memory_plan *plan) {
 }
 
 static uint64_t budget(const struct memory_plan *plan) {
-    return plan->memory ? plan->memory : memory_default_budget();
+    return plan->memory ? plan->memory : host_default_budget();
 }
 
 /* What an open store keeps: its items and its index. */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
 #include "kernels/rewrite.h"
@@ -50,7 +51,9 @@ static void run_thread(void *self, int worker) {
 }
 
 int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct dpmf_error *error) {
-    const struct cache_sizes caches = cache_sizes_read();
+    struct host_caches caches;
+    int code = host_caches_read(&caches, error);
+    if (code < 0) return code;
     const size_t sizes[] = {caches.l1 / 2, caches.l2 / 2};
     const int n = thread_pool_size(pool);
     const size_t room = caches.l1 > caches.l2 ? caches.l1 : caches.l2;
@@ -58,7 +61,6 @@ int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct 
         .memory = memory_alloc_zero((size_t)n, sizeof(float *)),
         .rate = memory_alloc_zero((size_t)n, sizeof(double)),
     };
-    int code = 0;
     *bytes_per_second = 0;
     if (!roofline.memory || !roofline.rate) code = error_no_memory(error);
     for (int i = 0; code == 0 && i < n; i++)

@@ -303,6 +303,7 @@ static int sgd_train(struct dpmf_store *store, struct dpmf_store *valid, const c
     int code = train_run_prepare(&train, error);
     if (code == 0) {
         snprintf(train.report->kernels, sizeof train.report->kernels, "%s", train.kernels->name);
+        train.report->lanes = train.lanes;
         code = run_epochs(&train, on_epoch, error);
     }
     if (code == 0) code = end_snapshots(&train, error);

@@ -69,6 +69,11 @@ static int check_options(struct train_run *train, struct dpmf_error *error) {
     if (!train->kernels)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "this machine has no kernels called \"%s\"",
                          options->kernels ? options->kernels : "$DPMF_KERNELS");
+    if (options->lanes > KERNEL_LANES)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of lanes must be 1 to %d",
+                         KERNEL_LANES);
+    int code = host_caches_read(&train->caches, error);
+    if (code < 0) return code;
     train->order = options->deterministic ? SGD_DETERMINISTIC
                    : options->hogwild     ? SGD_HOGWILD
                                           : SGD_FREE;
@@ -144,6 +149,7 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     }
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
+    dpmf_json_uint(json, "lanes", train->lanes);
     dpmf_json_bool(json, "deterministic", options->deterministic);
     dpmf_json_bool(json, "hogwild", options->hogwild);
     dpmf_json_uint(json, "ratings", store_n_ratings(train->whole));
@@ -212,9 +218,15 @@ static int tile_share(struct train_run *train, const struct tiling_options *own,
 
 static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
     uint64_t tiers[TIERS_MAX], missing = 0;
+    /* What must be repeatable elsewhere may not follow from this machine. */
+    const struct host_caches *caches = train->options->deterministic ? NULL : &train->caches;
+    train->lanes = train->options->lanes ? train->options->lanes
+                                         : train->kernels->lanes(train->options->factors, caches);
     struct tiling_options options = {
         .kernels = train->kernels,
         .k = train->options->factors,
+        .caches = train->caches,
+        .chunk_rows = train->lanes,
         .threads = train->threads,
         .lanes = sgd_shares(train->order, train->threads),
         .superblock_users =

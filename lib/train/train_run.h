@@ -29,6 +29,8 @@ struct train_run {
     const struct dpmf_run *run;
     struct dpmf_train_report *report;
     const struct kernel_set *kernels;
+    struct host_caches caches;
+    uint32_t lanes; /* moving rows of a chunk, at most */
     enum sgd_order order;
     int threads;
     struct memory_plan plan;

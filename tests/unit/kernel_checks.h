@@ -352,7 +352,7 @@ static int kernel_checks_gram(struct kernel_checks *t, size_t k, size_t n) {
 static int kernel_checks_layout(struct kernel_checks *t) {
     for (size_t k = 1; k <= KERNEL_K_MAX; k++) {
         const size_t padded = t->set->padded_k(k), stride = t->set->stride(k);
-        const uint32_t lanes = t->set->lanes(k);
+        const uint32_t lanes = t->set->lanes(k, NULL);
         if (padded < k || stride < padded || stride % (KERNEL_ALIGN / 4) != 0 ||
             stride % 1024 == 0 || lanes < 1 || lanes > KERNEL_LANES || !t->set->sgd_tile(k))
             return kernel_checks_fail(t, "k %zu: padded %zu, stride %zu, %u lanes", k, padded,

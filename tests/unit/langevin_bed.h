@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache_shapes.h"
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/langevin_tiles.h"
@@ -105,6 +106,7 @@ static inline void bed_tile(struct langevin_bed *bed, const struct kernel_set *k
     uint64_t missing = 0;
     struct tiling_options tiling = {
         .kernels = kernels,
+        .caches = test_caches(),
         .k = options->k,
         .threads = options->threads,
         .lanes = sgd_shares(options->order, options->threads),

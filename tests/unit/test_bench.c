@@ -125,7 +125,7 @@ static void test_machine(void **state) {
     (void)state;
     struct dpmf_machine machine;
     size_t chosen = 0;
-    dpmf_machine_describe(&machine);
+    assert_int_equal(dpmf_machine_describe(&machine, NULL), 0);
     assert_true(machine.n_kernels > 0);
     for (size_t i = 0; i < machine.n_kernels; i++) {
         assert_non_null(machine.kernels[i].description);

@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 
+#include "cache_shapes.h"
 #include "kernel_checks.h"
+#include "kernels/row_layout.h"
 #include "kernels/score_kernels.h"
 
 static void test_sets(void **state) {
@@ -163,19 +165,24 @@ static void test_denormals(void **state) {
     assert_true(is_zero);
 }
 
-static void test_caches(void **state) {
+/* Whatever the caches are, lanes are from 1 to 8; where they may not matter, they do not. */
+static void test_lanes(void **state) {
     (void)state;
-    struct cache_sizes sizes = cache_sizes_read();
-    assert_in_range(sizes.l1, 4 << 10, 16 << 20);
-    assert_in_range(sizes.l2, sizes.l1, 1 << 30);
-    assert_in_range(sizes.l3, sizes.l2, (size_t)1 << 40);
+    for (size_t i = 0; kernel_set_at(i); i++)
+        for (size_t k = 1; k <= KERNEL_K_MAX; k++) {
+            const struct kernel_set *set = kernel_set_at(i);
+            assert_in_range(set->lanes(k, NULL), 1, KERNEL_LANES);
+            for (size_t shape = 0; shape < CACHE_SHAPES; shape++)
+                assert_in_range(set->lanes(k, &cache_shapes[shape].caches), 1, KERNEL_LANES);
+            if (k <= ROW_SMALL) assert_int_equal(set->lanes(k, NULL), KERNEL_LANES);
+        }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sets),      cmocka_unit_test(test_faults_are_found),
         cmocka_unit_test(test_choice),    cmocka_unit_test(test_scoring_alone),
-        cmocka_unit_test(test_denormals), cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_denormals), cmocka_unit_test(test_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/host.h"
 #include "base/memory.h"
 
 static void test_sizes_are_checked(void **state) {
@@ -82,7 +83,7 @@ static void test_pages(void **state) {
 
 static void test_budget(void **state) {
     (void)state;
-    uint64_t budget = memory_default_budget();
+    uint64_t budget = host_default_budget();
     assert_true(budget > 0 && budget <= UINT64_C(2) << 30);
 }
 

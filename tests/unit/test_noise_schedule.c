@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "cache_shapes.h"
 #include "model/checkpoint.h"
 #include "store/store.h"
 #include "temp_dir.h"
@@ -41,6 +42,7 @@ static struct tiling *tile(const struct dpmf_store *store, size_t k, bool stream
     const struct dpmf_run run = dpmf_run_default();
     const struct tiling_options options = {
         .kernels = kernel_set_choose(NULL),
+        .caches = test_caches(),
         .k = k,
         .threads = 2,
         .lanes = 2,

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "cache_shapes.h"
 #include "kernels/kernels.h"
 #include "model/checkpoint.h"
 #include "schedule/tiling.h"
@@ -186,6 +187,7 @@ static struct tiling *tile_share(const struct dpmf_store *whole, const struct dp
         .n_ratings = store_n_ratings(whole), .item_ratings = ratings, .n_parts = n_parts};
     struct tiling_options options = {
         .kernels = kernel_set_choose(NULL),
+        .caches = test_caches(),
         .k = FACTORS,
         .threads = 1,
         .lanes = 1,

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 
+#include "cache_shapes.h"
 #include "store/store.h"
 #include "temp_dir.h"
 #include "train/superblock_stream.h"
@@ -54,6 +55,7 @@ static void set_up(struct fixture *f, bool streamed, size_t slots) {
     const struct kernel_set *kernels = kernel_set_choose("ref");
     const struct tiling_options options = {
         .kernels = kernels,
+        .caches = test_caches(),
         .k = K,
         .threads = 1,
         .lanes = 1,

@@ -13,11 +13,12 @@
 
 #include <cmocka.h>
 
+#include "base/host.h"
 #include "base/threads.h"
 
 static void test_counts(void **state) {
     (void)state;
-    int available = threads_available();
+    int available = host_cores();
     assert_true(available >= 1);
     struct dpmf_run run = dpmf_run_default();
     int every = available < 1024 ? available : 1024;

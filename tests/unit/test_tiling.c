@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "cache_shapes.h"
 #include "schedule/tile_pack.h"
 #include "schedule/tiling.h"
 #include "store/store.h"
@@ -138,9 +139,12 @@ static void check_tiling(const struct dpmf_store *store, const struct tiling *ti
     free(table);
 }
 
+static struct host_caches caches; /* the shape that the tests are run for */
+
 static struct tiling_options in_memory(size_t k, int lanes) {
     return (struct tiling_options){.kernels = kernel_set_choose(NULL),
                                    .k = k,
+                                   .caches = caches,
                                    .threads = 2,
                                    .lanes = lanes,
                                    .memory_whole = (uint64_t)1 << 30,
@@ -256,7 +260,8 @@ static void test_second_thoughts(void **state) {
     struct tiling *tiling;
     assert_int_equal(store_open_file(path, &store, NULL), 0);
     struct tiling_options options = streamed(2048, 2);
-    options.memory_whole = 15 * RATINGS; /* more than is expected, less than it is */
+    options.chunk_rows = 4; /* at most four ratings in 72 bytes: more than the 15 a rating that are expected */
+    options.memory_whole = 15 * RATINGS;
     assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
     assert_true(tiling_is_streamed(tiling));
     uint64_t checksum = tiling_checksum(tiling), users = tiling_users_a_superblock(tiling);
@@ -264,6 +269,7 @@ static void test_second_thoughts(void **state) {
     tiling_free(tiling);
 
     options = in_memory(2048, 2);
+    options.chunk_rows = 4;
     options.superblock_users = users + 1;
     assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
     assert_int_equal(tiling_users_a_superblock(tiling), users + 1);
@@ -310,11 +316,18 @@ static void test_packing(void **state) {
         }
 }
 
+/* All of it for every shape of caches. */
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_rating_once),  cmocka_unit_test(test_paper_tiers),
         cmocka_unit_test(test_rows_by_popularity), cmocka_unit_test(test_within_memory),
         cmocka_unit_test(test_second_thoughts),    cmocka_unit_test(test_packing),
     };
-    return cmocka_run_group_tests(tests, make_store, remove_store);
+    int failed = 0;
+    for (size_t i = 0; i < CACHE_SHAPES; i++) {
+        caches = cache_shapes[i].caches;
+        failed += cmocka_run_group_tests_name(cache_shapes[i].environment, tests, make_store,
+                                              remove_store);
+    }
+    return failed;
 }
