@@ -220,8 +220,8 @@ int main(int argc, char **argv) {
     const double l2 = rewrite_bandwidth(caches.l2 / 2, (size_t)400 << 20);
     printf(
         "caches %zu KiB, %zu KiB, %zu KiB%s; read, change and write: L1 %.1f GB/s, L2 %.1f GB/s\n",
-        caches.l1 >> 10, caches.l2 >> 10, caches.l3 >> 10, caches.origin == HOST_GUESSED ? " (guessed)" : "",
-        l1 * 1e-9, l2 * 1e-9);
+        caches.l1 >> 10, caches.l2 >> 10, caches.l3 >> 10,
+        caches.origin == HOST_GUESSED ? " (guessed)" : "", l1 * 1e-9, l2 * 1e-9);
     for (const char *at = ks; at && *at;) {
         const size_t k = strtoul(at, NULL, 10);
         if (k < 1 || k > KERNEL_K_MAX) {

@@ -44,7 +44,8 @@ static int prepare(struct invocation *invocation) {
     }
     /* Whatever computes looks there, models that are opened too. No thread is there yet. */
     if (command_has(invocation, OPTION_KERNELS))
-        setenv("DPMF_KERNELS", invocation->value[OPTION_KERNELS], 1); /* NOLINT(concurrency-mt-unsafe) */
+        setenv("DPMF_KERNELS", invocation->value[OPTION_KERNELS],
+               1); /* NOLINT(concurrency-mt-unsafe) */
     struct dpmf_error error = {0};
     if (dpmf_machine_check(&error) != 0) return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_MEMORY)) {

@@ -140,8 +140,9 @@ static void print_kernels(const struct dpmf_machine *library) {
                library->kernels[i].is_chosen      ? " (chosen)"
                : library->kernels[i].is_supported ? ""
                                                   : " (not on this machine)");
-    printf("  %-14s caches of %s, %s and %s (%s)\n", "tiles for", text_binary_bytes(library->l1).text,
-           text_binary_bytes(library->l2).text, text_binary_bytes(library->l3).text,
+    printf("  %-14s caches of %s, %s and %s (%s)\n", "tiles for",
+           text_binary_bytes(library->l1).text, text_binary_bytes(library->l2).text,
+           text_binary_bytes(library->l3).text,
            strcmp(library->caches_from, "environment") == 0 ? "from DPMF_CACHES"
            : strcmp(library->caches_from, "system") == 0    ? "as the system reports"
                                                             : "guessed: nothing is reported");

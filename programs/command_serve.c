@@ -330,7 +330,8 @@ static unsigned count_threads(const struct server *server) {
     struct dpmf_machine machine;
     unsigned threads = 1;
     if (dpmf_machine_describe(&machine, NULL) == 0)
-        threads = machine.cores > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)machine.cores;
+        threads =
+            machine.cores > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)machine.cores;
     if (server->invocation->run.threads > 0) threads = (unsigned)server->invocation->run.threads;
     return threads < server->connection_limit ? threads : (unsigned)server->connection_limit;
 }

@@ -1371,8 +1371,9 @@ const struct environment_note environment_notes[] = {
     {"NO_COLOR", "when it is not empty, nothing is coloured"},
     {"DPMF_KERNELS", "the kernels to use unless --kernels says otherwise: a name that dpmf doctor "
                      "lists"},
-    {"DPMF_CACHES", "the caches to work for, where the system reports them wrongly: L1, L2 and L3 as "
-                    "32K,512K,32M, with none for a level that is not there; or unknown"},
+    {"DPMF_CACHES",
+     "the caches to work for, where the system reports them wrongly: L1, L2 and L3 as "
+     "32K,512K,32M, with none for a level that is not there; or unknown"},
     {"DPMF_CORES, DPMF_RAM", "the number of cores and the memory, as 8GiB, in place of what the "
                              "system reports"},
     {"DPMF_MPI_PLUGIN", "the plugin for several processes, where it is not beside the program: "

@@ -39,7 +39,8 @@ static const char *environment(const char *name) {
 static bool parse_size(const char *text, size_t length, uint64_t *bytes) {
     char with_unit[32];
     if (length == 0 || length + 3 > sizeof with_unit) return false;
-    const bool has_unit = text[length - 1] == 'K' || text[length - 1] == 'M' || text[length - 1] == 'G';
+    const bool has_unit =
+        text[length - 1] == 'K' || text[length - 1] == 'M' || text[length - 1] == 'G';
     snprintf(with_unit, sizeof with_unit, "%.*s%s", (int)length, text, has_unit ? "iB" : "");
     return dpmf_parse_size(with_unit, bytes) == 0;
 }
@@ -101,10 +102,8 @@ static bool parse_caches(const char *text, uint64_t bytes[LEVELS]) {
 
 /* Levels that are not there are as large as the one before: it is the last. */
 static struct host_caches caches_of(const uint64_t bytes[LEVELS], enum host_origin origin) {
-    struct host_caches caches = {.l1 = (size_t)bytes[0],
-                                 .l2 = (size_t)bytes[1],
-                                 .l3 = (size_t)bytes[2],
-                                 .origin = origin};
+    struct host_caches caches = {
+        .l1 = (size_t)bytes[0], .l2 = (size_t)bytes[1], .l3 = (size_t)bytes[2], .origin = origin};
     if (caches.l2 < caches.l1) caches.l2 = caches.l1;
     if (caches.l3 < caches.l2) caches.l3 = caches.l2;
     return caches;

@@ -15,11 +15,18 @@
 
 /* ---- block sizes ---------------------------------------------------------------------------------- */
 
-/* Small rows take eight lanes always. From 4 KiB a row, four leave room for the next chunk's rows in a
- * first-level cache of 32 KiB; from 8 KiB nothing does, and eight share the work on the resident row. */
+/* Short rows, up to `wide` columns, take eight lanes: more of them share the work on the resident row. Of longer
+ * ones four are better where they and the resident row fit in the first-level cache with room for the next
+ * chunk's to arrive; where not even these fit, nothing does, and eight share the work again. Without caches to
+ * go by these are taken to be of 32 KiB. */
+static uint32_t lanes_up_to(size_t wide, size_t k, const struct host_caches *caches) {
+    const size_t rows = 5 * row_stride(k) * sizeof(float);
+    if (k <= wide) return 8;
+    return (caches ? rows <= caches->l1 : k < 2048) ? 4 : 8;
+}
+
 static uint32_t lanes(size_t k, const struct host_caches *caches) {
-    (void)caches;
-    return k > 768 && k < 2048 ? 4 : 8;
+    return lanes_up_to(768, k, caches);
 }
 
 /* Rows in registers gain nothing from a batch of users in the second-level cache, and long runs of one
@@ -67,14 +74,19 @@ static const struct kernel_set avx2_set = {
 #endif
 
 #ifdef DPMF_KERNELS_AVX512
+/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter rows on. */
+static uint32_t avx512_lanes(size_t k, const struct host_caches *caches) {
+    return lanes_up_to(128, k, caches);
+}
+
 static const struct kernel_set avx512_set = {
     .name = "avx512",
-    .description = "AVX-512, sixteen floats at a time; untested, only by name",
-    .by_default = false,
+    .description = "AVX-512, sixteen floats at a time",
+    .by_default = true,
     .is_supported = set_has_avx512,
     .padded_k = set_padded_by_16,
     .stride = row_stride,
-    .lanes = lanes,
+    .lanes = avx512_lanes,
     .user_resident_small = is_small,
     .sgd_tile = kernel_avx512_sgd_tile,
     .dot = kernel_avx512_dot,

@@ -12,7 +12,7 @@
 
 #ifdef DPMF_KERNELS_AVX512
 static const struct score_kernels avx512_kernels = {"avx512",
-                                                    false,
+                                                    true,
                                                     set_has_avx512,
                                                     set_padded_by_16,
                                                     row_stride,

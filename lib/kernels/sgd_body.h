@@ -98,20 +98,30 @@ INLINE double tile_small(const struct kernel_step *s, const struct kernel_chunk 
 
 /* ---- large rows ---------------------------------------------------------------------------------- */
 
+/* One vector of every row, multiplied and added to the chain of its number. */
+INLINE void dots_step(const float *a, float *const *b, const int m, size_t at, const int chain,
+                      vec dot[KERNEL_LANES][2]) {
+    vec ax = vec_load(a + at);
+    UNROLL for (int i = 0; i < m; i++) {
+        dot[i][chain] = vec_fma(ax, vec_load(b[i] + at), dot[i][chain]);
+    }
+}
+
 /* With few rows each dot is added up in two chains, to hide the latency of the additions. */
 INLINE eight large_dots(const float *a, float *const *b, const int m, const size_t k) {
-    enum { STEPS = ROW_LINE / VEC };
-    const int chains = m > 4 || STEPS == 1 ? 1 : 2;
+    enum { STEPS = 2 * ROW_LINE / VEC }; /* vectors in two lines */
+    const int chains = m > 4 ? 1 : 2;
     vec dot[KERNEL_LANES][2];
     UNROLL for (int i = 0; i < KERNEL_LANES; i++) dot[i][0] = dot[i][1] = vec_splat(0);
-    for (size_t x = 0; x < k; x += ROW_LINE) {
+    size_t x = 0;
+    for (; x + 2 * ROW_LINE <= k; x += 2 * ROW_LINE) {
         UNROLL for (int h = 0; h < STEPS; h++) {
-            const size_t at = x + (size_t)(VEC * h);
-            vec ax = vec_load(a + at);
-            UNROLL for (int i = 0; i < m; i++) {
-                vec *sum = &dot[i][h % chains];
-                *sum = vec_fma(ax, vec_load(b[i] + at), *sum);
-            }
+            dots_step(a, b, m, x + (size_t)(VEC * h), h % chains, dot);
+        }
+    }
+    if (x < k) {
+        UNROLL for (int h = 0; h < STEPS / 2; h++) {
+            dots_step(a, b, m, x + (size_t)(VEC * h), h % chains, dot);
         }
     }
     vec one[KERNEL_LANES];

@@ -18,6 +18,8 @@
 #include "store/store.h"
 
 enum {
+    GROUP_BYTES =
+        4 << 20, /* of item vectors, at most, however large the last cache is: it is slow then */
     SUPERBLOCKS_PER_LANE = 8, /* at least, so that the end of an epoch is balanced */
     SHORT_RUN = 3, /* an item met fewer times than this by a batch moves by, and its users stay */
 
@@ -101,7 +103,8 @@ void tiling_group_bounds(const struct tiling_options *options, struct tiling_who
     double share = users_always ? 1.0 / (2 * options->lanes) : GROUP_SHARE;
     double of_part = 1.0 / (2.0 * options->lanes * (double)whole->n_parts);
     if (whole->n_parts > 1 && share > of_part) share = of_part;
-    whole->group_rows = options->caches.l3 / 8 / row_bytes;
+    whole->group_rows =
+        (options->caches.l3 / 8 < GROUP_BYTES ? options->caches.l3 / 8 : GROUP_BYTES) / row_bytes;
     if (whole->group_rows < 1) whole->group_rows = 1;
     whole->group_ratings = (uint64_t)(share * (double)whole->n_ratings);
 }
@@ -387,9 +390,8 @@ int tiling_build(const struct dpmf_store *store, const struct tiling_options *op
     tiling->n_users = store_n_users(store);
     tiling->n_items = store_n_items(store);
     tiling->n_ratings = store_n_ratings(store);
-    tiling->lanes = options->chunk_rows
-                        ? options->chunk_rows
-                        : options->kernels->lanes(options->k, &options->caches);
+    tiling->lanes = options->chunk_rows ? options->chunk_rows
+                                        : options->kernels->lanes(options->k, &options->caches);
     tiling->zip = options->kernels->user_resident_small(options->k);
     tiling->n_parts = options->whole ? options->whole->n_parts : 1;
     if ((options->whole ? options->whole->n_ratings : tiling->n_ratings) == 0) {

@@ -6,4 +6,6 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-__attribute__((constructor)) static void fix_machine(void) { setenv("DPMF_CACHES", "32K,512K,32M", 0); }
+__attribute__((constructor)) static void fix_machine(void) {
+    setenv("DPMF_CACHES", "32K,512K,32M", 0);
+}

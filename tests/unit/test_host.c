@@ -51,9 +51,20 @@ static void test_ways_to_write_sizes(void **state) {
 
 static void test_what_is_refused(void **state) {
     (void)state;
-    const char *const caches[] = {"32K", "32K,512K", "32K,512K,32M,64M", "none,512K,32M", "0,0,0",
-                                  "-1,2M,4M", "32K,,32M", "32Q,512K,32M", "99999999999G,1M,1M",
-                                  "32K;512K;32M", "Unknown", "12,34,56", ",,", " "};
+    const char *const caches[] = {"32K",
+                                  "32K,512K",
+                                  "32K,512K,32M,64M",
+                                  "none,512K,32M",
+                                  "0,0,0",
+                                  "-1,2M,4M",
+                                  "32K,,32M",
+                                  "32Q,512K,32M",
+                                  "99999999999G,1M,1M",
+                                  "32K;512K;32M",
+                                  "Unknown",
+                                  "12,34,56",
+                                  ",,",
+                                  " "};
     const char *const cores[] = {"0", "-2", "many", "1e3", "70000", "2 "};
     const char *const memory[] = {"0", "-1", "lots", "8GiBB", "1.5"};
     struct dpmf_error error;

@@ -260,7 +260,8 @@ static void test_second_thoughts(void **state) {
     struct tiling *tiling;
     assert_int_equal(store_open_file(path, &store, NULL), 0);
     struct tiling_options options = streamed(2048, 2);
-    options.chunk_rows = 4; /* at most four ratings in 72 bytes: more than the 15 a rating that are expected */
+    options.chunk_rows =
+        4; /* at most four ratings in 72 bytes: more than the 15 a rating that are expected */
     options.memory_whole = 15 * RATINGS;
     assert_int_equal(tiling_build(store, &options, NULL, &tiling, NULL), 0);
     assert_true(tiling_is_streamed(tiling));

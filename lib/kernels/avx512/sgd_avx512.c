@@ -1,6 +1,5 @@
 /*
- * The SGD kernels for AVX-512: instances of kernels/sgd_body.h. Compiled, but not yet tested on a machine
- * that has it: chosen only by name.
+ * The SGD kernels for AVX-512: instances of kernels/sgd_body.h, for the usual k and for any.
  */
 #include "kernels/avx512/vec_avx512.h"
 
