@@ -228,7 +228,8 @@ static const struct option train_options[] = {
     {OPTION_PATIENCE, 0, false, "patience", NULL, {VALUE_COUNT, "N", "3", NULL, NULL},
      "epochs without a gain on --valid before stopping (default 3; 0: never stop early)"},
     {OPTION_DETERMINISTIC, 0, false, "deterministic", NULL, {.kind = VALUE_NONE},
-     "the same model, bit for bit, for any number of threads"},
+     "the same model, bit for bit, for any number of threads, from the same kernels on machines with "
+     "the same caches"},
     {OPTION_HOGWILD, 0, false, "hogwild", NULL, {.kind = VALUE_NONE},
      "let threads write item vectors without waiting for each other, as the paper does"},
     KERNELS_OPTION,
@@ -306,7 +307,6 @@ static const struct option tune_options[] = {
     {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
      "let the step size fall as 1 / epoch^GAMMA, as in train"},
     KERNELS_OPTION,
-    LANES_OPTION,
     {OPTION_SEED, 0, false, "seed", NULL, {VALUE_COUNT, "N", "1", NULL, NULL},
      "what is held back and tried grows from it; the same seed gives the same trials"},
     {0},

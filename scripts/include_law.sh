@@ -178,5 +178,14 @@ rule "no -march=native" "$breaches"
 breaches=$(c_files include lib programs web reference tests bench | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
 rule "nothing marked as unfinished" "$breaches"
 
+# ---- rule 7: one place knows the machine ------------------------------------------------------------------
+# doctor shows what the system reports beside what is used.
+
+questions='/sys/devices/system/cpu|_SC_LEVEL[1-4]|_SC_NPROCESSORS|_SC_PHYS_PAGES|sched_getaffinity|get_nprocs'
+breaches=$(c_files lib programs tests/unit | grep -vxE 'lib/base/host.c|programs/command_doctor.c' |
+    xargs -r grep -nE "$questions" /dev/null || true)
+breaches+=$(c_files tests/unit | grep -vx 'tests/unit/test_host.c' | xargs -r grep -nE 'host_caches_read' /dev/null || true)
+rule "only base/host asks what this machine is, and no unit test reads its caches" "$breaches"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))

@@ -298,6 +298,31 @@ build "release" release -DDPMF_TESTS=ON -DDPMF_WERROR=ON || finish
 
 suite_of_executables "unit tests" 300 build/tests/unit
 
+# As on other machines: what is sized from caches, divided among cores or computed by an instruction set's kernels, for
+# other caches, other numbers of cores, and every set of kernels that this machine has; all of it with --long.
+on_other_machines() {
+    local shape cores_claimed set
+    [[ -z $long ]] && tests_only=(superblock_stream train snapshot noise_schedule ranks convergence bench evaluate)
+    for shape in 32K,256K,8M 48K,2M,260M 64K,1M,none unknown; do # and 32K,512K,32M above
+        DPMF_CACHES=$shape suite_of_executables "unit tests, caches $shape" 300 build/tests/unit
+    done
+    [[ -z $long ]] && tests_only=(train threads pipeline import store split evaluate)
+    for cores_claimed in 1 2 64; do
+        DPMF_CORES=$cores_claimed suite_of_executables "unit tests, cores $cores_claimed" 300 build/tests/unit
+    done
+    [[ -z $long ]] && tests_only=(train convergence recommend fold_in client_user gibbs posterior_mean evaluate)
+    for set in $(build/dpmf doctor --json | grep -oE '"name":"[a-z0-9]+","description":"[^"]*","supported":true' |
+        sed -E 's/"name":"([a-z0-9]+)".*/\1/'); do
+        DPMF_KERNELS=$set suite_of_executables "unit tests, kernels $set" 600 build/tests/unit
+    done
+    for set in avx2 avx512; do
+        build/dpmf doctor --json | grep -qE "\"name\":\"$set\",\"description\":\"[^\"]*\",\"supported\":true" ||
+            skip "unit tests, kernels $set" "this machine has none"
+    done
+    tests_only=()
+}
+on_other_machines
+
 # Those that take longest first, so that no core waits for the last of them.
 longest=(cli kernels data failure)
 queue "failure tests" cmocka 300 build/tests/failure/test_allocation

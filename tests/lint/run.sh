@@ -111,6 +111,18 @@ begin
 printf '/* %s: later */\n' TODO >lib/base/number.c
 catches "something unfinished" 'number.c:1:'
 
+begin
+echo 'long n = sysconf(_SC_LEVEL1_DCACHE_SIZE);' >tests/unit/test_shape.c
+catches "a unit test that reads the machine's caches" 'tests/unit/test_shape.c:1:'
+
+begin
+echo 'int code = host_caches_read(&caches, NULL);' >tests/unit/test_shape.c
+catches "a unit test that asks for them" 'tests/unit/test_shape.c:1:'
+
+begin
+echo 'const char *path = "/sys/devices/system/cpu/cpu0/cache";' >lib/store/store_reader.c
+catches "another place that knows the machine" 'lib/store/store_reader.c:1:'
+
 # Mutable data needs a compiler, whichever there is.
 compiler=$(command -v gcc || command -v clang || true)
 compile() {
