@@ -522,6 +522,8 @@ DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
  * Private training: a release that says little about any one person
  * ---------------------------------------------------------------------------------------------- */
 
+struct dpmf_private_report;
+
 /* What is promised, and what must be declared for it because the ratings may not tell it. */
 struct dpmf_private_options {
     double epsilon, delta;
@@ -548,6 +550,12 @@ struct dpmf_private_options {
     uint32_t factors, rounds,
         chains;        /* 0: as many as are good; the first chain's last draw is released */
     const char *trace; /* NULL, or an SVG file to draw the chains in: for the curator alone */
+
+    /* Called with run->self when the ratings have been counted and nothing has been spent yet. The report has its private
+     * numbers by then, for the curator to look at: wishes that match nobody and ratings outside the catalogue, above all.
+     * A value other than 0 ends the run with DPMF_ERR_BASE_CANCELLED. Of several processes the first alone calls it.
+     * May be NULL. */
+    int (*before_spending)(void *self, const struct dpmf_private_report *report);
 };
 
 /* The usual delta and mechanism; epsilon, range and catalogue are yours to declare. */
@@ -568,8 +576,13 @@ struct dpmf_private_report {
     /* Private numbers. */
     uint64_t users, ratings;
     uint64_t not_in_catalogue, out_of_range, users_left_out;
-    uint64_t wishes, users_with_a_wish; /* in the file; of users that there are */
-    uint64_t trimmed;                   /* ratings beyond max_ratings */
+    uint64_t wishes;            /* users in the file of wishes */
+    uint64_t users_with_a_wish; /* of those in the ratings */
+    uint64_t wishes_of_nobody;  /* that match no user of the ratings: spelled in another way? */
+    uint64_t
+        wishes_twice; /* rows of a user whom an earlier row names; the smallest epsilon counts */
+    uint64_t wishes_above; /* for more than the release's epsilon, which is then what they have */
+    uint64_t trimmed;      /* ratings beyond max_ratings */
 
     /* Of a sampler's chains, private too: neither is a proof of anything. */
     double rhat, ess;  /* the worst of what was traced */

@@ -746,12 +746,16 @@ const struct verb verbs[] = {
                 "ratings. Records that cannot be used are dropped one by one, so that no one "
                 "person "
                 "decides whether there is a release. Each release is entered in a ledger.",
+                "Before anything is spent it prints how many ratings are outside the catalogue or "
+                "the range, and how many wishes of --user-privacy match nobody in the ratings: "
+                "such a wish decides nothing, since a refusal would show who is in them. Where "
+                "that looks wrong, and standard error is a terminal, it waits 5 seconds for "
+                "Ctrl-C. A wish above --epsilon has the release's epsilon.",
                 "With --mechanism posterior it releases one draw from the posterior instead, as "
                 "the paper does. What that promises is conditional on the sampler having "
                 "converged, which no run can show: it is for research, and its statement says "
                 "so. It has no delta; -k, --epochs (its rounds), --chains and --trace, which is "
-                "for your eyes alone, are for it too. A wish of --user-privacy that is above "
-                "--epsilon, or of somebody who is not in the ratings, is then refused.",
+                "for your eyes alone, are for it too.",
                 "Started as mpirun -n 8 dpmf train ..., eight processes work together, on one "
                 "machine "
                 "or several, each on its own users; RATINGS may be a directory that dpmf shard "

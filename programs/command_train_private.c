@@ -200,60 +200,78 @@ static void fill_sampler(const struct invocation *invocation,
     if (isnan(options->kappa)) options->kappa = -1;
 }
 
-static struct dpmf_private_options fill(const struct invocation *invocation) {
-    struct dpmf_private_options options = dpmf_private_options_default();
-    options.epsilon = options_number(invocation, OPTION_EPSILON);
-    if (command_has(invocation, OPTION_DELTA))
-        options.delta = options_number(invocation, OPTION_DELTA);
-    options.mechanism = invocation->value[OPTION_MECHANISM];
-    if (command_has(invocation, OPTION_RATING_RANGE)) {
-        double range[2];
-        options_range(invocation, OPTION_RATING_RANGE, range);
-        options.range_min = range[0];
-        options.range_max = range[1];
-    }
-    options.catalogue = invocation->value[OPTION_CATALOGUE];
-    options.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
-    options.item_features = invocation->value[OPTION_ITEM_FEATURES];
-    options.user_privacy = invocation->value[OPTION_USER_PRIVACY];
-    if (command_has(invocation, OPTION_DECLARED_USERS))
-        options.declared_users = options_count(invocation, OPTION_DECLARED_USERS);
-    options.population = invocation->value[OPTION_POPULATION];
-    options.ledger = invocation->value[OPTION_LEDGER];
-    if (command_has(invocation, OPTION_LEDGER_BUDGET))
-        options.ledger_budget = options_number(invocation, OPTION_LEDGER_BUDGET);
-    options.research = command_has(invocation, OPTION_RESEARCH);
-    options.has_insecure_seed = command_has(invocation, OPTION_INSECURE_NOISE_SEED);
-    if (options.has_insecure_seed)
-        options.insecure_seed = options_count(invocation, OPTION_INSECURE_NOISE_SEED);
-    fill_sampler(invocation, &options);
-    return options;
-}
-
 /* ---- what the curator is told ------------------------------------------------------------------ */
 
-static void tell_left_out(struct terminal *terminal, const struct dpmf_private_report *report) {
-    if (report->not_in_catalogue > 0)
-        terminal_note_print(terminal, "left out: %s of items that are not in the catalogue",
-                            text_count(report->not_in_catalogue, "rating").text);
-    if (report->out_of_range > 0)
-        terminal_note_print(terminal, "left out: %s outside the declared range",
-                            text_count(report->out_of_range, "rating").text);
-    if (report->users_left_out > 0)
-        terminal_note_print(terminal, "left out: %s who asked for it or have no ratings left",
-                            text_count(report->users_left_out, "user").text);
-    if (report->wishes > report->users_with_a_wish)
-        terminal_note_print(terminal,
-                            "%s of the wishes of --user-privacy are of nobody in the ratings",
-                            text_number(report->wishes - report->users_with_a_wish).text);
+/* A tenth of all is more than stray records. */
+static bool is_much(uint64_t part, uint64_t whole) {
+    return part >= whole / 10 + (whole % 10 != 0);
 }
 
-static void tell_warnings(struct terminal *terminal, const struct dpmf_private_options *options,
-                          const struct dpmf_private_report *report) {
+/* A note, or a warning that nothing silences when there are too many of them. */
+static bool tell_dropped(struct terminal *terminal, uint64_t dropped, uint64_t whole,
+                         const char *where, const char *what_to_check) {
+    if (dropped == 0) return false;
+    const bool alarms = is_much(dropped, whole);
+    const struct short_text ratings = text_count(whole, "rating");
+    if (alarms)
+        terminal_alert_print(terminal, "%s of %s %s %s: %s", text_number(dropped).text,
+                             ratings.text, dropped == 1 ? "is" : "are", where, what_to_check);
+    else
+        terminal_note_print(terminal, "left out: %s of %s, %s", text_number(dropped).text,
+                            ratings.text, where);
+    return alarms;
+}
+
+static bool tell_ratings(struct terminal *terminal, const struct dpmf_private_report *report) {
+    const uint64_t whole =
+        report->ratings + report->trimmed + report->not_in_catalogue + report->out_of_range;
+    bool alarms = tell_dropped(terminal, report->not_in_catalogue, whole, "outside the catalogue",
+                               "check how it spells its items");
+    alarms |= tell_dropped(terminal, report->out_of_range, whole, "outside the declared range",
+                           "check --rating-range");
+    if (report->users_left_out > 0)
+        terminal_note_print(terminal, "%s left out (opted out, or no usable ratings)",
+                            text_count(report->users_left_out, "user").text);
+    if (report->users > 0) return alarms;
+    terminal_alert_print(terminal, "no user is left: the release will hold nothing but noise");
+    return true;
+}
+
+/* A wish that matches nobody may be of someone who has never rated, or be spelled in another way than the ratings are: only the
+ * curator can know. */
+static bool tell_wishes(struct terminal *terminal, const struct dpmf_private_report *report) {
+    const struct short_text all = text_number(report->wishes);
+    const char *wishes = report->wishes == 1 ? "wish" : "wishes";
+    if (report->wishes_twice > 0)
+        terminal_note_print(
+            terminal, "%s of the wishes name%s a user again: the smallest epsilon counts",
+            text_count(report->wishes_twice, "row").text, report->wishes_twice == 1 ? "s" : "");
+    if (report->wishes_above > 0)
+        terminal_note_print(terminal, "%s of %s %s above --epsilon: the release's epsilon holds",
+                            text_number(report->wishes_above).text, all.text, wishes);
+    if (report->wishes_of_nobody == 0) return false;
+    terminal_alert_print(terminal, "%s of %s %s match%s nobody: check the ids",
+                         text_number(report->wishes_of_nobody).text, all.text, wishes,
+                         report->wishes_of_nobody == 1 ? "es" : "");
+    return true;
+}
+
+/* Before anything is spent: what the curator would want to have known. */
+static int tell_before_spending(void *self, const struct dpmf_private_report *report) {
+    enum { SECONDS_TO_INTERRUPT = 5 };
+    struct terminal *terminal = self;
+    terminal_progress_end(terminal);
+    bool alarms = tell_ratings(terminal, report);
+    alarms |= tell_wishes(terminal, report);
     if (report->catalogue_is_rated_set)
         terminal_warning_print(terminal,
                                "the catalogue is exactly the set of rated items: if it was "
                                "made from the ratings it is not public");
+    return terminal_wait_for_interrupt(terminal, alarms ? SECONDS_TO_INTERRUPT : 0);
+}
+
+static void tell_warnings(struct terminal *terminal, const struct dpmf_private_options *options,
+                          const struct dpmf_private_report *report) {
     if (options->catalogue_from_ratings)
         terminal_warning_print(terminal, "the release shows which items anyone has rated: the "
                                          "catalogue was taken from the ratings");
@@ -331,6 +349,8 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "not_in_catalogue", report->not_in_catalogue);
     dpmf_json_uint(json, "out_of_range", report->out_of_range);
     dpmf_json_uint(json, "users_left_out", report->users_left_out);
+    dpmf_json_uint(json, "wishes", report->wishes);
+    dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
     if (report->is_conditional) {
         dpmf_json_uint(json, "trimmed", report->trimmed);
         dpmf_json_double(json, "rhat", report->rhat);
@@ -370,6 +390,37 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+static struct dpmf_private_options fill(const struct invocation *invocation) {
+    struct dpmf_private_options options = dpmf_private_options_default();
+    options.epsilon = options_number(invocation, OPTION_EPSILON);
+    if (command_has(invocation, OPTION_DELTA))
+        options.delta = options_number(invocation, OPTION_DELTA);
+    options.mechanism = invocation->value[OPTION_MECHANISM];
+    if (command_has(invocation, OPTION_RATING_RANGE)) {
+        double range[2];
+        options_range(invocation, OPTION_RATING_RANGE, range);
+        options.range_min = range[0];
+        options.range_max = range[1];
+    }
+    options.catalogue = invocation->value[OPTION_CATALOGUE];
+    options.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
+    options.item_features = invocation->value[OPTION_ITEM_FEATURES];
+    options.user_privacy = invocation->value[OPTION_USER_PRIVACY];
+    if (command_has(invocation, OPTION_DECLARED_USERS))
+        options.declared_users = options_count(invocation, OPTION_DECLARED_USERS);
+    options.population = invocation->value[OPTION_POPULATION];
+    options.ledger = invocation->value[OPTION_LEDGER];
+    if (command_has(invocation, OPTION_LEDGER_BUDGET))
+        options.ledger_budget = options_number(invocation, OPTION_LEDGER_BUDGET);
+    options.research = command_has(invocation, OPTION_RESEARCH);
+    options.has_insecure_seed = command_has(invocation, OPTION_INSECURE_NOISE_SEED);
+    if (options.has_insecure_seed)
+        options.insecure_seed = options_count(invocation, OPTION_INSECURE_NOISE_SEED);
+    options.before_spending = tell_before_spending;
+    fill_sampler(invocation, &options);
+    return options;
+}
+
 int train_private_run(struct invocation *invocation) {
     const struct dpmf_private_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
@@ -401,7 +452,6 @@ int train_private_run(struct invocation *invocation) {
     if (rc != 0) return report_error_print(invocation, &error);
 
     terminal_progress_end(terminal);
-    tell_left_out(terminal, &report);
     tell_chains(terminal, &report);
     tell_warnings(terminal, &options, &report);
     tell_result(invocation, &options, &report);

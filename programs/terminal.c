@@ -145,6 +145,27 @@ void terminal_note_print(struct terminal *terminal, const char *format, ...) {
     va_end(arguments);
 }
 
+void terminal_alert_print(struct terminal *terminal, const char *format, ...) {
+    erase_line(terminal);
+    fputs("dpmf: warning: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    print_format(stderr, format, arguments);
+    va_end(arguments);
+}
+
+bool terminal_wait_for_interrupt(struct terminal *terminal, int seconds) {
+    enum { LOOKS = 20 }; /* a second */
+    const struct timespec moment = {.tv_nsec = 1000000000L / LOOKS};
+    if (seconds == 0 || !isatty(STDERR_FILENO)) return signals_heed() != 0;
+    erase_line(terminal);
+    fprintf(stderr,
+            "nothing has been spent yet; it begins in %d seconds, unless you press Ctrl-C\n",
+            seconds);
+    for (int i = 0; i < seconds * LOOKS && signals_heed() == 0; i++) nanosleep(&moment, NULL);
+    return signals_heed() != 0;
+}
+
 /* ---- progress ---------------------------------------------------------------------------------- */
 
 static void end_phase(struct terminal *terminal, double now) {

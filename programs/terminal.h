@@ -35,6 +35,13 @@ int terminal_error_print(int status, const char *hint, const char *format, ...) 
 int terminal_progress_show(void *self, const struct dpmf_progress *progress);
 void terminal_warning_print(void *self, const char *message);
 
+/* A warning that --quiet does not silence: of what cannot be taken back once it is done. */
+void terminal_alert_print(struct terminal *terminal, const char *format, ...) DPMF_PRINTF(2, 3);
+
+/* On a terminal, prints that it waits and gives its user so long to interrupt; elsewhere there is nobody to wait for.
+ * @return whether the run is to end */
+bool terminal_wait_for_interrupt(struct terminal *terminal, int seconds);
+
 /* Ends the progress line, if there is one, and the phase under way. */
 void terminal_progress_end(struct terminal *terminal);
 

@@ -47,6 +47,7 @@ void catalogue_free(struct catalogue *catalogue);
 struct user_wishes {
     struct factor_ids ids; /* indexed */
     double *epsilon;       /* at least 0, finite */
+    uint64_t n_twice;      /* rows of a user whom an earlier row names */
 };
 
 int user_wishes_read(const char *path, const struct dpmf_run *run, struct user_wishes *wishes,

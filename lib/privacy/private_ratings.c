@@ -68,7 +68,6 @@ struct builder {
     struct private_ratings_report *report;
     uint32_t *row_of_item;
     double *wish_scale; /* by wish */
-    uint8_t *wish_met;
     uint64_t file_bytes;
 };
 
@@ -87,7 +86,8 @@ static double scale_of(const struct builder *builder, const struct store_block *
                                     (size_t)(block->id_start[u + 1] - from));
     if (wish == UINT64_MAX) return 1;
     packing->counts.users_with_a_wish++;
-    __atomic_store_n(&builder->wish_met[wish], 1, __ATOMIC_RELAXED);
+    if (builder->options->users_of_wish)
+        __atomic_fetch_add(&builder->options->users_of_wish[wish], 1, __ATOMIC_RELAXED);
     return builder->wish_scale[wish];
 }
 
@@ -258,8 +258,7 @@ static int scale_wishes(struct builder *builder, struct dpmf_error *error) {
     double whole =
         options->delta > 0 ? accountant_mu(options->epsilon, options->delta) : options->epsilon;
     builder->wish_scale = memory_alloc((size_t)wishes->ids.n, sizeof *builder->wish_scale);
-    builder->wish_met = memory_alloc_zero((size_t)wishes->ids.n, 1);
-    if (!builder->wish_scale || !builder->wish_met) return error_no_memory(error);
+    if (!builder->wish_scale) return error_no_memory(error);
     for (uint64_t i = 0; i < wishes->ids.n; i++) {
         double epsilon = wishes->epsilon[i], scale = share_of(options, epsilon, whole);
         /* (0, delta) would still allow a little: who asks for 0 wants to be left out. */
@@ -295,16 +294,6 @@ static int pack_store(struct builder *builder, const struct dpmf_store *store,
     return code;
 }
 
-static void count_nobodies(const struct builder *builder) {
-    const struct user_wishes *wishes = builder->options->wishes;
-    struct private_ratings_report *report = builder->report;
-    for (uint64_t i = wishes ? wishes->ids.n : 0; i-- > 0;)
-        if (wishes->epsilon[i] > 0 && !builder->wish_met[i]) {
-            report->nobody = i;
-            report->wishes_of_nobody++;
-        }
-}
-
 int private_ratings_build(const struct dpmf_store *store,
                           const struct private_ratings_options *options, const struct dpmf_run *run,
                           struct private_ratings **out, struct private_ratings_report *report,
@@ -324,10 +313,8 @@ int private_ratings_build(const struct dpmf_store *store,
     if (code == 0 && ratings->on_disk)
         code = output_file_nameless(store_path(store), &ratings->file, error);
     if (code == 0) code = pack_store(&builder, store, run, error);
-    if (code == 0) count_nobodies(&builder);
     free(builder.row_of_item);
     free(builder.wish_scale);
-    free(builder.wish_met);
     if (code < 0) {
         private_ratings_free(ratings);
         return code;

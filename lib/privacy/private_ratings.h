@@ -31,6 +31,8 @@ struct private_ratings_options {
         longest; /* room is made for users of so many ratings even when none is there; 0: as needed */
     uint64_t memory; /* bytes; more goes to a nameless file */
     int threads;
+    uint64_t
+        *users_of_wish; /* by wish, set to 0 by the caller: users who have it; NULL: not wanted */
 };
 
 /* For the curator's eyes alone: none of it may reach a release. */
@@ -39,9 +41,7 @@ struct private_ratings_report {
     uint64_t not_in_catalogue, out_of_range;
     uint64_t users_left_out; /* who asked for epsilon 0, or have nothing left */
     uint64_t users_with_a_wish;
-    uint64_t trimmed;          /* ratings beyond max_ratings */
-    uint64_t wishes_of_nobody; /* above 0, of users whom the store does not know; ... */
-    uint64_t nobody;           /* ... the first of them in the file */
+    uint64_t trimmed; /* ratings beyond max_ratings */
     bool on_disk;
 };
 

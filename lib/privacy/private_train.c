@@ -59,34 +59,6 @@ struct private_run {
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-/* As much of an id as an error has room for. */
-struct short_id {
-    char text[41];
-};
-
-static struct short_id shorten(const struct factor_ids *ids, uint64_t i) {
-    struct short_id id = {""};
-    size_t n = (size_t)(ids->start[i + 1] - ids->start[i]);
-    memcpy(id.text, ids->bytes + ids->start[i], n < sizeof id.text ? n : sizeof id.text - 1);
-    return id;
-}
-
-/* A wish for more than everyone has is a misunderstanding that a conditional release does not settle by itself. */
-static int check_wishes(const struct private_run *self, struct dpmf_error *error) {
-    const struct user_wishes *wishes = &self->wishes;
-    for (uint64_t i = 0; i < wishes->ids.n && self->mechanism->is_conditional; i++) {
-        if (wishes->epsilon[i] <= self->options->epsilon) continue;
-        const struct short_id user = shorten(&wishes->ids, i);
-        int code = error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
-                             "user \"%s\" wishes for epsilon %g, which is above the release's %g",
-                             user.text, wishes->epsilon[i], self->options->epsilon);
-        error_hint(error, "leave the user out, who then has the epsilon of the release");
-        error_place(error, self->options->user_privacy, 0, 0);
-        return code;
-    }
-    return 0;
-}
-
 static int read_public(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     int code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
@@ -94,7 +66,7 @@ static int read_public(struct private_run *self, struct dpmf_error *error) {
         code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
     if (code == 0 && options->user_privacy)
         code = user_wishes_read(options->user_privacy, self->run, &self->wishes, error);
-    return code < 0 ? code : check_wishes(self, error);
+    return code;
 }
 
 /* ---- what all ranks must have been told ------------------------------------------------------- */
@@ -149,20 +121,6 @@ static int refuse_conditional(const struct private_run *self, struct dpmf_error 
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
-/* Nor is a wish of someone who is not there: most likely the ids are written in another way, and the wish would be lost. Who
- * is in the file is then known to be in the ratings, which the statement says. */
-static int check_nobodies(const struct private_run *self,
-                          const struct private_ratings_report *counts, struct dpmf_error *error) {
-    if (!self->mechanism->is_conditional || counts->wishes_of_nobody == 0) return 0;
-    const struct short_id user = shorten(&self->wishes.ids, counts->nobody);
-    int code = error_set(error, DPMF_ERR_INPUT_ID, "the ratings know nothing of %s\"%s\"",
-                         counts->wishes_of_nobody > 1 ? "several users here, such as " : "user ",
-                         user.text);
-    error_hint(error, "write ids as the ratings do, and take out who is not in them");
-    error_place(error, self->options->user_privacy, 0, 0);
-    return code;
-}
-
 static int make_coins(struct private_run *self, struct dpmf_error *error) {
     if (!self->options->has_insecure_seed) return secure_random_init(&self->coins, error);
     secure_random_init_insecure(&self->coins, ~self->options->insecure_seed);
@@ -187,7 +145,25 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
     return code;
 }
 
-static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
+/* A wish that matches nobody decides nothing, least of all whether there is a release: that would show who is in the ratings. It is
+ * counted, over all ranks, for the curator to see before anything is spent. */
+static int count_wishes(struct private_run *self, uint64_t *users_of_wish,
+                        struct dpmf_error *error) {
+    const struct user_wishes *wishes = &self->wishes;
+    struct dpmf_private_report *report = self->report;
+    int code = cluster_all_sum(self->cluster, users_of_wish, (size_t)wishes->ids.n, error);
+    if (code < 0) return code;
+    report->wishes = wishes->ids.n;
+    report->wishes_twice = wishes->n_twice;
+    for (uint64_t i = 0; i < wishes->ids.n; i++) {
+        report->wishes_of_nobody += users_of_wish[i] == 0;
+        report->wishes_above += wishes->epsilon[i] > self->options->epsilon;
+    }
+    return 0;
+}
+
+static int pack_ratings(struct private_run *self, uint64_t *users_of_wish,
+                        struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     const bool is_conditional = self->mechanism->is_conditional;
     struct dpmf_private_report *report = self->report;
@@ -204,15 +180,16 @@ static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
         .longest = self->cluster ? 1 : 0, /* a rank may have no users at all */
         .memory = self->memory / 2,
         .threads = self->threads,
+        .users_of_wish = users_of_wish,
     };
     int code = is_conditional ? make_coins(self, error) : 0;
     if (code == 0)
         code =
             private_ratings_build(self->share, &packing, self->run, &self->ratings, &counts, error);
     secure_random_wipe(&self->coins);
-    if (code == 0) code = check_nobodies(self, &counts, error);
     code = cluster_agree(self->cluster, code, error);
     if (code == 0) code = add_counts(self->cluster, &counts, error);
+    if (code == 0) code = count_wishes(self, users_of_wish, error);
     if (code < 0) return code;
     report->users = counts.users;
     report->ratings = counts.ratings;
@@ -220,12 +197,21 @@ static int pack_ratings(struct private_run *self, struct dpmf_error *error) {
     report->out_of_range = counts.out_of_range;
     report->users_left_out = counts.users_left_out;
     report->users_with_a_wish = counts.users_with_a_wish;
-    report->wishes = self->wishes.ids.n;
     report->trimmed = counts.trimmed;
     report->ratings_on_disk = counts.on_disk;
     report->catalogue_is_rated_set =
         !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
     return 0;
+}
+
+/* All ranks have room for the counts, or none goes on. */
+static int count_and_pack(struct private_run *self, struct dpmf_error *error) {
+    size_t n = (size_t)self->wishes.ids.n;
+    uint64_t *users_of_wish = memory_alloc_zero(n, sizeof *users_of_wish);
+    int code = cluster_agree(self->cluster, users_of_wish ? 0 : error_no_memory(error), error);
+    if (code == 0) code = pack_ratings(self, users_of_wish, error);
+    free(users_of_wish);
+    return code;
 }
 
 static int begin_statement(struct private_run *self, struct dpmf_error *error) {
@@ -418,9 +404,18 @@ static int check_output(const struct private_run *self, const char *output,
     return code;
 }
 
+/* The curator has the last word before anything is spent. */
+static int ask_curator(const struct private_run *self, struct dpmf_error *error) {
+    const struct dpmf_private_options *options = self->options;
+    if (!options->before_spending || options->before_spending(self->run->self, self->report) == 0)
+        return 0;
+    return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+}
+
 static int prepare(struct private_run *self, const char *output, struct dpmf_error *error) {
     int code = find_ledger(self, error);
     if (code == 0) code = check_ledger(self, output, error);
+    if (code == 0) code = ask_curator(self, error);
     return code < 0 ? code : reserve(self, error);
 }
 
@@ -500,7 +495,7 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     code = cluster_agree(self.cluster, code, error);
     if (code == 0) code = check_same(&self, error);
     if (code == 0) code = user_shares_take(store, self.cluster, &self.share, &first_user, error);
-    if (code == 0) code = pack_ratings(&self, error);
+    if (code == 0) code = count_and_pack(&self, error);
     if (code == 0) code = cluster_agree(self.cluster, begin_statement(&self, error), error);
     if (code == 0) code = publish(&self, output, error);
     if (code == 0) fill_report(&self, started);

@@ -52,7 +52,9 @@ struct statement {
     uint64_t declared_users;     /* as declared by the curator, 0: not */
     bool has_features;           /* public item features were used */
     bool
-        is_personalised; /* some users asked for a smaller epsilon; their wishes are taken as public */
+        is_personalised; /* a list of users with smaller epsilons was applied; it is taken as public */
+    bool
+        wishes_show_members; /* of 0.1.0's conditional ones: a list with anyone else in it was refused */
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */

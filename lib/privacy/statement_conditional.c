@@ -28,9 +28,8 @@ static void put_condition(struct statement_page *page, const struct statement *s
         "the end, the release would be epsilon-differentially private, with");
     statement_page_line(page, "\n      epsilon = %s      delta = 0\n",
                         statement_number_exact(statement->epsilon).text);
-    statement_page_say(
-        page, "for one user id with all its ratings, added or removed%s.",
-        statement->is_personalised ? "; users who asked for a smaller epsilon would have it" : "");
+    statement_page_say(page, "for one user id with all its ratings, added or removed.");
+    if (statement->is_personalised) statement_page_say(page, STATEMENT_WISHES);
     statement_page_line(page, "\nWhat can be said of the run that was made\n");
     statement_page_say(
         page,
@@ -102,7 +101,8 @@ static void put_rating(struct statement_page *page, const struct statement *stat
                              "have at most %s ratings with it%s. For others the figure above.",
                              statement_number_exact(figures->added).text,
                              statement_number_count(posterior->max_ratings).text,
-                             statement->is_personalised ? " and asked for no smaller epsilon" : "");
+                             statement->is_personalised ? " and are not in the list of smaller ones"
+                                                        : "");
     else
         statement_page_point(
             page,
@@ -137,10 +137,10 @@ static void put_conditions(struct statement_page *page, const struct statement *
             page,
             "That its random numbers (ChaCha20 under a key from the operating system) could not "
             "be predicted.");
-    if (statement->is_personalised)
+    if (statement->wishes_show_members)
         statement_page_point(
             page, "That users who asked for a smaller epsilon above 0 are in the ratings, and that "
-                  "anyone may know it: a list of wishes with others in it is refused.");
+                  "anyone may know it: a list of wishes with others in it was refused.");
 }
 
 /* ---- for specialists -------------------------------------------------------------------------- */

@@ -132,7 +132,7 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
     if (statement->has_features) dpmf_json_string(json, NULL, "the features of items");
     if (statement->is_personalised)
         dpmf_json_string(json, NULL, "which users asked for a smaller epsilon, and which one");
-    if (statement->is_personalised && statement_is_conditional(statement))
+    if (statement->wishes_show_members)
         dpmf_json_string(json, NULL, "that users who asked for one above 0 are in the ratings");
     dpmf_json_string(json, NULL, "the settings of the run");
     dpmf_json_end_array(json);

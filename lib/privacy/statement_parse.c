@@ -221,6 +221,16 @@ static int refuse(struct dpmf_error *error, const char *what) {
     return DPMF_ERR_MODEL_CORRUPT;
 }
 
+/* @return whether it is what would be written, or -1 without memory */
+static int is_written_so(const struct statement *statement, const struct statement_figures *figures,
+                         const char *text, size_t n) {
+    char *again = statement_json_make(statement, figures);
+    if (!again) return -1;
+    bool is_same = strlen(again) == n && memcmp(again, text, n) == 0;
+    free(again);
+    return is_same;
+}
+
 int statement_from_json_figures(const char *text, size_t n, struct statement *statement,
                                 struct statement_figures *figures, struct dpmf_error *error) {
     struct parsing parsing = {.statement = statement, .figures = figures};
@@ -230,10 +240,12 @@ int statement_from_json_figures(const char *text, size_t n, struct statement *st
     if (!take_object(&parsing, json_next(&parsing.json), take_top) ||
         json_next(&parsing.json).kind != JSON_END || !statement->mechanism)
         return refuse(error, "cannot be read");
-    char *again = statement_json_make(statement, figures);
-    if (!again) return error_no_memory(error);
-    bool is_same = strlen(again) == n && memcmp(again, text, n) == 0;
-    free(again);
+    int is_same = is_written_so(statement, figures, text, n);
+    if (is_same == 0 && statement->is_personalised && statement_is_conditional(statement)) {
+        statement->wishes_show_members = true;
+        is_same = is_written_so(statement, figures, text, n);
+    }
+    if (is_same < 0) return error_no_memory(error);
     return is_same ? 0 : refuse(error, "holds other words than this version writes");
 }
 

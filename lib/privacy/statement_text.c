@@ -60,9 +60,7 @@ static void put_promise(struct statement_page *page, const struct statement *sta
         "within the bounds below, and no further, whatever else anyone knows, and whatever is "
         "computed from the release later.",
         holds ? "is" : "would be");
-    if (statement->is_personalised)
-        statement_page_say(page, "Some users asked for a smaller epsilon than this one, and %s it.",
-                           holds ? "have" : "would have");
+    if (statement->is_personalised) statement_page_say(page, STATEMENT_WISHES);
     if (!holds) return;
     statement_page_say(
         page,
@@ -156,7 +154,8 @@ static void put_assumptions(struct statement_page *page, const struct statement 
     if (statement->has_features)
         statement_page_point(page, "What was given about the items, such as kind or year.");
     if (statement->is_personalised)
-        statement_page_point(page, "Which users asked for a smaller epsilon, and which one.");
+        statement_page_point(
+            page, "Which users are in the list of smaller epsilons, and with which one.");
     statement_page_point(page, "The settings of the run.");
 }
 

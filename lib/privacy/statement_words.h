@@ -14,6 +14,13 @@ enum {
         10, /* epsilon above which a conditional claim says nothing of a finite run */
 };
 
+/* What was done with a list of wishes: not that everyone who has one is in it, which nobody but the curator can know. */
+#define STATEMENT_WISHES                                                                           \
+    "The curator gave a list of users with smaller epsilons of their own, and it was applied: a "  \
+    "user whose id is in it contributed only as much as their own epsilon allows, and nothing if " \
+    "that is 0. Whether everyone who asked is in the list, under the id that the ratings have, "   \
+    "dpmf cannot know."
+
 /* The statement with these figures, whatever they are. @return text, or NULL without memory */
 char *statement_json_make(const struct statement *statement,
                           const struct statement_figures *figures);

@@ -19,7 +19,8 @@ struct reading {
     struct id_gather gather;
     double *epsilon;
     size_t epsilon_capacity;
-    bool is_known; /* where the columns are, from the first row */
+    uint64_t n_twice; /* rows of users who are there already */
+    bool is_known;    /* where the columns are, from the first row */
     size_t user_column, epsilon_column;
 };
 
@@ -84,9 +85,10 @@ static int keep_wish(struct reading *reading, const struct dpmf_field *user, dou
     if (!memory_reserve(&reading->epsilon, &reading->epsilon_capacity, (size_t)number + 1,
                         sizeof reading->epsilon[0]))
         return error_no_memory(error);
+    bool is_new = reading->gather.ids.n > n_before;
     /* Of two wishes the one that protects more. */
-    if (reading->gather.ids.n > n_before || epsilon < reading->epsilon[number])
-        reading->epsilon[number] = epsilon;
+    if (is_new || epsilon < reading->epsilon[number]) reading->epsilon[number] = epsilon;
+    reading->n_twice += !is_new;
     return 0;
 }
 
@@ -127,6 +129,7 @@ int user_wishes_read(const char *path, const struct dpmf_run *run, struct user_w
     if (code == 0) code = id_gather_finish(&reading.gather, &wishes->ids, error);
     if (code == 0) {
         wishes->epsilon = reading.epsilon;
+        wishes->n_twice = reading.n_twice;
         reading.epsilon = NULL;
     }
     id_gather_free(&reading.gather);

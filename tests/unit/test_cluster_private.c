@@ -36,7 +36,7 @@ struct world {
 static void write_wishes(const struct world *world) {
     FILE *file = fopen(world->wishes, "w");
     assert_non_null(file);
-    fprintf(file, "user,epsilon\n");
+    fprintf(file, "user,epsilon\nnobody,0\nnobody else,1\n");
     const struct triple *last = NULL;
     int n = 0;
     for (size_t i = 0; i < world->triples.n; i++) {
@@ -158,7 +158,16 @@ struct job {
     int code[RANKS_MAX];
     struct dpmf_error error[RANKS_MAX];
     struct dpmf_private_report report[RANKS_MAX];
+    int n_asked; /* times that a rank asked its curator before it spent anything */
+    bool is_stopped;
 };
+
+static int ask(void *self, const struct dpmf_private_report *report) {
+    struct job *job = self;
+    assert_int_equal(report->wishes_of_nobody, 2); /* of all ranks */
+    __atomic_fetch_add(&job->n_asked, 1, __ATOMIC_RELAXED);
+    return job->is_stopped;
+}
 
 static int take_away(void *self, const struct dpmf_progress *progress) {
     (void)progress;
@@ -227,6 +236,8 @@ static void expect_release(struct job *job, int n_ranks, const struct file_bytes
         if (job->code[r] != 0) fail_msg("rank %d: %s", r, job->error[r].message);
         assert_int_equal(job->report[r].users, job->report[0].users);
         assert_int_equal(job->report[r].users_left_out, 1);
+        assert_int_equal(job->report[r].wishes_of_nobody, 2);
+        assert_int_equal(job->report[r].wishes, job->report[r].users_with_a_wish + 2);
     }
     struct file_bytes made = read_tensors(job->output);
     assert_int_equal(made.n, wanted->n);
@@ -315,6 +326,22 @@ static void ranks_that_were_told_otherwise_are_found_out(void **state) {
     job.options.mechanism = "posterior";
     job.options.user_privacy = NULL;
     expect_failure(&job, 2, DPMF_ERR_USAGE_CONFLICT, "not in a cluster");
+    dpmf_store_close(set);
+    remove_shards(directory);
+}
+
+/* One rank asks, for all; what it is told holds for all. */
+static void the_first_rank_asks_before_anything_is_spent(void **state) {
+    struct world *world = *state;
+    char directory[TEMP_PATH_MAX];
+    struct dpmf_store *set = open_sharded(world, world->ratings, 4, directory);
+    struct job job = new_job(world, set, "biases");
+    job.options.has_insecure_seed = false;
+    job.options.before_spending = ask;
+    job.is_stopped = true;
+    expect_failure(&job, 4, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    assert_int_equal(job.n_asked, 1);
+    assert_int_equal(access(world->ledger, F_OK), -1);
     dpmf_store_close(set);
     remove_shards(directory);
 }
@@ -541,6 +568,8 @@ int main(void) {
                                         end_world),
         cmocka_unit_test_setup_teardown(one_store_is_shared_too, make_world, end_world),
         cmocka_unit_test_setup_teardown(ranks_that_were_told_otherwise_are_found_out, make_world,
+                                        end_world),
+        cmocka_unit_test_setup_teardown(the_first_rank_asks_before_anything_is_spent, make_world,
                                         end_world),
         cmocka_unit_test_setup_teardown(the_ledger_has_one_entry_a_release, make_world, end_world),
         cmocka_unit_test_setup_teardown(shards_together_are_the_store, make_world, end_world),

@@ -232,6 +232,74 @@ static void test_wishes(void **state) {
     catalogue_free(&catalogue);
 }
 
+/* ---- before anything is spent ----------------------------------------------------------------- */
+
+struct curator {
+    const char *ledger, *output;
+    int calls, answer;
+    struct dpmf_private_report seen;
+};
+
+static int look_at_counts(void *self, const struct dpmf_private_report *report) {
+    struct curator *curator = self;
+    curator->calls++;
+    curator->seen = *report;
+    assert_int_not_equal(access(curator->ledger, F_OK), 0); /* not touched yet */
+    assert_int_not_equal(access(curator->output, F_OK), 0);
+    return curator->answer;
+}
+
+static void expect_counts(const struct dpmf_private_report *report, uint64_t n_users) {
+    assert_int_equal(report->wishes, 5);
+    assert_int_equal(report->users_with_a_wish, 3);
+    assert_int_equal(report->wishes_of_nobody, 2);
+    assert_int_equal(report->wishes_twice, 2);
+    assert_int_equal(report->wishes_above, 1);
+    assert_int_equal(report->users + report->users_left_out, n_users);
+    assert_true(report->not_in_catalogue > 0);
+    uint64_t all = report->ratings + report->not_in_catalogue + report->out_of_range;
+    assert_true(all > 7900 && all < 8000); /* without those of the user who is left out */
+}
+
+/* The curator sees all counts, may end it there, and a wish that matches nobody ends nothing. */
+static void test_before_spending(void **state) {
+    struct world *world = *state;
+    static const char *const mechanisms[] = {"residual", "posterior"};
+    static const char text[] = "user,epsilon\n1,0.25\n2,0\n2,0.5\n3,7\nnobody,0.1\nnobody,0\nx,1\n";
+    static const char few[] = "item\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+    char items[TEMP_PATH_MAX];
+    temp_dir_write(world->wishes, text, sizeof text - 1);
+    temp_dir_file(&world->dir, "few.csv", items);
+    temp_dir_write(items, few, sizeof few - 1);
+    for (size_t m = 0; m < 2; m++) {
+        char ledger[TEMP_PATH_MAX];
+        struct curator curator = {.ledger = ledger, .output = world->output, .answer = 1};
+        struct dpmf_run run = dpmf_run_default();
+        struct dpmf_private_options options = good_options(world);
+        struct dpmf_private_report report;
+        temp_dir_file(&world->dir, mechanisms[m], ledger);
+        run.self = &curator;
+        options.mechanism = mechanisms[m];
+        options.rounds = m ? 5 : 0;
+        options.catalogue = items;
+        options.user_privacy = world->wishes;
+        options.ledger = ledger;
+        options.before_spending = look_at_counts;
+        unlink(world->output);
+        assert_int_equal(
+            dpmf_train_private(world->store, world->output, &options, &run, &report, NULL),
+            DPMF_ERR_BASE_CANCELLED);
+        assert_int_not_equal(access(ledger, F_OK), 0);
+        assert_int_not_equal(access(world->output, F_OK), 0);
+        curator.answer = 0;
+        assert_int_equal(
+            dpmf_train_private(world->store, world->output, &options, &run, &report, NULL), 0);
+        assert_int_equal(curator.calls, 2);
+        if (m == 0) expect_counts(&curator.seen, 400);
+        assert_int_equal(report.wishes_of_nobody, 2);
+    }
+}
+
 static int stop_at_once(void *self, const struct dpmf_progress *progress) {
     (void)self;
     return strcmp(progress->phase, "private releases") == 0;
@@ -255,7 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_release),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_budget),      cmocka_unit_test(test_wishes),
-        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_before_spending),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }

@@ -36,6 +36,7 @@ static void check_round_trip(const struct statement *statement) {
     assert_true(read.items == statement->items && read.declared_users == statement->declared_users);
     assert_true(read.has_features == statement->has_features &&
                 read.is_personalised == statement->is_personalised &&
+                read.wishes_show_members == statement->wishes_show_members &&
                 read.catalogue_from_ratings == statement->catalogue_from_ratings &&
                 read.is_research == statement->is_research &&
                 read.is_insecure == statement->is_insecure);
@@ -343,7 +344,8 @@ static void test_text(void **state) {
     text = text_of(statement);
     expect(text, "NOT COVERED: THE LIST OF ITEMS.", true);
     expect(text, "Which items there are", false);
-    expect(text, "asked for a smaller epsilon", true);
+    expect(text, "list of users with smaller epsilons", true);
+    expect(text, "and have it", false); /* who may have asked in vain, dpmf cannot know */
     expect(text, "about 6,000 users", true);
     free(text);
 
@@ -465,8 +467,14 @@ static void test_conditional_text(void **state) {
     expect(text, "AT THIS EPSILON THAT SAYS NOTHING", false);
     expect(text, "d would have to be below", true);
     expect(text, "added or removed: no better figure", true);
-    expect(text, "a list of wishes with others in it is refused", true);
+    expect(text, "dpmf cannot know", true);
+    expect(text, "with others in it was refused", false);
     free(text);
+    statement.wishes_show_members = true; /* as version 0.1.0 wrote it */
+    text = text_of(statement);
+    expect(text, "with others in it was refused", true);
+    free(text);
+    check_round_trip(&statement);
     statement.is_insecure = true;
     text = text_of(statement);
     expect(text, "NOT PRIVATE", true);

@@ -8,6 +8,8 @@ file is open.
 from __future__ import annotations
 
 import os
+import sys
+import time
 from pathlib import Path
 from typing import Any, Callable, Optional
 
@@ -19,7 +21,7 @@ from ._ratings import Reading, Store
 from ._run import Epoch, Run
 from ._values import (Struct, number, pair, path_bytes, plain, refuse_given, text_bytes,
                       whole)
-from .errors import PrivacyRefused, PrivacyWarning, usage, warn
+from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
 from .user import Shelf
 
 # What has no meaning in the other kind of run.
@@ -33,7 +35,10 @@ TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_
                 "stopped_early", "tiles_on_disk", "kernels")
 PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "releases", "seconds", "release_id",
                   "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
-                  "users_left_out", "wishes", "users_with_a_wish")
+                  "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
+                  "wishes_twice", "wishes_above")
+
+SECONDS_TO_INTERRUPT = 5
 
 OpenStore = Callable[[Run, Reading], Store]
 
@@ -154,10 +159,50 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
     return options
 
 
-def _tell(parameters: dict[str, Any], report: Any, file: ModelFile) -> None:
+def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
+    """What of the ratings is dropped: a tenth of them is more than stray records."""
+    alarms = 10 * part >= whole
+    if part:
+        warn(f"{part} of {whole} ratings {'is' if part == 1 else 'are'} outside {where}"
+             + (f": check {check}" if alarms else ", and left out"),
+             PrivacyWarning if alarms else DpmfWarning)
+    return part > 0 and alarms
+
+
+def _tell_wishes(report: Any) -> bool:
+    wishes = "wish" if report.wishes == 1 else "wishes"
+    if report.wishes_twice:
+        warn(f"user_privacy names users again in {report.wishes_twice} of its rows: the smallest "
+             "epsilon counts")
+    if report.wishes_above:
+        warn(f"{report.wishes_above} of {report.wishes} {wishes} above epsilon: the release's "
+             "epsilon holds")
+    if report.wishes_of_nobody:
+        match = "matches" if report.wishes_of_nobody == 1 else "match"
+        warn(f"{report.wishes_of_nobody} of {report.wishes} {wishes} {match} nobody: check the ids",
+             PrivacyWarning)
+    return bool(report.wishes_of_nobody)
+
+
+def _tell_before_spending(report: Any) -> None:
+    """What the curator would want to have known. On a terminal there is time to interrupt; where
+    warnings are errors, it ends here, and nothing is spent."""
+    whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range
+    alarms = [_tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
+              _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
+              _tell_wishes(report)]
+    if report.users == 0:
+        warn("no user is left: the release will hold nothing but noise", PrivacyWarning)
     if report.catalogue_is_rated_set:
         warn("the catalogue is exactly the set of rated items: if it was made from the ratings "
              "it is not public", PrivacyWarning)
+    if (any(alarms) or report.users == 0) and sys.stderr is not None and sys.stderr.isatty():
+        print("nothing has been spent yet; it begins in "
+              f"{SECONDS_TO_INTERRUPT} seconds, unless you interrupt it", file=sys.stderr)
+        time.sleep(SECONDS_TO_INTERRUPT)
+
+
+def _tell(parameters: dict[str, Any], file: ModelFile) -> None:
     if parameters["catalogue_from_ratings"]:
         warn("the release shows which items anyone has rated: the catalogue was taken from the "
              "ratings", PrivacyWarning)
@@ -180,6 +225,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
         # decide over everyone's release. The range is looked at later, for the same reason.
         store = open_store(run, reading._replace(skip_bad=True, rating_range=None))
         output = folder / "release"
+        options.put("before_spending", run.before_spending(_tell_before_spending))
         names = {str(folder / name): name
                  for name in ("catalogue", "item_features", "user_privacy")}
         run.call(lib.dpmf_train_private, store.pointer, os.fsencode(output), options.pointer,
@@ -189,5 +235,5 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     # The store is let go of here: a release has nothing to do with anyone's ratings.
     fitted = Fitted(file, items_are_texts=store.items_are_texts)
     fitted.report = plain(report[0], PRIVATE_REPORT)
-    _tell(parameters, report, file)
+    _tell(parameters, file)
     return fitted

@@ -43,12 +43,12 @@ class Progress(NamedTuple):
 ProgressCallback = Callable[[Progress], Any]
 
 
-class _Report:
-    """A progress that waits to be told, and what came of it."""
+class _Call:
+    """Something that the thread which called is to do, and what came of it."""
 
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.told = threading.Event()
+    def __init__(self, do: Callable[[], Any]) -> None:
+        self.do = do
+        self.done = threading.Event()
         self.stop = False
 
 
@@ -60,7 +60,8 @@ class Run:
         self.epochs: list[Epoch] = []
         self.total_epochs = 0
         self._progress = progress
-        self._reports: queue.SimpleQueue[_Report | None] = queue.SimpleQueue()
+        self._before_spending: Callable[[Any], None] | None = None
+        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._warnings: list[str] = []
         self._failure: BaseException | None = None
         self._last_phase = ""
@@ -72,6 +73,12 @@ class Run:
         self.pointer.progress = lib.dpmf_py_progress
         self.pointer.warn = lib.dpmf_py_warn
         self.pointer.self = self._handle
+
+    def before_spending(self, look: Callable[[Any], None]) -> Any:
+        """Has `look` called with the report of a private run, in the thread that calls, before
+        anything is spent; what it raises ends the run. @return the callback for the library"""
+        self._before_spending = look
+        return lib.dpmf_py_before_spending
 
     # ---- the thread that calls -------------------------------------------------------------------
 
@@ -87,7 +94,7 @@ class Run:
             except BaseException as failure:  # a bug in the binding: told where it can be seen
                 self._failure = self._failure or failure
             finally:
-                self._reports.put(None)
+                self._calls.put(None)
 
         thread = threading.Thread(target=work, name="dpmf")
         try:
@@ -108,29 +115,38 @@ class Run:
 
     def _tell_next(self, thread: threading.Thread) -> None:
         try:
-            report = self._reports.get(timeout=WAIT_SECONDS)
+            call = self._calls.get(timeout=WAIT_SECONDS)
         except queue.Empty:
             return
-        if report is None:
+        if call is None:
             thread.join()
-        elif self._progress is not None:
-            try:
-                report.stop = self._progress(report.progress) is False
-            finally:
-                report.told.set()
+            return
+        try:
+            call.stop = call.do() is False
+        finally:
+            call.done.set()
 
     # ---- the library's threads -------------------------------------------------------------------
 
-    def _ask(self, progress: Progress) -> bool:
-        """Has the calling thread tell of it. @return whether to go on"""
-        if self._progress is not None and self._failure is None:
-            report = _Report(progress)
-            self._reports.put(report)
-            while not report.told.wait(WAIT_SECONDS) and self._failure is None:
+    def _have_done(self, do: Callable[[], Any]) -> bool:
+        """Has the calling thread do it. @return whether to go on"""
+        if self._failure is None:
+            call = _Call(do)
+            self._calls.put(call)
+            while not call.done.wait(WAIT_SECONDS) and self._failure is None:
                 pass
-            if report.stop:
+            if call.stop:
                 return False
         return self._failure is None
+
+    def _ask(self, progress: Progress) -> bool:
+        """Has the calling thread tell of it. @return whether to go on"""
+        tell = self._progress
+        return self._failure is None if tell is None else self._have_done(lambda: tell(progress))
+
+    def on_before_spending(self, report: Any) -> bool:
+        look = self._before_spending
+        return look is None or self._have_done(lambda: look(report))
 
     def on_progress(self, progress: Any) -> bool:
         phase = ffi.string(progress.phase).decode()
@@ -172,6 +188,16 @@ def dpmf_py_epoch(handle: Any, epoch: Any) -> int:
     run: Run = ffi.from_handle(handle)
     try:
         return 0 if run.on_epoch(epoch) else 1
+    except BaseException as failure:
+        run.on_failure(failure)
+        return 1
+
+
+@ffi.def_extern()
+def dpmf_py_before_spending(handle: Any, report: Any) -> int:
+    run: Run = ffi.from_handle(handle)
+    try:
+        return 0 if run.on_before_spending(report) else 1
     except BaseException as failure:
         run.on_failure(failure)
         return 1
