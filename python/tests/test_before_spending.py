@@ -3,8 +3,8 @@ outside the catalogue, and that there is time to stop."""
 
 from __future__ import annotations
 
-import os
 import pty
+import signal
 import subprocess
 import sys
 import unittest
@@ -79,12 +79,15 @@ class BeforeSpending(FolderTest):
             % (sys.path, str(self.folder / "ledger")))
         end, terminal = pty.openpty()
         with open(terminal, "wb", buffering=0) as other:
-            process = subprocess.Popen([sys.executable, "-c", script], stderr=other)
+            process = subprocess.Popen([sys.executable, "-c", script], stderr=other,
+                                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         said = b""
         with open(end, "rb", buffering=0) as stream:
             while b"begins in" not in said:
-                said += stream.read(1)
-            process.send_signal(2)
+                piece = stream.read(1)
+                self.assertTrue(piece, said)
+                said += piece
+            process.send_signal(signal.SIGINT)
             self.assertNotEqual(process.wait(timeout=60), 0)
             try:
                 while more := stream.read(1000):

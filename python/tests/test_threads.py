@@ -12,10 +12,12 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 import dpmf
+from dpmf._run import Run
 from support import FolderTest, made_up
 
 
@@ -84,6 +86,23 @@ class Threads(unittest.TestCase):
         with self.assertRaisesRegex(LookupError, "enough"):
             model.fit(users, items, ratings)
         self.assertFalse(model.__sklearn_is_fitted__())
+
+    def test_an_end_that_was_not_heard_of(self):
+        """The thread of a call may be over before its end is taken from the queue: the next call must not take it."""
+        users, items, ratings = made_up()
+        tell_next = Run._tell_next
+
+        def late(run, thread):
+            thread.join(0.05)
+            if thread.is_alive():
+                tell_next(run, thread)
+
+        model = dpmf.Model(n_epochs=2, n_factors=2, progress=lambda event: None)
+        with mock.patch.object(Run, "_tell_next", late):
+            fit = threading.Thread(target=model.fit, args=(users, items, ratings), daemon=True)
+            fit.start()
+            fit.join(60)
+        self.assertTrue(model.__sklearn_is_fitted__())
 
 
 class Interrupts(FolderTest):

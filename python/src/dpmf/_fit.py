@@ -19,7 +19,7 @@ from ._ids import Ids
 from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
-from ._values import (Struct, number, pair, path_bytes, plain, refuse_given, text_bytes,
+from ._values import (Struct, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
                       whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
 from .user import Shelf
@@ -79,7 +79,7 @@ def _train_options(parameters: dict[str, Any]) -> Struct:
             options.put(name, number(name, parameters[name]))
     if parameters["decay"] is not None and not options.pointer.decay >= 0:
         # Below 0 is the library's word for the schedule of its own, not for a growing step.
-        raise usage(f"decay={parameters['decay']!r} is below 0",
+        raise usage(f"decay={shown(parameters['decay'])} is below 0",
                     "leave it out for the default schedule")
     options.put("deterministic", bool(parameters["deterministic"]))
     return options

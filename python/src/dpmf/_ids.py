@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._native import ffi, lib
+from ._values import shown
 from .errors import InputError
 
 Id = Union[int, str, bytes, np.integer]
@@ -53,7 +54,7 @@ def refuse_id(name: str, value: Any) -> InputError:
     if isinstance(value, str):
         hint = "this text has half of a surrogate pair, which no bytes stand for"
     return InputError(lib.DPMF_ERR_INPUT_ID,
-                      f"{name} is {value!r:.60}: an id is text or a whole number", hint)
+                      f"{name} is {shown(value)}: an id is text or a whole number", hint)
 
 
 # ---- columns of ids --------------------------------------------------------------------------
@@ -63,7 +64,7 @@ def _column(values: Any, name: str) -> Column:
     """A list as it is, since NumPy would make texts of a mixed one; anything else as an array."""
     if isinstance(values, (str, bytes)):
         raise InputError(lib.DPMF_ERR_INPUT_ID,
-                         f"{name} is one id, {values!r:.60}, and not a list of them")
+                         f"{name} is one text, and not a list of ids")
     if isinstance(values, (list, tuple)):
         return values
     if not hasattr(values, "__array__") and not isinstance(values, range):
@@ -71,7 +72,7 @@ def _column(values: Any, name: str) -> Column:
             return list(values)
         except TypeError:
             raise InputError(lib.DPMF_ERR_INPUT_ID,
-                             f"{name} is {values!r:.60}, and not a list of ids") from None
+                             f"{name} is a {type(values).__name__}, and not a list of ids") from None
     array = np.asarray(values)
     if array.ndim != 1:
         raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,

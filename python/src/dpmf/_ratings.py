@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 import numpy.typing as npt
 
+from ._frames import Frame, frame_of
 from ._ids import number_ids, pointer
 from ._native import ffi, lib
 from ._run import Run
-from ._values import Struct, path_bytes, text_bytes
+from ._values import Struct, path_bytes, shown, text_bytes
 from .errors import InputError, PrivacyRefused, usage
 
 NO_TIME = np.iinfo(np.int64).min  # as the library has it; NumPy's NaT is the same number
@@ -78,27 +79,19 @@ def _from_dense(matrix: Any) -> Columns:
     return Columns(users, items, data[users, items])
 
 
-def _role(name: Any) -> str:
-    """What a column of this name is for, by the rules for headers of files."""
-    text = str(name).encode("utf-8", "replace")
-    role = lib.dpmf_table_column_role(text, len(text))
-    if role != ffi.NULL:
-        return str(ffi.string(role).decode())
-    return "time" if str(name).lower() in ("time", "timestamp", "date", "datetime") else ""
-
-
-def _from_frame(frame: Any) -> Columns:
-    names = list(frame.columns)
-    found: dict[str, Any] = {}
-    for name in names:
-        found.setdefault(_role(name), name)
-    if not {"user", "item", "rating"} <= set(found):
-        listed = ", ".join(map(str, names))
+def _from_frame(frame: Frame) -> Columns:
+    """The columns by their roles. What they are called is not repeated: where a file's header is missing, the names
+    are someone's record."""
+    found = {role: frame.places(role) for role in ("user", "item", "rating")}
+    if not all(len(places) == 1 for places in found.values()):
+        wrong = [role for role, places in found.items() if len(places) != 1]
         raise InputError(lib.DPMF_ERR_INPUT_HEADER,
-                         f"the columns {listed:.200} do not name users, items and ratings",
-                         "call them user, item and rating, or give three columns by themselves")
-    times = frame[found["time"]] if "time" in found else None
-    return Columns(frame[found["user"]], frame[found["item"]], frame[found["rating"]], times)
+                         f"of the frame's {len(frame.names)} columns none, or more than one, is named as the "
+                         f"{wrong[0]} is",
+                         "call one each user, item and rating, or give three columns by themselves")
+    users, items, ratings = (frame.column(places[0]) for places in found.values())
+    times = frame.places("time")
+    return Columns(users, items, ratings, frame.column(times[0]) if times else None)
 
 
 def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None) -> Columns:
@@ -111,8 +104,9 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
         raise usage("timestamps go with users, items and ratings")
     if hasattr(users, "tocoo"):
         return _from_sparse(users)
-    if hasattr(users, "columns") and hasattr(users, "__getitem__"):
-        return _from_frame(users)
+    frame = frame_of(users)
+    if frame is not None:
+        return _from_frame(frame)
     if isinstance(users, tuple) and len(users) in (3, 4):
         return Columns(*users)
     return _from_dense(users)
@@ -138,7 +132,7 @@ def _values(ratings: Any, skip_bad: bool) -> npt.NDArray[Any]:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number and not skip_bad:
             raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
-                             f"ratings[{place}] is {value!r:.60}, which is not a number")
+                             f"ratings[{place}] is {shown(value)}, which is not a number")
         values[place] = value if is_number else np.nan
     return values
 

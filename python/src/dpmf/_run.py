@@ -87,6 +87,7 @@ class Run:
         """Calls a function of the library with these arguments and an error, and waits for it."""
         error = new_error()
         codes: list[int] = []
+        self._calls = queue.SimpleQueue()  # the end of an earlier call may not be taken for this one's
 
         def work() -> None:
             try:
@@ -101,9 +102,12 @@ class Run:
             thread.start()
         except BaseException as failure:
             self._failure = self._failure or failure
-        while thread.is_alive():
+        is_over = False
+        while not is_over:
             try:
-                self._tell_next(thread)
+                while thread.is_alive():
+                    self._tell_next(thread)
+                is_over = True
             except BaseException as failure:  # KeyboardInterrupt above all: the work is ended first
                 self._failure = self._failure or failure
         for message in self._warnings:
@@ -123,6 +127,9 @@ class Run:
             return
         try:
             call.stop = call.do() is False
+        except BaseException:
+            call.stop = True  # known before the library's thread goes on
+            raise
         finally:
             call.done.set()
 

@@ -1,4 +1,8 @@
-"""The small public tables of a private run: from Python objects to files that the library reads."""
+"""The small public tables of a private run: from Python objects to files that the library reads.
+
+Lists, arrays, series, dicts and frames are read as what they are. What cannot be understood is refused by its
+shape and the names of its columns, before any rating is looked at.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,11 @@ from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 
+from ._frames import Frame, frame_of, frame_of_dict, is_column, role_of, values_of
 from ._ids import id_bytes, refuse_id
 from ._native import lib
-from ._values import is_path, number, path_bytes, text_bytes
-from .errors import told, usage
+from ._values import is_path, number, path_bytes
+from .errors import InputError, UsageError, told, usage
 
 
 def file_of(value: Any, path: Path, write: Callable[[Any, Any], None]) -> bytes:
@@ -33,35 +38,142 @@ def _id_text(name: str, value: Any) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def write_catalogue(catalogue: Iterable[Any], table: Any) -> None:
+def _the_column(frame: Frame, what: str, places: list[int], named: str) -> Any:
+    """The one column that is meant."""
+    if len(places) == 1:
+        return frame.column(places[0])
+    how = "none" if not places else str(len(places))
+    raise InputError(lib.DPMF_ERR_INPUT_HEADER,
+                     f"{how} of the {len(frame.names)} columns of {what} could be {named}",
+                     f"call one column {named}, or give it by itself")
+
+
+# ---- catalogues --------------------------------------------------------------------------------
+
+
+def _refuse_shape(value: Any) -> UsageError:
+    return usage(f"catalogue is a {type(value).__name__}, which is no list of items",
+                 "give a list of all items, a frame with a column of them, or a file")
+
+
+def _catalogue_of_frame(value: Any, frame: Frame) -> list[Any]:
+    """The column of items or, where it has that name, the index of the frame."""
+    places = frame.places("item")
+    index = getattr(value, "index", None)
+    name = getattr(index, "name", None)
+    if not places and isinstance(name, str) and role_of(name) == "item":
+        return values_of(index)
+    return values_of(_the_column(frame, "catalogue", places, "item"))
+
+
+def _catalogue_of_dict(catalogue: Mapping[Any, Any]) -> list[Any]:
+    """Columns by their names, or items with something about each."""
+    frame = frame_of_dict(catalogue)
+    return list(catalogue) if frame is None else _catalogue_of_frame(catalogue, frame)
+
+
+def catalogue_items(catalogue: Any) -> list[Any]:
+    """The items of a list, an array, a series, a dict or a frame."""
+    if isinstance(catalogue, Mapping):
+        return _catalogue_of_dict(catalogue)
+    frame = frame_of(catalogue)
+    if frame is not None:
+        return _catalogue_of_frame(catalogue, frame)
+    if getattr(catalogue, "ndim", 1) != 1:
+        raise usage(f"catalogue has {catalogue.ndim} dimensions, and a list of items has one")
+    if not isinstance(catalogue, Iterable) and not is_column(catalogue):
+        raise _refuse_shape(catalogue)
+    return values_of(catalogue)
+
+
+def write_catalogue(catalogue: Any, table: Any) -> None:
     table.writerow(["item"])
-    for place, item in enumerate(catalogue):
+    for place, item in enumerate(catalogue_items(catalogue)):
         table.writerow([_id_text(f"catalogue[{place}]", item)])
 
 
+# ---- wishes ------------------------------------------------------------------------------------
+
+
+def _epsilon_places(frame: Frame) -> list[int]:
+    return [place for place, name in enumerate(frame.names)
+            if name.strip().lower() in ("epsilon", "eps")]
+
+
+def _wishes_of_frame(frame: Frame) -> list[tuple[Any, Any]]:
+    users = _the_column(frame, "user_privacy", frame.places("user"), "user")
+    epsilons = _the_column(frame, "user_privacy", _epsilon_places(frame), "epsilon")
+    return list(zip(values_of(users), values_of(epsilons)))
+
+
+def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
+    """Users and epsilons, of a dict, a frame with both columns, or a series of epsilons by user."""
+    if isinstance(wishes, Mapping):
+        frame = frame_of_dict(wishes)
+        return list(wishes.items()) if frame is None else _wishes_of_frame(frame)
+    frame = frame_of(wishes)
+    if frame is not None:
+        return _wishes_of_frame(frame)
+    if hasattr(wishes, "index") and hasattr(wishes, "to_numpy"):  # a series of pandas
+        return list(zip(values_of(wishes.index), values_of(wishes)))
+    raise usage("user_privacy is a dict of users and epsilons, a frame with these columns, or a file")
+
+
 def write_wishes(wishes: Any, table: Any) -> None:
-    if not isinstance(wishes, Mapping):
-        raise usage("user_privacy is a dict of users and epsilons, or a file")
+    """Whose wish is at fault is not said: ids of people belong in no message of a private run."""
     table.writerow(["user", "epsilon"])
-    for user, epsilon in wishes.items():
-        table.writerow([_id_text("a user of user_privacy", user),
-                        repr(number("user_privacy", epsilon))])
+    for user, epsilon in _wishes(wishes):
+        text = id_bytes(user)
+        if text is None:
+            raise InputError(lib.DPMF_ERR_INPUT_ID, f"a user of user_privacy is a {type(user).__name__}: "
+                             "an id is text or a whole number")
+        try:
+            wish = number("user_privacy", epsilon)
+        except UsageError:
+            raise usage(f"an epsilon of user_privacy is a {type(epsilon).__name__}, not a number") from None
+        table.writerow([text.decode("utf-8", "surrogateescape"), repr(wish)])
+
+
+# ---- features ----------------------------------------------------------------------------------
 
 
 def _cell(value: Any) -> str:
     is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
-    return "" if value is None or is_nan else text_bytes("item_features", value).decode(
-        "utf-8", "surrogateescape")
+    if value is None or is_nan:
+        return ""
+    if not isinstance(value, (str, bool, int, float, np.number, np.bool_)):
+        raise usage(f"item_features has a {type(value).__name__}, which is neither text nor a number",
+                    'several categories are one text: "comedy|drama"')
+    text = str(value)
+    if "\0" in text:
+        raise usage("item_features has a text with a NUL in it")
+    return text
 
 
-def write_features(features: Any, table: Any) -> None:
+def _features_of_frame(frame: Frame) -> tuple[list[str], list[tuple[Any, ...]]]:
+    places = frame.places("item")
+    items = values_of(_the_column(frame, "item_features", places, "item"))
+    others = [place for place in range(len(frame.names)) if place != places[0]]
+    rows = list(zip(items, *(values_of(frame.column(place)) for place in others)))
+    return [frame.names[place] for place in others], rows
+
+
+def _features(features: Any) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """The names of features, and for each item a row of them."""
+    frame = frame_of_dict(features) if isinstance(features, Mapping) else frame_of(features)
+    if frame is not None:
+        return _features_of_frame(frame)
     is_table = isinstance(features, Mapping) and all(
         isinstance(row, Mapping) for row in features.values())
     if not is_table:
-        raise usage("item_features is a dict of items and what is known about each, or a file",
+        raise usage("item_features is a dict of items and what is known about each, a frame, or a file",
                     'for example: {"dune": {"genre": "sci-fi", "year": 1984}}')
     names = list(dict.fromkeys(name for row in features.values() for name in row))
+    return names, [(item, *(row.get(name) for name in names)) for item, row in features.items()]
+
+
+def write_features(features: Any, table: Any) -> None:
+    names, rows = _features(features)
     table.writerow(["item", *map(_cell, names)])
-    for item, row in features.items():
-        table.writerow([_id_text("an item of item_features", item),
-                        *(_cell(row.get(name)) for name in names)])
+    for item, *row in rows:
+        table.writerow([_id_text("an item of item_features", item), *map(_cell, row)])

@@ -5,8 +5,30 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ._native import ffi, lib
 from .errors import UsageError, usage
+
+
+def shown(value: Any) -> str:
+    """A parameter in a message: a short text or a number as it is, and of anything else its kind alone, because
+    tables, lists and dicts hold people."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes, os.PathLike, np.number)):
+        text = repr(value)
+        return text if len(text) <= 60 else f"{text[:56]}..."
+    if isinstance(value, tuple) and len(value) == 2 and all(map(_is_scalar, value)):
+        return f"({shown(value[0])}, {shown(value[1])})"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"<{value.__name__}>"
+    try:
+        return f"<{type(value).__name__} of {len(value)}>"
+    except TypeError:
+        return f"<{type(value).__name__}>"
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.number))
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
@@ -14,9 +36,9 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     try:
         result = int(value)
     except (TypeError, ValueError, OverflowError):
-        raise usage(f"{name}={value!r} is not a whole number") from None
+        raise usage(f"{name}={shown(value)} is not a whole number") from None
     if isinstance(value, (str, bytes, bool)) or result != value or not low <= result <= high:
-        raise usage(f"{name}={value!r} is not a whole number from {low} to {high}")
+        raise usage(f"{name}={shown(value)} is not a whole number from {low} to {high}")
     return result
 
 
@@ -27,7 +49,7 @@ def number(name: str, value: Any) -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise usage(f"{name}={value!r} is not a number") from None
+        raise usage(f"{name}={shown(value)} is not a number") from None
 
 
 def pair(name: str, value: Any) -> tuple[float, float]:
@@ -35,7 +57,7 @@ def pair(name: str, value: Any) -> tuple[float, float]:
     try:
         low, high = value
     except (TypeError, ValueError):
-        raise usage(f"{name}={value!r} is not a pair of numbers",
+        raise usage(f"{name}={shown(value)} is not a pair of numbers",
                     f"for example: {name}=(1, 5)") from None
     return number(name, low), number(name, high)
 
@@ -48,18 +70,20 @@ def memory_bytes(memory: Any) -> int:
         return whole("memory", memory, 1, 2**63)
     size = ffi.new("uint64_t *")
     if lib.dpmf_parse_size(text_bytes("memory", memory), size) != 0:
-        raise usage(f"memory={memory!r} is not a size", 'for example: memory="2GiB"')
+        raise usage(f"memory={shown(memory)} is not a size", 'for example: memory="2GiB"')
     return int(size[0])
 
 
 def text_bytes(name: str, value: Any) -> bytes:
     """A text for the library, where it ends at the first NUL."""
+    if not isinstance(value, str):
+        raise usage(f"{name}={shown(value)} is not a text")
     try:
-        data = str(value).encode("utf-8", "surrogateescape")
+        data = value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        raise usage(f"{name}={value!r:.60} is not text: it has half of a surrogate pair") from None
+        raise usage(f"{name}={shown(value)} is not text: it has half of a surrogate pair") from None
     if b"\0" in data:
-        raise usage(f"{name}={value!r:.60} has a NUL in it")
+        raise usage(f"{name}={shown(value)} has a NUL in it")
     return data
 
 

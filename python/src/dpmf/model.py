@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from ._ids import Id, Ids, pointer
 from ._native import ffi, lib
 from ._ratings import Reading, Store, check_form, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
-from ._values import is_path, memory_bytes, whole
+from ._values import is_path, memory_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
 from .statement import PrivacyStatement
@@ -47,15 +47,19 @@ class Model:
     rating_range : (float, float), optional
         The smallest and the largest rating there can be. Needed with `epsilon`, as those that were
         given are private; ratings outside are dropped then, and refused otherwise.
-    catalogue : list of items, or path, optional
-        All items that can be rated, whether anyone did or not; needed with `epsilon`. A file is in
-        one of the forms of docs/formats/catalogue.md.
+    catalogue : list of items, frame, dict, or path, optional
+        All items that can be rated, whether anyone did or not; needed with `epsilon`. Of a frame, the one
+        column (or the index) that is named as items are; of a dict, its keys, or that column if it is a dict of
+        columns. A file is in one of the forms of docs/formats/catalogue.md.
     mechanism : str
         "auto", or one that ``dpmf train --help`` lists, such as "residual" or "biases".
-    item_features : dict, or path, optional
-        What is publicly known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``.
-    user_privacy : dict, or path, optional
-        ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out.
+    item_features : dict, frame, or path, optional
+        What is publicly known about items: ``{item: {"genre": "comedy|drama", "year": 1999}}``, or a frame
+        with a column of items.
+    user_privacy : dict, frame, series, or path, optional
+        ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has columns of both, a
+        series has the users as its index. Whom no rating matches is counted in a warning, before
+        anything is spent, and decides nothing.
     population, ledger, ledger_budget : optional
         Whose budget is spent; the file in which that is recorded, by default the one of whoever runs
         this; how much epsilon the population may spend in all.
@@ -106,10 +110,10 @@ class Model:
         epsilon: Optional[float] = None,
         delta: float = 1e-5,
         rating_range: Optional[tuple[float, float]] = None,
-        catalogue: Union[Iterable[Id], PathLike, None] = None,
+        catalogue: Any = None,
         mechanism: str = "auto",
-        item_features: Union[Mapping[Any, Mapping[str, Any]], PathLike, None] = None,
-        user_privacy: Union[Mapping[Any, float], PathLike, None] = None,
+        item_features: Any = None,
+        user_privacy: Any = None,
         population: Optional[str] = None,
         ledger: Optional[PathLike] = None,
         random_state: Optional[int] = None,
@@ -184,10 +188,6 @@ class Model:
         return self
 
     def __repr__(self) -> str:
-        def shown(value: Any) -> str:
-            text = repr(value)
-            return text if len(text) <= 40 else f"{text[:36]}..."
-
         changed = [f"{name}={shown(getattr(self, name))}"
                    for name, default in self._defaults().items()
                    if not _same(getattr(self, name), default)]
@@ -241,7 +241,7 @@ class Model:
 
     def _run(self) -> Run:
         if self.progress is not None and not callable(self.progress):
-            raise usage(f"progress={self.progress!r:.60} is not a function",
+            raise usage(f"progress={shown(self.progress)} is not a function",
                         "for example: progress=print")
         return Run(whole("n_threads", self.n_threads, 0, 4096), memory_bytes(self.memory),
                    self.progress)
@@ -542,7 +542,7 @@ def _same(value: Any, default: Any) -> bool:
 
 def _unknown_user(user: Any) -> UnknownIdError:
     return UnknownIdError(lib.DPMF_ERR_MODEL_UNKNOWN_ID,
-                          f"the model does not know user {user!r:.80}",
+                          f"the model does not know user {shown(user)}",
                           "give their ratings: ratings={item: rating, ...}")
 
 
@@ -602,7 +602,7 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
     gives whole numbers where all of them are.
     """
     if ids not in ("auto", "int", "str"):
-        raise usage(f'ids={ids!r} is not "auto", "int" or "str"')
+        raise usage(f'ids={shown(ids)} is not "auto", "int" or "str"')
     file = ModelFile.open(path)
     info = file.info
     model = Model(n_threads=n_threads)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ._ids import Id, Ids, pointer
 from ._file import ModelFile
 from ._native import ffi, lib
+from ._values import shown
 from .errors import InputError, PrivacyRefused, UnknownIdError, check, new_error, usage, warn
 
 Ratings = Union[Mapping[Any, float], Tuple[Any, Any]]
@@ -51,7 +52,7 @@ class Shelf:
         found = self.items.find_one(item)
         if found < 0:
             raise UnknownIdError(lib.DPMF_ERR_MODEL_UNKNOWN_ID,
-                                 f"the model does not know item {item!r:.80}",
+                                 f"the model does not know item {shown(item)}",
                                  "ids are compared with those it was fitted on: see items_")
         return found
 
@@ -88,7 +89,7 @@ class Shelf:
         except (TypeError, ValueError, OverflowError):
             is_count = False
         if not is_count:
-            raise usage(f"n={n!r} is not a number of items", "for example: n=10")
+            raise usage(f"n={shown(n)} is not a number of items", "for example: n=10")
         return np.empty(min(int(n), self.file.count("item")), dtype=_SCORED)
 
     def ranked(self, scored: npt.NDArray[Any]) -> Recommendations:
@@ -181,10 +182,10 @@ class User:
                     value = float(np.float32(rating))
             except (TypeError, ValueError, OverflowError):
                 raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
-                                 f"the rating {rating!r:.60} is not a number") from None
+                                 f"the rating {shown(rating)} is not a number") from None
             if not np.isfinite(value):
                 raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE,
-                                 f"the rating {rating!r} is not finite")
+                                 f"the rating {shown(rating)} is not finite")
             warn_off_scale(self._shelf.file, np.array([value], dtype=np.float32))
         else:
             value = float("nan")

@@ -1,0 +1,107 @@
+"""Tables with named columns, of whatever library: how they are told from lists, and their columns found.
+
+A frame is known by what it offers, not by its type, and nothing in here makes a text of what is in one: columns
+hold people.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from ._native import ffi, lib
+from .errors import InputError
+
+TIMES = ("time", "timestamp", "date", "datetime")
+
+
+class Frame(NamedTuple):
+    """Columns by their places."""
+
+    names: Sequence[str]
+    column: Callable[[int], Any]
+
+    def places(self, role: str) -> list[int]:
+        """The columns that are named as this role is: "user", "item", "rating", "time", ..."""
+        return [place for place, name in enumerate(self.names) if role_of(name) == role]
+
+
+def role_of(name: str) -> str:
+    """What a column of this name is for, by the rules for headers of files."""
+    text = name.encode("utf-8", "replace")
+    role = lib.dpmf_table_column_role(text, len(text))
+    if role != ffi.NULL:
+        return str(ffi.string(role).decode())
+    return "time" if name.lower() in TIMES else ""
+
+
+def _name(name: Any) -> str:
+    """A column's name; what is none, such as a column itself, has none."""
+    return str(name) if isinstance(name, (str, int, np.integer)) else ""
+
+
+def frame_of(value: Any) -> Optional[Frame]:
+    """The named columns of a frame, a table or a structured array; None for anything else."""
+    schema = getattr(value, "schema", None)
+    if hasattr(schema, "names") and callable(getattr(value, "column", None)):  # of Arrow
+        return Frame(list(map(_name, schema.names)), value.column)
+    if hasattr(value, "columns") and hasattr(value, "__getitem__"):  # of pandas, polars and others
+        by_place = getattr(value, "iloc", None)
+        keys = list(value.columns)
+
+        def column(place: int) -> Any:
+            return value[keys[place]] if by_place is None else by_place[:, place]
+
+        return Frame(list(map(_name, keys)), column)
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    if names:  # a structured array of NumPy
+        return Frame(names, lambda place: value[names[place]])
+    return _by_protocol(value)
+
+
+def _by_protocol(value: Any) -> Optional[Frame]:
+    """What says only how it could be read, for a library that can."""
+    if hasattr(value, "__dataframe__"):
+        try:
+            from pandas.api.interchange import from_dataframe  # type: ignore[import]
+        except ImportError:
+            raise _unreadable(value, "pandas") from None
+        return frame_of(from_dataframe(value))
+    if hasattr(value, "__arrow_c_stream__"):
+        try:
+            import pyarrow  # type: ignore[import]
+        except ImportError:
+            raise _unreadable(value, "pyarrow") from None
+        return frame_of(pyarrow.table(value))
+    return None
+
+
+def _unreadable(value: Any, wanted: str) -> InputError:
+    return InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                      f"a {type(value).__name__} cannot be read without {wanted}, which is not installed",
+                      "give its columns one by one, as arrays or lists")
+
+
+def is_column(value: Any) -> bool:
+    """Whether this is a list of values, as columns of a table are."""
+    return isinstance(value, (list, tuple, range, np.ndarray)) or (
+        hasattr(value, "__array__") or hasattr(value, "to_pylist"))
+
+
+def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
+    """A dict of columns, by their names; None for a dict of something else."""
+    keys = list(value)
+    if not keys or not all(isinstance(key, str) and is_column(value[key]) for key in keys):
+        return None
+    return Frame(keys, lambda place: value[keys[place]])
+
+
+def values_of(column: Any) -> list[Any]:
+    """The values of a column, as Python has them."""
+    for name in ("to_pylist", "tolist", "to_list"):  # of Arrow, of NumPy and pandas, of polars
+        convert = getattr(column, name, None)
+        if callable(convert):
+            values = convert()
+            return values if isinstance(values, list) else [values]
+    return list(column)

@@ -1,0 +1,286 @@
+"""Frames, series, arrays, dicts and files, read as what they are; and that no message holds what is in them."""
+
+from __future__ import annotations
+
+import traceback
+import unittest
+import warnings
+
+import numpy as np
+
+import dpmf
+from support import FolderTest, made_up, private_model, quiet
+
+SECRETS = ("alice", "bob", "carol", "4711", "dune")
+
+
+class Column:
+    """A column of an Arrow table: its text shows what is in it, as that of a real one does."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None):
+        return np.array(self.values, dtype=dtype)
+
+    def __repr__(self):
+        return f"<ChunkedArray {self.values}>"
+
+    def to_pylist(self):
+        return list(self.values)
+
+
+class ArrowTable:
+    """What is used of a pyarrow.Table, which has its columns where others have the names of theirs."""
+
+    class Schema:
+        def __init__(self, names):
+            self.names = names
+
+    def __init__(self, **columns):
+        self.schema = self.Schema(list(columns))
+        self.column_names = list(columns)
+        self.columns = [Column(values) for values in columns.values()]
+
+    def column(self, place):
+        return self.columns[place]
+
+    def __getitem__(self, name):
+        return self.columns[self.column_names.index(name)]
+
+    def __len__(self):
+        return len(self.columns[0])
+
+    def to_pydict(self):
+        return {name: column.values for name, column in zip(self.column_names, self.columns)}
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise AssertionError("nobody here can read it")
+
+    def __repr__(self):
+        return f"<pyarrow.Table {self.to_pydict()}>"
+
+
+class Stream:
+    """Something that offers Arrow data and nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise AssertionError("nobody here can read it")
+
+    def __repr__(self):
+        return f"<Stream of {self.table!r}>"
+
+
+def pandas():
+    try:
+        import pandas
+    except ImportError:
+        raise unittest.SkipTest("there is no pandas")
+    return pandas
+
+
+class Interchange:
+    """A frame of the interchange protocol alone."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def __dataframe__(self, nan_as_null=False, allow_copy=True):
+        return self.frame.__dataframe__(nan_as_null, allow_copy)
+
+    def __repr__(self):
+        return repr(self.frame)
+
+
+def structured(names, *columns):
+    kinds = [np.asarray(column).dtype for column in columns]
+    return np.array(list(zip(*columns)), dtype=list(zip(names, kinds)))
+
+
+class Catalogues(FolderTest):
+    """Wrong catalogues do not spend."""
+
+    def setUp(self):
+        super().setUp()
+        self.ratings = made_up(n_users=200, n_items=40, n=3000)
+
+    def fit(self, catalogue):
+        with quiet():
+            return private_model(self.folder, catalogue=catalogue).fit(*self.ratings)
+
+    def test_read_as_what_they_are(self):
+        ids, titles = list(range(50)), [f"title {i}" for i in range(50)]
+        (self.folder / "items.csv").write_text("title,item\n" + "".join(f"title {i},{i}\n" for i in ids))
+        for catalogue in (ids, tuple(ids), np.arange(50), range(50), iter(ids), dict(zip(ids, titles)).keys(),
+                          dict(zip(ids, titles)), {i: {"title": "x"} for i in ids}, {"title": titles, "movieId": ids},
+                          {i: ["comedy", "drama"] for i in ids},
+                          ArrowTable(title=titles, item_id=ids), Column(ids),
+                          structured(["title", "movieId"], titles, ids),
+                          np.array(ids, dtype=object), list(map(str, ids)), self.folder / "items.csv"):
+            with self.subTest(kind=type(catalogue).__name__):
+                model = self.fit(catalogue)
+                self.assertEqual(list(map(int, model.items_)), ids)
+                self.assertEqual(model.report_["not_in_catalogue"], 0)
+
+    def test_pandas(self):
+        frames = pandas()
+        movies = frames.DataFrame({"title": [f"title {i}" for i in range(50)], "movieId": range(50)})
+        for catalogue in (movies, movies.movieId, movies.set_index("movieId"), movies.movieId.values,
+                          frames.Index(movies.movieId), movies.movieId.astype(str), movies.movieId.astype("category"),
+                          Interchange(movies)):
+            with self.subTest(kind=type(catalogue).__name__):
+                model = self.fit(catalogue)
+                self.assertEqual(list(map(int, model.items_)), list(range(50)))
+        # as index and as column is once too often only where both are columns
+        self.assertEqual(len(self.fit(movies.set_index("movieId", drop=False)).items_), 50)
+        for wrong in (movies[["title"]], movies.rename(columns={"movieId": "number"}),
+                      movies.assign(item=movies.movieId), movies.T):
+            with self.assertRaisesRegex(dpmf.InputError, "of the .* columns of catalogue could be item"):
+                self.fit(wrong)
+        self.assertFalse((self.folder / "ledger").exists() and self.spent_by_refusals())
+
+    def spent_by_refusals(self):
+        before = (self.folder / "ledger").read_bytes()
+        with self.assertRaises(dpmf.DpmfError):
+            self.fit({"title": ["x"], "year": [1999]})
+        return before != (self.folder / "ledger").read_bytes()
+
+    def test_refused_by_shape(self):
+        for wrong in ({"title": ["a", "b"], "year": [1, 2]}, {"item": [1], "movieId": [2]},
+                      ArrowTable(title=["a"], year=[1]), structured(["a", "b"], [1, 2], [3, 4]),
+                      np.zeros((3, 2), dtype=int), np.array(3), 5, object(), Stream(ArrowTable(item=[1])), [[1, 2]],
+                      [None], [1.5]):
+            with self.subTest(kind=type(wrong).__name__), self.assertRaises(dpmf.DpmfError):
+                self.fit(wrong)
+        self.assertFalse((self.folder / "ledger").exists())  # nothing was spent
+
+    def test_features_and_wishes_of_frames(self):
+        table = ArrowTable(movieId=list(range(50)), year=[1950 + i for i in range(50)], genre=["a|b", "b"] * 25)
+        wishes = ArrowTable(userId=[3, 4, 4], eps=[0.0, 0.5, 0.25])
+        with quiet():
+            model = private_model(self.folder, catalogue=table, item_features=table, user_privacy=wishes).fit(
+                *self.ratings)
+        self.assertTrue(model.privacy_["has_features"] and model.privacy_["personalised"])
+        self.assertEqual(model.report_["users_left_out"], 1)
+        self.assertEqual((model.report_["wishes"], model.report_["wishes_twice"]), (2, 1))
+        for name, wrong in (("user_privacy", ArrowTable(userId=[3], epsilon=[1.0], eps=[2.0])),
+                            ("user_privacy", ArrowTable(userId=[3], user=[3], eps=[2.0])),
+                            ("user_privacy", {"user": [3], "privacy": [1.0]}), ("user_privacy", [3, 4]),
+                            ("item_features", ArrowTable(year=[3])), ("item_features", {3: {"year": [1]}})):
+            with self.assertRaises(dpmf.DpmfError, msg=name):
+                private_model(self.folder, catalogue=range(50), **{name: wrong}).fit(*self.ratings)
+
+    def test_series_of_wishes(self):
+        frames = pandas()
+        wishes = frames.Series([0.0, 0.5], index=[3, 4])
+        with quiet():
+            model = private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
+        self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
+
+
+class Messages(FolderTest):
+    """No error, warning or repr holds what is in a table; of a record at fault at most that one."""
+
+    def said(self, call):
+        """All that a call says: warnings, and the exception with all that Python shows of it."""
+        told = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                call()
+            except Exception as failure:  # pylint: disable=broad-except
+                told.append(repr(failure))
+                told.extend(part for part in traceback.format_exception(failure) if "File " not in part)
+        told.extend(str(warning.message) for warning in caught)
+        return "\n".join(told)
+
+    def silent(self, call, but=()):
+        text = self.said(call)
+        for secret in SECRETS:
+            if secret not in but:
+                self.assertNotIn(secret, text)
+        return text
+
+    def table(self, names=("user", "item", "rating")):
+        return ArrowTable(**dict(zip(names, (["alice", "bob", "carol"], ["dune", "dune", "4711"], [4711, 3.0, 2.0]))))
+
+    def test_arrow_tables_are_read(self):
+        with quiet():
+            model = dpmf.Model(n_factors=1, n_epochs=1).fit(self.table())
+        self.assertEqual(sorted(model.users_), ["alice", "bob", "carol"])
+        with quiet():
+            model = private_model(self.folder, catalogue=["dune", "4711"]).fit(self.table())
+        self.assertEqual(model.report_["users"], 2)  # a rating of 4711 is off the scale
+
+    def test_frames_that_are_not_understood(self):
+        for fit in (dpmf.Model(n_epochs=1).fit, private_model(self.folder, catalogue=["a"]).fit):
+            for names in (("who", "what", "stars?"), ("user", "user_id", "rating"), ("alice", "dune", "4711")):
+                self.assertRegex(self.silent(lambda: fit(self.table(names))), "InputError")
+            self.assertRegex(self.silent(lambda: fit(Stream(self.table()))), "pyarrow|AssertionError")
+            for wrong in (self.table().columns, self.table()["user"], "alice", [self.table()], {"alice": "dune"},
+                          object(), [["alice", "dune", 4711]], self.table().to_pydict()):
+                self.assertRegex(self.silent(lambda: fit(wrong)), "Error")
+            for wrong in ("alice", 4711, self.table(), [["alice", "bob"], ["carol", "dune"]]):
+                self.silent(lambda: fit(wrong, ["dune", "dune"], [1, 2]))
+                self.silent(lambda: fit(["alice", "bob"], wrong, [1, 2]))
+                self.silent(lambda: fit(["alice", "bob"], ["dune", "dune"], wrong))
+
+    def test_pandas(self):
+        frames = pandas()
+        frame = frames.DataFrame(self.table(("alice", "dune", "4711")).to_pydict())
+        self.assertRegex(self.silent(lambda: dpmf.Model().fit(frame)), "InputError")
+        with_tuples = frames.DataFrame(self.table().to_pydict())
+        with_tuples.columns = frames.MultiIndex.from_tuples([("alice", 1), ("bob", 2), ("carol", 3)])
+        self.assertRegex(self.silent(lambda: dpmf.Model().fit(with_tuples)), "InputError")
+
+    def test_one_record_at_most(self):
+        fit = dpmf.Model(n_epochs=1).fit
+        self.silent(lambda: fit(["alice", "bob"], ["dune", "dune"], ["4711", 3]), but=["4711"])
+        self.silent(lambda: fit(["alice", ("bob", "carol")], ["dune", "dune"], [1, 3]))
+        self.silent(lambda: fit(["alice", 4711.5], ["dune", "dune"], [1, 3]), but=["4711"])
+
+    def test_private_runs(self):
+        def fit(users=("alice", "bob", "carol"), items=("dune", "dune", "x"), ratings=(1, 2, 3), **parameters):
+            settings = {"catalogue": ["dune", "x", "y"], **parameters}
+            return lambda: private_model(self.folder, **settings).fit(list(users), list(items), list(ratings))
+
+        self.silent(fit(ratings=["4711", 2, float("nan")]))
+        self.silent(fit(users=["alice", 4711.5, ("bob", "carol")]))
+        self.silent(fit(users=["alice", "", "carol" * 20000]))
+        self.silent(fit(ratings=[4711, 4711, 4711]))
+        for wishes in ({"alice": 0, "bob": "4711"}, {("alice", "bob"): 0}, {4711.5: 0}, {"alice": -4711},
+                       {"alice": float("nan")}, {"alice\n": 0}, {"carol" * 20000: 1}, {"alice": 4711, "Bob": 1}):
+            self.silent(fit(user_privacy=wishes))
+        path = self.folder / "wishes.csv"
+        for text in ("alice,bob\n", "user,epsilon\nalice,x4711\n", 'user,epsilon\n"alice,0\nbob,0\n', "alice;4711;3\n",
+                     "user,epsilon\nalice,0\nbob,0,5\n", "user,epsilon\n,1\n", "alice\n", "user,eps,epsilon\nalice,1,2\n"):
+            path.write_text(text)
+            self.assertIn("Error", self.silent(fit(user_privacy=path)))
+
+    def test_parameters_and_reprs(self):
+        table = self.table()
+        for name in dpmf.Model().get_params():
+            model = dpmf.Model(**{name: table})
+            for secret in SECRETS:
+                self.assertNotIn(secret, repr(model))
+            if name != "progress":
+                self.silent(lambda: model.fit(["a", "b"], ["x", "y"], [1, 2]))
+                self.silent(lambda: private_model(self.folder, **{"catalogue": ["x", "y"], name: table}).fit(
+                    ["a", "b"], ["x", "y"], [1, 2]))
+        shown = repr(dpmf.Model(epsilon=1, user_privacy={"alice": 0, "bob": 1}, catalogue=["dune", "4711"]))
+        self.assertEqual(shown, "Model(epsilon=1, catalogue=<list of 2>, user_privacy=<dict of 2>)")
+        with quiet():
+            fitted = dpmf.Model(n_factors=1, n_epochs=1).fit(table)
+        for thing in (fitted, fitted.fold_in({"dune": 3}), fitted._fitted, fitted._fitted.users, fitted._fitted.store):
+            for secret in SECRETS:
+                self.assertNotIn(secret, repr(thing))
+
+
+if __name__ == "__main__":
+    unittest.main()
