@@ -234,6 +234,25 @@ enum number_result number_parse_int64(const char *text, size_t n, int64_t *value
     return NUMBER_OK;
 }
 
+bool number_parse_whole(const char **text, size_t *n, uint64_t *value) {
+    const char *at = *text, *end = at + *n;
+    if (at < end && *at == '+') at++;
+    if (at == end) return false;
+    while (end - at > 1 && *at == '0') at++;
+    if (end - at > 19) return false;
+    uint64_t v = 0;
+    for (const char *digit = at; digit < end; digit++) {
+        unsigned d = (unsigned)(unsigned char)*digit - '0';
+        if (d > 9) return false;
+        v = v * 10 + d;
+    }
+    if (v > (uint64_t)INT64_MAX) return false;
+    *text = at;
+    *n = (size_t)(end - at);
+    *value = v;
+    return true;
+}
+
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 static size_t put_digits(uint64_t value, char *text) {

@@ -17,6 +17,10 @@ enum number_result number_parse_double(const char *text, size_t n, double *value
 /* [+-]digits, all n bytes, within int64. */
 enum number_result number_parse_int64(const char *text, size_t n, int64_t *value);
 
+/* A whole number of 0 .. 2^63-1, perhaps with a plus sign and leading zeroes, which are taken off: equal numbers are equal texts.
+ * @return whether it is one */
+bool number_parse_whole(const char **text, size_t *n, uint64_t *value);
+
 /* As dpmf_format_double and for int64; no NUL. @return the length (at most DPMF_DOUBLE_TEXT_MAX) */
 size_t number_format_double(double value, char *text);
 size_t number_format_int64(int64_t value, char *text);

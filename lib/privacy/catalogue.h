@@ -6,6 +6,7 @@
 #define DPMF_PRIVACY_CATALOGUE_H
 
 #include "model/factors.h"
+#include "store/id_form.h"
 
 struct dpmf_store;
 
@@ -43,15 +44,31 @@ bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf
 
 void catalogue_free(struct catalogue *catalogue);
 
-/* (user, epsilon) wishes, by user id; of two wishes of one user the smaller one. */
-struct user_wishes {
-    struct factor_ids ids; /* indexed */
-    double *epsilon;       /* at least 0, finite */
-    uint64_t n_twice;      /* rows of a user whom an earlier row names */
+/* A user in the list of wishes: the ids that are meant, spelled as the ratings would have them. */
+struct wish {
+    uint64_t id[ID_SPELLINGS]; /* places in the ids of all wishes */
+    size_t n;
 };
 
-int user_wishes_read(const char *path, const struct dpmf_run *run, struct user_wishes *wishes,
-                     struct dpmf_error *error);
+/* (user, epsilon) wishes, by user id; of two wishes for one id the smaller epsilon. */
+struct user_wishes {
+    struct factor_ids ids; /* indexed */
+    double *epsilon;       /* by id: at least 0, finite */
+    struct wish *wishes;
+    uint64_t n;       /* wishes: users in the list */
+    uint64_t n_twice; /* rows of a user whom an earlier row names */
+};
+
+/* `form` is that of the ratings' ids: what it could not hold is refused, in words that name no one. */
+int user_wishes_read(const char *path, const struct id_form *form, const struct dpmf_run *run,
+                     struct user_wishes *wishes, struct dpmf_error *error);
+
+/* How many wishes match nobody, given how many users of the ratings each id is. */
+uint64_t user_wishes_unmatched(const struct user_wishes *wishes, const uint64_t *users_of_id);
+
+/* How many want more than this epsilon. */
+uint64_t user_wishes_above(const struct user_wishes *wishes, double epsilon);
+
 void user_wishes_free(struct user_wishes *wishes);
 
 #endif

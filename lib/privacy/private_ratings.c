@@ -67,7 +67,7 @@ struct builder {
     struct private_ratings *ratings;
     struct private_ratings_report *report;
     uint32_t *row_of_item;
-    double *wish_scale; /* by wish */
+    double *wish_scale; /* by id of the wishes */
     uint64_t file_bytes;
 };
 
@@ -86,8 +86,8 @@ static double scale_of(const struct builder *builder, const struct store_block *
                                     (size_t)(block->id_start[u + 1] - from));
     if (wish == UINT64_MAX) return 1;
     packing->counts.users_with_a_wish++;
-    if (builder->options->users_of_wish)
-        __atomic_fetch_add(&builder->options->users_of_wish[wish], 1, __ATOMIC_RELAXED);
+    if (builder->options->users_of_id)
+        __atomic_fetch_add(&builder->options->users_of_id[wish], 1, __ATOMIC_RELAXED);
     return builder->wish_scale[wish];
 }
 

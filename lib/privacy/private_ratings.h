@@ -32,7 +32,7 @@ struct private_ratings_options {
     uint64_t memory; /* bytes; more goes to a nameless file */
     int threads;
     uint64_t
-        *users_of_wish; /* by wish, set to 0 by the caller: users who have it; NULL: not wanted */
+        *users_of_id; /* by id of the wishes: set to 0 by the caller, counted here; may be NULL */
 };
 
 /* For the curator's eyes alone: none of it may reach a release. */

@@ -61,11 +61,12 @@ struct private_run {
 
 static int read_public(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
+    const struct id_form form = store_id_form(self->store);
     int code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
     if (code == 0 && options->item_features)
         code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
     if (code == 0 && options->user_privacy)
-        code = user_wishes_read(options->user_privacy, self->run, &self->wishes, error);
+        code = user_wishes_read(options->user_privacy, &form, self->run, &self->wishes, error);
     return code;
 }
 
@@ -147,23 +148,19 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
 
 /* A wish that matches nobody decides nothing, least of all whether there is a release: that would show who is in the ratings. It is
  * counted, over all ranks, for the curator to see before anything is spent. */
-static int count_wishes(struct private_run *self, uint64_t *users_of_wish,
-                        struct dpmf_error *error) {
+static int count_wishes(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
     const struct user_wishes *wishes = &self->wishes;
     struct dpmf_private_report *report = self->report;
-    int code = cluster_all_sum(self->cluster, users_of_wish, (size_t)wishes->ids.n, error);
+    int code = cluster_all_sum(self->cluster, users_of_id, (size_t)wishes->ids.n, error);
     if (code < 0) return code;
-    report->wishes = wishes->ids.n;
+    report->wishes = wishes->n;
     report->wishes_twice = wishes->n_twice;
-    for (uint64_t i = 0; i < wishes->ids.n; i++) {
-        report->wishes_of_nobody += users_of_wish[i] == 0;
-        report->wishes_above += wishes->epsilon[i] > self->options->epsilon;
-    }
+    report->wishes_of_nobody = user_wishes_unmatched(wishes, users_of_id);
+    report->wishes_above = user_wishes_above(wishes, self->options->epsilon);
     return 0;
 }
 
-static int pack_ratings(struct private_run *self, uint64_t *users_of_wish,
-                        struct dpmf_error *error) {
+static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     const bool is_conditional = self->mechanism->is_conditional;
     struct dpmf_private_report *report = self->report;
@@ -180,7 +177,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_wish,
         .longest = self->cluster ? 1 : 0, /* a rank may have no users at all */
         .memory = self->memory / 2,
         .threads = self->threads,
-        .users_of_wish = users_of_wish,
+        .users_of_id = users_of_id,
     };
     int code = is_conditional ? make_coins(self, error) : 0;
     if (code == 0)
@@ -189,7 +186,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_wish,
     secure_random_wipe(&self->coins);
     code = cluster_agree(self->cluster, code, error);
     if (code == 0) code = add_counts(self->cluster, &counts, error);
-    if (code == 0) code = count_wishes(self, users_of_wish, error);
+    if (code == 0) code = count_wishes(self, users_of_id, error);
     if (code < 0) return code;
     report->users = counts.users;
     report->ratings = counts.ratings;
@@ -207,10 +204,10 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_wish,
 /* All ranks have room for the counts, or none goes on. */
 static int count_and_pack(struct private_run *self, struct dpmf_error *error) {
     size_t n = (size_t)self->wishes.ids.n;
-    uint64_t *users_of_wish = memory_alloc_zero(n, sizeof *users_of_wish);
-    int code = cluster_agree(self->cluster, users_of_wish ? 0 : error_no_memory(error), error);
-    if (code == 0) code = pack_ratings(self, users_of_wish, error);
-    free(users_of_wish);
+    uint64_t *users_of_id = memory_alloc_zero(n, sizeof *users_of_id);
+    int code = cluster_agree(self->cluster, users_of_id ? 0 : error_no_memory(error), error);
+    if (code == 0) code = pack_ratings(self, users_of_id, error);
+    free(users_of_id);
     return code;
 }
 

@@ -53,21 +53,9 @@ enum number_result field_rating(const char *text, size_t n, double *rating) {
 }
 
 bool field_whole(const char **text, uint32_t *n, uint64_t *value) {
-    const char *at = *text, *end = at + *n;
-    if (at < end && *at == '+') at++;
-    if (at == end) return false;
-    while (end - at > 1 && *at == '0') at++;
-    if (end - at > 19) return false;
-    uint64_t v = 0;
-    for (const char *digit = at; digit < end; digit++) {
-        unsigned d = (unsigned)(unsigned char)*digit - '0';
-        if (d > 9) return false;
-        v = v * 10 + d;
-    }
-    if (v > (uint64_t)INT64_MAX) return false;
-    *text = at;
-    *n = (uint32_t)(end - at);
-    *value = v;
+    size_t length = *n;
+    if (!number_parse_whole(text, &length, value)) return false;
+    *n = (uint32_t)length;
     return true;
 }
 

@@ -682,7 +682,8 @@ static int catalogue_taking(void) { return with_store(take_items); }
 static int wishes_reading(void) {
     struct user_wishes wishes;
     struct dpmf_error error;
-    int code = user_wishes_read(wishes_path, NULL, &wishes, &error);
+    int code =
+        user_wishes_read(wishes_path, &(struct id_form){.takes_text = true}, NULL, &wishes, &error);
     user_wishes_free(&wishes);
     return code;
 }

@@ -40,6 +40,8 @@ static const char *write_text(const struct temp_dir *dir, const char *name, cons
     return out;
 }
 
+static const struct id_form any_text = {.takes_text = true};
+
 /* ---- catalogues ------------------------------------------------------------------------------ */
 
 static void assert_ids(const struct factor_ids *ids, const char *expected) {
@@ -178,8 +180,9 @@ static void test_from_store(void **state) {
     assert_non_null(strstr(error.hint, "--catalogue-from-ratings"));
     assert_int_equal(catalogue_read_features(&catalogue, store_path(store), NULL, &error),
                      DPMF_ERR_INPUT_UNKNOWN_FORMAT);
-    assert_int_equal(user_wishes_read(store_path(store), NULL, &(struct user_wishes){0}, &error),
-                     DPMF_ERR_INPUT_UNKNOWN_FORMAT);
+    assert_int_equal(
+        user_wishes_read(store_path(store), &any_text, NULL, &(struct user_wishes){0}, &error),
+        DPMF_ERR_INPUT_UNKNOWN_FORMAT);
     catalogue_free(&catalogue);
     dpmf_store_close(store);
 }
@@ -447,35 +450,71 @@ static void test_movielens(void **state) {
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
+static const struct id_form whole = {.takes_whole = true},
+                            either = {.takes_text = true, .takes_whole = true};
+
 static void test_wishes(void **state) {
     static const struct {
         const char *text, *ids;
-        double epsilon[3];
+        double epsilon[4];
+        const struct id_form *form; /* NULL: texts */
+        uint64_t n, n_twice;        /* 0: as many as ids */
     } cases[] = {
-        {"user,epsilon\n", "", {0}},
-        {"user,epsilon\nann,0.5\nbob,0\n", "[ann][bob]", {0.5, 0}},
-        {"Eps,note,user_id\n.5,x,ann\n", "[ann]", {0.5}},
-        {"user, epsilon\nann, 2 \n", "[ann]", {2}},
-        {"ann,1e-3\nbob,7\n", "[ann][bob]", {0.001, 7}},
-        {"user,0.25\n", "[user]", {0.25}},
-        {"1::3\n2::4\n", "[1][2]", {3, 4}},
-        {"1 3\n2 4\n", "[1][2]", {3, 4}},
-        {"a,1\nb,2\na,3\nb,0.5\nc,-0\n", "[a][b][c]", {1, 0.5, 0}},
+        {"user,epsilon\n", "", {0}, NULL, 0, 0},
+        {"user,epsilon\nann,0.5\nbob,0\n", "[ann][bob]", {0.5, 0}, NULL, 0, 0},
+        {"Eps,note,user_id\n.5,x,ann\n", "[ann]", {0.5}, NULL, 0, 0},
+        {"user, epsilon\nann, 2 \n", "[ann]", {2}, NULL, 0, 0},
+        {" user ,EPSILON\nann,2\n", "[ann]", {2}, NULL, 0, 0},
+        {"ann,1e-3\nbob,7\n", "[ann][bob]", {0.001, 7}, NULL, 0, 0},
+        {"user,0.25\n", "[user]", {0.25}, NULL, 0, 0},
+        {"1::3\n2::4\n", "[1][2]", {3, 4}, NULL, 0, 0},
+        {"1 3\n2 4\n", "[1][2]", {3, 4}, NULL, 0, 0},
+        {"a,1\nb,2\na,3\nb,0.5\nc,-0\n", "[a][b][c]", {1, 0.5, 0}, NULL, 3, 2},
+        /* as other programs write tables */
+        {"\xEF\xBB\xBFuser,epsilon\r\nann,1\r\n\r\nbob,2", "[ann][bob]", {1, 2}, NULL, 0, 0},
+        {"\"user\";\"epsilon\"\n\"a;\"\"b\"\"\";\"0.5\"\n", "[a;\"b\"]", {0.5}, NULL, 0, 0},
+        {"user,epsilon\n 0001 ,1\n", "[ 0001 ]", {1}, NULL, 0, 0},
+        /* as the ratings spell them */
+        {"user,epsilon\n0001,0\n1,2\n+7,3\n", "[1][7]", {0, 3}, &whole, 2, 1},
+        {"user,epsilon\n0001,1\nann,0.5\n1,2\n", "[0001][1][ann]", {1, 1, 0.5}, &either, 3, 0},
+        {"user,epsilon\n1,2\n0001,1\n0001,0\n", "[1][0001]", {0, 0}, &either, 2, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct user_wishes wishes;
         struct dpmf_error error = {0};
         const char *path = write_text(*state, "wishes", cases[i].text);
-        if (user_wishes_read(path, NULL, &wishes, &error) != 0)
+        const struct id_form *form = cases[i].form ? cases[i].form : &any_text;
+        if (user_wishes_read(path, form, NULL, &wishes, &error) != 0)
             fail_msg("case %zu: %s", i, error.message);
         assert_ids(&wishes.ids, cases[i].ids);
         assert_non_null(wishes.ids.start);
         for (uint64_t u = 0; u < wishes.ids.n; u++) {
-            assert_true(wishes.epsilon[u] == cases[i].epsilon[u]);
+            if (wishes.epsilon[u] != cases[i].epsilon[u]) fail_msg("case %zu", i);
             assert_false(signbit(wishes.epsilon[u]));
         }
+        assert_int_equal(wishes.n, cases[i].n ? cases[i].n : wishes.ids.n);
+        assert_int_equal(wishes.n_twice, cases[i].n_twice);
         user_wishes_free(&wishes);
     }
+}
+
+/* A wish is met by any of the ids that it may mean. */
+static void test_unmatched_wishes(void **state) {
+    struct user_wishes wishes;
+    const char *path = write_text(*state, "wishes", "user,epsilon\n0001,1\nann,0.5\nbob,3\n");
+    assert_int_equal(user_wishes_read(path, &either, NULL, &wishes, NULL), 0);
+    assert_ids(&wishes.ids, "[0001][1][ann][bob]");
+    uint64_t users[4] = {0};
+    assert_int_equal(user_wishes_unmatched(&wishes, users), 3);
+    users[1] = 1;
+    assert_int_equal(user_wishes_unmatched(&wishes, users), 2);
+    users[0] = 2;
+    assert_int_equal(user_wishes_unmatched(&wishes, users), 2);
+    users[2] = users[3] = 1;
+    assert_int_equal(user_wishes_unmatched(&wishes, users), 0);
+    assert_int_equal(user_wishes_above(&wishes, 1), 1);
+    assert_int_equal(user_wishes_above(&wishes, 0.1), 3);
+    user_wishes_free(&wishes);
 }
 
 static void test_bad_wishes(void **state) {
@@ -483,38 +522,61 @@ static void test_bad_wishes(void **state) {
         const char *text;
         int code;
         int64_t line, column;
+        const struct id_form *form; /* NULL: texts */
     } cases[] = {
-        {"", DPMF_ERR_INPUT_EMPTY, 0, 0},
-        {"\n\n", DPMF_ERR_INPUT_EMPTY, 0, 0},
-        {"ann,1\nbob\n", DPMF_ERR_INPUT_COLUMNS, 2, 0},
-        {"ann,1\nbob,x\n", DPMF_ERR_INPUT_NUMBER, 2, 5},
-        {"ann,1\nbob,\n", DPMF_ERR_INPUT_NUMBER, 2, 5},
-        {"user,wish\nann,1\n", DPMF_ERR_INPUT_NUMBER, 1, 6},
-        {"ann,1\nbob,-0.1\n", DPMF_ERR_INPUT_OUT_OF_RANGE, 2, 5},
-        {"ann,inf\n", DPMF_ERR_INPUT_NOT_FINITE, 1, 5},
-        {"ann,nan\n", DPMF_ERR_INPUT_NOT_FINITE, 1, 5},
-        {"epsilon,user\n1,ann\n2,\n", DPMF_ERR_INPUT_ID, 3, 3},
-        {"ann,\"1\n", DPMF_ERR_INPUT_QUOTE, 1, 5},
+        {"", DPMF_ERR_INPUT_EMPTY, 0, 0, NULL},
+        {"\n\n", DPMF_ERR_INPUT_EMPTY, 0, 0, NULL},
+        {"ann,1\nbob\n", DPMF_ERR_INPUT_COLUMNS, 2, 0, NULL},
+        {"ann,1\nbob,x\n", DPMF_ERR_INPUT_NUMBER, 2, 5, NULL},
+        {"ann,1\nbob,\n", DPMF_ERR_INPUT_NUMBER, 2, 5, NULL},
+        {"user,wish\nann,1\n", DPMF_ERR_INPUT_NUMBER, 1, 6, NULL},
+        {"ann,1\nbob,-0.1\n", DPMF_ERR_INPUT_OUT_OF_RANGE, 2, 5, NULL},
+        {"ann,inf\n", DPMF_ERR_INPUT_NOT_FINITE, 1, 5, NULL},
+        {"ann,nan\n", DPMF_ERR_INPUT_NOT_FINITE, 1, 5, NULL},
+        {"epsilon,user\n1,ann\n2,\n", DPMF_ERR_INPUT_ID, 3, 3, NULL},
+        {"ann,\"1\n", DPMF_ERR_INPUT_QUOTE, 1, 5, NULL},
+        /* which column is meant? */
+        {"user,eps,epsilon\nann,1,0\n", DPMF_ERR_INPUT_HEADER, 1, 10, NULL},
+        {"user,epsilon,user_id\nann,1,0\n", DPMF_ERR_INPUT_HEADER, 1, 14, NULL},
+        {"user,Epsilon, epsilon\nann,1,0\n", DPMF_ERR_INPUT_HEADER, 1, 14, NULL},
+        {"id,name,epsilon\n1,ann,0\n", DPMF_ERR_INPUT_HEADER, 1, 9, NULL},
+        {"ann,0.5,x\n", DPMF_ERR_INPUT_HEADER, 1, 9, NULL},
+        /* 0,5 is not 0 */
+        {"user,epsilon\nann,0,5\n", DPMF_ERR_INPUT_COLUMNS, 2, 7, NULL},
+        {"user,epsilon,note\nann,1,x\nbob,1\n", DPMF_ERR_INPUT_COLUMNS, 3, 0, NULL},
+        {"user,epsilon\nann,\"0,5\"\n", DPMF_ERR_INPUT_NUMBER, 2, 5, NULL},
+        {"user\repsilon\rann\r1\r", DPMF_ERR_INPUT_COLUMNS, 1, 0, NULL},
+        /* a quote that was never closed does not swallow who follows */
+        {"user,epsilon\n\"ann,0\nbob,0\ncid\",1\n", DPMF_ERR_INPUT_ID, 2, 1, NULL},
+        /* no such id can be in such ratings, whoever is */
+        {"user,epsilon\n7,1\nann,1\n", DPMF_ERR_INPUT_ID, 3, 1, &whole},
+        {"user,epsilon\n7,1\n-3,1\n", DPMF_ERR_INPUT_ID, 3, 1, &whole},
+        {"user,epsilon\n7,1\n 8,1\n", DPMF_ERR_INPUT_ID, 3, 1, &whole},
+        {"user,epsilon\n9223372036854775808,1\n", DPMF_ERR_INPUT_ID, 2, 1, &whole},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct user_wishes wishes;
         struct dpmf_error error = {0};
         const char *path = write_text(*state, "wishes", cases[i].text);
-        int code = user_wishes_read(path, NULL, &wishes, &error);
+        const struct id_form *form = cases[i].form ? cases[i].form : &any_text;
+        int code = user_wishes_read(path, form, NULL, &wishes, &error);
         if (code != cases[i].code || error.line != cases[i].line || error.column != cases[i].column)
             fail_msg("case %zu: code %d at %lld:%lld", i, code, (long long)error.line,
                      (long long)error.column);
         assert_string_equal(error.file, path);
         assert_true(error.hint[0] != '\0');
         assert_null(wishes.epsilon);
-        assert_int_equal(user_wishes_read(path, NULL, &wishes, NULL), code);
+        assert_int_equal(user_wishes_read(path, form, NULL, &wishes, NULL), code);
+        /* Whose row it is, is not said. */
+        if (strstr(error.message, "ann") || strstr(error.hint, "ann")) fail_msg("case %zu", i);
     }
     char *long_id = malloc(70000);
     assert_non_null(long_id);
     memset(long_id, 'x', 69990);
     memcpy(long_id + 69990, ",1\n", 4);
     struct user_wishes wishes;
-    assert_int_equal(user_wishes_read(write_text(*state, "long", long_id), NULL, &wishes, NULL),
+    const char *path = write_text(*state, "long", long_id);
+    assert_int_equal(user_wishes_read(path, &any_text, NULL, &wishes, NULL),
                      DPMF_ERR_INPUT_ID_TOO_LONG);
     free(long_id);
 }
@@ -536,6 +598,7 @@ int main(void) {
         TEST(test_bad_features),
         TEST(test_movielens),
         TEST(test_wishes),
+        TEST(test_unmatched_wishes),
         TEST(test_bad_wishes),
     };
     return cmocka_run_group_tests_name("catalogue", tests, NULL, NULL);

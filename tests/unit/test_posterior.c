@@ -105,7 +105,10 @@ static struct posterior_data take_data(const struct world *world, uint64_t key) 
     bool has_wishes = access(world->wishes, F_OK) == 0;
     secure_random_init_insecure(&coins, key);
     assert_int_equal(catalogue_read(world->items, NULL, &catalogue, NULL), 0);
-    if (has_wishes) assert_int_equal(user_wishes_read(world->wishes, NULL, &wishes, NULL), 0);
+    if (has_wishes)
+        assert_int_equal(user_wishes_read(world->wishes, &(struct id_form){.takes_text = true},
+                                          NULL, &wishes, NULL),
+                         0);
     const struct private_ratings_options options = {.range_min = 1,
                                                     .range_max = 5,
                                                     .catalogue = &catalogue,

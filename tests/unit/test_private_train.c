@@ -205,7 +205,9 @@ static void test_wishes(void **state) {
     struct thread_pool *pool;
     temp_dir_write(world->wishes, text, sizeof text - 1);
     assert_int_equal(catalogue_read(world->items, NULL, &catalogue, NULL), 0);
-    assert_int_equal(user_wishes_read(world->wishes, NULL, &wishes, NULL), 0);
+    assert_int_equal(
+        user_wishes_read(world->wishes, &(struct id_form){.takes_text = true}, NULL, &wishes, NULL),
+        0);
     const struct private_ratings_options options = {.range_min = 1,
                                                     .range_max = 5,
                                                     .catalogue = &catalogue,

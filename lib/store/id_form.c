@@ -1,0 +1,107 @@
+/*
+ * From texts to the ids that the readers of ratings would make of them. The numbers go through number_parse_whole, as those of
+ * the readers do. Fed by what a store says about how it was read; feeds the wishes of users.
+ */
+#include "store/id_form.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "store/store.h"
+
+/* ---- the forms -------------------------------------------------------------------------------- */
+
+static const struct format_ids {
+    const char *format;
+    struct id_form form;
+} known_formats[] = {
+    {"csv", {.takes_text = true}},
+    {"tsv", {.takes_text = true}},
+    {"movielens", {.takes_text = true, .without = "::"}},
+    {"u.data", {.takes_text = true, .without = "\t"}},
+    {"inter", {.takes_text = true, .without = "\t"}},
+    {"netflix", {.takes_text = true, .without = ","}},
+    {"yahoo", {.takes_text = true, .without = "|"}},
+    {"libmf", {.takes_whole = true}},
+    {"matrixmarket", {.takes_whole = true, .from_one = true}},
+    {"jsonl", {.takes_text = true, .takes_whole = true, .is_utf8 = true}},
+};
+
+struct id_form id_form_of_format(const char *format) {
+    for (size_t i = 0; i < sizeof known_formats / sizeof known_formats[0]; i++)
+        if (strcmp(known_formats[i].format, format) == 0) return known_formats[i].form;
+    /* Databases and arrays have texts and numbers, each by itself. */
+    return (struct id_form){.takes_text = true, .takes_whole = true};
+}
+
+struct id_form id_form_either(const struct id_form *a, const struct id_form *b) {
+    bool same = a->without && b->without && strcmp(a->without, b->without) == 0;
+    return (struct id_form){
+        .takes_text = a->takes_text || b->takes_text,
+        .takes_whole = a->takes_whole || b->takes_whole,
+        .from_one = a->from_one && b->from_one,
+        .is_utf8 = a->is_utf8 && b->is_utf8,
+        .without = same ? a->without : NULL,
+    };
+}
+
+/* A store does not say by which reader its ids were made, so a wish means all that it could mean. */
+struct id_form store_id_form(const struct dpmf_store *store) {
+    (void)store;
+    return id_form_of_format("");
+}
+
+/* ---- spelling --------------------------------------------------------------------------------- */
+
+static bool is_utf8(const char *text, size_t n) {
+    for (size_t i = 0, step; i < n; i += step) {
+        step = utf8_sequence(text + i, n - i);
+        if (step == 0) return false;
+    }
+    return true;
+}
+
+static bool holds(const char *text, size_t n, const char *part) {
+    const size_t length = strlen(part);
+    for (size_t i = 0; i + length <= n; i++)
+        if (memcmp(text + i, part, length) == 0) return true;
+    return false;
+}
+
+/* What no reader takes for an id, or nobody could tell from a row that was not closed. @return NULL when there is none of it */
+static const char *find_fault(const struct id_form *form, const char *text, size_t n, int *code) {
+    *code = DPMF_ERR_INPUT_ID;
+    if (n == 0) return "the id is empty";
+    if (n > STORE_ID_MAX) {
+        *code = DPMF_ERR_INPUT_ID_TOO_LONG;
+        return "the id is longer than 64 KiB";
+    }
+    if (memchr(text, '\0', n)) return "the id holds a NUL byte";
+    if (memchr(text, '\n', n)) return "the id holds a line feed";
+    if (form->is_utf8 && !is_utf8(text, n))
+        return "the id is not UTF-8, as all ids of the ratings are";
+    return NULL;
+}
+
+static const char *why_no_text(const struct id_form *form) {
+    if (form->takes_text) return "the id holds what separates columns in the ratings";
+    if (form->from_one) return "the ids of the ratings are whole numbers from 1, and this is none";
+    return "the ids of the ratings are whole numbers, and this is none";
+}
+
+size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
+                     struct id_text out[ID_SPELLINGS], int *code, const char **why) {
+    const char *digits = text;
+    size_t n_digits = n, count = 0;
+    uint64_t number = 0;
+    *why = find_fault(form, text, n, code);
+    if (*why) return 0;
+    if (form->takes_text && !(form->without && holds(text, n, form->without)))
+        out[count++] = (struct id_text){text, n};
+    if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
+        !(form->from_one && number == 0) && (count == 0 || n_digits != n))
+        out[count++] = (struct id_text){digits, n_digits};
+    if (count == 0) *why = why_no_text(form);
+    return count;
+}

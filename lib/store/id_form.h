@@ -1,0 +1,39 @@
+/*
+ * Which ids an input can hold, and how it spells them: for ids that come from elsewhere than the ratings, such as the wishes of
+ * users, and must mean the same people. It follows from the formats of the inputs alone, never from the ratings.
+ */
+#ifndef DPMF_STORE_ID_FORM_H
+#define DPMF_STORE_ID_FORM_H
+
+#include "dpmf.h"
+
+struct id_form {
+    bool takes_text;     /* any text, kept as it is */
+    bool takes_whole;    /* whole numbers, without zeroes in front */
+    bool from_one;       /* no 0: rows of a matrix */
+    bool is_utf8;        /* nothing else can be read */
+    const char *without; /* what separates its columns, and so is in no id; NULL: nothing */
+};
+
+/* Of the ids that a format's reader makes; of a name that is not known, any. */
+struct id_form id_form_of_format(const char *format);
+
+/* Of a store's users, by what it says about how it was read. */
+struct id_form store_id_form(const struct dpmf_store *store);
+
+/* Of ids that come from one or the other. */
+struct id_form id_form_either(const struct id_form *a, const struct id_form *b);
+
+struct id_text {
+    const char *text; /* in what was given */
+    size_t n;
+};
+
+enum { ID_SPELLINGS = 2 };
+
+/* The ids that a text means. Where ids are texts or numbers, 0001 is two: itself, and 1.
+ * @return how many; 0: no such id can be in the ratings, *code and *why say why not, without the text itself */
+size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
+                     struct id_text out[ID_SPELLINGS], int *code, const char **why);
+
+#endif

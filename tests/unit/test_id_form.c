@@ -1,0 +1,228 @@
+/*
+ * Which ids a format can hold, and how it spells them: against the readers themselves, so that an id of the wishes means whom the
+ * ratings mean by it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "store/id_form.h"
+#include "store/store.h"
+#include "temp_dir.h"
+
+enum { TEXT_MAX = 64 };
+
+/* "[a][b]", or why not. */
+static const char *spell(const struct id_form *form, const char *text, size_t n,
+                         char out[4 * TEXT_MAX]) {
+    struct id_text ids[ID_SPELLINGS];
+    const char *why = NULL;
+    int code = 0;
+    size_t count = id_form_spell(form, text, n, ids, &code, &why), at = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        at += (size_t)snprintf(out + at, 4 * TEXT_MAX - at, "[%.*s]", (int)ids[i].n, ids[i].text);
+    if (count > 0) return out;
+    assert_true(code < 0 && why);
+    return why;
+}
+
+static void test_spelling(void **state) {
+    (void)state;
+    static const struct {
+        const char *format, *id, *means;
+    } cases[] = {
+        {"csv", "0001", "[0001]"},
+        {"csv", " ann ", "[ ann ]"},
+        {"csv", "a::b\t,|", "[a::b\t,|]"},
+        {"csv", "\xff\xfe", "[\xff\xfe]"},
+        {"csv", "", "the id is empty"},
+        {"csv", "a\nb", "the id holds a line feed"},
+        {"movielens", "a:b", "[a:b]"},
+        {"movielens", "a::b", "the id holds what separates columns in the ratings"},
+        {"u.data", "a\tb", "the id holds what separates columns in the ratings"},
+        {"netflix", "a,b", "the id holds what separates columns in the ratings"},
+        {"yahoo", "a|b", "the id holds what separates columns in the ratings"},
+        {"libmf", "0001", "[1]"},
+        {"libmf", "+0", "[0]"},
+        {"libmf", "9223372036854775807", "[9223372036854775807]"},
+        {"libmf", "9223372036854775808",
+         "the ids of the ratings are whole numbers, and this is none"},
+        {"libmf", "1.0", "the ids of the ratings are whole numbers, and this is none"},
+        {"matrixmarket", "007", "[7]"},
+        {"matrixmarket", "00", "the ids of the ratings are whole numbers from 1, and this is none"},
+        {"jsonl", "0001", "[0001][1]"},
+        {"jsonl", "1", "[1]"},
+        {"jsonl", "\xff", "the id is not UTF-8, as all ids of the ratings are"},
+        {"arrays", "0001", "[0001][1]"},
+        {"sqlite", "ann", "[ann]"},
+        {"of a later version", "+1", "[+1][1]"},
+    };
+    char out[4 * TEXT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct id_form form = id_form_of_format(cases[i].format);
+        assert_string_equal(spell(&form, cases[i].id, strlen(cases[i].id), out), cases[i].means);
+    }
+    const struct id_form any = id_form_of_format("csv");
+    assert_string_equal(spell(&any, "a\0b", 3, out), "the id holds a NUL byte");
+    char *longest = calloc(1, STORE_ID_MAX + 2);
+    assert_non_null(longest);
+    memset(longest, 'x', STORE_ID_MAX + 1);
+    struct id_text ids[ID_SPELLINGS];
+    const char *why;
+    int code;
+    assert_int_equal(id_form_spell(&any, longest, STORE_ID_MAX, ids, &code, &why), 1);
+    assert_int_equal(id_form_spell(&any, longest, STORE_ID_MAX + 1, ids, &code, &why), 0);
+    assert_int_equal(code, DPMF_ERR_INPUT_ID_TOO_LONG);
+    free(longest);
+}
+
+static void test_either(void **state) {
+    (void)state;
+    char out[4 * TEXT_MAX];
+    const struct id_form csv = id_form_of_format("csv"), libmf = id_form_of_format("libmf"),
+                         matrix = id_form_of_format("matrixmarket"),
+                         colons = id_form_of_format("movielens");
+    struct id_form form = id_form_either(&csv, &libmf);
+    assert_string_equal(spell(&form, "0001", 4, out), "[0001][1]");
+    assert_string_equal(spell(&form, "ann", 3, out), "[ann]");
+    form = id_form_either(&libmf, &matrix);
+    assert_string_equal(spell(&form, "00", 2, out), "[0]");
+    form = id_form_either(&matrix, &matrix);
+    assert_true(form.from_one && !form.takes_text);
+    form = id_form_either(&colons, &csv);
+    assert_string_equal(spell(&form, "a::b", 4, out), "[a::b]");
+    form = id_form_either(&colons, &colons);
+    assert_null(strchr(spell(&form, "a::b", 4, out), '['));
+}
+
+/* ---- against the readers ----------------------------------------------------------------------- */
+
+/* One user's rating, in a text of each format; %s is the id. */
+static const struct {
+    const char *format, *text;
+} samples[] = {
+    {"csv", "user,item,rating\n\"%s\",i,3\n"},
+    {"tsv", "user\titem\trating\n%s\ti\t3\n"},
+    {"movielens", "%s::1::3::4\n"},
+    {"u.data", "%s\t1\t3\t4\n"},
+    {"inter", "user_id:token\titem_id:token\trating:float\n%s\ti\t3\n"},
+    {"netflix", "1:\n%s,3,2005-01-01\n"},
+    {"yahoo", "%s|1\n7\t3\n"},
+    {"libmf", "%s 1 3\n"},
+    {"matrixmarket", "%%%%MatrixMarket matrix coordinate real general\n99 9 1\n%s 1 3\n"},
+    {"jsonl", "{\"user\":\"%s\",\"item\":\"i\",\"rating\":3}\n"},
+};
+
+/* The id that the reader makes of the text, in brackets; "" when it makes none. */
+static void read_id(const struct temp_dir *dir, const char *format, const char *text,
+                    char out[4 * TEXT_MAX]) {
+    struct dpmf_input_options options = dpmf_input_options_default();
+    struct dpmf_store *store = NULL;
+    struct store_raw raw = {0};
+    struct store_space space = {0};
+    struct store_block block;
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(dir, "ratings", path);
+    temp_dir_write(path, text, strlen(text));
+    options.format = format;
+    options.skip_bad = true;
+    out[0] = '\0';
+    if (dpmf_store_open(path, &options, NULL, &store, NULL) != 0) return;
+    if (store_n_users(store) > 0) {
+        assert_int_equal(store_block_read(store, 0, &raw, NULL), 0);
+        assert_int_equal(store_block_decode(store, &raw, STORE_WANT_IDS, &space, &block, NULL), 0);
+        assert_int_equal(block.n_users, 1);
+        snprintf(out, 4 * TEXT_MAX, "[%.*s]", (int)block.id_start[1], block.id_bytes);
+    }
+    free(raw.buffer.bytes);
+    store_space_free(&space);
+    dpmf_store_close(store);
+}
+
+/* What a reader makes of an id is among what the wish of that id means; and an id that could not be in the ratings is none that
+ * the reader makes. */
+static void test_as_the_readers(void **state) {
+    static const char *const ids[] = {
+        "1",
+        "0001",
+        "+7",
+        "-3",
+        "0",
+        "00",
+        "99",
+        "1.0",
+        "1e2",
+        "ann",
+        "a b",
+        " ann",
+        "ann ",
+        "a:b",
+        "a::b",
+        "a|b",
+        "a,b",
+        "a\tb",
+        "\xc3\xa9",
+        "\xff",
+        "user",
+        "#",
+        "%",
+        "a;b",
+        "'a'",
+        "0x10",
+        "nan",
+        "9223372036854775808",
+        "9223372036854775807",
+        "00000000000000000000000000000000000042",
+    };
+    const struct temp_dir *dir = *state;
+    for (size_t f = 0; f < sizeof samples / sizeof samples[0]; f++) {
+        const struct id_form form = id_form_of_format(samples[f].format);
+        size_t n_read = 0;
+        for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+            char text[256], made[4 * TEXT_MAX], means[4 * TEXT_MAX], asked[4 * TEXT_MAX];
+            /* NOLINTNEXTLINE: the formats are the table's */
+            snprintf(text, sizeof text, samples[f].text, ids[i]);
+            read_id(dir, samples[f].format, text, made);
+            snprintf(asked, sizeof asked, "[%s]", ids[i]);
+            const char *spelled = spell(&form, ids[i], strlen(ids[i]), means);
+            n_read += made[0] != '\0';
+            bool is_meant = strstr(spelled, made) != NULL;
+            bool is_cut = form.without && strstr(ids[i], form.without); /* then it is another's */
+            bool is_cut_quoted = strcmp(samples[f].format, "tsv") == 0 && strchr(ids[i], '\t');
+            bool is_cut_blank = !form.takes_text && strpbrk(ids[i], " \t");
+            if (made[0] && !is_meant && !is_cut && !is_cut_quoted && !is_cut_blank)
+                fail_msg("%s: \"%s\" is read as %s, a wish means %s", samples[f].format, ids[i],
+                         made, spelled);
+            if (made[0] && spelled[0] != '[' && strcmp(made, asked) == 0)
+                fail_msg("%s: \"%s\" can be read, and no wish can be of it", samples[f].format,
+                         ids[i]);
+        }
+        assert_true(n_read >= 5);
+    }
+}
+
+static int set_up(void **state) {
+    static struct temp_dir dir;
+    temp_dir_make(&dir);
+    *state = &dir;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    temp_dir_remove(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_either),
+        cmocka_unit_test(test_as_the_readers),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
