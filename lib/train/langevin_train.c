@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -37,6 +38,8 @@ enum {
 
 struct langevin_run {
     struct train_run train;
+    enum solver solver;
+    size_t table; /* numbers in the table of noise; 0: exact noise */
     struct langevin *langevin;
     struct chain_watch *watch;
     struct posterior_mean *mean; /* NULL: no average is wanted */
@@ -59,18 +62,54 @@ static double now(void) {
 
 static int refuse(const struct langevin_run *run, const char *what, const char *hint,
                   struct dpmf_error *error) {
-    int code =
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s %s", solver_name(run->train.solver), what);
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s %s", solver_name(run->solver), what);
     error_hint(error, "%s", hint);
     return code;
 }
 
-static int check_options(const struct langevin_run *run, size_t *table, struct dpmf_error *error) {
+static int check_options(struct langevin_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->train.options;
     if (options->snapshot || options->resume)
         return refuse(run, "makes no snapshots, and goes on from none",
                       "leave --snapshot and --resume out", error);
-    return noise_table_parse(options->noise, table, error);
+    return noise_table_parse(options->noise, &run->table, error);
+}
+
+/* The sampler_bytes of struct train_run. */
+static uint64_t count_bytes(const void *sampler, const struct train_run *train, bool streamed) {
+    const struct langevin_run *run = sampler;
+    return noise_table_bytes(train->options->noise) +
+           langevin_bytes(run->solver, train->kernels, train->options->factors,
+                          store_n_users(train->store), store_n_items(train->store),
+                          store_n_ratings(train->store), streamed);
+}
+
+static int write_provenance(struct langevin_run *run, struct dpmf_error *error) {
+    struct train_run *train = &run->train;
+    const struct dpmf_train_options *options = train->options;
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "version", dpmf_version());
+    dpmf_json_string(json, "solver", solver_name(run->solver));
+    dpmf_json_uint(json, "factors", options->factors);
+    dpmf_json_uint(json, "epochs", options->epochs);
+    dpmf_json_uint(json, "burn_in", run->burn_in);
+    dpmf_json_uint(json, "chains", run->chains);
+    dpmf_json_bool(json, "average", options->average);
+    dpmf_json_string(json, "noise", options->noise ? options->noise : "exact");
+    dpmf_json_double(json, "alpha", PRECISIONS_ALPHA);
+    dpmf_json_double(json, "beta", PRECISIONS_BETA);
+    dpmf_json_uint(json, "seed", options->seed);
+    dpmf_json_string(json, "kernels", train->kernels->name);
+    dpmf_json_uint(json, "lanes", train->lanes);
+    dpmf_json_bool(json, "deterministic", options->deterministic);
+    dpmf_json_bool(json, "hogwild", options->hogwild);
+    dpmf_json_uint(json, "ratings", store_n_ratings(train->whole));
+    dpmf_json_end_object(json);
+    const char *text = dpmf_json_text(json, NULL);
+    train->provenance = text ? strdup(text) : NULL;
+    dpmf_json_free(json);
+    return train->provenance ? 0 : error_no_memory(error);
 }
 
 /* What must be in memory, and is not. */
@@ -83,7 +122,7 @@ static int too_little(const struct langevin_run *run, uint64_t samples, struct d
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                          "%llu MiB are too little for %s%s, which must "
                          "be in memory as a whole",
-                         (unsigned long long)(memory / mebibyte), solver_name(train->solver),
+                         (unsigned long long)(memory / mebibyte), solver_name(run->solver),
                          train->options->average ? " and the samples that it averages over" : "");
     error_hint(error, "give it --memory %lluMiB or more%s",
                (unsigned long long)((enough + mebibyte - 1) / mebibyte),
@@ -102,7 +141,7 @@ static int plan_samples(struct langevin_run *run, struct dpmf_error *error) {
         options, store_n_users(train->store), store_n_items(train->store),
         (uint64_t)run->chains * (options->epochs - run->burn_in), &left, &run->samples);
     if (code < 0) return too_little(run, left, error);
-    return streamed && train->solver != SOLVER_SGLD ? too_little(run, 0, error) : 0;
+    return streamed && run->solver != SOLVER_SGLD ? too_little(run, 0, error) : 0;
 }
 
 /* All ranks keep as many samples as the one with the least room. */
@@ -115,17 +154,17 @@ static int agree_on_samples(struct langevin_run *run, int code, struct dpmf_erro
     return code;
 }
 
-static int make_sampler(struct langevin_run *run, size_t table, struct dpmf_error *error) {
+static int make_sampler(struct langevin_run *run, struct dpmf_error *error) {
     struct train_run *train = &run->train;
     const struct langevin_source source = {
-        .solver = train->solver,
+        .solver = run->solver,
         .tiling = train->tiling,
         .kernels = train->kernels,
         .factors = &train->factors,
         .users = &train->users,
         .pool = train->pool,
         .unit = train->unit,
-        .table = table,
+        .table = run->table,
         .seed = train->options->seed,
         .cluster = train->cluster,
         .first_user = train->cluster ? rank_share_first_user(&train->share) : 0,
@@ -143,18 +182,19 @@ static int make_sampler(struct langevin_run *run, size_t table, struct dpmf_erro
 static int prepare(struct langevin_run *run, struct dpmf_error *error) {
     struct train_run *train = &run->train;
     const struct dpmf_train_options *options = train->options;
-    size_t table = 0;
-    int code = check_options(run, &table, error);
+    int code = check_options(run, error);
     code = cluster_agree(train->run->cluster, code, error);
     if (code == 0) code = train_run_prepare(train, error);
-    run->chains = solver_chains(train->solver, options);
-    run->burn_in = solver_burn_in(train->solver, options);
+    run->chains = solver_chains(run->solver, options);
+    run->burn_in = solver_burn_in(run->solver, options);
     if (code == 0) code = agree_on_samples(run, plan_samples(run, error), error);
-    if (code == 0) code = make_sampler(run, table, error);
+    if (code == 0) code = make_sampler(run, error);
     if (code < 0) return cluster_agree(train->cluster, code, error);
     const struct factors *factors = &train->factors;
-    code = chain_watch_init(&run->watch, store_n_users(train->whole), factors->items.n, run->chains,
-                            options->seed, error);
+    code = write_provenance(run, error);
+    if (code == 0)
+        code = chain_watch_init(&run->watch, store_n_users(train->whole), factors->items.n,
+                                run->chains, options->seed, error);
     if (code == 0 && options->average)
         code = posterior_mean_init(&run->mean, factors->users.n, factors->items.n, factors->k,
                                    run->samples,
@@ -173,7 +213,7 @@ static void free_run(struct langevin_run *run) {
 
 /* What is right for samples, as the precisions are: what was asked for, or what is safe. */
 static struct langevin_step sampling_step(const struct langevin_run *run) {
-    const enum solver solver = run->train.solver;
+    const enum solver solver = run->solver;
     const double wanted = run->train.options->step;
     const struct langevin_stiffness now = langevin_stiffness_now(run->langevin, &run->stiffness);
     struct langevin_step step = langevin_safe_step(solver, &now);
@@ -190,7 +230,7 @@ static int measure(struct langevin_run *run, struct dpmf_error *error) {
     if (code < 0) return code;
     const struct langevin_step step = sampling_step(run);
     report->step = step.rows;
-    report->stiffness = langevin_stiffness_of(run->train.solver, &run->stiffness, &step);
+    report->stiffness = langevin_stiffness_of(run->solver, &run->stiffness, &step);
     return 0;
 }
 
@@ -200,7 +240,7 @@ static struct langevin_step first_pace(struct langevin_run *run) {
     const double rate = RATES_LEARNING_RATE / precisions->noise, unit = run->train.unit;
     const struct langevin_step safe = sampling_step(run);
     struct langevin_step pace = {1, 1, 1};
-    if (run->train.solver == SOLVER_SGLD)
+    if (run->solver == SOLVER_SGLD)
         pace.rows = fmax(1, 2 * rate / unit / safe.rows);
     else
         pace.drift = fmax(1, rate / unit / safe.rows / safe.drift);
@@ -225,7 +265,7 @@ static bool same_step(const struct langevin_step *a, const struct langevin_step 
 static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     const uint32_t done = run->round - 1, burn_in = run->burn_in;
     const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
-    const bool hasty = run->train.solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
+    const bool hasty = run->solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
     const double haste = hasty ? HASTE : 1;
     if (done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in) {
         int code = measure(run, error);
@@ -442,11 +482,13 @@ int langevin_train(enum solver solver, struct dpmf_store *store, struct dpmf_sto
                    int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
                    struct dpmf_train_report *report, struct dpmf_error *error) {
     struct langevin_run langevin = {
+        .solver = solver,
         .train =
             {
                 .store = store,
                 .valid_store = valid,
-                .solver = solver,
+                .sampler = &langevin,
+                .sampler_bytes = count_bytes,
                 .options = options,
                 .run = run,
                 .report = report,

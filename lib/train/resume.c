@@ -1,6 +1,6 @@
 /*
  * Reads a snapshot back into a run, in pieces, and refuses what is not a snapshot of this very run. Fed by
- * checkpoints that snapshot.c wrote; feeds train.c.
+ * checkpoints that snapshot.c wrote; feeds sgd_train.c.
  */
 #include "train/resume.h"
 

@@ -1,7 +1,7 @@
 /*
  * The ring of ring.h. The thread that calls in carries messages, and a second one works meanwhile:
  * what carries messages needs to be looked after now and then, or large ones would not move. Fed by
- * train.c and langevin_train.c through sgd_epoch.c.
+ * sgd_train.c and langevin_train.c through sgd_epoch.c.
  */
 #define _GNU_SOURCE
 #include "train/ring.h"

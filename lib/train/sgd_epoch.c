@@ -2,7 +2,7 @@
  * The update half of the paper's Algorithm 2: all threads go through the tiles of an epoch. A thread owns the
  * superblock it works on and, while it works on it, the item group; so no two threads ever write one row
  * (but for Hogwild, which asks for it). Fed by lib/schedule and the superblock stream, runs lib/kernels, feeds
- * train.c.
+ * sgd_train.c.
  *
  * The deterministic order. Every superblock visits the groups from the first to the last, and every group is
  * visited by the superblocks from the first to the last: threads follow each other through the groups. What a row

@@ -1,7 +1,7 @@
 /*
  * The first half of dpmf_train: checks the options, reads the ids, tiles the ratings, decides with that what is in
  * memory and what is streamed, makes the model or reads a snapshot's, and sets up what runs the epochs. Fed by a
- * store; feeds train.c.
+ * store; feeds sgd_train.c.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -16,9 +16,7 @@
 #include "base/output_file.h"
 #include "store/store.h"
 #include "train/first_rows.h"
-#include "train/langevin_tiles.h"
 #include "train/model_ids.h"
-#include "train/noise_table.h"
 #include "train/rates.h"
 #include "train/resume.h"
 #include "train/train_ranks.h"
@@ -132,21 +130,12 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
-    dpmf_json_string(json, "solver", solver_name(train->solver));
+    dpmf_json_string(json, "solver", "sgd");
     dpmf_json_uint(json, "factors", options->factors);
     dpmf_json_uint(json, "epochs", options->epochs);
-    if (train->solver == SOLVER_SGD) {
-        dpmf_json_double(json, "learning_rate", options->learning_rate);
-        dpmf_json_double(json, "decay", options->decay);
-        dpmf_json_double(json, "regularization", options->regularization);
-    } else {
-        dpmf_json_uint(json, "burn_in", solver_burn_in(train->solver, options));
-        dpmf_json_uint(json, "chains", solver_chains(train->solver, options));
-        dpmf_json_bool(json, "average", options->average);
-        dpmf_json_string(json, "noise", options->noise ? options->noise : "exact");
-        dpmf_json_double(json, "alpha", PRECISIONS_ALPHA);
-        dpmf_json_double(json, "beta", PRECISIONS_BETA);
-    }
+    dpmf_json_double(json, "learning_rate", options->learning_rate);
+    dpmf_json_double(json, "decay", options->decay);
+    dpmf_json_double(json, "regularization", options->regularization);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
     dpmf_json_uint(json, "lanes", train->lanes);
@@ -172,17 +161,11 @@ static void make_plan(struct train_run *train) {
         .threads = train->threads,
         .prefetch = options->prefetch < PREFETCH_MAX ? options->prefetch : PREFETCH_MAX,
         .memory = train->run->memory,
-        .has_best = train->valid_store && train->solver == SOLVER_SGD,
+        .has_best = train->valid_store && !train->sampler,
     };
-    if (train->solver == SOLVER_SGD) return;
-    uint64_t n_users = store_n_users(train->store), n_items = store_n_items(train->store);
-    struct memory_plan *plan = &train->plan;
-    plan->sampler = langevin_bytes(train->solver, train->kernels, plan->k, n_users, n_items,
-                                   store_n_ratings(train->store), true);
-    plan->momenta = langevin_bytes(train->solver, train->kernels, plan->k, n_users, n_items,
-                                   store_n_ratings(train->store), false) -
-                    plan->sampler;
-    plan->sampler += noise_table_bytes(options->noise);
+    if (!train->sampler) return;
+    train->plan.sampler = train->sampler_bytes(train->sampler, train, true);
+    train->plan.momenta = train->sampler_bytes(train->sampler, train, false) - train->plan.sampler;
 }
 
 /* Tiles what is here of the ratings, within the memory there is. */
@@ -309,7 +292,7 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
         code = best_epoch_init(&train->best, factors, beside, error);
     code = cluster_agree(train->cluster, code, error);
     if (code == 0) code = describe_model(train, error);
-    if (code < 0 || train->solver != SOLVER_SGD) return code;
+    if (code < 0 || train->sampler) return code;
     return cluster_agree(train->cluster, fill_model(train, error), error);
 }
 
@@ -361,7 +344,7 @@ static int open_resumed(struct train_run *train, struct dpmf_error *error) {
 
 /* What goes through the epochs, when the model is there. */
 static int make_engine(struct train_run *train, struct dpmf_error *error) {
-    int code = write_provenance(train, error);
+    int code = train->sampler ? 0 : write_provenance(train, error);
     if (code == 0) code = thread_pool_init(&train->pool, train->threads, error);
     if (code == 0)
         code = superblock_stream_init(&train->stream, train->tiling, &train->users,
@@ -372,8 +355,7 @@ static int make_engine(struct train_run *train, struct dpmf_error *error) {
                               &train->factors, train->order, train->pool, error);
     if (train->cluster) {
         /* of a sampler more travels, which is not there yet */
-        if (code == 0 && train->solver == SOLVER_SGD)
-            code = train_ranks_make_ring(train, NULL, 0, error);
+        if (code == 0 && !train->sampler) code = train_ranks_make_ring(train, NULL, 0, error);
         return cluster_agree(train->cluster, code, error);
     }
     return code < 0 ? code : make_snapshots(train, error);

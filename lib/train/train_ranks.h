@@ -1,6 +1,6 @@
 /*
  * What a run of dpmf_train does otherwise when it is one of several processes: train_prepare.c and
- * train.c call in here where train->cluster is not NULL. By all ranks, in the same order.
+ * sgd_train.c call in here where train->cluster is not NULL. By all ranks, in the same order.
  */
 #ifndef DPMF_TRAIN_TRAIN_RANKS_H
 #define DPMF_TRAIN_TRAIN_RANKS_H

@@ -1,5 +1,5 @@
 /*
- * A run of dpmf_train, as train_prepare.c sets it up and train.c goes through with it.
+ * A run of dpmf_train, as train_prepare.c sets it up and sgd_train.c goes through with it.
  */
 #ifndef DPMF_TRAIN_TRAIN_RUN_H
 #define DPMF_TRAIN_TRAIN_RUN_H
@@ -15,7 +15,6 @@
 #include "train/ring.h"
 #include "train/sgd_epoch.h"
 #include "train/snapshot.h"
-#include "train/solver.h"
 #include "train/valid_set.h"
 
 struct train_run {
@@ -24,10 +23,11 @@ struct train_run {
         *store; /* ... and those of the users that are here: in a cluster, a share */
     const struct dpmf_cluster *cluster; /* NULL: one machine */
     struct dpmf_store *valid_store;
-    enum solver solver;
     const struct dpmf_train_options *options;
     const struct dpmf_run *run;
     struct dpmf_train_report *report;
+    const void *sampler; /* NULL: this is SGD, and what only SGD needs is prepared too */
+    uint64_t (*sampler_bytes)(const void *sampler, const struct train_run *train, bool streamed);
     const struct kernel_set *kernels;
     struct host_caches caches;
     uint32_t lanes; /* moving rows of a chunk, at most */
@@ -54,7 +54,7 @@ struct train_run {
     uint64_t n_updates; /* of this run */
     double unit;        /* of the ratings: factors_unit */
     double worst_rmse;
-    char *provenance;
+    char *provenance; /* a sampler writes its own */
 
     pthread_mutex_t progress_lock;
     _Atomic bool stopped;

@@ -1,5 +1,5 @@
 /*
- * The validation set of valid_set.h: fed by a store, asked by train.c after every epoch. Its ratings are in the
+ * The validation set of valid_set.h: fed by a store, asked by sgd_train.c after every epoch. Its ratings are in the
  * order of the model's users, so that rows which are on disk are read once and in order.
  */
 #include "train/valid_set.h"
