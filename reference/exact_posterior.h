@@ -1,5 +1,5 @@
 /*
- * The posterior of a tiny model by brute force: what the samplers of lib/train are tested against. Nothing is drawn: the
+ * The posterior of a tiny model by brute force: what the samplers of lib/sample are tested against. Nothing is drawn: the
  * item vectors go through a grid, and given them all else is Gaussian and integrated by hand.
  */
 #ifndef DPMF_REFERENCE_EXACT_POSTERIOR_H

@@ -12,6 +12,7 @@ set -euo pipefail
 # `-` is none. Folders of tests/ and bench/ are not listed: they may include anything.
 law='
 lib/base       -
+lib/chains     base
 lib/database   base
 lib/random     base
 lib/store      base
@@ -20,9 +21,13 @@ lib/kernels    base
 lib/schedule   base store kernels
 lib/ratings    base random store model database
 lib/cluster    base store
-lib/privacy    base random store model cluster
-lib/train      base random store schedule kernels model privacy recommend cluster
+lib/privacy    base random store model cluster chains
+lib/train      base random store schedule kernels model cluster
+lib/sample     base random store schedule kernels model cluster chains train
 lib/recommend  base model kernels
+lib/evaluate   base store recommend cluster train
+lib/tune       base random store
+lib/machine    base store kernels train sample
 lib/export     base database
 programs       -
 python         -
@@ -129,6 +134,23 @@ while IFS= read -r file; do
     done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" || true)
 done < <(c_files lib programs python web examples)
 rule "which folder may include which" "${breaches%$'\n'}"
+
+# A permission that nobody uses, between folders that have files, goes; and no two folders need each other.
+breaches=""
+while read -r folder targets; do
+    [[ $folder == lib/* && -n $(c_files "$folder") ]] || continue
+    for target in ${targets#-}; do
+        [[ -n $(c_files "lib/$target") ]] || continue
+        grep -qrE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$target/" --include='*.[ch]' "$folder" ||
+            breaches+="scripts/include_law.sh: nothing in $folder includes lib/$target"$'\n'
+    done
+done <<<"$law"
+rule "every permission is used" "${breaches%$'\n'}"
+
+breaches=$(while read -r folder targets; do
+    for target in ${targets#-}; do echo "$folder lib/$target"; done
+done <<<"$law" | tsort 2>&1 >/dev/null || true)
+rule "no folder needs itself by way of others" "$breaches"
 
 # ---- rule 2: lib/ neither prints nor ends the process ------------------------------------------------
 

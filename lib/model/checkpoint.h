@@ -42,7 +42,7 @@ struct checkpoint_state {
 
     /* Of a sampler's model; all 0 in others. */
     uint32_t samples;        /* of the posterior, side by side in every row ... */
-    uint32_t sample_factors; /* ... so many columns each: train/posterior_mean.h says which */
+    uint32_t sample_factors; /* ... so many columns each: sample/posterior_mean.h says which */
     double noise_precision;  /* of a rating, given a sample */
     double factor_penalty, bias_penalty; /* that a new user is fitted with, as model/release.h's */
 };

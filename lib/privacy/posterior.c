@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chain_monitor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "chains/chain_monitor.h"
 #include "privacy/mechanism.h"
 #include "privacy/posterior_sampler.h"
 #include "random/random.h"

@@ -1,5 +1,5 @@
 /*
- * Where a rating will be: an averaged model holds its samples side by side (train/posterior_mean.h), each of which predicts the
+ * Where a rating will be: an averaged model holds its samples side by side (sample/posterior_mean.h), each of which predicts the
  * rating with Gaussian noise, and all of them together are a mixture. Fed by a
  * checkpoint of a sampler.
  */

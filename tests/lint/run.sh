@@ -26,15 +26,16 @@ begin() {
     echo 'int dpmf;' >include/dpmf.h
     printf '#include "dpmf.h"\n' >lib/base/error.h
     printf '#include "base/error.h"\n#include "dpmf.h"\n' >lib/store/store.h
-    printf '#include "store/store.h"\n/* printf() and exit() in a comment,\n * abort() too */\nchar *s = "exit(1)";\n' >lib/ratings/import.c
+    printf '#include "base/error.h"\n#include "store/store.h"\n/* printf() and exit() in a comment,\n * abort() too */\nchar *s = "exit(1)";\n' >lib/ratings/import.c
     printf '#include "dpmf.h"\n#include "options.h"\n#include <stdio.h>\n' >programs/main.c
     printf '#include "dpmf.h"\n' >programs/options.h
     printf '#include "store/store.h"\n' >tests/unit/test_store.c
 }
 
 # catches WHAT PATTERN: the law must fail, and its output must hold the pattern.
+law=$root/scripts/include_law.sh
 catches() {
-    if "$root/scripts/include_law.sh" "${@:3}" "$scratch/tree" >"$scratch/out" 2>&1; then
+    if "$law" "${@:3}" "$scratch/tree" >"$scratch/out" 2>&1; then
         bad "$1: not caught"
     elif ! grep -qE -- "$2" "$scratch/out"; then
         bad "$1: caught, but not as /$2/"
@@ -66,6 +67,17 @@ catches "an odd but valid include line" 'store_reader.c:1: .*may not include lib
 begin
 echo '#include "store/store.h"' >lib/recommend/top_n.c
 catches "recommend includes store" 'may not include lib/store'
+
+begin
+printf '#include "dpmf.h"\n' >lib/recommend/top_n.c
+catches "a permission that nobody uses" 'nothing in lib/recommend includes lib/base'
+
+begin
+law=$scratch/law_with_a_circle.sh
+sed 's#^lib/base .*#lib/base store#' "$root/scripts/include_law.sh" >"$law"
+chmod +x "$law"
+catches "two folders that need each other" 'tsort: .*loop'
+law=$root/scripts/include_law.sh
 
 begin
 echo '#include "error.h"' >lib/base/number.c

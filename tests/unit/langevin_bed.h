@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "cache_shapes.h"
+#include "sample/langevin_tiles.h"
 #include "store/store.h"
 #include "train/first_rows.h"
-#include "train/langevin_tiles.h"
 #include "train/rank_share.h"
 
 /* What may be wrong with a sampler. */

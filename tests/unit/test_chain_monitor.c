@@ -20,8 +20,8 @@
 
 #include <cmocka.h>
 
-#include "base/chain_monitor.h"
-#include "base/mixing.h"
+#include "chains/chain_monitor.h"
+#include "chains/mixing.h"
 #include "random/random.h"
 
 enum { CHAINS = 4, DRAWS = 4000 };

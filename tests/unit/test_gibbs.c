@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "exact_posterior.h"
-#include "train/gibbs.h"
-#include "train/precisions.h"
+#include "sample/gibbs.h"
+#include "sample/precisions.h"
 
 enum { BATCHES = 100, USERS_MAX = 8, ITEMS_MAX = 4, PAIRS_MAX = USERS_MAX * ITEMS_MAX };
 

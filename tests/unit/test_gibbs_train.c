@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "sample/rating_rows.h"
 #include "store/store.h"
 #include "synth_split.h"
 #include "temp_dir.h"
-#include "train/rating_rows.h"
 
 static struct temp_dir directory;
 static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],

@@ -22,9 +22,9 @@
 #include "exact_posterior.h"
 #include "langevin_bed.h"
 #include "random/random.h"
+#include "sample/langevin_state.h"
 #include "temp_dir.h"
 #include "thread_cluster.h"
-#include "train/langevin_state.h"
 
 enum { TIMEOUT = 120 };
 

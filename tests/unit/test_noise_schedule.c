@@ -14,10 +14,10 @@
 
 #include "cache_shapes.h"
 #include "model/checkpoint.h"
+#include "sample/langevin_tiles.h"
 #include "store/store.h"
 #include "temp_dir.h"
 #include "train/first_rows.h"
-#include "train/langevin_tiles.h"
 
 static struct temp_dir directory;
 static char path[TEMP_PATH_MAX];

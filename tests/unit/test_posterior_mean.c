@@ -12,8 +12,8 @@
 
 #include "kernels/kernels.h"
 #include "recommend/model.h"
+#include "sample/posterior_mean.h"
 #include "temp_dir.h"
-#include "train/posterior_mean.h"
 
 enum { USERS = 37, ITEMS = 11, K = 5 };
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "base/mixing.h"
+#include "chains/mixing.h"
 #include "privacy/posterior_sampler.h"
 
 enum { RATINGS = 3, MOMENTS = 6, ROUNDS = 30000, POINTS = 160 };

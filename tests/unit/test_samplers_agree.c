@@ -69,7 +69,7 @@ struct chain {
 
 static size_t stride_of(size_t k) { return kernel_set_choose(NULL)->stride(k); }
 
-/* A model of many samples has their columns side by side (train/posterior_mean.h). */
+/* A model of many samples has their columns side by side (sample/posterior_mean.h). */
 static void predict_pair(const struct factors *model, uint32_t samples, uint64_t user,
                          uint64_t item, struct chain *chain) {
     const float *u = model->users.rows + user * model->users.stride;

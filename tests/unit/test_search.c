@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "random/random.h"
-#include "train/search.h"
-#include "train/surface.h"
+#include "tune/search.h"
+#include "tune/surface.h"
 
 enum { N_AXES = 4, TRIALS = 25 };
 

@@ -91,7 +91,7 @@ def tensors(path):
 
 def spread_of(users, items, samples):
     """The variance over samples of what they predict, in the mean of some pairs. A model that was averaged holds a
-    sample in each block of its rows (lib/train/posterior_mean.h)."""
+    sample in each block of its rows (lib/sample/posterior_mean.h)."""
     total = 0.0
     for u, v in zip(users, items):
         width = len(u) // samples

@@ -1,0 +1,394 @@
+/*
+ * How good a model is on ratings it was not trained on: the errors of its predictions, clamped to the
+ * scale, and how well it ranks. Sums are taken per block and per user and added up in the order of
+ * blocks and users, so that results do not depend on the number of threads. Fed by a model and stores.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "cluster/user_shares.h"
+#include "evaluate/fold_users.h"
+#include "evaluate/model_numbers.h"
+#include "evaluate/rank_users.h"
+#include "recommend/best_items.h"
+#include "train/rank_share.h"
+#include "train/train_ranks.h"
+
+enum { RANKING_MAX = 100000, AHEAD = 8 };
+
+/* A user's test items, for the ranking: numbers of the model in increasing order. */
+struct wanted_user {
+    uint64_t user;
+    uint64_t from; /* in the list of items */
+    uint32_t n;
+};
+
+struct wanted_list {
+    struct wanted_user *users;
+    uint32_t *items;
+    size_t n_users, n_items, user_capacity, item_capacity;
+};
+
+struct block_sums {
+    double squares, absolutes;
+    uint64_t n, unknown_users, unknown_items;
+    struct wanted_list wanted;
+};
+
+struct user_scores {
+    double recall, ndcg, precision;
+    bool is_ranked;
+};
+
+struct evaluator {
+    const struct dpmf_model *model;
+    uint32_t ranking; /* n; 0: none */
+    uint32_t *item_numbers;
+    struct block_sums total;
+    struct block_sums *products;
+    void **pointers;
+    size_t n_products;
+
+    /* For the ranking, by the model's users. */
+    uint32_t *place; /* of a user in the wanted list, plus one; 0: not there */
+    uint8_t *is_wanted;
+    struct user_scores *scores;
+};
+
+/* ---- errors of predictions -------------------------------------------------------------------- */
+
+static double clamp(const struct factors *factors, double prediction) {
+    if (prediction < factors->min) return factors->min;
+    return prediction > factors->max ? factors->max : prediction;
+}
+
+static void add_user_errors(const struct evaluator *evaluator, const struct store_block *block,
+                            uint32_t i, uint64_t user, struct block_sums *sums) {
+    const struct dpmf_model *model = evaluator->model;
+    const struct factor_matrix *items = &model->factors.items;
+    const float *u = model_user_row(model, user);
+    const double base = model_user_base(model, user);
+    const uint64_t end = block->start[i + 1];
+    for (uint64_t r = block->start[i]; r < end; r++) {
+        uint32_t item = evaluator->item_numbers[block->item[r]];
+        uint64_t later = r + AHEAD < end ? r + AHEAD : r;
+        uint32_t later_item = evaluator->item_numbers[block->item[later]];
+        if (later_item != MODEL_NUMBERS_NONE)
+            __builtin_prefetch(items->rows + later_item * items->stride);
+        double prediction = base;
+        if (item == MODEL_NUMBERS_NONE) {
+            sums->unknown_items++;
+        } else {
+            prediction += (double)items->biases[item];
+            if (u)
+                prediction += (double)model->kernels->dot(u, items->rows + item * items->stride,
+                                                          model->padded_k);
+        }
+        double difference = block->value[r] - clamp(&model->factors, prediction);
+        sums->squares += difference * difference;
+        sums->absolutes += fabs(difference);
+    }
+    sums->n += end - block->start[i];
+    if (!u) sums->unknown_users += end - block->start[i];
+}
+
+/* ---- what the ranking should find ------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool add_wanted_user(struct wanted_list *list, uint64_t user, size_t n) {
+    if (!memory_reserve(&list->users, &list->user_capacity, list->n_users + 1,
+                        sizeof *list->users) ||
+        !memory_reserve(&list->items, &list->item_capacity, list->n_items + n, sizeof *list->items))
+        return false;
+    list->users[list->n_users++] = (struct wanted_user){user, list->n_items, (uint32_t)n};
+    list->n_items += n;
+    return true;
+}
+
+static bool want_user(const struct evaluator *evaluator, const struct store_block *block,
+                      uint32_t i, uint64_t user, struct wanted_list *list) {
+    size_t n = (size_t)(block->start[i + 1] - block->start[i]);
+    if (!add_wanted_user(list, user, n)) return false;
+    uint32_t *items = list->items + list->n_items - n;
+    for (size_t j = 0; j < n; j++)
+        items[j] = evaluator->item_numbers[block->item[block->start[i] + j]];
+    qsort(items, n, sizeof items[0], compare_numbers);
+    return true;
+}
+
+static bool append_wanted(struct wanted_list *all, const struct wanted_list *block) {
+    for (size_t i = 0; i < block->n_users; i++) {
+        const struct wanted_user *user = &block->users[i];
+        if (!add_wanted_user(all, user->user, user->n)) return false;
+        memcpy(all->items + all->n_items - user->n, block->items + user->from,
+               user->n * sizeof all->items[0]);
+    }
+    return true;
+}
+
+/* ---- the pass over the test set --------------------------------------------------------------- */
+
+static int visit_block(void *self, int worker, const struct store_block *block, void *product,
+                       struct dpmf_error *error) {
+    const struct evaluator *evaluator = self;
+    struct block_sums *sums = product;
+    (void)worker;
+    struct wanted_list wanted = sums->wanted;
+    wanted.n_users = wanted.n_items = 0;
+    *sums = (struct block_sums){.wanted = wanted};
+    for (uint32_t i = 0; i < block->n_users; i++) {
+        uint64_t user = model_numbers_user(evaluator->model, block, i);
+        add_user_errors(evaluator, block, i, user, sums);
+        if (evaluator->ranking == 0 || user == UINT64_MAX) continue;
+        if (!want_user(evaluator, block, i, user, &sums->wanted)) return error_no_memory(error);
+    }
+    return 0;
+}
+
+static int finish_block(void *self, void *product, struct dpmf_error *error) {
+    struct evaluator *evaluator = self;
+    const struct block_sums *sums = product;
+    struct block_sums *total = &evaluator->total;
+    total->squares += sums->squares;
+    total->absolutes += sums->absolutes;
+    total->n += sums->n;
+    total->unknown_users += sums->unknown_users;
+    total->unknown_items += sums->unknown_items;
+    return append_wanted(&total->wanted, &sums->wanted) ? 0 : error_no_memory(error);
+}
+
+static int visit_test(struct evaluator *evaluator, struct dpmf_store *test,
+                      const struct dpmf_run *run, struct dpmf_error *error) {
+    evaluator->n_products = store_visit_products(test, run);
+    evaluator->products = memory_alloc_zero(evaluator->n_products, sizeof *evaluator->products);
+    evaluator->pointers = memory_alloc(evaluator->n_products, sizeof *evaluator->pointers);
+    if (!evaluator->products || !evaluator->pointers) return error_no_memory(error);
+    for (size_t i = 0; i < evaluator->n_products; i++)
+        evaluator->pointers[i] = &evaluator->products[i];
+    const struct store_visitor visitor = {"evaluating",
+                                          STORE_WANT_VALUE | STORE_WANT_IDS,
+                                          visit_block,
+                                          finish_block,
+                                          evaluator,
+                                          evaluator->pointers,
+                                          evaluator->n_products};
+    return store_visit(test, &visitor, run, error);
+}
+
+/* ---- the ranking ------------------------------------------------------------------------------ */
+
+static bool is_in(const uint32_t *items, size_t n, uint32_t item) {
+    return bsearch(&item, items, n, sizeof item, compare_numbers) != NULL;
+}
+
+static double discount(size_t rank) { return 1 / log2((double)rank + 1); }
+
+/* In any thread: writes to this user's place alone. */
+static void score_user(void *self, uint64_t user, const uint8_t *seen,
+                       const struct dpmf_scored_item *best, size_t n_best) {
+    struct evaluator *evaluator = self;
+    const struct wanted_list *list = &evaluator->total.wanted;
+    const struct wanted_user *wanted = &list->users[evaluator->place[user] - 1];
+    const uint32_t *items = list->items + wanted->from;
+    size_t n = 0, hits = 0;
+    for (size_t j = 0; j < wanted->n; j++)
+        n += items[j] == MODEL_NUMBERS_NONE || !best_items_bit(seen, items[j]);
+    if (n == 0) return;
+
+    size_t most = n < evaluator->ranking ? n : evaluator->ranking;
+    double gain = 0, ideal = 0, precision = 0;
+    for (size_t i = 0; i < n_best; i++) {
+        if (!is_in(items, wanted->n, (uint32_t)best[i].item)) continue;
+        hits++;
+        gain += discount(i + 1);
+        precision += (double)hits / (double)(i + 1);
+    }
+    for (size_t i = 0; i < most; i++) ideal += discount(i + 1);
+    evaluator->scores[user] = (struct user_scores){.recall = (double)hits / (double)n,
+                                                   .ndcg = gain / ideal,
+                                                   .precision = precision / (double)most,
+                                                   .is_ranked = true};
+}
+
+static int place_wanted(struct evaluator *evaluator, struct dpmf_error *error) {
+    uint64_t n_users = evaluator->model->factors.users.n;
+    const struct wanted_list *list = &evaluator->total.wanted;
+    evaluator->place = memory_alloc_zero((size_t)n_users, sizeof *evaluator->place);
+    evaluator->is_wanted = memory_alloc_zero((size_t)(n_users / 8 + 1), 1);
+    evaluator->scores = memory_alloc_zero((size_t)n_users, sizeof *evaluator->scores);
+    if (!evaluator->place || !evaluator->is_wanted || !evaluator->scores)
+        return error_no_memory(error);
+    for (size_t i = 0; i < list->n_users; i++) {
+        uint64_t user = list->users[i].user;
+        evaluator->place[user] = (uint32_t)(i + 1);
+        evaluator->is_wanted[user / 8] |= (uint8_t)(1 << user % 8);
+    }
+    return 0;
+}
+
+static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
+                    const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                    struct dpmf_error *error) {
+    int code = place_wanted(evaluator, error);
+    if (code < 0) return code;
+    const struct rank_users ranking = {.model = evaluator->model,
+                                       .history = history,
+                                       .wanted = evaluator->is_wanted,
+                                       .n = evaluator->ranking,
+                                       .rank = score_user,
+                                       .self = evaluator};
+    code = rank_users_run(&ranking, run, error);
+    if (code < 0) return code;
+    for (uint64_t user = 0; user < evaluator->model->factors.users.n; user++) {
+        const struct user_scores *scores = &evaluator->scores[user];
+        evaluation->ranked_users += scores->is_ranked;
+        evaluation->recall += scores->recall;
+        evaluation->ndcg += scores->ndcg;
+        evaluation->map += scores->precision;
+    }
+    return 0;
+}
+
+/* Sums so far, of this process or of all of them, become means. */
+static void finish(const struct block_sums *total, struct dpmf_evaluation *evaluation) {
+    double n = total->n > 0 ? (double)total->n : 1;
+    evaluation->n = total->n;
+    evaluation->rmse = sqrt(total->squares / n);
+    evaluation->mae = total->absolutes / n;
+    evaluation->unknown_users = total->unknown_users;
+    evaluation->unknown_items = total->unknown_items;
+    double ranked = evaluation->ranked_users > 0 ? (double)evaluation->ranked_users : 1;
+    evaluation->recall /= ranked;
+    evaluation->ndcg /= ranked;
+    evaluation->map /= ranked;
+}
+
+static uint64_t digest_side(const struct factor_matrix *side, const struct factor_ids *ids,
+                            uint32_t k, uint64_t digest) {
+    for (uint64_t i = 0; i < side->n; i++) /* as far as rows are, however they are laid out here */
+        digest = checksum64_seeded(side->rows + i * side->stride, k * sizeof(float), digest);
+    digest = checksum64_seeded(side->biases, (size_t)side->n * sizeof(float), digest);
+    return checksum64_seeded(ids->bytes, side->n > 0 ? (size_t)ids->start[side->n] : 0, digest);
+}
+
+/* Ranks with different models, of which one may be an old copy, would add up errors of both. */
+static int check_same(const struct evaluator *evaluator, struct dpmf_store *history,
+                      const struct dpmf_cluster *cluster, struct dpmf_error *error) {
+    const struct factors *factors = &evaluator->model->factors;
+    const double scale[] = {factors->offset, factors->min, factors->max};
+    const uint64_t counts[] = {factors->k, factors->users.n, factors->items.n, evaluator->ranking,
+                               history != NULL};
+    uint64_t digest = checksum64_seeded(scale, sizeof scale, checksum64(counts, sizeof counts));
+    digest = digest_side(&factors->users, &factors->user_ids, factors->k, digest);
+    digest = digest_side(&factors->items, &factors->item_ids, factors->k, digest);
+    int code = cluster_check_same(cluster, digest, DPMF_ERR_USAGE_CONFLICT,
+                                  "the processes of the cluster were given different models or "
+                                  "options",
+                                  "give all of them the same", error);
+    return code == 0 && history ? user_shares_check_same(history, cluster, error) : code;
+}
+
+/* The sums of all processes of a cluster, each of which has some users of the test set. */
+static int add_ranks(const struct dpmf_cluster *cluster, struct block_sums *total,
+                     struct dpmf_evaluation *evaluation, struct dpmf_error *error) {
+    double sums[] = {total->squares, total->absolutes, evaluation->recall, evaluation->ndcg,
+                     evaluation->map};
+    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items,
+                         evaluation->ranked_users};
+    int code = rank_share_sum(cluster, sums, 5, error);
+    if (code == 0) code = cluster_all_sum(cluster, counts, 4, error);
+    total->squares = sums[0];
+    total->absolutes = sums[1];
+    evaluation->recall = sums[2];
+    evaluation->ndcg = sums[3];
+    evaluation->map = sums[4];
+    total->n = counts[0];
+    total->unknown_users = counts[1];
+    total->unknown_items = counts[2];
+    evaluation->ranked_users = counts[3];
+    return code;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static void free_evaluator(struct evaluator *evaluator) {
+    for (size_t i = 0; evaluator->products && i < evaluator->n_products; i++) {
+        free(evaluator->products[i].wanted.users);
+        free(evaluator->products[i].wanted.items);
+    }
+    free(evaluator->products);
+    free(evaluator->pointers);
+    free(evaluator->total.wanted.users);
+    free(evaluator->total.wanted.items);
+    free(evaluator->item_numbers);
+    free(evaluator->place);
+    free(evaluator->is_wanted);
+    free(evaluator->scores);
+}
+
+static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store *test,
+                               struct dpmf_store *history,
+                               const struct dpmf_evaluate_options *options,
+                               const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                               struct dpmf_error *error) {
+    struct evaluator evaluator = {.model = model, .ranking = options ? options->ranking : 0};
+    *evaluation = (struct dpmf_evaluation){0};
+    const struct dpmf_cluster *cluster = run ? run->cluster : NULL;
+    struct dpmf_store *share = NULL;
+    uint64_t first_user;
+    int code = 0;
+    if (evaluator.ranking > RANKING_MAX)
+        code =
+            error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items", RANKING_MAX);
+    if (cluster_size(cluster) > 1) {
+        if (code == 0) code = train_ranks_check_store(test, error);
+        code = cluster_agree(cluster, code, error);
+        if (code == 0) code = check_same(&evaluator, history, cluster, error);
+        if (code == 0) code = user_shares_take(test, cluster, &share, &first_user, error);
+        test = share;
+    }
+    if (code == 0) code = model_numbers_items(model, test, &evaluator.item_numbers, error);
+    if (code == 0) code = visit_test(&evaluator, test, run, error);
+    if (code == 0 && evaluator.ranking > 0)
+        code = rank_all(&evaluator, history, run, evaluation, error);
+    code = cluster_agree(cluster, code, error);
+    if (code == 0) code = add_ranks(cluster, &evaluator.total, evaluation, error);
+    if (code == 0) finish(&evaluator.total, evaluation);
+    free_evaluator(&evaluator);
+    dpmf_store_close(share);
+    return code;
+}
+
+/* Each process would fit everyone. */
+static int refuse_folding(struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "a release with a history is evaluated by one process");
+    error_hint(error, "run it once, without mpirun");
+    return code;
+}
+
+/* A release has no users: those of the history are fitted first, as they would do at home. */
+int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
+                        struct dpmf_store *history, const struct dpmf_evaluate_options *options,
+                        const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
+                        struct dpmf_error *error) {
+    struct dpmf_model folded;
+    if (model->kind != MODEL_RELEASE || !history)
+        return evaluate_with_users(model, test, history, options, run, evaluation, error);
+    *evaluation = (struct dpmf_evaluation){0};
+    if (run && cluster_size(run->cluster) > 1)
+        return cluster_agree(run->cluster, refuse_folding(error), error);
+    int code = fold_users_make(model, history, run, &folded, error);
+    if (code < 0) return code;
+    code = evaluate_with_users(&folded, test, history, options, run, evaluation, error);
+    fold_users_free(&folded);
+    return code;
+}

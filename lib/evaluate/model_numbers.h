@@ -1,0 +1,25 @@
+/*
+ * From the users and items of a store to those of a model, which need not be the same ones: by their
+ * ids.
+ */
+#ifndef DPMF_EVALUATE_MODEL_NUMBERS_H
+#define DPMF_EVALUATE_MODEL_NUMBERS_H
+
+#include "recommend/model.h"
+#include "store/store.h"
+
+#define MODEL_NUMBERS_NONE UINT32_MAX
+
+/* For each item of the store its number in the model, or MODEL_NUMBERS_NONE; the caller frees it. */
+int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store *store,
+                        uint32_t **numbers, struct dpmf_error *error);
+
+/* The number of a block's i-th user, or UINT64_MAX; the block's ids must be there. */
+static inline uint64_t model_numbers_user(const struct dpmf_model *model,
+                                          const struct store_block *block, uint32_t i) {
+    uint64_t from = block->id_start[i];
+    return dpmf_model_find_user(model, block->id_bytes + from,
+                                (size_t)(block->id_start[i + 1] - from));
+}
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * Measures the roofline of training. An update rewrites a vector and a share of another, and that, not
+ * arithmetic, is its limit; so all threads rewrite memory that stays in their own caches, as fast as they
+ * can. Feeds bench.c.
+ */
+#define _GNU_SOURCE
+#include "machine/roofline.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/host.h"
+#include "base/memory.h"
+#include "kernels/kernels.h"
+#include "kernels/rewrite.h"
+
+enum { ROUNDS = 8 };
+static const double ROUND_SECONDS = 4e-3;
+
+struct roofline {
+    size_t floats;
+    float **memory; /* a thread's, all of it mapped before the clock starts */
+    double *rate;   /* a thread's, bytes a second */
+};
+
+/* The thread's own time: what others use of its core is not its limit. */
+static double thread_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The best of several rounds: a slow one says something about the neighbours, not about the machine. */
+static void run_thread(void *self, int worker) {
+    struct roofline *roofline = self;
+    float *x = roofline->memory[worker];
+    size_t bytes = roofline->floats * sizeof *x, times = ((size_t)1 << 20) / bytes + 1;
+    for (size_t i = 0; i < roofline->floats; i++) x[i] = 1;
+    double best = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double begun = thread_now(), end = begun, done = 0;
+        while (end - begun < ROUND_SECONDS) {
+            for (size_t i = 0; i < times; i++) rewrite_floats(x, roofline->floats);
+            done += (double)(times * bytes);
+            end = thread_now();
+        }
+        if (done / (end - begun) > best) best = done / (end - begun);
+    }
+    roofline->rate[worker] = best;
+}
+
+int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct dpmf_error *error) {
+    struct host_caches caches;
+    int code = host_caches_read(&caches, error);
+    if (code < 0) return code;
+    const size_t sizes[] = {caches.l1 / 2, caches.l2 / 2};
+    const int n = thread_pool_size(pool);
+    const size_t room = caches.l1 > caches.l2 ? caches.l1 : caches.l2;
+    struct roofline roofline = {
+        .memory = memory_alloc_zero((size_t)n, sizeof(float *)),
+        .rate = memory_alloc_zero((size_t)n, sizeof(double)),
+    };
+    *bytes_per_second = 0;
+    if (!roofline.memory || !roofline.rate) code = error_no_memory(error);
+    for (int i = 0; code == 0 && i < n; i++)
+        if (!(roofline.memory[i] = memory_map(room))) code = error_no_memory(error);
+    for (size_t s = 0; code == 0 && s < sizeof sizes / sizeof *sizes; s++) {
+        double sum = 0;
+        roofline.floats = sizes[s] / sizeof(float);
+        thread_pool_run(pool, run_thread, &roofline);
+        for (int i = 0; i < n; i++) sum += roofline.rate[i];
+        if (sum > *bytes_per_second) *bytes_per_second = sum;
+    }
+    for (int i = 0; roofline.memory && i < n; i++) memory_unmap(roofline.memory[i], room);
+    free(roofline.memory);
+    free(roofline.rate);
+    return code;
+}

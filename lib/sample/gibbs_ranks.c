@@ -1,0 +1,123 @@
+/*
+ * The items of gibbs_ranks.h, a piece of them at a time: summed here, reduced to their owners round
+ * the ring of ranks, drawn, and gathered. A range's sums are added in the order of ranks from its
+ * owner's successor on: the same bits in every run of so many ranks. Fed by gibbs_train.c.
+ */
+#include "sample/gibbs_ranks.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { PIECE_BYTES = 8 << 20, TAG_SUMS = 160 };
+
+static uint64_t rows_of_piece(size_t k) {
+    uint64_t rows = PIECE_BYTES / (gibbs_sums_size(k) * sizeof(double));
+    return rows > 0 ? rows : 1;
+}
+
+uint64_t gibbs_ranks_bytes(size_t k) {
+    return 2 * rows_of_piece(k) * gibbs_sums_size(k) * sizeof(double);
+}
+
+struct piece {
+    const struct dpmf_cluster *cluster;
+    size_t *start; /* n_ranks + 1: rows of the piece, by who draws them ... */
+    size_t *bytes; /* ... and in bytes of something */
+    double *sums, *coming;
+    size_t width; /* doubles a row */
+};
+
+/* One range goes to the next rank while another comes from the rank before. */
+static int pass_on(const struct piece *piece, int out, int in, struct dpmf_error *error) {
+    const struct dpmf_cluster *cluster = piece->cluster;
+    const int n = cluster_size(cluster), rank = cluster_rank(cluster);
+    const size_t row = piece->width * sizeof(double);
+    struct cluster_request *going = NULL, *coming = NULL;
+    int code =
+        cluster_begin_receive(cluster, (rank + n - 1) % n, TAG_SUMS, piece->coming,
+                              (piece->start[in + 1] - piece->start[in]) * row, &coming, error);
+    if (code == 0)
+        code = cluster_begin_send(cluster, (rank + 1) % n, TAG_SUMS,
+                                  piece->sums + piece->start[out] * piece->width,
+                                  (piece->start[out + 1] - piece->start[out]) * row, &going, error);
+    if (code == 0) code = cluster_wait(cluster, &coming, error);
+    return code < 0 ? code : cluster_wait(cluster, &going, error);
+}
+
+/* Afterwards this rank has the sums of its own range. */
+static int reduce(const struct piece *piece, struct dpmf_error *error) {
+    const int n = cluster_size(piece->cluster), rank = cluster_rank(piece->cluster);
+    int code = 0;
+    for (int step = 0; step < n - 1 && code == 0; step++) {
+        const int out = (rank - step - 1 + n) % n, in = (rank - step - 2 + 2 * n) % n;
+        code = pass_on(piece, out, in, error);
+        double *own = piece->sums + piece->start[in] * piece->width;
+        const size_t count = (piece->start[in + 1] - piece->start[in]) * piece->width;
+        for (size_t i = 0; i < count && code == 0; i++) own[i] = piece->coming[i] + own[i];
+    }
+    return code;
+}
+
+static int gather(const struct piece *piece, void *rows, size_t row_bytes,
+                  struct dpmf_error *error) {
+    for (int r = 0; r <= cluster_size(piece->cluster); r++)
+        piece->bytes[r] = piece->start[r] * row_bytes;
+    return cluster_all_gather(piece->cluster, rows, piece->bytes, error);
+}
+
+/* The rows are summed by now, each rank's part of them: `first` is the first of the piece. */
+static int draw_piece(struct gibbs *gibbs, const struct gibbs_side *side,
+                      const struct chain_key *key, const struct piece *piece, uint64_t first,
+                      bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    const int rank = cluster_rank(piece->cluster);
+    const size_t from = piece->start[rank], n = piece->start[rank + 1] - from;
+    struct factor_matrix *own = side->own;
+    int code = reduce(piece, error);
+    if (code < 0) return code;
+    code = gibbs_draw_rows(gibbs, side, key, first + from, n, piece->sums + from * piece->width,
+                           should_stop, self, error);
+    code = cluster_agree(piece->cluster, code, error);
+    if (code == 0)
+        code = gather(piece, own->rows + first * own->stride, own->stride * sizeof(float), error);
+    return code < 0 ? code : gather(piece, own->biases + first, sizeof(float), error);
+}
+
+static int draw_pieces(struct gibbs *gibbs, const struct gibbs_side *side,
+                       const struct chain_key *key, struct piece *piece, uint64_t most,
+                       bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    int code = 0;
+    for (uint64_t first = 0; first < side->own->n && code == 0; first += most) {
+        const uint64_t n = side->own->n - first < most ? side->own->n - first : most;
+        cluster_ranges(piece->cluster, (size_t)n, 1, piece->start);
+        code = gibbs_sum_rows(gibbs, side, first, n, piece->sums, should_stop, self, error);
+        code = cluster_agree(piece->cluster, code, error);
+        if (code == 0) code = draw_piece(gibbs, side, key, piece, first, should_stop, self, error);
+    }
+    return code;
+}
+
+int gibbs_ranks_draw_items(struct gibbs *gibbs, const struct gibbs_side *side,
+                           const struct chain_key *key, const struct dpmf_cluster *cluster,
+                           bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    const size_t ranks = (size_t)cluster_size(cluster), k = gibbs_factors(gibbs);
+    const uint64_t most = rows_of_piece(k);
+    struct piece piece = {
+        .cluster = cluster,
+        .start = memory_alloc(ranks + 1, sizeof piece.start[0]),
+        .bytes = memory_alloc(ranks + 1, sizeof piece.bytes[0]),
+        .width = gibbs_sums_size(k),
+    };
+    piece.sums = memory_alloc((size_t)most, piece.width * sizeof(double));
+    piece.coming = memory_alloc((size_t)most, piece.width * sizeof(double));
+    bool made = piece.start && piece.bytes && piece.sums && piece.coming;
+    int code = cluster_agree(cluster, made ? 0 : error_no_memory(error), error);
+    if (code == 0) code = draw_pieces(gibbs, side, key, &piece, most, should_stop, self, error);
+    if (code == 0) code = gibbs_square_errors(gibbs, side, error);
+    free(piece.start);
+    free(piece.bytes);
+    free(piece.sums);
+    free(piece.coming);
+    return code;
+}

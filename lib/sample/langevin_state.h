@@ -1,0 +1,65 @@
+/*
+ * What the files of langevin_tiles.h share.
+ */
+#ifndef DPMF_SAMPLE_LANGEVIN_STATE_H
+#define DPMF_SAMPLE_LANGEVIN_STATE_H
+
+#include <stdatomic.h>
+
+#include "sample/langevin_tiles.h"
+#include "sample/noise_table.h"
+
+enum { LANGEVIN_ITEM_PARTS = 64 }; /* of the items, whose sums are taken by any thread */
+
+/* Rows of one side. */
+struct langevin_side {
+    uint64_t n;
+    size_t stride;
+    float *precision; /* of the columns, in the running round */
+    float precision_max, bias_precision;
+    float *momenta; /* as kernels/noise_body.h has them; NULL: there are none */
+    size_t momenta_bytes;
+    float *thermostats; /* by row; NULL: there are none */
+    double *parts;      /* of n_parts parts of the rows, what `squares` has of all */
+    size_t n_parts;
+    double *squares; /* sums by column, of the biases, and of whole rows by their ratings */
+};
+
+/* Where the rows are whose numbers count from here. */
+struct langevin_place {
+    float *rows, *biases, *momenta, *thermostats;
+    const float *shares;
+};
+
+/* What a thread works with. */
+struct langevin_worker {
+    _Alignas(64) struct noise_stream stream;
+    float gaussians[NOISE_BLOCK]; /* for biases */
+    int n_gaussians;
+    struct random_stream random; /* for the table */
+    float *time, *keep, *spread, *damp, *energy;
+    float *squares;
+};
+
+struct langevin {
+    struct langevin_source source;
+    struct precisions precisions;
+    struct noise_schedule *schedule;
+    uint64_t n_ratings;          /* of all ranks, ... */
+    uint64_t n_users;            /* ... as these are */
+    uint64_t superblocks_before; /* those of the ranks before this one */
+    struct noise_table *table;   /* NULL: exact noise */
+    struct sgd_noise noise;
+    struct langevin_side users, items;
+    struct langevin_worker *workers;
+    size_t n_workers, most; /* rows that are paid at once */
+    struct chain_key key;
+    struct langevin_step step;
+    struct sgd_rates rates; /* of the running round */
+    double friction, lean;  /* of momenta */
+    double turning;         /* of thermostats: how fast they follow */
+    float lean_change;      /* by which the lean is being changed */
+    _Atomic size_t next_part;
+};
+
+#endif

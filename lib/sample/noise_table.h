@@ -1,0 +1,30 @@
+/*
+ * The paper's way to noise: a table of Gaussian numbers, of which a row takes as many as it needs from a random place on, all of them with one random
+ * sign. For comparison; what is drawn once is used again and again.
+ */
+#ifndef DPMF_SAMPLE_NOISE_TABLE_H
+#define DPMF_SAMPLE_NOISE_TABLE_H
+
+#include "dpmf.h"
+#include "kernels/kernels.h"
+#include "random/random.h"
+
+enum { NOISE_TABLE_SIZE = 1 << 18, NOISE_TABLE_LEAST = 1 << 13, NOISE_TABLE_MOST = 1 << 28 };
+
+struct noise_table;
+
+/* "exact", NULL: *size is 0; "table", "table:SIZE". @return 0 or DPMF_ERR_USAGE_VALUE */
+int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error);
+
+/* What the table of a `--noise` takes; nothing, where it has none or makes no sense. */
+uint64_t noise_table_bytes(const char *text);
+
+int noise_table_init(struct noise_table **table, size_t size, bool signs,
+                     const struct kernel_set *kernels, uint64_t seed, struct dpmf_error *error);
+void noise_table_free(struct noise_table *table); /* NULL is fine */
+
+/* As kernel_set's diffuse, with numbers of the table; the stream says from where, and with which sign. */
+void noise_table_diffuse(const struct noise_table *table, const struct noise_rows *rows,
+                         struct random_stream *random);
+
+#endif

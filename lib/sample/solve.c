@@ -1,0 +1,84 @@
+/*
+ * dpmf_train: finds the solver that is asked for, checks what all of them have in common, also on all ranks, and hands the ratings
+ * to it. Fed by programs and bindings; feeds sgd_train.c and the samplers.
+ */
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/output_file.h"
+#include "cluster/cluster.h"
+#include "cluster/user_shares.h"
+#include "sample/gibbs_train.h"
+#include "sample/langevin_train.h"
+#include "sample/solver.h"
+#include "train/sgd_train.h"
+
+/* ---- what all ranks must have been told ------------------------------------------------------- */
+
+static uint64_t digest_text(uint64_t digest, const char *text) {
+    return checksum64_seeded(text ? text : "", text ? strlen(text) + 1 : 0, digest);
+}
+
+/* Not of what is each rank's own (kernels, reading ahead) or rank 0's (when to make snapshots). */
+static uint64_t digest_options(const struct dpmf_train_options *options, bool has_valid) {
+    const double numbers[] = {options->learning_rate, options->decay, options->regularization,
+                              options->step};
+    const uint64_t counts[] = {
+        options->factors,
+        options->epochs,
+        options->seed,
+        options->deterministic,
+        options->hogwild,
+        options->burn_in,
+        options->average,
+        options->samples,
+        options->chains,
+        options->patience,
+        options->snapshot != NULL,
+        options->resume != NULL,
+        has_valid,
+    };
+    uint64_t digest = checksum64_seeded(numbers, sizeof numbers, sizeof counts);
+    digest = checksum64_seeded(counts, sizeof counts, digest);
+    digest = digest_text(digest, options->solver);
+    digest = digest_text(digest, options->noise);
+    return digest_text(digest, options->tiers);
+}
+
+/* Ranks with different numbers of factors would take each other's rows for something else; with different numbers of
+ * epochs the last would wait for the first for ever. */
+static int check_same(const struct dpmf_cluster *cluster, const struct dpmf_train_options *options,
+                      bool has_valid, struct dpmf_error *error) {
+    return cluster_check_same(cluster, digest_options(options, has_valid), DPMF_ERR_USAGE_CONFLICT,
+                              "the processes of the cluster were given different options",
+                              "give all of them the same", error);
+}
+
+int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
+               const struct dpmf_train_options *options, const struct dpmf_run *run,
+               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+               struct dpmf_train_report *report, struct dpmf_error *error) {
+    const struct dpmf_train_options default_options = dpmf_train_options_default();
+    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_train_report unwanted;
+    enum solver solver;
+    if (!options) options = &default_options;
+    if (!run) run = &default_run;
+    if (!report) report = &unwanted;
+    memset(report, 0, sizeof *report);
+    int code = solver_find(options->solver, &solver, error);
+    if (code == 0) code = solver_check_options(solver, options, error);
+    if (code == 0 && cluster_rank(run->cluster) == 0) code = output_file_check(output, error);
+    code = cluster_agree(run->cluster, code, error);
+    if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
+    if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
+    if (code < 0) return code;
+    switch (solver) {
+    case SOLVER_SGD: return sgd_train(store, valid, output, options, run, on_epoch, report, error);
+    case SOLVER_GIBBS:
+        return gibbs_train(store, valid, output, options, run, on_epoch, report, error);
+    default:
+        return langevin_train(solver, store, valid, output, options, run, on_epoch, report, error);
+    }
+}

@@ -1,0 +1,434 @@
+/*
+ * dpmf_tune: trains again and again with other options and finds those that predict ratings held back
+ * best. What to try next is search.c's to say; here is what a trial is, and when one is stopped because
+ * others were better when they had come as far. Trials are compared at the same share of their epochs,
+ * not after as many, since that is what the step size goes by. Fed by a store; feeds the command line.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+#include "tune/search.h"
+
+enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, N_AXES };
+enum { TRIALS_MAX = 10000, FACTORS_MAX = 4096, EPOCHS_MAX = 10000 };
+enum { COMPARED_LEAST = 3, PROGRESS_UNITS = 1000 /* of a trial */ };
+
+/* Where trials are compared: the share of the epochs done, and the share of the trials that go on. */
+static const struct rung { double at, kept; } rungs[] = {{1.0 / 3, 2.0 / 3}, {2.0 / 3, 0.5}};
+
+enum { N_RUNGS = sizeof rungs / sizeof rungs[0] };
+
+static const double CLOSE = 1.01; /* times an error: what may still become better than it */
+
+/* A trial's validation errors, epoch by epoch. */
+struct curve {
+    uint32_t epochs, n; /* of the schedule; run so far */
+    size_t capacity;
+    double *error;
+};
+
+struct tune {
+    struct dpmf_store *store, *valid;
+    struct dpmf_store *own_store, *own_valid; /* where the split was made here */
+    const struct dpmf_tune_options *options;
+    const struct dpmf_run *run;
+    struct dpmf_tune_report *report;
+    char *directory, *model; /* of what a trial writes, and nobody reads */
+    struct search *search;
+    struct dpmf_run trial_run;
+    double started;
+
+    struct curve *curves;
+    size_t n_curves, curve_capacity;
+    size_t best; /* of the curves; meaningless before report->best is there */
+    struct curve curve;
+    struct dpmf_trial trial;
+    bool is_stopped; /* the caller's wish */
+    bool is_late;
+    bool no_memory;
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+struct dpmf_tune_options dpmf_tune_options_default(void) {
+    return (struct dpmf_tune_options){
+        .train = dpmf_train_options_default(),
+        .trials = 20,
+        .valid_fraction = 0.1,
+    };
+}
+
+static int check_options(const struct dpmf_tune_options *options, struct dpmf_error *error) {
+    const struct dpmf_train_options *train = &options->train;
+    if (options->trials < 1 || options->trials > TRIALS_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of trials must be 1 to %d",
+                         TRIALS_MAX);
+    if (!(options->seconds >= 0) || !isfinite(options->seconds))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the time must be 0 or more");
+    if (!(options->valid_fraction > 0 && options->valid_fraction < 1))
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the share of ratings to hold back must be between 0 and 1");
+    if (train->factors < 1 || train->factors > FACTORS_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of factors must be 1 to %d",
+                         FACTORS_MAX);
+    if (train->epochs < 1 || train->epochs > EPOCHS_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of epochs must be 1 to %d",
+                         EPOCHS_MAX);
+    if (!(train->learning_rate > 0) || !isfinite(train->learning_rate))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the learning rate must be above 0");
+    if (!(train->regularization >= 0) || !isfinite(train->regularization))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the penalty must be 0 or above");
+    return 0;
+}
+
+/* Around where the search starts; the defaults are good, so not far around. */
+static struct search_axis axis_around(double start, double below, double above, double least,
+                                      double most, double step, bool is_held) {
+    return (struct search_axis){
+        .start = start,
+        .low = fmax(start / below, least),
+        .high = fmin(start * above, most),
+        .least = least,
+        .most = most,
+        .step = step,
+        .is_held = is_held,
+    };
+}
+
+static int begin_search(struct tune *tune, struct dpmf_error *error) {
+    const struct dpmf_tune_options *options = tune->options;
+    const struct dpmf_train_options *train = &options->train;
+    const double factor_step = train->factors >= 32 ? 8 : 1;
+    struct search_axis axes[N_AXES] = {
+        [FACTORS] = axis_around(train->factors, 8, 2, factor_step, FACTORS_MAX, factor_step,
+                                options->hold_factors),
+        [LEARNING_RATE] =
+            axis_around(train->learning_rate, 6, 4, 1e-9, 1e3, 0, options->hold_learning_rate),
+        [PENALTY] = axis_around(train->regularization, 5, 5, 1e-9, 1e3, 0,
+                                options->hold_regularization || train->regularization == 0),
+        [EPOCHS] = axis_around(train->epochs, 2.5, 3, 1, EPOCHS_MAX, 1, options->hold_epochs),
+    };
+    axes[LEARNING_RATE].is_risky = true;
+    for (size_t i = 0; i < N_AXES; i++)
+        if (!axes[i].is_held && !(axes[i].start >= axes[i].low && axes[i].start <= axes[i].high))
+            return error_set(error, DPMF_ERR_USAGE_VALUE, "the search cannot start so far out");
+    return search_init(&tune->search, axes, N_AXES, train->seed, error);
+}
+
+/* ---- ratings ---------------------------------------------------------------------------------- */
+
+static int make_directory(struct tune *tune, struct dpmf_error *error) {
+    const char *configured = secure_getenv("TMPDIR");
+    const char *place = configured && *configured ? configured : "/tmp";
+    if (asprintf(&tune->directory, "%s/dpmf-tune-XXXXXX", place) < 0) tune->directory = NULL;
+    if (!tune->directory) return error_no_memory(error);
+    if (!mkdtemp(tune->directory)) {
+        int code = error_system(error, errno, "make a temporary directory here", place);
+        free(tune->directory);
+        tune->directory = NULL;
+        return code;
+    }
+    if (asprintf(&tune->model, "%s/model", tune->directory) < 0) tune->model = NULL;
+    return tune->model ? 0 : error_no_memory(error);
+}
+
+/* The two stores lose their names as soon as they are open. */
+static int open_parts(struct tune *tune, const char *train, const char *test,
+                      const struct dpmf_split_options *split, struct dpmf_error *error) {
+    int code = dpmf_store_split(tune->store, train, test, split, &tune->trial_run, NULL, error);
+    if (code == 0) code = dpmf_store_open(train, NULL, NULL, &tune->own_store, error);
+    if (code == 0) code = dpmf_store_open(test, NULL, NULL, &tune->own_valid, error);
+    unlink(train);
+    unlink(test);
+    return code;
+}
+
+/* The coins of the split must not be those of `dpmf split` with the same seed: what that has left of a
+ * set would never land on the other side again. */
+static int hold_back(struct tune *tune, struct dpmf_error *error) {
+    struct dpmf_split_options split = dpmf_split_options_default();
+    char *train = NULL, *test = NULL;
+    int code = 0;
+    split.test_fraction = tune->options->valid_fraction;
+    split.seed = (tune->options->train.seed ^ 0x74756e65u) * 0x9e3779b97f4a7c15u;
+    if (asprintf(&train, "%s/train", tune->directory) < 0) train = NULL;
+    if (asprintf(&test, "%s/test", tune->directory) < 0) test = NULL;
+    code = train && test ? open_parts(tune, train, test, &split, error) : error_no_memory(error);
+    free(train);
+    free(test);
+    if (code == DPMF_ERR_RATINGS_NONE_LEFT) {
+        error_set(error, code, "there are too few ratings to hold some of them back");
+        error_place(error, store_path(tune->store), 0, 0);
+        error_hint(error, "give ratings to validate on, or hold back another share");
+        return code;
+    }
+    tune->store = tune->own_store;
+    tune->valid = tune->own_valid;
+    return code;
+}
+
+/* ---- curves ----------------------------------------------------------------------------------- */
+
+/* The error at a share of the epochs, between two epochs on a line between theirs. */
+static double curve_at(const struct curve *curve, double share) {
+    double epoch = share * (double)curve->epochs;
+    if (epoch <= 1) return curve->error[0];
+    uint32_t before = (uint32_t)epoch;
+    if (before >= curve->n) return curve->error[curve->n - 1];
+    double part = epoch - before;
+    return (1 - part) * curve->error[before - 1] + part * curve->error[before];
+}
+
+static bool curve_reaches(const struct curve *curve, double share) {
+    return curve->n > 0 && (double)curve->n >= share * (double)curve->epochs;
+}
+
+static double curve_share(const struct curve *curve) {
+    return (double)curve->n / (double)curve->epochs;
+}
+
+/* Whether too many of the earlier trials were better at the rung, and the best of all by far. Those that
+ * are close go on to the end, where small steps still change the order. */
+static bool is_behind(const struct tune *tune, const struct rung *rung) {
+    size_t reached = 0, better = 0;
+    double own = curve_at(&tune->curve, rung->at);
+    if (tune->report->best.trial == 0 ||
+        own <= CLOSE * curve_at(&tune->curves[tune->best], rung->at))
+        return false;
+    for (size_t i = 0; i < tune->n_curves; i++) {
+        if (!curve_reaches(&tune->curves[i], rung->at)) continue;
+        reached++;
+        better += curve_at(&tune->curves[i], rung->at) <= own;
+    }
+    return reached >= COMPARED_LEAST && (double)better >= rung->kept * (double)reached;
+}
+
+/* Small rises are mended by the small steps of the last epochs; large ones are not. */
+static bool is_rising(const struct curve *curve) {
+    double least = curve->error[0];
+    for (uint32_t i = 1; i < curve->n; i++) least = fmin(least, curve->error[i]);
+    return curve->error[curve->n - 1] > CLOSE * least;
+}
+
+/* What a trial that was stopped would have come to: where it had risen to, or as far behind the best as it
+ * was then. */
+static double outlook(const struct tune *tune) {
+    const struct curve *own = &tune->curve;
+    if (tune->trial.end == DPMF_TRIAL_DIVERGED || own->n == 0) return NAN;
+    double last = own->error[own->n - 1];
+    if (tune->trial.end != DPMF_TRIAL_BEHIND) return last;
+    const struct curve *best = &tune->curves[tune->best];
+    return best->error[best->n - 1] + last - curve_at(best, curve_share(own));
+}
+
+/* ---- a trial ---------------------------------------------------------------------------------- */
+
+static bool is_out_of_time(const struct tune *tune) {
+    return tune->options->seconds > 0 && now() - tune->started >= tune->options->seconds;
+}
+
+/* The first trial that ends is kept whatever the time; the others are given up in their midst. */
+static int on_progress(void *self, const struct dpmf_progress *progress) {
+    struct tune *tune = self;
+    uint32_t trials = tune->options->trials;
+    double within = 0, by_time = 0;
+    if (tune->report->best.trial != 0 && is_out_of_time(tune)) {
+        tune->is_late = true;
+        return 1;
+    }
+    if (!tune->run->progress) return 0;
+    if (tune->trial.trial == 0) /* the split, before the first trial */
+        return tune->is_stopped = tune->run->progress(tune->run->self, progress) != 0;
+    if (tune->curve.epochs > 0) within = curve_share(&tune->curve);
+    double share = ((double)tune->trial.trial - 1 + within) / (double)trials;
+    if (tune->options->seconds > 0) by_time = (now() - tune->started) / tune->options->seconds;
+    const uint64_t total = (uint64_t)trials * PROGRESS_UNITS;
+    const struct dpmf_progress shown = {
+        .phase = "tuning",
+        .unit = "trials",
+        .done = (uint64_t)(fmin(fmax(share, by_time), 1) * (double)total),
+        .total = total,
+    };
+    tune->is_stopped = tune->run->progress(tune->run->self, &shown) != 0;
+    return tune->is_stopped;
+}
+
+/* Each trial would warn of the same things. */
+static void on_warning(void *self, const char *message) {
+    const struct tune *tune = self;
+    if (tune->trial.trial <= 1 && tune->run->warn) tune->run->warn(tune->run->self, message);
+}
+
+static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
+    struct tune *tune = self;
+    struct curve *curve = &tune->curve;
+    if (!memory_reserve(&curve->error, &curve->capacity, (size_t)curve->n + 1, sizeof(double))) {
+        tune->no_memory = true;
+        return 1;
+    }
+    double before = curve_share(curve);
+    curve->error[curve->n++] = epoch->valid_rmse;
+    if (curve->n >= curve->epochs) return 0;
+    for (size_t i = 0; i < N_RUNGS; i++)
+        if (before < rungs[i].at && curve_reaches(curve, rungs[i].at) && is_behind(tune, &rungs[i]))
+            tune->trial.end = DPMF_TRIAL_BEHIND;
+    bool is_first = tune->report->best.trial == 0; /* there must be one to compare others with */
+    if (!is_first && is_rising(curve)) tune->trial.end = DPMF_TRIAL_RISING;
+    if (is_first && is_out_of_time(tune)) tune->trial.end = DPMF_TRIAL_TIME;
+    return tune->trial.end != DPMF_TRIAL_DONE;
+}
+
+static struct dpmf_train_options trial_options(const struct tune *tune) {
+    struct dpmf_train_options options = tune->options->train;
+    options.factors = tune->trial.factors;
+    options.learning_rate = tune->trial.learning_rate;
+    options.regularization = tune->trial.regularization;
+    options.epochs = tune->trial.epochs;
+    options.deterministic = true;
+    options.hogwild = false;
+    options.patience = 0;
+    options.snapshot = options.resume = NULL;
+    return options;
+}
+
+/* @return 1 when it came to an end of its own, 0 when time ran out first, or a negative code */
+static int run_trial(struct tune *tune, const double *settings, struct dpmf_error *error) {
+    double begun = now();
+    tune->trial = (struct dpmf_trial){
+        .trial = tune->report->trials + 1,
+        .factors = (uint32_t)settings[FACTORS],
+        .learning_rate = settings[LEARNING_RATE],
+        .regularization = settings[PENALTY],
+        .epochs = (uint32_t)settings[EPOCHS],
+        .end = DPMF_TRIAL_DONE,
+        .valid_rmse = NAN,
+    };
+    tune->curve = (struct curve){.epochs = tune->trial.epochs};
+    const struct dpmf_train_options options = trial_options(tune);
+    int code = dpmf_train(tune->store, tune->valid, tune->model, &options, &tune->trial_run,
+                          on_epoch, NULL, error);
+    unlink(tune->model);
+    if (tune->no_memory) return error_no_memory(error);
+    bool is_given_up = code == DPMF_ERR_BASE_CANCELLED && tune->is_late && !tune->is_stopped;
+    tune->is_late = is_given_up; /* it may have been quicker than the word that it is late */
+    if (is_given_up) return 0;
+    if (code < 0 && code != DPMF_ERR_TRAIN_DIVERGED) return code;
+    struct curve *curve = &tune->curve;
+    if (curve->n > 0) tune->trial.valid_rmse = curve->error[curve->n - 1];
+    if (code < 0 || !isfinite(tune->trial.valid_rmse)) tune->trial.end = DPMF_TRIAL_DIVERGED;
+    tune->trial.epochs_run = curve->n;
+    tune->trial.seconds = now() - begun;
+    return 1;
+}
+
+/* Enters the trial in the books. */
+static int keep_trial(struct tune *tune, const double *settings, struct dpmf_error *error) {
+    struct dpmf_trial *trial = &tune->trial, *best = &tune->report->best;
+    int code = search_tell(tune->search, settings, outlook(tune), error);
+    if (code < 0) return code;
+    bool counts = trial->end == DPMF_TRIAL_DONE || trial->end == DPMF_TRIAL_TIME;
+    trial->is_best = counts && (best->trial == 0 || trial->valid_rmse < best->valid_rmse);
+    tune->report->trials++;
+    if (trial->end != DPMF_TRIAL_DIVERGED) {
+        if (!memory_reserve(&tune->curves, &tune->curve_capacity, tune->n_curves + 1,
+                            sizeof tune->curves[0]))
+            return error_no_memory(error);
+        if (trial->is_best) tune->best = tune->n_curves;
+        tune->curves[tune->n_curves++] = tune->curve;
+        tune->curve = (struct curve){0};
+    }
+    if (trial->is_best) *best = *trial;
+    return 0;
+}
+
+static int run_trials(struct tune *tune, int (*on_trial)(void *, const struct dpmf_trial *),
+                      struct dpmf_error *error) {
+    struct dpmf_tune_report *report = tune->report;
+    struct dpmf_error last = {.code = 0};
+    bool is_wanted = true;
+    while (is_wanted && report->trials < tune->options->trials && !report->out_of_time) {
+        double settings[N_AXES];
+        int code = search_next(tune->search, settings, error);
+        if (code < 0) return code;
+        report->all_tried = code == 0;
+        if (code == 0) break;
+        code = run_trial(tune, settings, &last);
+        if (code < 0 && error) *error = last;
+        if (code < 0) return code;
+        if (code == 1) code = keep_trial(tune, settings, error);
+        free(tune->curve.error);
+        tune->curve = (struct curve){0};
+        if (code < 0) return code;
+        report->out_of_time = tune->is_late || is_out_of_time(tune);
+        if (!tune->is_late && on_trial) is_wanted = on_trial(tune->run->self, &tune->trial) == 0;
+    }
+    if (report->best.trial != 0) return 0;
+    error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in each of %u trials",
+              report->trials);
+    error_hint(error, "begin with a smaller --learning-rate than %g, or check the ratings' scale",
+               tune->options->train.learning_rate);
+    return DPMF_ERR_TRAIN_DIVERGED;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static void end(struct tune *tune) {
+    for (size_t i = 0; i < tune->n_curves; i++) free(tune->curves[i].error);
+    free(tune->curves);
+    free(tune->curve.error);
+    search_free(tune->search);
+    dpmf_store_close(tune->own_store);
+    dpmf_store_close(tune->own_valid);
+    if (tune->directory) rmdir(tune->directory);
+    free(tune->directory);
+    free(tune->model);
+}
+
+int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
+              const struct dpmf_tune_options *options, const struct dpmf_run *run,
+              int (*on_trial)(void *self, const struct dpmf_trial *trial),
+              struct dpmf_tune_report *report, struct dpmf_error *error) {
+    const struct dpmf_tune_options default_options = dpmf_tune_options_default();
+    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_tune_report unwanted;
+    struct tune tune = {
+        .store = store,
+        .valid = valid,
+        .options = options ? options : &default_options,
+        .run = run ? run : &default_run,
+        .report = report ? report : &unwanted,
+        .started = now(),
+    };
+    tune.trial_run = *tune.run;
+    tune.trial_run.progress = on_progress;
+    tune.trial_run.warn = on_warning;
+    tune.trial_run.self = &tune;
+    *tune.report = (struct dpmf_tune_report){.best.valid_rmse = NAN};
+    int code = check_options(tune.options, error);
+    if (code == 0) code = begin_search(&tune, error);
+    if (code == 0) code = make_directory(&tune, error);
+    if (code == 0 && !valid) code = hold_back(&tune, error);
+    if (code == 0) {
+        tune.report->train_ratings = store_n_ratings(tune.store);
+        tune.report->valid_ratings = store_n_ratings(tune.valid);
+        code = run_trials(&tune, on_trial, error);
+    }
+    end(&tune);
+    tune.report->seconds = now() - tune.started;
+    return code;
+}
