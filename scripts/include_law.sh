@@ -25,7 +25,7 @@ lib/privacy    base random store model cluster chains
 lib/train      base random store schedule kernels model cluster
 lib/sample     base random store schedule kernels model cluster chains train
 lib/recommend  base model kernels
-lib/evaluate   base store recommend cluster train
+lib/evaluate   base store recommend cluster
 lib/tune       base random store
 lib/machine    base store kernels train sample
 lib/export     base database

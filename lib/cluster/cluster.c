@@ -180,6 +180,27 @@ int cluster_all_gather(const struct dpmf_cluster *cluster, void *all, const size
     return code;
 }
 
+int cluster_sum_doubles(const struct dpmf_cluster *cluster, double *values, size_t n,
+                        struct dpmf_error *error) {
+    const size_t ranks = (size_t)cluster_size(cluster), bytes = n * sizeof values[0];
+    if (ranks == 1) return 0;
+    double *all = memory_alloc(ranks, bytes);
+    size_t *start = memory_alloc(ranks + 1, sizeof *start);
+    int code = cluster_agree(cluster, all && start ? 0 : error_no_memory(error), error);
+    if (code == 0) {
+        for (size_t r = 0; r <= ranks; r++) start[r] = r * bytes;
+        memcpy(all + (size_t)cluster_rank(cluster) * n, values, bytes);
+        code = cluster_all_gather(cluster, all, start, error);
+    }
+    for (size_t i = 0; i < n && code == 0; i++) {
+        values[i] = 0;
+        for (size_t r = 0; r < ranks; r++) values[i] += all[r * n + i];
+    }
+    free(all);
+    free(start);
+    return code;
+}
+
 static size_t longest_range(const size_t *start, int n) {
     size_t longest = 0;
     for (int r = 0; r < n; r++)

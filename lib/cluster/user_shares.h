@@ -11,6 +11,9 @@
 /* Blocks first[r] .. first[r + 1] - 1 are rank r's; first has n_ranks + 1 entries. The same on every rank. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first);
 
+/* Refuses ratings that are not in a store: each rank would import them by itself. */
+int user_shares_check_store(const struct dpmf_store *store, struct dpmf_error *error);
+
 /* Whether all ranks look at the same ratings, which two copies under one name, or two answers of one database, need not
  * be. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */
 int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,

@@ -15,8 +15,6 @@
 #include "evaluate/model_numbers.h"
 #include "evaluate/rank_users.h"
 #include "recommend/best_items.h"
-#include "train/rank_share.h"
-#include "train/train_ranks.h"
 
 enum { RANKING_MAX = 100000, AHEAD = 8 };
 
@@ -303,7 +301,7 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct block_sums *tota
                      evaluation->map};
     uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items,
                          evaluation->ranked_users};
-    int code = rank_share_sum(cluster, sums, 5, error);
+    int code = cluster_sum_doubles(cluster, sums, 5, error);
     if (code == 0) code = cluster_all_sum(cluster, counts, 4, error);
     total->squares = sums[0];
     total->absolutes = sums[1];
@@ -349,7 +347,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
         code =
             error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items", RANKING_MAX);
     if (cluster_size(cluster) > 1) {
-        if (code == 0) code = train_ranks_check_store(test, error);
+        if (code == 0) code = user_shares_check_store(test, error);
         code = cluster_agree(cluster, code, error);
         if (code == 0) code = check_same(&evaluator, history, cluster, error);
         if (code == 0) code = user_shares_take(test, cluster, &share, &first_user, error);

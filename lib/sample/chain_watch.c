@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "chains/chain_monitor.h"
-#include "train/rank_share.h"
 
 enum {
     N_SHOWN = 8,    /* pairs whose predictions are watched one by one ... */
@@ -89,7 +88,8 @@ static int look_at_pairs(const struct chain_watch *watch, const struct chain_sta
         if (i < N_SHOWN) products[N_PAIRS + i] = (double)state->factors->users.biases[user];
     }
     code = cluster_agree(state->cluster, code, error);
-    return code < 0 ? code : rank_share_sum(state->cluster, products, N_PAIRS + N_SHOWN, error);
+    return code < 0 ? code
+                    : cluster_sum_doubles(state->cluster, products, N_PAIRS + N_SHOWN, error);
 }
 
 /* The mean square of u.v over the pairs, and the predictions of the first of them. */

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
+#include "cluster/user_shares.h"
 #include "sample/chain_watch.h"
 #include "sample/gibbs.h"
 #include "sample/gibbs_ranks.h"
@@ -216,7 +217,7 @@ static int make_valid_set(struct gibbs_run *run, struct dpmf_error *error) {
 /* The kernels of all ranks, and this one's users. `code` and `error` are how the options fared here. */
 static int open_share(struct gibbs_run *run, int code, struct dpmf_error *error) {
     if (!run->cluster) return code;
-    if (code == 0) code = train_ranks_check_store(run->whole, error);
+    if (code == 0) code = user_shares_check_store(run->whole, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = train_ranks_choose_kernels(run->cluster, &run->kernels, error);
     if (code == 0) code = rank_share_open(&run->share, run->whole, run->cluster, error);
@@ -350,8 +351,9 @@ static int draw_precisions(struct gibbs_run *run, struct dpmf_error *error) {
     for (uint64_t j = 0; j < factors->items.n; j++) sum += run->row_squares[j];
     precisions_squares(&factors->users, factors->k, run->user_squares);
     precisions_squares(&factors->items, factors->k, run->item_squares);
-    int code = rank_share_sum(run->cluster, &sum, 1, error);
-    if (code == 0) code = rank_share_sum(run->cluster, run->user_squares, factors->k + 1, error);
+    int code = cluster_sum_doubles(run->cluster, &sum, 1, error);
+    if (code == 0)
+        code = cluster_sum_doubles(run->cluster, run->user_squares, factors->k + 1, error);
     if (code < 0) return code;
     run->squared_error = sum;
     precisions_draw_side(&run->precisions, PRECISIONS_USERS, n_users, run->user_squares, &run->key);

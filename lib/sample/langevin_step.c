@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "sample/langevin_state.h"
-#include "train/rank_share.h"
 
 enum {
     SAMPLE_ROWS = 4096, /* that the second moments are taken of, at least, ... */
@@ -77,7 +76,7 @@ static int multiply(const struct moments *moments, const double *x, double *y,
                     struct dpmf_error *error) {
     const size_t k = moments->k;
     int code = cluster_agree(moments->cluster, add_pieces(moments, x, y, error), error);
-    if (code == 0) code = rank_share_sum(moments->cluster, y, k + 1, error);
+    if (code == 0) code = cluster_sum_doubles(moments->cluster, y, k + 1, error);
     for (size_t c = 0; c < k && code == 0; c++) y[c] /= fmax(y[k], 1);
     return code;
 }

@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "sample/langevin_state.h"
-#include "train/rank_share.h"
 
 enum {
     SQUARE_ROWS = 32, /* whose squares are added in single precision */
@@ -323,7 +322,7 @@ int langevin_take_sums(struct langevin *langevin, struct dpmf_error *error) {
     thread_pool_run(langevin->source.pool, square_items, langevin);
     add_parts(&langevin->users, columns);
     add_parts(&langevin->items, columns);
-    return rank_share_sum(langevin->source.cluster, langevin->users.squares, columns, error);
+    return cluster_sum_doubles(langevin->source.cluster, langevin->users.squares, columns, error);
 }
 
 /* Only whoever has a row needs its momenta: they are not gathered. */

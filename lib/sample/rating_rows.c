@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/store.h"
-#include "train/rank_share.h"
 
 struct filling {
     struct rating_rows *rows;
@@ -128,7 +127,7 @@ int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
     *rows = (struct rating_rows){.n_ratings = store_n_ratings(store)};
     int code = fill(&filling, cluster != NULL, run, error);
     code = cluster_agree(cluster, code, error);
-    if (code == 0) code = rank_share_sum(cluster, &filling.sum, 1, error);
+    if (code == 0) code = cluster_sum_doubles(cluster, &filling.sum, 1, error);
     rows->mean = all > 0 ? filling.sum / (double)all : 0;
     if (code == 0) subtract_mean(rows);
     free(filling.next);

@@ -27,10 +27,6 @@ void rank_share_close(struct rank_share *share); /* of a zeroed one: fine */
 
 uint64_t rank_share_first_user(const struct rank_share *share); /* of this rank */
 
-/* Sums of all ranks' values, added in the order of ranks: the same bits on each. */
-int rank_share_sum(const struct dpmf_cluster *cluster, double *values, size_t n,
-                   struct dpmf_error *error);
-
 /* Fills in share->file: the ids of all users and of the items by popularity, and the scale of
  * `factors`. Here and below, without a tiling (NULL) items are in the order that they have. */
 int rank_share_describe(struct rank_share *share, const struct factors *factors,

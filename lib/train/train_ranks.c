@@ -15,6 +15,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "cluster/user_shares.h"
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/resume.h"
@@ -36,17 +37,9 @@ static int refuse(const char *what, const char *hint, struct dpmf_error *error) 
     return code;
 }
 
-int train_ranks_check_store(const struct dpmf_store *whole, struct dpmf_error *error) {
-    struct dpmf_store_info info;
-    dpmf_store_info(whole, &info);
-    if (!info.is_temporary) return 0;
-    return refuse("several processes read ratings from a store or its shards",
-                  "make one first, with dpmf import, and train on that", error);
-}
-
 static int check_options(const struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
-    int code = train_ranks_check_store(train->whole, error);
+    int code = user_shares_check_store(train->whole, error);
     if (code < 0) return code;
     if (options->hogwild)
         return refuse("Hogwild is for one process: items are never written by two of several",
@@ -149,7 +142,7 @@ int train_ranks_end_tiling(struct train_run *train, int code, struct dpmf_error 
 
 int train_ranks_mean_rating(struct train_run *train, double *mean, struct dpmf_error *error) {
     double sum = tiling_mean_rating(train->tiling) * (double)store_n_ratings(train->store);
-    int code = rank_share_sum(train->cluster, &sum, 1, error);
+    int code = cluster_sum_doubles(train->cluster, &sum, 1, error);
     *mean = sum / (double)store_n_ratings(train->whole);
     return code;
 }
@@ -277,7 +270,7 @@ int train_ranks_squared_error(struct train_run *train, double *sum, struct dpmf_
     *sum = 0;
     for (size_t s = 0; s < tiling_n_superblocks(train->tiling); s++)
         *sum += sgd_epoch_squared_error(train->epoch, s);
-    return rank_share_sum(train->cluster, sum, 1, error);
+    return cluster_sum_doubles(train->cluster, sum, 1, error);
 }
 
 int train_ranks_tell(const struct train_run *train, bool *answer, struct dpmf_error *error) {
@@ -330,7 +323,7 @@ int train_ranks_report(struct train_run *train, struct dpmf_error *error) {
     uint64_t sent = train->bytes_sent;
     double waited = ring_seconds_waited(train->ring);
     int code = cluster_all_sum(train->cluster, &sent, 1, error);
-    if (code == 0) code = rank_share_sum(train->cluster, &waited, 1, error);
+    if (code == 0) code = cluster_sum_doubles(train->cluster, &waited, 1, error);
     report->ranks = cluster_size(train->cluster);
     report->bytes_sent = sent;
     report->seconds_waited = waited / report->ranks;

@@ -7,8 +7,7 @@
 
 #include "train/train_run.h"
 
-/* Refuses ratings that are not in a store, and has all ranks use rank 0's kernels. */
-int train_ranks_check_store(const struct dpmf_store *whole, struct dpmf_error *error);
+/* Has all ranks use rank 0's kernels. */
 int train_ranks_choose_kernels(const struct dpmf_cluster *cluster,
                                const struct kernel_set **kernels, struct dpmf_error *error);
 

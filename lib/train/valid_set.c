@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/store.h"
-#include "train/rank_share.h"
 
 enum { PIECE = 16384 /* ratings a thread takes at once; sums are per piece, added in order */ };
 
@@ -273,7 +272,7 @@ static int find_rmse(struct valid_set *set, const struct factors *factors,
     if (code < 0) return code;
     double sum = 0;
     for (size_t i = 0; i < set->n_pieces; i++) sum += set->sums[i];
-    code = rank_share_sum(set->cluster, &sum, 1, error);
+    code = cluster_sum_doubles(set->cluster, &sum, 1, error);
     *rmse = sqrt(sum / (double)set->n_all);
     return code;
 }

@@ -181,7 +181,7 @@ static inline void bed_make(struct langevin_bed *bed, const struct dpmf_arrays *
     const size_t stride = kernels->stride(options->k);
     factors->k = options->k;
     double sum = tiling_mean_rating(bed->tiling) * (double)store_n_ratings(bed_share(bed));
-    assert_int_equal(rank_share_sum(bed->cluster, &sum, 1, NULL), 0);
+    assert_int_equal(cluster_sum_doubles(bed->cluster, &sum, 1, NULL), 0);
     factors->offset = sum / (double)store_n_ratings(bed->store);
     assert_int_equal(first_rows_make_users(&factors->users, &bed->users,
                                            store_n_users(bed_share(bed)), stride, TILING_SPARE_ROWS,

@@ -404,7 +404,7 @@ static void inject_rank(void *self, const struct dpmf_cluster *cluster) {
     }
     const double n = (double)users->n, m = (double)items->n;
     double sums[2] = {mean_square(users, options.k) * n, mean_bias_square(users) * n};
-    assert_int_equal(rank_share_sum(cluster, sums, 2, NULL), 0);
+    assert_int_equal(cluster_sum_doubles(cluster, sums, 2, NULL), 0);
     if (cluster_rank(cluster) == 0)
         together->injected = (struct injected){
             .users = sums[0] / (double)all / (step.rows * together->rounds),
@@ -509,7 +509,7 @@ static void fly(void *self, const struct dpmf_cluster *cluster) {
     for (uint32_t i = 0; i < ROUNDS; i++) bed_round(&bed);
     const struct factor_matrix *users = &bed.factors.users, *items = &bed.factors.items;
     double sum = mean_square(users, options.k) * (double)users->n;
-    assert_int_equal(rank_share_sum(cluster, &sum, 1, NULL), 0);
+    assert_int_equal(cluster_sum_doubles(cluster, &sum, 1, NULL), 0);
     if (cluster_rank(cluster) == 0) {
         flight->users = sum / (double)store_n_users(bed.store);
         flight->items = mean_square(items, options.k);
