@@ -455,7 +455,7 @@ static int taking_arrays(void) {
     return code;
 }
 
-/* ---- lib/recommend, and what lib/evaluate does with one ---------------------------------------- */
+/* ---- lib/recommend and lib/evaluate -------------------------------------------------------------- */
 
 static struct dpmf_model *model;
 
