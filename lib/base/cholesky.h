@@ -5,6 +5,7 @@
 #ifndef DPMF_BASE_CHOLESKY_H
 #define DPMF_BASE_CHOLESKY_H
 
+#include "base/exact_arithmetic.h"
 #include "dpmf.h"
 
 /* A = L L^T in place: A is n x n, row-major; only the lower triangle is read and written.

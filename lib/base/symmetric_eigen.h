@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "base/exact_arithmetic.h"
+
 /* A (n x n, row-major, whole) is destroyed. values[0] >= values[1] >= ..., and row i of `vectors` is the unit
  * eigenvector of values[i]. What is not finite gives what is not finite, in bounded time. */
 void symmetric_eigen(double *A, size_t n, double *values, double *vectors);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/exact_arithmetic.h"
 #include "dpmf.h"
 
 /* One run. Its coin was fair, and unknown to whoever guessed and chose the confidence. */

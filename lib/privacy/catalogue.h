@@ -5,6 +5,7 @@
 #ifndef DPMF_PRIVACY_CATALOGUE_H
 #define DPMF_PRIVACY_CATALOGUE_H
 
+#include "base/exact_arithmetic.h"
 #include "model/factors.h"
 #include "store/id_form.h"
 

@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#include "base/exact_arithmetic.h"
+
 enum { CHOOSE_FACTORS_MAX = 20 };
 
 struct choose_factors_input {

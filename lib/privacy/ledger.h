@@ -10,6 +10,7 @@
 #ifndef DPMF_PRIVACY_LEDGER_H
 #define DPMF_PRIVACY_LEDGER_H
 
+#include "base/exact_arithmetic.h"
 #include "dpmf.h"
 
 enum { LEDGER_NAME_MAX = 128, LEDGER_ID_TEXT = 33 };

@@ -46,6 +46,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/exact_arithmetic.h"
+
 enum {
     POSTERIOR_FACTORS = 10, /* unless others are asked for */
     POSTERIOR_FACTORS_MAX = 256,

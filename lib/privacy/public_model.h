@@ -5,6 +5,7 @@
 #ifndef DPMF_PRIVACY_PUBLIC_MODEL_H
 #define DPMF_PRIVACY_PUBLIC_MODEL_H
 
+#include "base/exact_arithmetic.h"
 #include "privacy/catalogue.h"
 #include "privacy/residual_rule.h"
 

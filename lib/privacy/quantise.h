@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/exact_arithmetic.h"
+
 enum { NOISY_SUM_BITS = 24 }; /* of the grid */
 
 /* The integers of one contribution, checked: q[i] = round(value[i] * scale * 2^bits), shrunk until the sum of

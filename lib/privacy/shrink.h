@@ -5,6 +5,7 @@
 #ifndef DPMF_PRIVACY_SHRINK_H
 #define DPMF_PRIVACY_SHRINK_H
 
+#include "base/exact_arithmetic.h"
 #include "base/threads.h"
 #include "privacy/public_model.h"
 

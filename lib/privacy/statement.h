@@ -6,6 +6,7 @@
 #ifndef DPMF_PRIVACY_STATEMENT_H
 #define DPMF_PRIVACY_STATEMENT_H
 
+#include "base/exact_arithmetic.h"
 #include "dpmf.h"
 
 enum {

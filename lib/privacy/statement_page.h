@@ -4,6 +4,7 @@
 #ifndef DPMF_PRIVACY_STATEMENT_PAGE_H
 #define DPMF_PRIVACY_STATEMENT_PAGE_H
 
+#include "base/exact_arithmetic.h"
 #include "base/bytes.h"
 #include "dpmf.h"
 

@@ -11,21 +11,21 @@
 #ifndef DPMF_RANDOM_EXACT_GAUSSIAN_H
 #define DPMF_RANDOM_EXACT_GAUSSIAN_H
 
+#include "base/exact_arithmetic.h"
 #include "random/secure_random.h"
 
 #define EXACT_GAUSSIAN_SIGMA_MAX ((uint64_t)1 << 48)
 
-/* `sigma` is 1 .. EXACT_GAUSSIAN_SIGMA_MAX. To the nearest integer. Cannot fail: a value beyond 64
- * sigma, of probability under 1e-880, is drawn anew; given random bits, nothing else separates the
- * law from the exact one. */
+/* `sigma` is 1 .. EXACT_GAUSSIAN_SIGMA_MAX. To the nearest integer, modulo 2^64. Cannot fail; given
+ * random bits, nothing separates the law from the exact one: no value is too large to be drawn. */
 int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma);
 
 /*
  * Adds noise to n sums, the coordinates first, first + 1, .. of a release: sums[i] gets one draw,
  * the first of the stream (release, first + i), and that stream is used for nothing else. So each
  * coordinate is drawn exactly once, whoever works on which range; to call it twice for one
- * coordinate of a release is to add the same noise twice, and a mistake. The caller guarantees that
- * |sums[i]| + 64 sigma is below 2^63.
+ * coordinate of a release is to add the same noise twice, and a mistake. Sums are modulo 2^64, too:
+ * the caller, who wants them to mean something, keeps |sums[i]| + 64 sigma below 2^63.
  */
 void exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
                         size_t n, uint64_t sigma, int64_t *sums);

@@ -242,5 +242,25 @@ expect "--check: fails too" refuses $script --check build
 expect "--check: tells the command" grep -q '^To install: apt-get install .*gcc' "$scratch/out"
 expect "--check: installs nothing" test ! -s "$scratch/calls"
 
+# Where the compiler may change arithmetic, what the privacy proofs are about does not compile: every file of lib/privacy that computes, the
+# noise, and the small systems that contributions are made with.
+proven=(lib/random/exact_gaussian.c lib/base/cholesky.c lib/base/symmetric_eigen.c)
+for source in lib/privacy/*.c; do
+    if grep -q '\<double\>' "$source"; then proven+=("$source"); fi
+done
+compiles() {
+    "${CC:-cc}" -std=gnu11 -fsyntax-only -DDPMF_VERSION='"0"' -Iinclude -Ilib "$@" >"$scratch/out" 2>&1
+}
+refuses_arithmetic() { # refuses_arithmetic OPTION: every one of the files by itself
+    local source
+    for source in "${proven[@]}"; do
+        if compiles "$1" "$source"; then echo "$source compiles" >"$scratch/out"; return 1; fi
+        grep -q 'void the privacy proofs' "$scratch/out" || return 1
+    done
+}
+expect "arithmetic: as it is, it compiles" compiles "${proven[@]}"
+expect "arithmetic: -ffast-math is refused" refuses_arithmetic -ffast-math
+expect "arithmetic: and so is a part of it" refuses_arithmetic -ffinite-math-only
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))
