@@ -12,13 +12,14 @@
  *    sets of users that differ in one user give sums that differ by exactly that user's integers q.
  * 2. |q| <= s B. noisy_sum_quantise ends only when the sum of q_i^2, computed without error in 128 bits, is at most
  *    floor(s B)^2 (or with q = 0). Each coordinate receives one q_i: rows of a user's blocks are strictly
- *    increasing, so no coordinate is met twice.
- * 3. Sums are exact: int64, and |sum| + noise stays below 2^62, or the release is refused before it is begun. The
+ *    increasing, so no coordinate is met twice. That is checked for every user (check_blocks).
+ * 3. Sums are exact: int64, and |sum| + 64 sigma stays below 2^62, or the release is refused before it is begun. The
  *    number of users decides that only from 2^37 of them on.
  * 4. The published integer is q_sum + round(Z) = round(q_sum + Z), Z ~ N(0, sigma^2) sampled exactly and
  *    independently for every coordinate: round(.) is a function of the output of the Gaussian mechanism of noise sigma
  *    on a sum of sensitivity s B, which is (s B / sigma)-GDP (Dong, Roth and Su 2022, theorem 2.7), and
- *    post-processing costs nothing. So is the division by B.
+ *    post-processing costs nothing. So is the division by B, and so is what 64 bits make of a Z beyond them: the noise is
+ *    not cut off anywhere, and delta has nothing to cover.
  * 5. Every coordinate is published with noise, those that no one contributed to as well, and how many there are
  *    is public (the shape).
  * What is assumed: the bits of ChaCha20 under a key from the operating system are as good as random.
@@ -90,14 +91,29 @@ static void add(int64_t *sums, const int32_t *q, size_t n, bool shared) {
         for (size_t i = 0; i < n; i++) __atomic_fetch_add(&sums[i], q[i], __ATOMIC_RELAXED);
 }
 
+/* The mechanism is not trusted with the norm bound: a row met twice would add up to more than was quantised. */
+static int check_blocks(const struct summing *summing, const struct contribution *contribution,
+                        struct dpmf_error *error) {
+    const struct noisy_sum_shape *shape = summing->shape;
+    const size_t n = contribution->n_blocks;
+    bool is_sound = shape->width == 0 || n <= (summing->room - shape->tail) / shape->width;
+    for (size_t b = 0; b < n && is_sound; b++)
+        is_sound = contribution->block[b] < shape->n_rows &&
+                   (b == 0 || contribution->block[b - 1] < contribution->block[b]);
+    if (is_sound) return 0;
+    return error_set(error, DPMF_ERR_BASE_BUG,
+                     "a contribution has rows out of order, out of range or too many");
+}
+
 static int add_user(void *self, int worker, const struct private_user *user,
                     struct dpmf_error *error) {
     struct summing *summing = self;
     const struct noisy_sum_shape *shape = summing->shape;
     struct worker_space *space = &summing->spaces[worker];
     struct contribution contribution = {.values = space->values};
-    (void)error;
     summing->contribute(summing->self, worker, user, &contribution);
+    int code = check_blocks(summing, &contribution, error);
+    if (code < 0) return code;
     size_t n_blocks = contribution.n_blocks, n = n_blocks * shape->width + shape->tail;
     noisy_sum_quantise(space->values, n, user->scale, space->q);
     const int32_t *q = space->q;

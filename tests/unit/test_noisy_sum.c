@@ -374,6 +374,57 @@ static void test_refusals(void **state) {
     private_ratings_free(ratings);
 }
 
+/* A mechanism whose rows are not what it promised: in order, in range, as many as there is room for. */
+struct wrong_rows {
+    size_t n_blocks;
+    uint32_t block[N_ITEMS + 1];
+};
+
+static void contribute_wrong(void *self, int worker, const struct private_user *user,
+                             struct contribution *out) {
+    const struct wrong_rows *rows = self;
+    (void)worker, (void)user;
+    out->n_blocks = rows->n_blocks;
+    out->block = rows->block;
+    memset(out->values, 0, (2 * 2 + 1) * sizeof *out->values);
+}
+
+static void test_rows_are_checked(void **state) {
+    const struct world *world = *state;
+    const int order[] = {0, 1, 2};
+    static const struct {
+        struct wrong_rows rows;
+        int code;
+    } cases[] = {
+        {{0, {0}}, 0},
+        {{2, {0, N_ITEMS - 1}}, 0},
+        {{2, {3, 3}}, DPMF_ERR_BASE_BUG},          /* met twice */
+        {{2, {4, 3}}, DPMF_ERR_BASE_BUG},          /* out of order */
+        {{1, {N_ITEMS}}, DPMF_ERR_BASE_BUG},       /* where the tail is */
+        {{2, {1, UINT32_MAX}}, DPMF_ERR_BASE_BUG}, /* far outside */
+        {{3, {1, 2, 3}}, DPMF_ERR_BASE_BUG},       /* more than blocks_max */
+    };
+    struct private_ratings *ratings = pack(world, order, 3, false, 1 << 30);
+    struct secure_random random;
+    static double out[COORDINATES];
+    const struct noisy_sum_shape shape = {"x", N_ITEMS, 2, 1, 2};
+    secure_random_init_insecure(&random, 5);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct statement statement = {0};
+        struct noisy_sum_context context = {
+            .ratings = ratings, .random = &random, .memory = 1 << 20, .statement = &statement};
+        struct wrong_rows rows = cases[i].rows;
+        double sigma;
+        assert_int_equal(thread_pool_init(&context.pool, 2, NULL), 0);
+        assert_int_equal(
+            noisy_sum_release(&context, &shape, 1, contribute_wrong, &rows, out, &sigma, NULL),
+            cases[i].code);
+        assert_int_equal(statement.n_releases, cases[i].code == 0);
+        thread_pool_free(context.pool);
+    }
+    private_ratings_free(ratings);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound_always_holds),
@@ -383,6 +434,7 @@ int main(void) {
         cmocka_unit_test(test_others_do_not_matter),
         cmocka_unit_test(test_one_user_is_one_contribution),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rows_are_checked),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }
