@@ -121,21 +121,19 @@ static bool with_square_exponential(struct secure_stream *stream, struct uniform
 
 /* ---- the Gaussian ---------------------------------------------------------------------------- */
 
-enum { WHOLE_MAX = 64 }; /* |Z| < 64 sigma */
-
 /*
  * k >= 0 with probability proportional to exp(-k^2/2).
  * Proof. Counting successes of exp(-1/2) until a failure gives k with probability proportional to
  * exp(-k/2). It is kept if k(k-1) further trials succeed, with probability exp(-k(k-1)/2): the
  * product is exp(-k^2/2). Otherwise all is forgotten and begun again, which leaves the proportions.
- * Here k = 64 and above are forgotten as well.
+ * No k is too large: it counts coins that were tossed, so that 64 bits hold it.
  */
 static uint64_t whole_draw(struct secure_stream *stream) {
     for (;;) {
-        uint64_t k = 0, kept = 0;
-        while (k < WHOLE_MAX && with_half_exponential(stream)) k++;
-        if (k == WHOLE_MAX) continue;
-        const uint64_t trials = k * k - k;
+        uint64_t k = 0;
+        wide kept = 0;
+        while (with_half_exponential(stream)) k++;
+        const wide trials = (wide)k * k - k;
         while (kept < trials && with_half_exponential(stream)) kept++;
         if (kept == trials) return k;
     }
@@ -169,11 +167,13 @@ static uint64_t round_product(struct secure_stream *stream, const struct uniform
 /*
  * Proof. k and x are kept with a density proportional to
  *     exp(-k^2/2) exp(-x(2k + x)/2) = exp(-(k + x)^2/2),
- * so y = k + x has that density on 0 < y < 64: the half-normal law. With an independent sign,
+ * so y = k + x has that density on y > 0: the half-normal law. With an independent sign,
  * sigma y becomes Z ~ N(0, sigma^2). sigma k is whole, so the whole number nearest to sigma y is
  * sigma k + floor(sigma x + 1/2). Rounding to nearest commutes with the sign; 0 is reached from
  * both sides, which makes P(|Z| < 1/2), as it should be.
- * At most 2^48 * 64 = 2^54: no overflow.
+ *
+ * Nothing is cut off: integers are taken modulo 2^64, here and where they are added to a sum, and what is a function of the
+ * whole number sum + round(Z) is post-processing of it. (It is that number itself for all |Z| < 2^62, which chance does not leave.)
  */
 int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma) {
     assert(sigma >= 1 && sigma <= EXACT_GAUSSIAN_SIGMA_MAX);
@@ -181,8 +181,8 @@ int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma) {
         const uint64_t k = whole_draw(stream);
         struct uniform x = uniform_draw(stream);
         if (!accept(stream, k, &x)) continue;
-        const int64_t size = (int64_t)(sigma * k + round_product(stream, &x, sigma));
-        return secure_stream_u8(stream) & 1 ? -size : size;
+        const uint64_t size = sigma * k + round_product(stream, &x, sigma);
+        return (int64_t)(secure_stream_u8(stream) & 1 ? -size : size);
     }
 }
 
@@ -191,7 +191,7 @@ void exact_gaussian_add(const struct secure_random *random, uint32_t release, ui
     struct secure_stream stream;
     for (size_t i = 0; i < n; i++) {
         secure_stream_init(&stream, random, release, first + i);
-        sums[i] += exact_gaussian_rounded(&stream, sigma);
+        sums[i] = (int64_t)((uint64_t)sums[i] + (uint64_t)exact_gaussian_rounded(&stream, sigma));
     }
     secure_stream_wipe(&stream);
     if (random->draws) __atomic_fetch_add(random->draws, n, __ATOMIC_RELAXED);
