@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Cache misses of training, counted by cachegrind with this machine's first-level and last-level caches.
+# Cache misses of training, counted by cachegrind with this machine's first-level and last-level caches,
+# or the nearest that it can simulate.
 # What an epoch costs is the difference between a run of two epochs and a run of one: reading, tiling, the
 # model's first rows and its writing cancel. One thread, since cachegrind knows one first-level cache. It counts
 # demand misses alone: prefetches are not simulated, so these are lines moved, not time waited.
@@ -14,7 +15,8 @@
 # BENCH_DIR        keeps the files
 set -euo pipefail
 dpmf=$(realpath "$1")
-"$(dirname "$0")/../scripts/install_packages.sh" bench
+here=$(realpath "$(dirname "$0")")
+"$here/../scripts/install_packages.sh" bench
 sets=${BENCH_SETS:-16:560000,256:40000,2048:8000}
 items=${BENCH_ITEMS:-4442}
 directory=${BENCH_DIR:-}
@@ -29,26 +31,10 @@ fi
 mkdir -p "$directory"
 cd "$directory"
 
-# ---- this machine's caches, as cachegrind's options: size,ways,line ----------------------------------------
+# ---- the caches, as cachegrind's options; what had to be rounded goes to standard error ---------------------
 
-# cache LEVEL TYPE: bytes,ways,line of the first core's cache of that level; nothing when there is none
-cache() {
-    local folder size
-    for folder in /sys/devices/system/cpu/cpu0/cache/index*; do
-        [[ $(cat "$folder/level") == "$1" && $(cat "$folder/type") == "$2" ]] || continue
-        size=$(cat "$folder/size")
-        printf '%s,%s,%s' "$((${size%K} * 1024))" "$(cat "$folder/ways_of_associativity")" \
-            "$(cat "$folder/coherency_line_size")"
-        return
-    done
-}
-
-d1=$(cache 1 Data)
-ll=$(cache 3 Unified)
-[[ -n $ll ]] || ll=$(cache 2 Unified)
-geometry=()
-[[ -z $d1 ]] || geometry+=(--D1="$d1")
-[[ -z $ll ]] || geometry+=(--LL="$ll")
+mapfile -t geometry < <("$here/paper/cachegrind_caches.py" "$dpmf")
+((${#geometry[@]} > 0)) || exit 1
 
 # ---- one run: all of cachegrind's counts, in its order: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw -------------
 

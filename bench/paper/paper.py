@@ -95,8 +95,12 @@ def processor():
 
 def machine(work):
     doctor = work.dpmf_json("doctor")[0]
+    used = doctor["tiles_for"]
     caches = ", ".join(f"L{c['level']} {c['type'].lower()} {report.size_text(c['bytes'])}" for c in doctor["caches"]
                        if c["type"] != "Instruction")
+    if used["from"] != "system":
+        sizes = ", ".join(f"L{level} {report.size_text(used[f'l{level}'])}" for level in (1, 2, 3))
+        caches = sizes + (" (by DPMF_CACHES)" if used["from"] == "environment" else " (guessed)")
     kernels = [k["name"] for k in doctor["kernels"] if k["chosen"]]
     return {
         "processor": processor(), "threads": work.threads, "caches": caches,

@@ -5,8 +5,8 @@ paper.py makes one Work and hands it to every section. A section calls `once` fo
 `dpmf_json` inside it, and `dataset` for its ratings. report.py reads what was recorded.
 
 A measurement is kept under its name together with everything it depends on (its parameters, the code of its
-function and of what that calls, the scale, the seed, the program's bytes). It is taken from the folder only when all of that is the same;
-so a killed run goes on where it was, and a changed program is measured anew.
+function and of what that calls, the scale, the seed, the program's bytes, the machine that the environment names). It is
+taken from the folder only when all of that is the same; so a killed run goes on where it was, and a changed program is measured anew.
 """
 import ctypes
 import hashlib
@@ -40,6 +40,8 @@ TITLES = {"netflix": "Netflix", "yahoo": "Yahoo", "movielens": "MovieLens 1M"}
 RANGES = {"netflix": "1:5", "yahoo": "0:5", "movielens": "1:5"}
 # What the paper held back: 1.4 of 100.4 million, 6 of 269 million. Of MovieLens what is usual.
 TEST_FRACTIONS = {"netflix": 0.014, "yahoo": 0.0223, "movielens": 0.1}
+# What tells dpmf of another machine than this one: a measurement under one says nothing about another.
+MACHINE_VARIABLES = ("DPMF_CACHES", "DPMF_CORES", "DPMF_RAM", "DPMF_KERNELS")
 
 
 class Failure(Exception):
@@ -254,6 +256,7 @@ class Work:
             "seed": self.seed,
             "dpmf": self.program,
             "threads": self.threads,
+            "environment": {name: self.env[name] for name in MACHINE_VARIABLES if self.env.get(name)},
         }
 
     def once(self, name, function, *args):

@@ -1,14 +1,15 @@
-"""The paper's table of cache misses, counted by cachegrind with this machine's first-level and last-level caches.
+"""The paper's table of cache misses, counted by cachegrind with this machine's first-level and last-level caches, or the
+nearest that it can simulate (cachegrind_caches.py).
 
 What an epoch costs is the difference between a run of two epochs and a run of one: reading, tiling and writing
 cancel. One thread, since cachegrind knows one first-level cache. It counts demand misses alone: prefetches are not
 simulated, so these are lines moved, not time waited. The two runs go side by side: a simulation has no clock.
 """
 import os
-import pathlib
 import shutil
 import subprocess
 
+import cachegrind_caches
 from report import Plot, Series, Table, Text
 from work import Failure, dies_with_parent
 
@@ -29,27 +30,10 @@ QUARTER_OF_ITEMS = 4442
 NAMES = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
 
 
-def cache_option(level, kind):
-    """bytes,ways,line of the first core's cache, as cachegrind wants it; None when it is not known."""
-    for folder in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        def fact(name):
-            return (folder / name).read_text().strip()
-        if fact("level") == str(level) and fact("type") == kind:
-            size = int(fact("size").rstrip("K")) * 1024
-            return f"{size},{fact('ways_of_associativity')},{fact('coherency_line_size')}"
-    return None
-
-
-def geometry():
-    first = cache_option(1, "Data")
-    last = cache_option(3, "Unified") or cache_option(2, "Unified")
-    return ([f"--D1={first}"] if first else []) + ([f"--LL={last}"] if last else [])
-
-
 def side_by_side(work, commands):
     """Runs them at once and waits for all."""
-    begun = [subprocess.Popen(command, cwd=work.out / "tmp", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, preexec_fn=dies_with_parent) for command in commands]
+    begun = [subprocess.Popen(command, cwd=work.out / "tmp", env=dict(work.env), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, preexec_fn=dies_with_parent) for command in commands]
     for command, process in zip(commands, begun):
         said = process.communicate()[0]
         work.record(command, 0, process.returncode)
@@ -58,9 +42,10 @@ def side_by_side(work, commands):
 
 
 def counts(path):
-    for line in open(path, encoding="utf-8"):
-        if line.startswith("summary:"):
-            return dict(zip(NAMES, map(int, line.split()[1:])))
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("summary:"):
+                return dict(zip(NAMES, map(int, line.split()[1:])))
     raise Failure(f"cachegrind wrote no summary in {path}")
 
 
@@ -86,19 +71,23 @@ def misses(work, k, users, items, options):
 def measure(work):
     if not shutil.which("valgrind"):
         raise Failure("there is no valgrind: apt-get install valgrind")
-    options, items = geometry(), ITEMS.get(work.scale, QUARTER_OF_ITEMS)
+    options, notes = cachegrind_caches.options(work.dpmf_json("doctor")[0]["tiles_for"])
+    items = ITEMS.get(work.scale, QUARTER_OF_ITEMS)
     rows = [work.once(str(k), misses, work, k, users, items, options)
             for k, users in SETS[work.scale].items() if k in work.only_factors(SETS[work.scale])]
-    return {"rows": rows, "geometry": " ".join(options), "last_level": last_level_bytes(options)}
+    return {"rows": rows, "geometry": " ".join(options), "notes": notes, "last_level": last_level_bytes(options)}
 
 
 def last_level_bytes(options):
-    last = [o for o in options if o.startswith("--LL=")]
-    return int(last[0][5:].split(",")[0]) if last else 0
+    return next(int(o[5:].split(",")[0]) for o in options if o.startswith("--LL="))
 
 
 def model_bytes(row):
     return 4 * row["k"] * (row["users"] + row["items"])
+
+
+def caption(data):
+    return f"`cachegrind {data['geometry']}`" + "".join(f"; {note}" for note in data["notes"]) + "."
 
 
 def show(data):
@@ -107,7 +96,7 @@ def show(data):
              round(100 * r["last"] / r["references"], 3)] for r in data["rows"]]
     table = Table("misses", ["k", "ratings", "model, MiB", "lines in a row", "first-level misses per update",
                              "last-level misses per update", "first-level, % of references",
-                             "last-level, % of references"], rows, f"`cachegrind {data['geometry']}`.")
+                             "last-level, % of references"], rows, caption(data))
     quoted = Table("paper", ["k", "C-SGD, L1", "C-SGD, L3", "GraphChi, L1", "GraphChi, L3"],
                    [[k, *rates] for k, rates in QUOTED.items()], "The paper's table, % of references.",
                    quoted=(1, 2, 3, 4))
