@@ -76,7 +76,18 @@ def read(path: Path) -> Header:
         section = Section(name.strip(), more.strip(), entries(body, line))
         sections.append(section)
         line += body.count("\n")
+    drop_forward_declarations(sections)
     return Header(path.name, title.rstrip("."), about.strip(), sections)
+
+
+def drop_forward_declarations(sections: list[Section]) -> None:
+    """`struct x;` says nothing where the header defines x as well."""
+    all_entries = [entry for section in sections for entry in section.entries]
+    defined = {d.name for entry in all_entries for d in entry.declarations if d.kind == "struct"}
+    for entry in all_entries:
+        entry.declarations = [d for d in entry.declarations if d.kind != "opaque" or d.name not in defined]
+    for section in sections:
+        section.entries = [entry for entry in section.entries if entry.declarations]
 
 
 def blocks(body: str, line: int) -> list[tuple[str, int]]:
