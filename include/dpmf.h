@@ -631,7 +631,7 @@ struct dpmf_machine {
         bool is_supported; /* by this machine */
         bool is_chosen;    /* unless others are asked for */
     } kernels[DPMF_KERNEL_SETS_MAX];
-    uint64_t l1, l2, l3;  /* bytes of cache that training is sized for */
+    uint64_t l1, l2, l3;     /* bytes of cache that training is sized for */
     const char *caches_from; /* "system", "environment" or "guess" */
     int cores;               /* that this process may use */
     uint64_t memory;         /* bytes; 0 when unknown */
@@ -741,22 +741,43 @@ DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpm
                                                   const struct dpmf_scored_item *items, size_t n),
                                       void *self, struct dpmf_error *error);
 
-/* recall@n: the share of a user's test items among the n best; ndcg@n: a hit at rank r counts 1 / log2(r + 1),
- * as a share of what the best order would give; map@n: precision at each hit, averaged over
- * min(n, test items). Each is averaged over the users that the model knows and that have test items, whatever
- * their ratings; items of the history are neither recommended nor wanted, and items that the model does not
- * know are wanted but cannot be found. */
+/* What to measure beside the errors of predictions. */
 struct dpmf_evaluate_options {
-    uint32_t ranking; /* 0: no ranking metrics. Else the n of recall@n, ndcg@n, map@n */
+    uint32_t ranking; /* 0: no ranking metrics. Else their n: the length of the lists */
+};
+
+/* How many parts of equal size the items are cut into by popularity, the most popular first. */
+enum { DPMF_POPULARITY_PARTS = 5 };
+
+/* How well the n best items of each user agree with the user's test items, whatever their ratings: for all items, or for a part
+ * of them. Averages are over users that the model knows and that have test items (in that part). Items of the history
+ * are neither recommended nor wanted; items that the model does not know are wanted but cannot be found. */
+struct dpmf_ranking_part {
+    uint64_t items;       /* in the model */
+    uint64_t users;       /* averaged over */
+    uint64_t wanted;      /* test items of these users */
+    double recall;        /* share of a user's test items that is in the list */
+    double recall_capped; /* items found as a share of min(n, test items) */
+    double precision;     /* items found as a share of n */
+    double ndcg;       /* an item found at place r counts 1 / log2(r + 1); the best order has 1 */
+    double map;        /* precision at each item found, averaged over min(n, test items) */
+    double mrr;        /* 1 / place of the first item found, or 0 */
+    double coverage;   /* share of the items that is in the list of any user */
+    double list_share; /* share of all places in lists that these items have */
 };
 
 /* How well a model predicts a test set. */
 struct dpmf_evaluation {
     uint64_t n;
     double rmse, mae;
-    uint64_t unknown_users, unknown_items; /* ratings of them: predicted by what is known */
+    uint64_t unknown_users, unknown_items; /* ratings of them: predicted from averages */
     uint64_t ranked_users;
-    double recall, ndcg, map;
+    double recall, ndcg, map; /* of all items, as in `ranking` */
+
+    struct dpmf_ranking_part ranking; /* of all items */
+    bool has_popularity;              /* there is a history: popularity is its number of ratings */
+    double popularity_bias; /* average popularity of the lists' items over that of the test items */
+    struct dpmf_ranking_part by_popularity[DPMF_POPULARITY_PARTS];
 };
 
 /* `history` (may be NULL) holds what each user has rated already: left out of the ranking. Of a release, which
@@ -778,6 +799,37 @@ DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_sto
                                  const struct dpmf_evaluate_options *options,
                                  const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
                                  struct dpmf_error *error);
+
+/* Rows of a user, an item that the user is known to want, and others that are taken to be unwanted: the protocol that
+ * leaves one item out and ranks it among a sample. */
+struct dpmf_candidates;
+struct dpmf_table_record; /* below */
+
+DPMF_API int dpmf_candidates_new(struct dpmf_candidates **candidates, struct dpmf_error *error);
+DPMF_API void dpmf_candidates_free(struct dpmf_candidates *candidates); /* NULL is fine */
+
+/* Adds a row: the user's id, the wanted item's, and those of at least one other. */
+DPMF_API int dpmf_candidates_add(struct dpmf_candidates *candidates,
+                                 const struct dpmf_table_record *row, struct dpmf_error *error);
+
+/* How often the wanted item is among the n best of its row. Others with the same score come before it, so that a model
+ * that gives everything the same score finds nothing. An item that is given twice counts once; one that the model does not know
+ * comes after all others, and is never found. */
+struct dpmf_candidates_evaluation {
+    uint64_t rows;
+    uint64_t unknown_users; /* rows of users that the model does not know: ranked by item biases */
+    uint64_t unknown_items; /* rows whose wanted item the model does not know: not found */
+    double hr;              /* share of the rows whose wanted item is among the n best */
+    double ndcg;            /* average of 1 / log2(place + 1), 0 beyond place n */
+    double mrr;             /* average of 1 / place, 0 beyond place n */
+};
+
+/* Ranks each row's wanted item. Of a release the users of `history` are fitted first, as in dpmf_model_evaluate; of other
+ * models it may be NULL, and is not looked at. The results do not depend on the threads. */
+DPMF_API int
+dpmf_model_rank_candidates(const struct dpmf_model *model, const struct dpmf_candidates *candidates,
+                           struct dpmf_store *history, uint32_t n, const struct dpmf_run *run,
+                           struct dpmf_candidates_evaluation *evaluation, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Privacy: what releases cost, exactly, and what to expect of one
@@ -1065,7 +1117,7 @@ DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);
 
-/* A row with all of its fields, at most 256. */
+/* A row with all of its fields, at most 4096. */
 struct dpmf_table_record {
     const char *file;
     int64_t line;

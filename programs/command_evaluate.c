@@ -10,7 +10,53 @@
 #include "report.h"
 #include "text.h"
 
-enum { RANKING_MOST = 1000 };
+enum { RANKING_MOST = 100000 };
+
+/* ---- ratings and rankings of them -------------------------------------------------------------- */
+
+/* The metrics of a ranking, for people and as JSON has them. */
+struct metric {
+    const char *label, *key;
+    size_t at; /* in struct dpmf_ranking_part */
+};
+
+#define METRIC(label, name)                                                                        \
+    { label, #name, offsetof(struct dpmf_ranking_part, name) }
+static const struct metric metrics[] = {METRIC("recall", recall),
+                                        METRIC("recall capped", recall_capped),
+                                        METRIC("precision", precision),
+                                        METRIC("ndcg", ndcg),
+                                        METRIC("map", map),
+                                        METRIC("mrr", mrr),
+                                        METRIC("coverage", coverage)};
+enum { METRICS = sizeof metrics / sizeof metrics[0] };
+
+static double metric_of(const struct dpmf_ranking_part *part, const struct metric *metric) {
+    double value;
+    memcpy(&value, (const char *)part + metric->at, sizeof value);
+    return value;
+}
+
+static void put_metrics(struct dpmf_json *json, const struct dpmf_ranking_part *part) {
+    for (size_t i = 0; i < METRICS; i++)
+        dpmf_json_double(json, metrics[i].key, metric_of(part, &metrics[i]));
+}
+
+static void put_popularity(struct dpmf_json *json, const struct dpmf_evaluation *evaluation) {
+    dpmf_json_double(json, "popularity_bias", evaluation->popularity_bias);
+    dpmf_json_begin_array(json, "by_popularity");
+    for (int i = 0; i < DPMF_POPULARITY_PARTS; i++) {
+        const struct dpmf_ranking_part *part = &evaluation->by_popularity[i];
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_uint(json, "items", part->items);
+        dpmf_json_uint(json, "ranked_users", part->users);
+        dpmf_json_uint(json, "test_items", part->wanted);
+        put_metrics(json, part);
+        dpmf_json_double(json, "list_share", part->list_share);
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
+}
 
 static int print_json(const struct invocation *invocation, uint32_t n,
                       const struct dpmf_evaluation *evaluation) {
@@ -24,9 +70,8 @@ static int print_json(const struct invocation *invocation, uint32_t n,
     if (n > 0) {
         dpmf_json_uint(json, "top", n);
         dpmf_json_uint(json, "ranked_users", evaluation->ranked_users);
-        dpmf_json_double(json, "recall", evaluation->recall);
-        dpmf_json_double(json, "ndcg", evaluation->ndcg);
-        dpmf_json_double(json, "map", evaluation->map);
+        put_metrics(json, &evaluation->ranking);
+        if (evaluation->has_popularity) put_popularity(json, evaluation);
     }
     dpmf_json_string(json, "model", invocation->operands[0]);
     dpmf_json_string(json, "test", invocation->operands[1]);
@@ -34,22 +79,48 @@ static int print_json(const struct invocation *invocation, uint32_t n,
     return report_json_print(json);
 }
 
+static void print_metric(const char *label, uint32_t n, double value) {
+    char name[64];
+    snprintf(name, sizeof name, "%s@%u", label, n);
+    printf("%-20s %.4f\n", name, value);
+}
+
+static void print_popularity(uint32_t n, const struct dpmf_evaluation *evaluation) {
+    print_metric("popularity bias", n, evaluation->popularity_bias);
+    printf("\n%-20s %8s %8s %8s %8s %8s\n", "by popularity", "top 20%", "to 40%", "to 60%",
+           "to 80%", "the rest");
+    for (size_t i = 0; i <= METRICS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s@%u", i < METRICS ? metrics[i].label : "part of lists", n);
+        printf("%-20s", name);
+        for (int p = 0; p < DPMF_POPULARITY_PARTS; p++) {
+            const struct dpmf_ranking_part *part = &evaluation->by_popularity[p];
+            printf(" %8.4f", i < METRICS ? metric_of(part, &metrics[i]) : part->list_share);
+        }
+        putchar('\n');
+    }
+    printf("%-20s", "test items");
+    for (int p = 0; p < DPMF_POPULARITY_PARTS; p++)
+        printf(" %8s", text_number(evaluation->by_popularity[p].wanted).text);
+    putchar('\n');
+}
+
 static void print_page(uint32_t n, const struct dpmf_evaluation *evaluation) {
-    printf("%-12s %.4f\n", "RMSE", evaluation->rmse);
-    printf("%-12s %.4f\n", "MAE", evaluation->mae);
-    printf("%-12s %s\n", "ratings", text_number(evaluation->n).text);
+    const int width = n > 0 ? 20 : 12;
+    printf("%-*s %.4f\n", width, "RMSE", evaluation->rmse);
+    printf("%-*s %.4f\n", width, "MAE", evaluation->mae);
+    printf("%-*s %s\n", width, "ratings", text_number(evaluation->n).text);
     if (n == 0) return;
-    printf("recall@%-5u %.4f\n", n, evaluation->recall);
-    printf("ndcg@%-7u %.4f\n", n, evaluation->ndcg);
-    printf("map@%-8u %.4f\n", n, evaluation->map);
-    printf("%-12s %s\n", "users ranked", text_number(evaluation->ranked_users).text);
+    for (size_t i = 0; i < METRICS; i++)
+        print_metric(metrics[i].label, n, metric_of(&evaluation->ranking, &metrics[i]));
+    printf("%-20s %s\n", "users ranked", text_number(evaluation->ranked_users).text);
+    if (evaluation->has_popularity) print_popularity(n, evaluation);
 }
 
 static void print_unknown(struct terminal *terminal, uint64_t n, const char *what) {
     if (n > 0)
         terminal_note_print(terminal,
-                            "%s of %s that the model does not know: predicted by what "
-                            "is known",
+                            "%s of %s that the model does not know: predicted from averages",
                             text_count(n, "rating").text, what);
 }
 
@@ -80,6 +151,97 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
     return STATUS_DONE;
 }
 
+/* ---- candidates ---------------------------------------------------------------------------------- */
+
+struct candidate_rows {
+    struct dpmf_candidates *candidates;
+    bool has_header;
+};
+
+/* The first row is a header, and must be: a user's row taken for one would be lost. */
+static int take_candidates(void *self, const struct dpmf_table_record *row,
+                           struct dpmf_error *error) {
+    struct candidate_rows *rows = self;
+    if (rows->has_header) return dpmf_candidates_add(rows->candidates, row, error);
+    const char *role = dpmf_table_column_role(row->field[0].text, row->field[0].length);
+    rows->has_header = role && strcmp(role, "user") == 0;
+    if (rows->has_header) return 0;
+    *error = (struct dpmf_error){.code = DPMF_ERR_INPUT_HEADER, .line = row->line};
+    snprintf(error->message, sizeof error->message, "the first row does not name the columns");
+    snprintf(error->file, sizeof error->file, "%s", row->file);
+    snprintf(error->hint, sizeof error->hint, "begin with a line such as user,item,negatives");
+    return DPMF_ERR_INPUT_HEADER;
+}
+
+static int print_candidates(const struct invocation *invocation, uint32_t n,
+                            const struct dpmf_candidates_evaluation *found) {
+    if (!command_has(invocation, OPTION_JSON)) {
+        print_metric("hr", n, found->hr);
+        print_metric("ndcg", n, found->ndcg);
+        print_metric("mrr", n, found->mrr);
+        printf("%-20s %s\n", "rows", text_number(found->rows).text);
+        return STATUS_DONE;
+    }
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    dpmf_json_uint(json, "top", n);
+    dpmf_json_uint(json, "rows", found->rows);
+    dpmf_json_uint(json, "unknown_users", found->unknown_users);
+    dpmf_json_uint(json, "unknown_items", found->unknown_items);
+    dpmf_json_double(json, "hr", found->hr);
+    dpmf_json_double(json, "ndcg", found->ndcg);
+    dpmf_json_double(json, "mrr", found->mrr);
+    dpmf_json_string(json, "model", invocation->operands[0]);
+    dpmf_json_string(json, "candidates", invocation->value[OPTION_CANDIDATES]);
+    dpmf_json_end_object(json);
+    return report_json_print(json);
+}
+
+static int rank_candidates(struct invocation *invocation, const struct dpmf_model *model,
+                           struct dpmf_store *history, uint32_t n) {
+    struct candidate_rows rows = {0};
+    struct dpmf_candidates_evaluation found;
+    struct dpmf_error error = {0};
+    int rc = dpmf_candidates_new(&rows.candidates, &error);
+    if (rc == 0)
+        rc = dpmf_table_read_whole(invocation->value[OPTION_CANDIDATES], &invocation->run,
+                                   take_candidates, &rows, &error);
+    if (rc == 0)
+        rc = dpmf_model_rank_candidates(model, rows.candidates, history, n, &invocation->run,
+                                        &found, &error);
+    dpmf_candidates_free(rows.candidates);
+    if (rc != 0) return report_error_print(invocation, &error);
+    terminal_progress_end(&invocation->terminal);
+    if (invocation->n_operands == 1) note_release(invocation, model);
+    if (found.unknown_users > 0)
+        terminal_note_print(&invocation->terminal,
+                            "%s of users that the model does not know: ranked from averages",
+                            text_count(found.unknown_users, "row").text);
+    if (found.unknown_items > 0)
+        terminal_note_print(&invocation->terminal,
+                            "%s whose wanted item the model does not know: not found",
+                            text_count(found.unknown_items, "row").text);
+    return print_candidates(invocation, n, &found);
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------ */
+
+static int check_use(const struct invocation *invocation) {
+    const bool ranks = command_has(invocation, OPTION_RANKING);
+    const bool has_candidates = command_has(invocation, OPTION_CANDIDATES);
+    if (!ranks && !has_candidates && command_has(invocation, OPTION_TOP))
+        return terminal_error_print(STATUS_USAGE, "add --ranking or --candidates",
+                                    "-n is about the ranking, which was not asked for");
+    if (invocation->n_operands == 2) return STATUS_DONE;
+    if (!has_candidates)
+        return terminal_error_print(STATUS_USAGE, "usage: dpmf evaluate MODEL TEST [options]",
+                                    "evaluate needs MODEL and TEST");
+    if (ranks)
+        return terminal_error_print(STATUS_USAGE, "give TEST too, or leave out --ranking",
+                                    "--ranking is about the items of TEST");
+    return STATUS_DONE;
+}
+
 int command_evaluate_run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_model *model = NULL;
@@ -87,18 +249,19 @@ int command_evaluate_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     size_t n;
 
-    bool ranks = command_has(invocation, OPTION_RANKING);
-    if (!ranks && command_has(invocation, OPTION_TOP))
-        return terminal_error_print(STATUS_USAGE, "add --ranking",
-                                    "-n is about the ranking, which was not asked for");
-    int status = model_use_top(invocation, RANKING_MOST, &n);
+    const bool has_test = invocation->n_operands == 2;
+    int status = check_use(invocation);
+    if (status == STATUS_DONE) status = model_use_top(invocation, RANKING_MOST, &n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &model);
-    if (status == STATUS_DONE &&
+    if (status == STATUS_DONE && has_test &&
         dpmf_store_open(invocation->operands[1], &input, &invocation->run, &test, &error) != 0)
         status = report_error_print(invocation, &error);
     if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &history);
-    if (status == STATUS_DONE)
-        status = evaluate(invocation, model, test, history, ranks ? (uint32_t)n : 0);
+    if (status == STATUS_DONE && has_test)
+        status = evaluate(invocation, model, test, history,
+                          command_has(invocation, OPTION_RANKING) ? (uint32_t)n : 0);
+    if (status == STATUS_DONE && command_has(invocation, OPTION_CANDIDATES))
+        status = rank_candidates(invocation, model, history, (uint32_t)n);
     dpmf_store_close(history);
     dpmf_store_close(test);
     dpmf_model_close(model);

@@ -14,9 +14,10 @@
 #include "evaluate/fold_users.h"
 #include "evaluate/model_numbers.h"
 #include "evaluate/rank_users.h"
+#include "evaluate/ranking_scores.h"
 #include "recommend/best_items.h"
 
-enum { RANKING_MAX = 100000, AHEAD = 8 };
+enum { AHEAD = 8 };
 
 /* A user's test items, for the ranking: numbers of the model in increasing order. */
 struct wanted_user {
@@ -37,11 +38,6 @@ struct block_sums {
     struct wanted_list wanted;
 };
 
-struct user_scores {
-    double recall, ndcg, precision;
-    bool is_ranked;
-};
-
 struct evaluator {
     const struct dpmf_model *model;
     uint32_t ranking; /* n; 0: none */
@@ -54,7 +50,10 @@ struct evaluator {
     /* For the ranking, by the model's users. */
     uint32_t *place; /* of a user in the wanted list, plus one; 0: not there */
     uint8_t *is_wanted;
-    struct user_scores *scores;
+
+    struct ranking_items items;
+    struct user_scores *scores; /* by place */
+    struct ranking_sums sums;
 };
 
 /* ---- errors of predictions -------------------------------------------------------------------- */
@@ -183,37 +182,21 @@ static int visit_test(struct evaluator *evaluator, struct dpmf_store *test,
 
 /* ---- the ranking ------------------------------------------------------------------------------ */
 
-static bool is_in(const uint32_t *items, size_t n, uint32_t item) {
-    return bsearch(&item, items, n, sizeof item, compare_numbers) != NULL;
-}
-
-static double discount(size_t rank) { return 1 / log2((double)rank + 1); }
-
-/* In any thread: writes to this user's place alone. */
+/* In any thread: writes to this user's place alone. What the user has rated already is no longer wanted. */
 static void score_user(void *self, uint64_t user, const uint8_t *seen,
                        const struct dpmf_scored_item *best, size_t n_best) {
     struct evaluator *evaluator = self;
-    const struct wanted_list *list = &evaluator->total.wanted;
-    const struct wanted_user *wanted = &list->users[evaluator->place[user] - 1];
-    const uint32_t *items = list->items + wanted->from;
-    size_t n = 0, hits = 0;
+    struct wanted_list *list = &evaluator->total.wanted;
+    const uint32_t place = evaluator->place[user] - 1;
+    const struct wanted_user *wanted = &list->users[place];
+    uint32_t *items = list->items + wanted->from;
+    size_t n = 0;
     for (size_t j = 0; j < wanted->n; j++)
-        n += items[j] == MODEL_NUMBERS_NONE || !best_items_bit(seen, items[j]);
-    if (n == 0) return;
-
-    size_t most = n < evaluator->ranking ? n : evaluator->ranking;
-    double gain = 0, ideal = 0, precision = 0;
-    for (size_t i = 0; i < n_best; i++) {
-        if (!is_in(items, wanted->n, (uint32_t)best[i].item)) continue;
-        hits++;
-        gain += discount(i + 1);
-        precision += (double)hits / (double)(i + 1);
-    }
-    for (size_t i = 0; i < most; i++) ideal += discount(i + 1);
-    evaluator->scores[user] = (struct user_scores){.recall = (double)hits / (double)n,
-                                                   .ndcg = gain / ideal,
-                                                   .precision = precision / (double)most,
-                                                   .is_ranked = true};
+        if (items[j] == MODEL_NUMBERS_NONE || !best_items_bit(seen, items[j]))
+            items[n++] = items[j];
+    if (n > 0)
+        ranking_user_judge(&evaluator->items, items, n, best, n_best, evaluator->ranking,
+                           &evaluator->scores[place]);
 }
 
 static int place_wanted(struct evaluator *evaluator, struct dpmf_error *error) {
@@ -221,7 +204,7 @@ static int place_wanted(struct evaluator *evaluator, struct dpmf_error *error) {
     const struct wanted_list *list = &evaluator->total.wanted;
     evaluator->place = memory_alloc_zero((size_t)n_users, sizeof *evaluator->place);
     evaluator->is_wanted = memory_alloc_zero((size_t)(n_users / 8 + 1), 1);
-    evaluator->scores = memory_alloc_zero((size_t)n_users, sizeof *evaluator->scores);
+    evaluator->scores = memory_alloc_zero(list->n_users, sizeof *evaluator->scores);
     if (!evaluator->place || !evaluator->is_wanted || !evaluator->scores)
         return error_no_memory(error);
     for (size_t i = 0; i < list->n_users; i++) {
@@ -232,10 +215,27 @@ static int place_wanted(struct evaluator *evaluator, struct dpmf_error *error) {
     return 0;
 }
 
+/* Popularity is what the history says of it. */
+static int describe_items(struct evaluator *evaluator, const struct dpmf_store *history,
+                          struct dpmf_error *error) {
+    const uint64_t n = evaluator->model->factors.items.n;
+    uint64_t *popularity = NULL;
+    if (history) {
+        popularity = memory_alloc_zero((size_t)n, sizeof *popularity);
+        if (!popularity) return error_no_memory(error);
+    }
+    for (uint64_t i = 0; history && i < store_n_items(history); i++) {
+        const struct store_item item = store_item_at(history, i);
+        uint64_t number = dpmf_model_find_item(evaluator->model, item.id, item.id_length);
+        if (number != UINT64_MAX) popularity[number] = item.n_ratings;
+    }
+    return ranking_items_init(&evaluator->items, n, popularity, error);
+}
+
 static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
-                    const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
-                    struct dpmf_error *error) {
+                    const struct dpmf_run *run, struct dpmf_error *error) {
     int code = place_wanted(evaluator, error);
+    if (code == 0) code = describe_items(evaluator, history, error);
     if (code < 0) return code;
     const struct rank_users ranking = {.model = evaluator->model,
                                        .history = history,
@@ -245,28 +245,22 @@ static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
                                        .self = evaluator};
     code = rank_users_run(&ranking, run, error);
     if (code < 0) return code;
-    for (uint64_t user = 0; user < evaluator->model->factors.users.n; user++) {
-        const struct user_scores *scores = &evaluator->scores[user];
-        evaluation->ranked_users += scores->is_ranked;
-        evaluation->recall += scores->recall;
-        evaluation->ndcg += scores->ndcg;
-        evaluation->map += scores->precision;
-    }
+    for (size_t i = 0; i < evaluator->total.wanted.n_users; i++)
+        ranking_sums_add(&evaluator->sums, &evaluator->scores[i], evaluator->ranking);
     return 0;
 }
 
 /* Sums so far, of this process or of all of them, become means. */
-static void finish(const struct block_sums *total, struct dpmf_evaluation *evaluation) {
+static void finish(const struct evaluator *evaluator, struct dpmf_evaluation *evaluation) {
+    const struct block_sums *total = &evaluator->total;
     double n = total->n > 0 ? (double)total->n : 1;
     evaluation->n = total->n;
     evaluation->rmse = sqrt(total->squares / n);
     evaluation->mae = total->absolutes / n;
     evaluation->unknown_users = total->unknown_users;
     evaluation->unknown_items = total->unknown_items;
-    double ranked = evaluation->ranked_users > 0 ? (double)evaluation->ranked_users : 1;
-    evaluation->recall /= ranked;
-    evaluation->ndcg /= ranked;
-    evaluation->map /= ranked;
+    if (evaluator->ranking > 0)
+        ranking_sums_finish(&evaluator->sums, &evaluator->items, evaluator->ranking, evaluation);
 }
 
 static uint64_t digest_side(const struct factor_matrix *side, const struct factor_ids *ids,
@@ -294,25 +288,41 @@ static int check_same(const struct evaluator *evaluator, struct dpmf_store *hist
     return code == 0 && history ? user_shares_check_same(history, cluster, error) : code;
 }
 
+/* An item is used when it is in any process's lists. */
+static int add_used_items(const struct dpmf_cluster *cluster, struct ranking_items *items,
+                          struct dpmf_error *error) {
+    uint64_t *used = memory_alloc((size_t)items->n, sizeof *used);
+    int code = cluster_agree(cluster, used ? 0 : error_no_memory(error), error);
+    for (uint64_t i = 0; code == 0 && i < items->n; i++) used[i] = atomic_load(&items->is_used[i]);
+    if (code == 0) code = cluster_all_sum(cluster, used, (size_t)items->n, error);
+    for (uint64_t i = 0; code == 0 && i < items->n; i++)
+        atomic_store(&items->is_used[i], used[i] > 0);
+    free(used);
+    return code;
+}
+
 /* The sums of all processes of a cluster, each of which has some users of the test set. */
-static int add_ranks(const struct dpmf_cluster *cluster, struct block_sums *total,
-                     struct dpmf_evaluation *evaluation, struct dpmf_error *error) {
-    double sums[] = {total->squares, total->absolutes, evaluation->recall, evaluation->ndcg,
-                     evaluation->map};
-    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items,
-                         evaluation->ranked_users};
-    int code = cluster_sum_doubles(cluster, sums, 5, error);
-    if (code == 0) code = cluster_all_sum(cluster, counts, 4, error);
+static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evaluator,
+                     struct dpmf_error *error) {
+    struct block_sums *total = &evaluator->total;
+    struct ranking_sums *ranking = &evaluator->sums;
+    double sums[] = {total->squares, total->absolutes};
+    uint64_t counts[] = {total->n, total->unknown_users, total->unknown_items};
+    if (cluster_size(cluster) == 1) return 0;
+    int code = cluster_sum_doubles(cluster, sums, 2, error);
+    if (code == 0) code = cluster_all_sum(cluster, counts, 3, error);
     total->squares = sums[0];
     total->absolutes = sums[1];
-    evaluation->recall = sums[2];
-    evaluation->ndcg = sums[3];
-    evaluation->map = sums[4];
     total->n = counts[0];
     total->unknown_users = counts[1];
     total->unknown_items = counts[2];
-    evaluation->ranked_users = counts[3];
-    return code;
+    if (code < 0 || evaluator->ranking == 0) return code;
+    code = cluster_sum_doubles(cluster, (double *)&ranking->totals,
+                               sizeof ranking->totals / sizeof(double), error);
+    if (code == 0)
+        code = cluster_all_sum(cluster, (uint64_t *)&ranking->counts,
+                               sizeof ranking->counts / sizeof(uint64_t), error);
+    return code == 0 ? add_used_items(cluster, &evaluator->items, error) : code;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -330,6 +340,7 @@ static void free_evaluator(struct evaluator *evaluator) {
     free(evaluator->place);
     free(evaluator->is_wanted);
     free(evaluator->scores);
+    ranking_items_free(&evaluator->items);
 }
 
 static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store *test,
@@ -344,8 +355,8 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     uint64_t first_user;
     int code = 0;
     if (evaluator.ranking > RANKING_MAX)
-        code =
-            error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items", RANKING_MAX);
+        code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
+                         (int)RANKING_MAX);
     if (cluster_size(cluster) > 1) {
         if (code == 0) code = user_shares_check_store(test, error);
         code = cluster_agree(cluster, code, error);
@@ -355,11 +366,10 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     }
     if (code == 0) code = model_numbers_items(model, test, &evaluator.item_numbers, error);
     if (code == 0) code = visit_test(&evaluator, test, run, error);
-    if (code == 0 && evaluator.ranking > 0)
-        code = rank_all(&evaluator, history, run, evaluation, error);
+    if (code == 0 && evaluator.ranking > 0) code = rank_all(&evaluator, history, run, error);
     code = cluster_agree(cluster, code, error);
-    if (code == 0) code = add_ranks(cluster, &evaluator.total, evaluation, error);
-    if (code == 0) finish(&evaluator.total, evaluation);
+    if (code == 0) code = add_ranks(cluster, &evaluator, error);
+    if (code == 0) finish(&evaluator, evaluation);
     free_evaluator(&evaluator);
     dpmf_store_close(share);
     return code;

@@ -21,7 +21,7 @@
 
 enum {
     ROW_MAX = 1 << 20, /* bytes; ids have at most 64 KiB */
-    HEADER_COLUMNS_MAX = 256,
+    COLUMNS_MAX = 4096,
     FIRST_BUFFER = 1 << 16,
 };
 
@@ -55,6 +55,7 @@ struct table {
     enum separator separator;
     char character;
     size_t column[DPMF_TABLE_COLUMNS_MAX]; /* where each wanted one is */
+    struct dpmf_field *fields;             /* of a row, COLUMNS_MAX + 1 */
     char *title;                           /* a title in UTF-8 */
     size_t title_capacity;
 };
@@ -278,18 +279,19 @@ static int take_all_fields(struct table *table, const struct dpmf_field *fields,
                            struct dpmf_error *error) {
     const struct dpmf_table_record record = {
         .file = table->name, .line = table->line, .field = fields, .n = (size_t)n};
-    if (n > HEADER_COLUMNS_MAX)
+    if (n > COLUMNS_MAX)
         return fail(table, DPMF_ERR_INPUT_COLUMNS, fields[n - 1].column,
-                    "there are more than 256 columns", "leave out those that do not matter", error);
+                    "there are more than 4096 columns", "leave out those that do not matter",
+                    error);
     table->n_rows++;
     return table->take_whole(table->self, &record, error);
 }
 
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
-    struct dpmf_field fields[HEADER_COLUMNS_MAX + 1];
+    struct dpmf_field *fields = table->fields;
     if (n > 0 && text[n - 1] == '\r') n--;
     if (n == 0) return 0;
-    int n_fields = cut(table, text, n, fields, HEADER_COLUMNS_MAX + 1, error);
+    int n_fields = cut(table, text, n, fields, COLUMNS_MAX + 1, error);
     if (n_fields < 0) return n_fields;
     bool is_first = !table->is_known;
     table->is_known = true;
@@ -378,8 +380,10 @@ static int read_text(struct table *table, const char *path, struct dpmf_error *e
     if (code < 0) return code;
     table->name = input_stream_name(table->stream);
     table->line = 1;
-    code = refill(table, error);
+    table->fields = memory_alloc(COLUMNS_MAX + 1, sizeof *table->fields);
+    code = table->fields ? refill(table, error) : error_no_memory(error);
     if (code == 0) code = read_rows(table, error);
+    free(table->fields);
     input_stream_close(table->stream);
     return code;
 }

@@ -480,6 +480,19 @@ static int evaluate_it(struct dpmf_store *store, const struct dpmf_run *run) {
     return dpmf_model_evaluate(model, store, store, &options, run, &evaluation, NULL);
 }
 
+static int rank_candidates(struct dpmf_store *store, const struct dpmf_run *run) {
+    const struct dpmf_field fields[] = {{"u1", 2, 1}, {"i1", 2, 4}, {"i2", 2, 7}, {"i3", 2, 10}};
+    const struct dpmf_table_record row = {.file = "rows", .line = 2, .field = fields, .n = 4};
+    struct dpmf_candidates_evaluation evaluation;
+    struct dpmf_candidates *candidates = NULL;
+    int code = dpmf_candidates_new(&candidates, NULL);
+    for (int i = 0; code == 0 && i < 100; i++) code = dpmf_candidates_add(candidates, &row, NULL);
+    if (code == 0)
+        code = dpmf_model_rank_candidates(model, candidates, store, 2, run, &evaluation, NULL);
+    dpmf_candidates_free(candidates);
+    return code;
+}
+
 static int ignore_list(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
     (void)self, (void)user, (void)items, (void)n;
     return 0;
@@ -607,6 +620,7 @@ static int releasing(void) {
 }
 
 static int evaluating(void) { return with_store(evaluate_it); }
+static int ranking_candidates(void) { return with_store(rank_candidates); }
 static int recommending(void) { return with_store(recommend_all); }
 static int visiting_histories(void) { return with_store(visit_histories); }
 static int looking_up(void) { return with_store(look_up); }
@@ -867,6 +881,7 @@ static const struct scenario scenarios[] = {
     {"model", model_opening},
     {"explain", explaining},
     {"evaluate", evaluating},
+    {"candidates", ranking_candidates},
     {"train, snapshot and resume", training},
     {"train by gibbs", sampling},
     {"train by sgld", sampling_with_noise},

@@ -142,36 +142,119 @@ static uint8_t *mark_pairs(const struct fixture *fixture, bool with_history) {
     return marks;
 }
 
-static void plain_ranking(const struct fixture *fixture, bool with_history, size_t n,
-                          struct dpmf_evaluation *e) {
-    uint8_t *marks = mark_pairs(fixture, with_history);
-    *e = (struct dpmf_evaluation){0};
+/* The ratings of each item in the history, and which fifth of the items it is in: from 1 on, the most popular first. */
+struct plain_items {
+    uint64_t count[ITEMS];
+    int part[ITEMS];
+};
+
+static struct plain_items plain_popularity(const struct fixture *fixture) {
+    struct plain_items items = {0};
+    const struct triples *t = &fixture->history_triples;
+    for (size_t i = 0; i < t->n; i++) {
+        uint64_t item = item_of(fixture, &t->at[i]);
+        if (item != UINT64_MAX) items.count[item]++;
+    }
+    for (int i = 0; i < ITEMS; i++) {
+        int before = 0;
+        for (int j = 0; j < ITEMS; j++)
+            before +=
+                items.count[j] > items.count[i] || (items.count[j] == items.count[i] && j < i);
+        items.part[i] = 1 + before * DPMF_POPULARITY_PARTS / ITEMS;
+    }
+    return items;
+}
+
+/* One part of the items (0: all of them) by the definitions. `list_popularity` and the other are sums over users. */
+static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const uint8_t *marks,
+                                           const struct plain_items *items, int part, size_t n,
+                                           double popularity[2]) {
+    struct dpmf_ranking_part p = {0};
+    bool used[ITEMS] = {false};
+    uint64_t listed = 0, listed_here = 0;
     for (uint64_t user = 0; user < USERS; user++) {
         const uint8_t *mark = marks + user * (ITEMS + 3);
-        size_t relevant = 0, rank = 0, hits = 0;
-        for (int i = 0; i < ITEMS + 3; i++) relevant += mark[i] == 1;
+        size_t relevant = 0, relevant_here = 0, rank = 0, hits = 0;
+        double wanted_sum = 0, list_sum = 0, dcg = 0, ideal = 0, precision = 0, first = 0;
+        for (int i = 0; i < ITEMS + 3; i++) {
+            relevant += mark[i] == 1;
+            relevant_here += mark[i] == 1 && (part == 0 || (i < ITEMS && items->part[i] == part));
+            if (mark[i] == 1 && i < ITEMS) wanted_sum += (double)items->count[i];
+        }
         if (relevant == 0) continue;
         struct dpmf_scored_item all[ITEMS];
         assert_int_equal(dpmf_model_recommend(fixture->model, user, NULL, NULL, ITEMS, all, NULL),
                          ITEMS);
-        double dcg = 0, ideal = 0, precision = 0;
         for (size_t i = 0; i < ITEMS && rank < n; i++) {
             if (mark[all[i].item] & 2) continue;
             rank++;
+            list_sum += (double)items->count[all[i].item];
+            if (part != 0 && items->part[all[i].item] != part) continue;
+            used[all[i].item] = true;
+            listed_here++;
             if (mark[all[i].item] != 1) continue;
             hits++;
             dcg += 1 / log2((double)rank + 1);
             precision += (double)hits / (double)rank;
+            if (first == 0) first = 1 / (double)rank;
         }
-        for (size_t r = 1; r <= n && r <= relevant; r++) ideal += 1 / log2((double)r + 1);
-        e->ranked_users++;
-        e->recall += (double)hits / (double)relevant;
-        e->ndcg += dcg / ideal;
-        e->map += precision / (double)(relevant < n ? relevant : n);
+        listed += rank;
+        popularity[0] += rank > 0 ? list_sum / (double)rank : 0;
+        popularity[1] += wanted_sum / (double)relevant;
+        if (relevant_here == 0) continue;
+        const double most = (double)(relevant_here < n ? relevant_here : n);
+        for (size_t r = 1; r <= most; r++) ideal += 1 / log2((double)r + 1);
+        p.users++;
+        p.wanted += relevant_here;
+        p.recall += (double)hits / (double)relevant_here;
+        p.recall_capped += (double)hits / most;
+        p.precision += (double)hits / (double)n;
+        p.ndcg += dcg / ideal;
+        p.map += precision / most;
+        p.mrr += first;
     }
-    e->recall /= (double)e->ranked_users;
-    e->ndcg /= (double)e->ranked_users;
-    e->map /= (double)e->ranked_users;
+    for (int i = 0; i < ITEMS; i++) {
+        p.items += part == 0 || items->part[i] == part;
+        p.coverage += used[i];
+    }
+    p.coverage /= (double)p.items;
+    p.list_share = (double)listed_here / (double)listed;
+    double *averages[] = {&p.recall, &p.recall_capped, &p.precision, &p.ndcg, &p.map, &p.mrr};
+    for (size_t i = 0; i < sizeof averages / sizeof averages[0]; i++)
+        *averages[i] /= (double)p.users;
+    return p;
+}
+
+static void assert_close(double a, double b) { assert_true(fabs(a - b) < 1e-12); }
+
+static void assert_same_part(const struct dpmf_ranking_part *a, const struct dpmf_ranking_part *b) {
+    assert_true(a->items == b->items && a->users == b->users && a->wanted == b->wanted);
+    assert_close(a->recall, b->recall);
+    assert_close(a->recall_capped, b->recall_capped);
+    assert_close(a->precision, b->precision);
+    assert_close(a->ndcg, b->ndcg);
+    assert_close(a->map, b->map);
+    assert_close(a->mrr, b->mrr);
+    assert_close(a->coverage, b->coverage);
+    assert_close(a->list_share, b->list_share);
+}
+
+static void check_ranking(const struct fixture *fixture, bool with_history, size_t n,
+                          const struct dpmf_evaluation *e) {
+    uint8_t *marks = mark_pairs(fixture, with_history);
+    const struct plain_items items = plain_popularity(fixture);
+    double popularity[2] = {0, 0}, ignored[2];
+    struct dpmf_ranking_part part = plain_part(fixture, marks, &items, 0, n, popularity);
+    assert_true(part.recall > 0 && part.users > 100);
+    assert_same_part(&e->ranking, &part);
+    assert_true(e->ranked_users == part.users && e->recall == e->ranking.recall);
+    assert_true(e->ndcg == e->ranking.ndcg && e->map == e->ranking.map);
+    assert_int_equal(e->has_popularity, with_history);
+    if (with_history) assert_close(e->popularity_bias, popularity[0] / popularity[1]);
+    for (int p = 0; with_history && p < DPMF_POPULARITY_PARTS; p++) {
+        part = plain_part(fixture, marks, &items, p + 1, n, ignored);
+        assert_same_part(&e->by_popularity[p], &part);
+    }
     free(marks);
 }
 
@@ -181,9 +264,7 @@ static void test_ranking(void **state) {
     for (size_t i = 0; i < 2 * sizeof some_n / sizeof some_n[0]; i++) {
         bool with_history = i % 2;
         const struct dpmf_evaluate_options options = {.ranking = some_n[i / 2]};
-        struct dpmf_evaluation plain, first = {0};
-        plain_ranking(fixture, with_history, options.ranking, &plain);
-        assert_true(plain.recall > 0 && plain.ranked_users > 100);
+        struct dpmf_evaluation first = {0};
         for (int threads = 1; threads <= 3; threads++) {
             const struct dpmf_run run = run_with(threads);
             struct dpmf_evaluation e;
@@ -191,11 +272,10 @@ static void test_ranking(void **state) {
                                                  with_history ? fixture->history : NULL, &options,
                                                  &run, &e, NULL),
                              0);
-            assert_int_equal(e.ranked_users, plain.ranked_users);
-            assert_true(fabs(e.recall - plain.recall) < 1e-12);
-            assert_true(fabs(e.ndcg - plain.ndcg) < 1e-12);
-            assert_true(fabs(e.map - plain.map) < 1e-12);
-            if (threads == 1) first = e;
+            if (threads == 1) {
+                check_ranking(fixture, with_history, options.ranking, &e);
+                first = e;
+            }
             assert_memory_equal(&e, &first, sizeof e);
         }
     }
@@ -204,6 +284,94 @@ static void test_ranking(void **state) {
     assert_int_equal(
         dpmf_model_evaluate(fixture->model, fixture->test, NULL, &too_many, NULL, &e, NULL),
         DPMF_ERR_USAGE_VALUE);
+}
+
+/* ---- candidates ------------------------------------------------------------------------------- */
+
+static struct dpmf_table_record row_of(const char *const *ids, struct dpmf_field *fields) {
+    size_t n = 0;
+    for (; ids[n]; n++) fields[n] = (struct dpmf_field){ids[n], strlen(ids[n]), (int64_t)n + 1};
+    return (struct dpmf_table_record){.file = "rows", .line = 2, .field = fields, .n = n};
+}
+
+/* One row and its wanted item's place by the model's scores; 0: not found. */
+static double gain_of(const struct fixture *fixture, const char *const *ids, uint32_t n) {
+    struct dpmf_candidates *candidates;
+    struct dpmf_candidates_evaluation found;
+    struct dpmf_field fields[16];
+    const struct dpmf_table_record row = row_of(ids, fields);
+    assert_int_equal(dpmf_candidates_new(&candidates, NULL), 0);
+    assert_int_equal(dpmf_candidates_add(candidates, &row, NULL), 0);
+    assert_int_equal(
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, n, NULL, &found, NULL), 0);
+    assert_int_equal(found.rows, 1);
+    dpmf_candidates_free(candidates);
+    assert_true(found.hr == (found.mrr > 0));
+    if (found.hr > 0) assert_close(found.ndcg, 1 / log2(1 / found.mrr + 1));
+    return found.mrr;
+}
+
+static void test_candidate_rows(void **state) {
+    const struct fixture *fixture = *state;
+    struct dpmf_scored_item all[ITEMS];
+    char id[4][16];
+    assert_int_equal(dpmf_model_recommend(fixture->model, 7, NULL, NULL, ITEMS, all, NULL), ITEMS);
+    const size_t places[] = {0, 9, 20, 59};
+    for (int i = 0; i < 4; i++) {
+        size_t length;
+        const char *text = dpmf_model_item_id(fixture->model, all[places[i]].item, &length);
+        snprintf(id[i], sizeof id[i], "%.*s", (int)length, text);
+    }
+    size_t length;
+    char user[16];
+    const char *text = dpmf_model_user_id(fixture->model, 7, &length);
+    snprintf(user, sizeof user, "%.*s", (int)length, text);
+
+    assert_close(gain_of(fixture, (const char *[]){user, id[0], id[1], id[2], id[3], NULL}, 10), 1);
+    assert_close(gain_of(fixture, (const char *[]){user, id[2], id[1], id[0], id[3], NULL}, 10),
+                 1 / 3.0);
+    assert_close(gain_of(fixture, (const char *[]){user, id[2], id[1], id[0], id[3], NULL}, 2), 0);
+    /* Given twice, the wanted item among them: once. Unknown: behind. */
+    assert_close(
+        gain_of(fixture, (const char *[]){user, id[2], id[0], id[0], id[2], id[3], "who", NULL}, 5),
+        1 / 2.0);
+    assert_close(gain_of(fixture, (const char *[]){user, "who", id[3], NULL}, 10), 0);
+}
+
+/* Everything has the same score for users whose vectors are 0: the wanted item must not gain by that. */
+static void test_candidate_ties(void **state) {
+    struct fixture *fixture = *state;
+    struct factors *factors = &fixture->model->factors;
+    memset(factors->items.biases, 0, ITEMS * sizeof(float));
+    assert_close(gain_of(fixture, (const char *[]){"nobody", "i1", "i2", "i3", NULL}, 2), 0);
+    assert_close(gain_of(fixture, (const char *[]){"nobody", "i1", "i2", "i3", NULL}, 3), 1 / 3.0);
+    factors->items.biases[1] = 1;
+    assert_close(gain_of(fixture, (const char *[]){"nobody", "i1", "i2", "i3", NULL}, 1), 1);
+}
+
+static void test_candidate_errors(void **state) {
+    const struct fixture *fixture = *state;
+    struct dpmf_candidates *candidates;
+    struct dpmf_candidates_evaluation found;
+    struct dpmf_field fields[4];
+    struct dpmf_error error = {0};
+    assert_int_equal(dpmf_candidates_new(&candidates, NULL), 0);
+    assert_int_equal(
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, 10, NULL, &found, NULL),
+        DPMF_ERR_INPUT_EMPTY);
+    struct dpmf_table_record row = row_of((const char *[]){"u1", "i1", NULL}, fields);
+    assert_int_equal(dpmf_candidates_add(candidates, &row, &error), DPMF_ERR_INPUT_COLUMNS);
+    assert_int_equal(error.line, 2);
+    row = row_of((const char *[]){"u1", "i1", "", NULL}, fields);
+    assert_int_equal(dpmf_candidates_add(candidates, &row, &error), DPMF_ERR_INPUT_ID);
+    assert_int_equal(error.column, 3);
+    row = row_of((const char *[]){"u1", "i1", "i2", NULL}, fields);
+    assert_int_equal(dpmf_candidates_add(candidates, &row, NULL), 0);
+    assert_int_equal(
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, 0, NULL, &found, NULL),
+        DPMF_ERR_USAGE_VALUE);
+    dpmf_candidates_free(candidates);
+    dpmf_candidates_free(NULL);
 }
 
 /* ---- all users -------------------------------------------------------------------------------- */
@@ -295,7 +463,9 @@ static void test_history(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_errors), TEST(test_ranking), TEST(test_all_users),
-                                       TEST(test_history)};
+    const struct CMUnitTest tests[] = {TEST(test_errors),          TEST(test_ranking),
+                                       TEST(test_all_users),       TEST(test_history),
+                                       TEST(test_candidate_rows),  TEST(test_candidate_ties),
+                                       TEST(test_candidate_errors)};
     return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
 }

@@ -1,0 +1,262 @@
+/*
+ * Ranks one wanted item of each row among the row's others, as much of the literature does (He et al. 2017). Rows keep
+ * ids, for the users of a release exist only once their history is fitted. Scores are taken in double, and of equal ones
+ * the wanted item's is the last, so that a model gains nothing from being coarse. A row is a set: sampled negatives may
+ * repeat, or hit the wanted item, and count once. Fed by rows of a table and a model; feeds `evaluate`.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/pipeline.h"
+#include "base/threads.h"
+#include "cluster/cluster.h"
+#include "evaluate/fold_users.h"
+#include "evaluate/ranking_scores.h"
+#include "recommend/model.h"
+
+enum { PIECE_ROWS = 64, ROW_LEAST = 3 /* a user, the wanted item, one other */ };
+
+/* Row r has the ids row_start[r] .. row_start[r + 1] - 1; id i is bytes[id_end[i - 1]] .. id_end[i] - 1. */
+struct dpmf_candidates {
+    uint64_t *row_start;
+    uint64_t *id_end;
+    char *bytes;
+    size_t n_rows, n_ids, n_bytes, row_capacity, id_capacity, byte_capacity;
+};
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+int dpmf_candidates_new(struct dpmf_candidates **candidates, struct dpmf_error *error) {
+    *candidates = memory_alloc_zero(1, sizeof **candidates);
+    if (!*candidates) return error_no_memory(error);
+    (*candidates)->row_start = memory_alloc_zero(1, sizeof *(*candidates)->row_start);
+    (*candidates)->row_capacity = 1;
+    if ((*candidates)->row_start) return 0;
+    free(*candidates);
+    *candidates = NULL;
+    return error_no_memory(error);
+}
+
+void dpmf_candidates_free(struct dpmf_candidates *candidates) {
+    if (!candidates) return;
+    free(candidates->row_start);
+    free(candidates->id_end);
+    free(candidates->bytes);
+    free(candidates);
+}
+
+static int fail(const struct dpmf_table_record *row, int64_t column, int code, const char *message,
+                const char *hint, struct dpmf_error *error) {
+    error_set(error, code, "%s", message);
+    error_hint(error, "%s", hint);
+    error_place(error, row->file, row->line, column);
+    return code;
+}
+
+static int check_row(const struct dpmf_table_record *row, struct dpmf_error *error) {
+    if (row->n < ROW_LEAST)
+        return fail(row, 0, DPMF_ERR_INPUT_COLUMNS, "there are fewer than three ids in this row",
+                    "each row has a user, the wanted item, and others to rank it among", error);
+    for (size_t i = 0; i < row->n; i++)
+        if (row->field[i].length == 0)
+            return fail(row, row->field[i].column, DPMF_ERR_INPUT_ID, "the id is empty",
+                        "leave out commas at the end of a row", error);
+    return 0;
+}
+
+int dpmf_candidates_add(struct dpmf_candidates *candidates, const struct dpmf_table_record *row,
+                        struct dpmf_error *error) {
+    int code = check_row(row, error);
+    if (code < 0) return code;
+    size_t bytes = 0;
+    for (size_t i = 0; i < row->n; i++) bytes += row->field[i].length;
+    if (!memory_reserve(&candidates->row_start, &candidates->row_capacity, candidates->n_rows + 2,
+                        sizeof *candidates->row_start) ||
+        !memory_reserve(&candidates->id_end, &candidates->id_capacity, candidates->n_ids + row->n,
+                        sizeof *candidates->id_end) ||
+        !memory_reserve(&candidates->bytes, &candidates->byte_capacity, candidates->n_bytes + bytes,
+                        1))
+        return error_no_memory(error);
+    for (size_t i = 0; i < row->n; i++) {
+        memcpy(candidates->bytes + candidates->n_bytes, row->field[i].text, row->field[i].length);
+        candidates->n_bytes += row->field[i].length;
+        candidates->id_end[candidates->n_ids++] = candidates->n_bytes;
+    }
+    candidates->row_start[++candidates->n_rows] = candidates->n_ids;
+    return 0;
+}
+
+static const char *id_at(const struct dpmf_candidates *candidates, uint64_t i, size_t *length) {
+    const uint64_t from = i > 0 ? candidates->id_end[i - 1] : 0;
+    *length = (size_t)(candidates->id_end[i] - from);
+    return candidates->bytes + from;
+}
+
+/* ---- one row -------------------------------------------------------------------------------------- */
+
+struct placed {
+    uint64_t place; /* of the wanted item, from 1 on; 0: the model does not know it */
+    bool user_known;
+};
+
+struct placing {
+    const struct dpmf_model *model;
+    const struct dpmf_candidates *candidates;
+    struct placed *rows;
+    size_t next;
+};
+
+struct piece {
+    size_t first, end;
+    uint64_t *ahead; /* the items before the wanted one */
+    size_t capacity;
+};
+
+static int compare_items(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* @return how many different ones there are */
+static uint64_t count_distinct(uint64_t *items, size_t n) {
+    uint64_t distinct = n > 0;
+    qsort(items, n, sizeof *items, compare_items);
+    for (size_t i = 1; i < n; i++) distinct += items[i] != items[i - 1];
+    return distinct;
+}
+
+static uint64_t find_item(const struct placing *placing, uint64_t id) {
+    size_t length;
+    const char *text = id_at(placing->candidates, id, &length);
+    return dpmf_model_find_item(placing->model, text, length);
+}
+
+/* What is no number ranks last, as in recommend. */
+static double score_of(const struct scoring *scoring, uint64_t item) {
+    const double score = scoring_exact(scoring, item);
+    return isnan(score) ? -INFINITY : score;
+}
+
+static struct placed place_row(const struct placing *placing, size_t r, uint64_t *ahead) {
+    const struct dpmf_candidates *candidates = placing->candidates;
+    const uint64_t first = candidates->row_start[r], end = candidates->row_start[r + 1];
+    size_t length, n = 0;
+    const char *id = id_at(candidates, first, &length);
+    const uint64_t user = dpmf_model_find_user(placing->model, id, length);
+    const uint64_t wanted = find_item(placing, first + 1);
+    const struct scoring scoring = {.model = placing->model,
+                                    .base = model_user_base(placing->model, user),
+                                    .row = model_user_row(placing->model, user)};
+    struct placed placed = {.user_known = user != UINT64_MAX};
+    if (wanted == UINT64_MAX) return placed;
+    const double score = score_of(&scoring, wanted);
+    for (uint64_t i = first + 2; i < end; i++) {
+        const uint64_t item = find_item(placing, i);
+        if (item != UINT64_MAX && item != wanted && score_of(&scoring, item) >= score)
+            ahead[n++] = item;
+    }
+    placed.place = 1 + count_distinct(ahead, n);
+    return placed;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------- */
+
+static int next_piece(void *self, void *job, struct dpmf_error *error) {
+    struct placing *placing = self;
+    struct piece *piece = job;
+    const size_t n = placing->candidates->n_rows;
+    (void)error;
+    if (placing->next == n) return 0;
+    piece->first = placing->next;
+    piece->end = n - piece->first < PIECE_ROWS ? n : piece->first + PIECE_ROWS;
+    placing->next = piece->end;
+    return 1;
+}
+
+static int place_piece(void *self, int worker, void *job, struct dpmf_error *error) {
+    const struct placing *placing = self;
+    const uint64_t *start = placing->candidates->row_start;
+    struct piece *piece = job;
+    (void)worker;
+    for (size_t r = piece->first; r < piece->end; r++) {
+        if (!memory_reserve(&piece->ahead, &piece->capacity, (size_t)(start[r + 1] - start[r]),
+                            sizeof *piece->ahead))
+            return error_no_memory(error);
+        placing->rows[r] = place_row(placing, r, piece->ahead);
+    }
+    return 0;
+}
+
+static int place_all(struct placing *placing, const struct dpmf_run *run,
+                     struct dpmf_error *error) {
+    static const struct pipeline_stages stages = {next_piece, place_piece, NULL};
+    const int threads = threads_wanted(run);
+    const size_t n = 2 * (size_t)pipeline_workers(threads);
+    struct piece *pieces = memory_alloc_zero(n, sizeof *pieces);
+    void **pointers = memory_alloc(n, sizeof *pointers);
+    int code = pieces && pointers ? 0 : error_no_memory(error);
+    for (size_t i = 0; code == 0 && i < n; i++) pointers[i] = &pieces[i];
+    if (code == 0) code = pipeline_run(&stages, placing, pointers, n, threads, error);
+    for (size_t i = 0; pieces && i < n; i++) free(pieces[i].ahead);
+    free(pieces);
+    free(pointers);
+    return code;
+}
+
+static void average(const struct placing *placing, uint32_t n,
+                    struct dpmf_candidates_evaluation *evaluation) {
+    const size_t n_rows = placing->candidates->n_rows;
+    evaluation->rows = n_rows;
+    for (size_t r = 0; r < n_rows; r++) {
+        const struct placed *placed = &placing->rows[r];
+        evaluation->unknown_users += !placed->user_known;
+        evaluation->unknown_items += placed->place == 0;
+        if (placed->place == 0 || placed->place > n) continue;
+        evaluation->hr += 1;
+        evaluation->ndcg += 1 / log2((double)placed->place + 1);
+        evaluation->mrr += 1 / (double)placed->place;
+    }
+    evaluation->hr /= (double)n_rows;
+    evaluation->ndcg /= (double)n_rows;
+    evaluation->mrr /= (double)n_rows;
+}
+
+static int check_use(const struct dpmf_candidates *candidates, uint32_t n,
+                     const struct dpmf_run *run, struct dpmf_error *error) {
+    if (n < 1 || n > RANKING_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the ranking must be of 1 to %d items",
+                         (int)RANKING_MAX);
+    if (candidates->n_rows == 0) {
+        int code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no candidates to rank");
+        error_hint(error, "each row has a user, the wanted item, and others to rank it among");
+        return code;
+    }
+    if (!run || cluster_size(run->cluster) == 1) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "candidates are ranked by one process");
+    error_hint(error, "run it once, without mpirun");
+    return cluster_agree(run->cluster, code, error);
+}
+
+int dpmf_model_rank_candidates(const struct dpmf_model *model,
+                               const struct dpmf_candidates *candidates, struct dpmf_store *history,
+                               uint32_t n, const struct dpmf_run *run,
+                               struct dpmf_candidates_evaluation *evaluation,
+                               struct dpmf_error *error) {
+    const bool folds = model->kind == MODEL_RELEASE && history;
+    struct placing placing = {.model = model, .candidates = candidates};
+    struct dpmf_model folded;
+    *evaluation = (struct dpmf_candidates_evaluation){0};
+    int code = check_use(candidates, n, run, error);
+    if (code == 0 && folds) code = fold_users_make(model, history, run, &folded, error);
+    if (code < 0) return code;
+    if (folds) placing.model = &folded;
+    placing.rows = memory_alloc_zero(candidates->n_rows, sizeof *placing.rows);
+    code = placing.rows ? place_all(&placing, run, error) : error_no_memory(error);
+    if (code == 0) average(&placing, n, evaluation);
+    free(placing.rows);
+    if (folds) fold_users_free(&folded);
+    return code;
+}
