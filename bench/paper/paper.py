@@ -121,7 +121,7 @@ def facts_of(work, machine_facts, left_out):
         "peers": [{"name": p.name, "description": p.description} for p in work.peers],
         "absent": [{"name": name, "how": how} for name, how in work.absent],
         "measurements": [{"name": m["key"]["name"], "began": m["began"], "seconds": m["seconds"], "load": m["load"],
-                          "commands": m["commands"]} for m in work.measurements],
+                          "others": m["others"], "commands": m["commands"]} for m in work.measurements],
     }
 
 

@@ -26,10 +26,10 @@ class Text:
 
 class Table:
     """Columns and rows. `name` is what its CSV file and its block in the documents are called; `quoted` the indices
-    of columns that hold the paper's figures."""
+    of columns that hold the paper's figures; `timed` whether other work on the machine could have changed it."""
 
-    def __init__(self, name, columns, rows, caption="", quoted=()):
-        self.name, self.caption = name, caption
+    def __init__(self, name, columns, rows, caption="", quoted=(), timed=True):
+        self.name, self.caption, self.timed = name, caption, timed
         self.table_columns = [str(c) for c in columns]
         self.table_rows = [list(row) for row in rows]
         self.quoted = set(quoted)
@@ -224,7 +224,7 @@ def shown_json(shown):
     if kind == "plot":
         found.update(title=shown.title, note=shown.note, svg=shown.svg(standalone=True))
     else:
-        found["caption"] = shown.caption
+        found.update(caption=shown.caption, timed=shown.timed)
     return found
 
 

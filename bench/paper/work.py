@@ -91,6 +91,16 @@ def write_whole(path, text):
     os.replace(part, path)
 
 
+def processor_seconds():
+    """(of everything on this machine, of this process and those it waited for), since they began. What the host of a virtual
+    machine took away counts as everything's."""
+    own = os.times()
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, file.readline().split()[1:9])
+    return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK"),
+            own.user + own.system + own.children_user + own.children_system)
+
+
 def dies_with_parent():
     """In a child, before it starts: a killed run leaves nothing behind that would disturb the next one."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -289,16 +299,19 @@ class Work:
         self.say(f"  {key['name']}")
         outer, self._commands = self._commands, []
         began = time.time()
-        begun = time.perf_counter()
+        begun, before = time.perf_counter(), processor_seconds()
         try:
             value = function(*args)
         finally:
             commands, self._commands = self._commands, outer
+        seconds, after = time.perf_counter() - begun, processor_seconds()
+        others = (after[0] - before[0]) - (after[1] - before[1])
         kept = {
             "key": key,
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
-            "seconds": round(time.perf_counter() - begun, 3),
+            "seconds": round(seconds, 3),
             "load": os.getloadavg()[0],
+            "others": round(max(0, others) / seconds, 3),  # cores that something else kept busy meanwhile
             "commands": commands,
             "value": value,
         }

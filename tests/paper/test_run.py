@@ -92,10 +92,10 @@ class TinyTest(Scratch):
                   "<!-- from report: tiny 10_bandwidth.bandwidth -->\nkept too\n<!-- end -->\nAfter.\n")
         (self.folder / "README.md").write_text(before)
         (self.folder / "docs" / "performance.md").write_text("nothing here\n")
-        command = [sys.executable, PAPER / "publish.py", self.out / "report.json", "--root", self.folder]
+        command = [sys.executable, PAPER / "publish.py", self.out / "report.json", "--busy", "--root", self.folder]
         self.assertEqual(subprocess.run([*command, "--check"], capture_output=True).returncode, 1)
         self.assertEqual((self.folder / "README.md").read_text(), before)
-        subprocess.run([*command, "--keep", self.folder / "kept"], check=True, capture_output=True)
+        subprocess.run([*command, "--page"], check=True, capture_output=True)
         after = (self.folder / "README.md").read_text()
         self.assertNotIn("old", after)
         self.assertIn("kept\n", after)
@@ -104,12 +104,15 @@ class TinyTest(Scratch):
         self.assertIn("| 8 | ", after)
         self.assertIn("`make paper SCALE=tiny`", after)
         self.assertEqual(subprocess.run([*command, "--check"], capture_output=True).returncode, 0)
-        kept = (self.folder / "kept" / "README.md").read_text()
+        folder = next((self.folder / "docs" / "paper" / "tiny").iterdir())
+        kept = (folder / "README.md").read_text()
         for name in re.findall(r"\]\((.*?\.svg)\)", kept):
-            self.assertTrue((self.folder / "kept" / name).read_text().startswith("<svg"))
+            self.assertTrue((folder / name).read_text().startswith("<svg"))
         self.assertIn("20_rmse_by_time.netflix_8.svg", kept)
         (self.folder / "README.md").write_text("<!-- from report: tiny 15_power_law.no_such -->\n<!-- end -->\n")
-        self.assertNotEqual(subprocess.run(command, capture_output=True).returncode, 0)
+        missing = subprocess.run(command, capture_output=True, text=True)
+        self.assertNotEqual(missing.returncode, 0)
+        self.assertIn("no table 15_power_law.no_such", missing.stderr)
 
 
 class DivergingTest(Scratch):
@@ -144,7 +147,7 @@ class TreeTest(Scratch):
             text = (ROOT / document).read_text(encoding="utf-8")
             blocks = publish.BLOCK.findall(text)
             self.assertEqual(len(blocks), text.count("<!-- from report:"), document)
-            for _, scale, section, table, body, _ in blocks:
+            for _, scale, section, table, _, body, _ in blocks:
                 self.assertIn(section, sections, document)
                 stem = re.sub(r"_(netflix|yahoo)$", "_", table)
                 self.assertIn(stem, sections[section], f"{document}: {section}.{table}")

@@ -96,7 +96,7 @@ def show(data):
              round(100 * r["last"] / r["references"], 3)] for r in data["rows"]]
     table = Table("misses", ["k", "ratings", "model, MiB", "lines in a row", "first-level misses per update",
                              "last-level misses per update", "first-level, % of references",
-                             "last-level, % of references"], rows, caption(data))
+                             "last-level, % of references"], rows, caption(data), timed=False)
     quoted = Table("paper", ["k", "C-SGD, L1", "C-SGD, L3", "GraphChi, L1", "GraphChi, L3"],
                    [[k, *rates] for k, rates in QUOTED.items()], "The paper's table, % of references.",
                    quoted=(1, 2, 3, 4))

@@ -57,7 +57,7 @@ def by_epsilon(data):
         rows.append([f"`{mechanism}`", *(round(found[e], 4) if e in found else None for e in epsilons)])
     draws = max(len(r["rmse"]) for r in data["proven"])
     return Table("by_epsilon", ["epsilon", *(f"{e:g}" for e in epsilons)], rows,
-                 f"Test RMSE, the mean of {draws} releases; {data['label']}.")
+                 f"Test RMSE, the mean of {draws} releases; {data['label']}.", timed=False)
 
 
 def verdict(data):
