@@ -1163,6 +1163,15 @@ enum { DPMF_DOUBLE_TEXT_MAX = 32 };
  * @return its length; `text` is ended by NUL */
 DPMF_API int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]);
 
+/* The nearest of the words that are offered to a misspelt one. Begin with {.wanted = word}. */
+struct dpmf_nearest {
+    const char *wanted;
+    const char *word; /* NULL while nothing is near enough */
+    size_t distance;
+};
+
+DPMF_API void dpmf_nearest_offer(struct dpmf_nearest *nearest, const char *word);
+
 /* JSON text, built in memory. Errors (no memory, a misplaced key) are kept until dpmf_json_text. */
 struct dpmf_json;
 

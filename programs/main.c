@@ -25,10 +25,10 @@ static void guard_standard_streams(void) {
 
 static int refuse_word(const char *word) {
     char hint[256] = "dpmf help lists the commands";
-    struct nearest_word nearest = {.wanted = word};
+    struct dpmf_nearest nearest = {.wanted = word};
     if (word[0] == '-') {
-        text_nearest_offer(&nearest, "--help");
-        text_nearest_offer(&nearest, "--version");
+        dpmf_nearest_offer(&nearest, "--help");
+        dpmf_nearest_offer(&nearest, "--version");
         if (nearest.word != NULL)
             snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
         else
@@ -37,7 +37,7 @@ static int refuse_word(const char *word) {
                                     "unknown option \"%.200s\" before a command", word);
     }
     for (const struct verb *verb = verbs; verb->name != NULL; verb++)
-        text_nearest_offer(&nearest, verb->name);
+        dpmf_nearest_offer(&nearest, verb->name);
     if (nearest.word != NULL) snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
     return terminal_error_print(STATUS_USAGE, hint, "unknown command \"%.200s\"", word);
 }

@@ -107,7 +107,7 @@ uint64_t model_use_number(const struct dpmf_model *model, enum model_side side, 
  * is copied. */
 void model_use_suggest(const struct dpmf_model *model, enum model_side side, const char *id,
                        char hint[MODEL_HINT_MAX]) {
-    struct nearest_word nearest = {.wanted = id};
+    struct dpmf_nearest nearest = {.wanted = id};
     char word[ID_SHOWN_MAX + 1], kept[ID_SHOWN_MAX + 1] = "";
     const char *bytes;
     size_t length;
@@ -117,7 +117,7 @@ void model_use_suggest(const struct dpmf_model *model, enum model_side side, con
         if (length > ID_SHOWN_MAX || memchr(bytes, '\0', length) != NULL) continue;
         memcpy(word, bytes, length);
         word[length] = '\0';
-        text_nearest_offer(&nearest, word);
+        dpmf_nearest_offer(&nearest, word);
         if (nearest.word != word) continue;
         memcpy(kept, word, length + 1);
         nearest.word = kept;

@@ -39,10 +39,10 @@ static int refuse_unknown(const struct verb *verb, const char *name, size_t leng
     char wanted[64], hint[HINT_MAX];
     const struct option_group *group;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 63 ? length : 63), name);
-    struct nearest_word nearest = {.wanted = wanted};
+    struct dpmf_nearest nearest = {.wanted = wanted};
     for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++)
         for (const struct option *option = group->options; option->name != NULL; option++)
-            text_nearest_offer(&nearest, option->name);
+            dpmf_nearest_offer(&nearest, option->name);
     if (nearest.word != NULL)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest.word);
     else
@@ -209,11 +209,11 @@ static void suggest_sample(char hint[HINT_MAX], const char *label, const char *s
 
 static int refuse_choice(const struct value *value, const char *label, const char *text) {
     char list[HINT_MAX] = "", hint[HINT_MAX];
-    struct nearest_word nearest = {.wanted = text};
+    struct dpmf_nearest nearest = {.wanted = text};
     const char *choice;
     size_t at = 0;
     for (size_t i = 0; (choice = value->choices(i, NULL)) != NULL; i++) {
-        text_nearest_offer(&nearest, choice);
+        dpmf_nearest_offer(&nearest, choice);
         int n = snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", choice);
         at = n > 0 && at + (size_t)n < sizeof list ? at + (size_t)n : at;
     }

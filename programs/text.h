@@ -1,6 +1,5 @@
 /*
- * Small text: numbers as people read them, wrapped paragraphs, and the nearest known word to a
- * misspelt one. Feeds the help, the summaries and the error messages.
+ * Small text: numbers as people read them, and wrapped paragraphs. Feeds the help, the summaries and the error messages.
  */
 #ifndef DPMF_PROGRAMS_TEXT_H
 #define DPMF_PROGRAMS_TEXT_H
@@ -30,17 +29,5 @@ struct short_text text_system_error(int number);
 /* Writes words broken at spaces so that no line passes `width`; every line but the first is
  * indented by `indent`, and `column` is where the first begins. Ends with a line feed. */
 void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t width);
-
-/* How many letters must be added, dropped, changed or swapped to turn one word into the other. */
-size_t text_distance(const char *a, const char *b);
-
-/* Remembers the nearest of the words it is shown. Start with {.wanted = word}. */
-struct nearest_word {
-    const char *wanted;
-    const char *word; /* NULL while nothing is near enough */
-    size_t distance;
-};
-
-void text_nearest_offer(struct nearest_word *nearest, const char *word);
 
 #endif
