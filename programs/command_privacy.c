@@ -103,10 +103,18 @@ const struct verb privacy_verbs[] = {
                 "there. On MovieLens 100K, which had no part in that, it is 0.02 to 0.03 too low. "
                 "Ratings of another kind have other errors; what the forecast tells is how "
                 "they change with epsilon, users and ratings, and whether factors will pay at all.",
+                "To help decide, it prints what each epsilon means for one person: how often, at "
+                "most, someone guesses right whether that person's ratings were used, who knows "
+                "everything else and held both for equally likely. For proven releases that is "
+                "Phi(mu/2); for conditional ones, if the sampler had converged, e^epsilon / (1 + "
+                "e^epsilon). It ends with what others chose, for other units and purposes: facts, "
+                "not advice. How well a release ranks is not forecast.",
                 "A biases release spends all of its budget on item biases; a residual release, the "
                 "default of dpmf train, spends a part on them and the rest on factors.",
                 "With --json it prints an object a line with epsilon, delta, mu, noise_multiplier, "
-                "counts_noise, first_round_noise, last_round_noise (null without rounds), factors, "
+                "guess_right, guess_right_two_ids, guess_right_conditional (chances), "
+                "counts_noise, "
+                " first_round_noise, last_round_noise (null without rounds), factors, "
                 "rounds, published_numbers, rmse_biases, rmse_residual and rmse_is_forecast.",
             },
         .groups = {{"Options", plan_options}},

@@ -1,6 +1,6 @@
 /*
- * dpmf privacy plan: what noise and what accuracy to expect of a private release, from sizes alone.
- * Fed by dpmf_privacy_plan; prints a table, or a JSON object for each epsilon.
+ * dpmf privacy plan: what noise and what accuracy to expect of a private release, from sizes alone, and what each epsilon
+ * would mean for one person. Fed by dpmf_privacy_plan and the accountant; prints tables, or a JSON object for each epsilon.
  */
 #include <math.h>
 #include <stdio.h>
@@ -65,10 +65,67 @@ static void print_row(double epsilon, const struct dpmf_plan *plan) {
            plan->rounds, plan->rmse_biases, plan->rmse_residual);
 }
 
+/* ---- what an epsilon means for one person --------------------------------------------------------- */
+
+/* How often, at most, a guess is right about whether one person's ratings were used, by someone who knows all else and held both for
+ * equally likely. Two outcomes are told apart (1 + total variation) / 2 of the time: for Gaussian noise that is Phi(mu / 2). */
+static double guess_of_proven(double mu) { return (1 + dpmf_privacy_delta(mu, 0)) / 2; }
+
+/* The same where all that is known is epsilon, without a delta. */
+static double guess_of_pure(double epsilon) { return 1 / (1 + exp(-epsilon)); }
+
+/* Of 100, to a tenth, rounded up. */
+static struct figure out_of_100(double chance) {
+    struct figure figure;
+    double tenths = ceil(chance * 1000 * (1 - 1e-13));
+    snprintf(figure.text, sizeof figure.text, "%.1f", tenths / 10);
+    return figure;
+}
+
+static void print_meaning(const struct dpmf_plan_options *options, const double *epsilon,
+                          size_t n) {
+    fputs("\nWhat it means for one person. Someone who knows everything but whether that person's\n"
+          "ratings were used, and thinks both equally likely, guesses right at most so often out\n"
+          "of 100 times (50 without the release):\n\n",
+          stdout);
+    printf("%8s %12s %16s %24s\n", "epsilon", "proven", "two ids of one",
+           "conditional, if it held");
+    for (size_t i = 0; i < n; i++) {
+        const double mu = dpmf_privacy_mu(epsilon[i], options->delta);
+        printf("%8s %12s %16s %24s\n", text_double(epsilon[i]).text,
+               out_of_100(guess_of_proven(nextafter(mu, INFINITY))).text,
+               out_of_100(guess_of_proven(nextafter(2 * mu, INFINITY))).text,
+               out_of_100(guess_of_pure(epsilon[i])).text);
+    }
+}
+
+/* Published facts, as their sources give them; docs/privacy/choosing.md names the sources. */
+static void print_neighbours(void) {
+    static const struct {
+        const char *who, *unit, *cost;
+    } chosen[] = {
+        {"Wikimedia, historical page views, 2023", "a day, bounded", "epsilon 1"},
+        {"Google, community mobility, 2020", "a user and a day", "epsilon 2.64"},
+        {"Microsoft, assistive AI, 2020", "a user", "epsilon 4, delta 1e-7"},
+        {"Israel, registry of live births, 2024", "a birth", "epsilon 9.98"},
+        {"Google, Spanish next word, 2022", "a device", "zCDP rho 0.81"},
+        {"US census 2020, redistricting, 2021", "a person", "zCDP rho 2.63"},
+        {"LinkedIn, audience engagement, 2020", "a user and a month", "epsilon 34.9, delta 7e-9"},
+        {"Liu, Wang, Smola, ratings, 2015", "a user, conditional", "epsilon 250 and more"},
+    };
+    fputs("\nWhat others chose. The units differ, and a small epsilon for a day is no small one "
+          "for a\n"
+          "year; Gaussian noise of mu has rho = mu^2 / 2:\n\n",
+          stdout);
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        printf("  %-40s %-20s %s\n", chosen[i].who, chosen[i].unit, chosen[i].cost);
+}
+
 static void print_foot(const struct dpmf_plan_options *options) {
     fputs("\nmu and the noise of the counts are exact, that of the rounds for so many rounds.\n"
           "Factors, rounds and errors are a forecast from assumed variances, those of MovieLens\n"
-          "1M, and an assumed law of popularity: other ratings have other errors.\n",
+          "1M, and an assumed law of popularity: other ratings have other errors. How well a\n"
+          "release ranks is not forecast yet; measure it on public ratings of the same kind.\n",
           stdout);
     if (options->delta * (double)options->users >= 1)
         fputs("This delta is not below one over the number of users: dpmf train refuses it.\n",
@@ -76,12 +133,16 @@ static void print_foot(const struct dpmf_plan_options *options) {
 }
 
 static int print_json(const struct dpmf_plan_options *options, const struct dpmf_plan *plan) {
+    const double mu = nextafter(plan->mu, INFINITY);
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_double(json, "epsilon", options->epsilon);
     dpmf_json_double(json, "delta", options->delta);
     dpmf_json_double(json, "mu", plan->mu);
     dpmf_json_double(json, "noise_multiplier", nextafter(1 / plan->mu, INFINITY));
+    dpmf_json_double(json, "guess_right", guess_of_proven(mu));
+    dpmf_json_double(json, "guess_right_two_ids", guess_of_proven(nextafter(2 * mu, INFINITY)));
+    dpmf_json_double(json, "guess_right_conditional", guess_of_pure(options->epsilon));
     dpmf_json_double(json, "counts_noise", plan->counts_noise);
     dpmf_json_double(json, "first_round_noise", plan->first_noise);
     dpmf_json_double(json, "last_round_noise", plan->last_noise);
@@ -115,6 +176,9 @@ int command_privacy_plan_run(struct invocation *invocation) {
         if (i == 0) print_head(&options);
         print_row(epsilon[i], &plan);
     }
-    if (status == STATUS_DONE && !is_json) print_foot(&options);
-    return status;
+    if (status != STATUS_DONE || is_json) return status;
+    print_foot(&options);
+    print_meaning(&options, epsilon, n);
+    print_neighbours();
+    return STATUS_DONE;
 }
