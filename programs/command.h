@@ -149,10 +149,14 @@ enum option_id {
     OPTION_MU,
     OPTION_RELEASES,
     OPTION_RATINGS_PER_USER,
+    OPTION_REGISTRY,
+    OPTION_KEY,
+    OPTION_IDENTITY,
     OPTION_ITEM_FEATURES,
     OPTION_MECHANISM,
     OPTION_CATALOGUE_FROM_RATINGS,
     OPTION_USER_PRIVACY,
+    OPTION_ABOUT,
     OPTION_DECLARED_USERS,
     OPTION_POPULATION,
     OPTION_LEDGER,
@@ -303,6 +307,7 @@ int command_privacy_run(struct invocation *invocation);
 int command_privacy_account_run(struct invocation *invocation);
 int command_privacy_plan_run(struct invocation *invocation);
 int command_privacy_show_run(struct invocation *invocation);
+int command_privacy_sign_run(struct invocation *invocation);
 int command_privacy_verify_run(struct invocation *invocation);
 int command_ledger_run(struct invocation *invocation);
 int command_ledger_show_run(struct invocation *invocation);

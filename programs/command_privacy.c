@@ -44,6 +44,20 @@ static const struct option plan_options[] = {
     {0},
 };
 
+static const struct option sign_options[] = {
+    {OPTION_KEY, 0, true, "key", NULL, {VALUE_FILE, "KEY", "id_ed25519", NULL, NULL},
+     "the key to sign with: a private key of OpenSSH, or a public one whose private key the agent holds"},
+    {0},
+};
+
+static const struct option signature_options[] = {
+    {OPTION_KEY, 0, false, "key", NULL, {VALUE_FILE, "FILE", "curator.pub", NULL, NULL},
+     "who must have signed: a public key, or a file of allowed signers as ssh-keygen has it"},
+    {OPTION_IDENTITY, 0, false, "identity", NULL, {VALUE_TEXT, "WHO", "curator@example.org", NULL, NULL},
+     "which of the allowed signers must have signed"},
+    {0},
+};
+
 /* clang-format on */
 
 #define SOME_RELEASE                                                                               \
@@ -159,9 +173,32 @@ const struct verb privacy_verbs[] = {
         .run = command_privacy_show_run,
     },
     {
+        .name = "privacy sign",
+        .summary = "sign a release with a key of OpenSSH",
+        .synopsis = "RELEASE --key KEY [--json]",
+        .paragraphs =
+            {
+                "Writes RELEASE.sig, a detached signature over the whole file, its statement and "
+                "the curator's declaration included, for the namespace dpmf-release. What does not "
+                "pass dpmf privacy verify, for whatever reason, is not signed.",
+                "ssh-keygen -Y sign does the work, so keys, agents, passphrases and hardware keys "
+                "are those that people have. Whoever has the public key checks it with dpmf "
+                "privacy verify --key, or with ssh-keygen -Y verify alone.",
+                "With --json it prints one object with file, signature and namespace.",
+            },
+        .groups = {{"Options", sign_options}},
+        .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+        .exit_note =
+            "1 when the release does not hold or ssh-keygen did not sign, and 4 when there "
+            "is no ssh-keygen.",
+        .examples = {{"Sign what was made", "dpmf privacy sign release.safetensors --key curator",
+                      SOME_RELEASE "; ssh-keygen -q -t ed25519 -N '' -f curator"}},
+        .run = command_privacy_sign_run,
+    },
+    {
         .name = "privacy verify",
         .summary = "check a release against its privacy statement",
-        .synopsis = "RELEASE [--json]",
+        .synopsis = "RELEASE [--key FILE [--identity WHO]] [--json]",
         .paragraphs =
             {
                 "Recomputes from the file alone everything that follows from it: that it holds "
@@ -174,14 +211,22 @@ const struct verb privacy_verbs[] = {
                 "checked instead, and that what it promises is conditional is said.",
                 "It proves neither who made the file nor that noise was added: whoever makes a "
                 "false release with sound arithmetic passes. A detached signature of someone you "
-                "trust is for that.",
+                "trust is for that: with --key, RELEASE.sig must be a signature of the file by "
+                "that "
+                "public key or, of a file of allowed signers, by the one that --identity names. "
+                "ssh-keygen -Y verify is run for it, before anything else.",
                 "With --json it prints one object with verified, holds, a list of what was found "
                 "to hold, fault, the first thing that was not, and conditional.",
             },
+        .groups = {{"Options", signature_options}},
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note = "1 when something does not fit, and 3 when the file is no release at all.",
         .examples = {{"Before relying on a release", "dpmf privacy verify release.safetensors",
-                      SOME_RELEASE}},
+                      SOME_RELEASE},
+                     {"That its curator has signed it",
+                      "dpmf privacy verify release.safetensors --key curator.pub",
+                      SOME_RELEASE "; ssh-keygen -q -t ed25519 -N '' -f curator; "
+                                   "dpmf privacy sign -q release.safetensors --key curator"}},
         .run = command_privacy_verify_run,
     },
     {0},

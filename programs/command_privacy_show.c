@@ -1,11 +1,12 @@
 /*
  * dpmf privacy show and dpmf privacy verify: what a release promises, for people or as the JSON in the file, and
- * whether the file bears it out. Fed by a release alone.
+ * whether the file bears it out. Fed by a release alone, and by its signature where one is wanted.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "report.h"
+#include "ssh_signature.h"
 
 int command_privacy_show_run(struct invocation *invocation) {
     struct dpmf_statement statement;
@@ -21,7 +22,7 @@ int command_privacy_show_run(struct invocation *invocation) {
 }
 
 static int print_json(const char *path, const struct dpmf_verification *found,
-                      const struct dpmf_error *error) {
+                      const struct dpmf_error *error, const char *signature) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "file", path);
@@ -32,6 +33,10 @@ static int print_json(const char *path, const struct dpmf_verification *found,
     if (error->code != 0) dpmf_json_string(json, "fault", error->message);
     dpmf_json_bool(json, "catalogue_from_ratings", found->catalogue_from_ratings);
     dpmf_json_bool(json, "conditional", found->is_conditional);
+    if (signature[0] != '\0')
+        dpmf_json_string(json, "signature", signature);
+    else
+        dpmf_json_null(json, "signature");
     dpmf_json_end_object(json);
     return report_json_print(json);
 }
@@ -58,18 +63,41 @@ static void print_page(const char *path, const struct dpmf_verification *found,
            found->is_conditional ? "anything was drawn" : "noise was added");
 }
 
+/* Who signed comes first: what a stranger made need not be looked at. */
+static int check_signature(const struct invocation *invocation, char said[SSH_SIGNATURE_SAID_MAX]) {
+    const char *path = invocation->operands[0], *key = invocation->value[OPTION_KEY];
+    const char *identity = invocation->value[OPTION_IDENTITY];
+    char signature[4096];
+    said[0] = '\0';
+    if (key == NULL && identity != NULL)
+        return terminal_error_print(STATUS_USAGE, "add --key ALLOWED_SIGNERS, or leave it out",
+                                    "--identity goes with --key");
+    if (key == NULL) return STATUS_DONE;
+    int n = snprintf(signature, sizeof signature, "%s.sig", path);
+    if (n < 0 || (size_t)n >= sizeof signature)
+        return terminal_error_print(STATUS_IO, NULL, "%.200s: the name is too long", path);
+    return ssh_signature_check(path, signature, key, identity, said);
+}
+
 int command_privacy_verify_run(struct invocation *invocation) {
     const char *path = invocation->operands[0];
+    char signature[SSH_SIGNATURE_SAID_MAX];
     struct dpmf_verification found;
     struct dpmf_error error = {0};
+    int status = check_signature(invocation, signature);
+    if (status != STATUS_DONE) return status;
     int rc = dpmf_release_verify(path, &found, &error);
     if (rc != 0 && rc != DPMF_ERR_PRIVACY_NOT_VERIFIED)
         return report_error_print(invocation, &error);
-    int status = STATUS_DONE;
     if (command_has(invocation, OPTION_JSON))
-        status = print_json(path, &found, &error);
+        status = print_json(path, &found, &error, signature);
     else
         print_page(path, &found, &error);
+    if (signature[0] != '\0' && !command_has(invocation, OPTION_JSON)) {
+        fputs("\nIt is signed. ssh-keygen says: ", stdout);
+        terminal_text_print(stdout, signature);
+        putchar('\n');
+    }
     if (status == STATUS_DONE) status = report_stdout_check(STATUS_DONE);
     if (status != STATUS_DONE) return status;
     return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
