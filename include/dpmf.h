@@ -106,15 +106,21 @@ struct dpmf_input_options {
     const char *format;  /* NULL or "auto": sniffed. Else a name of dpmf_format_name() */
     const char *columns; /* NULL: from the header, else user,item,rating[,timestamp]. Else a list of
                             user, item, rating, timestamp and _ in the order of the file's columns */
+    char separator;      /* of csv; 0: comma or semicolon, whichever the first row has more of */
     bool rescale;        /* map ratings linearly from [from_min, from_max] to [to_min, to_max] */
     double from_min, from_max, to_min, to_max;
     bool has_range; /* refuse ratings outside [range_min, range_max], after rescaling */
     double range_min, range_max;
-    bool skip_bad; /* count and skip bad records instead of failing on the first */
+    bool skip_bad; /* count and skip bad records, a line each, instead of failing on the first */
+    /* Refuse an input in which one record decides how others are read, and skip bad records: what a private run needs. */
+    bool by_record;
 };
 
 /* The text says it all; the first bad record is an error. */
 DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
+
+/* @return whether a character can separate the columns of csv: a blank, or ASCII that is in no number and is no quote */
+DPMF_API bool dpmf_separator_is(char character);
 
 /* @return the i-th known format's name ("csv", "movielens", ...) or NULL past the last;
  *         `description` (may be NULL) receives one line about it */

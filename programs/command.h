@@ -41,17 +41,18 @@ enum value_kind {
     VALUE_OUTPUT, /* a file to be written */
     VALUE_DIRECTORY,
     VALUE_CHOICE,
-    VALUE_COUNT,    /* a whole number */
-    VALUE_COUNTS,   /* whole numbers with commas between them */
-    VALUE_NUMBER,   /* any finite number */
-    VALUE_REAL,     /* also nan and inf, which the verb refuses for reasons of its own */
-    VALUE_NUMBERS,  /* numbers with commas between them */
-    VALUE_FRACTION, /* a number from 0 to 1 */
-    VALUE_SIZE,     /* bytes, as 2GiB */
-    VALUE_RANGE,    /* A:B */
-    VALUE_RESCALE,  /* A:B=C:D */
-    VALUE_SCALE,    /* A:B or A:B:STEP */
-    VALUE_INTERVAL, /* epochs, blocks or time, as 2, 50blocks or 10min */
+    VALUE_SEPARATOR, /* a character, or the name of a blank one */
+    VALUE_COUNT,     /* a whole number */
+    VALUE_COUNTS,    /* whole numbers with commas between them */
+    VALUE_NUMBER,    /* any finite number */
+    VALUE_REAL,      /* also nan and inf, which the verb refuses for reasons of its own */
+    VALUE_NUMBERS,   /* numbers with commas between them */
+    VALUE_FRACTION,  /* a number from 0 to 1 */
+    VALUE_SIZE,      /* bytes, as 2GiB */
+    VALUE_RANGE,     /* A:B */
+    VALUE_RESCALE,   /* A:B=C:D */
+    VALUE_SCALE,     /* A:B or A:B:STEP */
+    VALUE_INTERVAL,  /* epochs, blocks or time, as 2, 50blocks or 10min */
 };
 
 /* @return the i-th choice or NULL past the last; `description`, if not NULL, receives a line about
@@ -79,6 +80,7 @@ enum option_id {
     OPTION_OUTPUT,
     OPTION_FORMAT,
     OPTION_COLUMNS,
+    OPTION_SEPARATOR,
     OPTION_RESCALE,
     OPTION_RATING_RANGE,
     OPTION_ON_ERROR,

@@ -130,6 +130,7 @@ static int refuse_stray(const struct invocation *invocation, enum way way) {
          "--libmf, --sqlite and --pgvector alone"},
         {OPTION_FORMAT, "format", WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_COLUMNS, "columns", WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_SEPARATOR, "separator", WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_RESCALE, "rescale", WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_RATING_RANGE, "rating-range", WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_ON_ERROR, "on-error", WAY_RATINGS, "--csv of ratings alone"},

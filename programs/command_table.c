@@ -112,6 +112,9 @@ static const struct option input_options[] = {
      {VALUE_TEXT, "LIST", "user,item,rating,_", NULL, NULL},
      "what the columns are, in order: a list of user, item, rating, timestamp, and _ for a column "
      "to pass over (default: as the header says, else user,item,rating,timestamp)"},
+    {OPTION_SEPARATOR, 0, false, "separator", NULL, {VALUE_SEPARATOR, "CHARACTER", "';'", NULL, NULL},
+     "what separates the columns of csv: a character, tab or space (default: a comma or a "
+     "semicolon, whichever the first row has more of)"},
     {OPTION_RESCALE, 0, false, "rescale", NULL, {VALUE_RESCALE, "A:B=C:D", "0:100=0:5", NULL, NULL},
      "map ratings from the scale A to B to the scale C to D"},
     {OPTION_RATING_RANGE, 0, false, "rating-range", NULL, {VALUE_RANGE, "A:B", "1:5", NULL, NULL},

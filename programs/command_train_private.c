@@ -134,52 +134,6 @@ int train_private_check_absent(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-/* What the first row of a table is. */
-struct first_row {
-    bool is_there, names_columns;
-};
-
-static int look_at_first(void *self, const struct dpmf_table_record *record,
-                         struct dpmf_error *error) {
-    static const char *const wanted[] = {"user", "item", "rating"};
-    struct first_row *first = self;
-    size_t found = 0;
-    (void)error;
-    for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++)
-        for (size_t i = 0; i < record->n; i++) {
-            const char *role =
-                dpmf_table_column_role(record->field[i].text, record->field[i].length);
-            if (role != NULL && strcmp(role, wanted[w]) == 0) {
-                found++;
-                break;
-            }
-        }
-    *first = (struct first_row){true, found == sizeof wanted / sizeof wanted[0]};
-    return 1; /* that was enough */
-}
-
-/* How a text is cut into records must not follow from a record: one person's would decide how everyone's are read. So a header names
- * the columns, or the curator the format. */
-static int check_form(const struct invocation *invocation) {
-    const char *format = invocation->value[OPTION_FORMAT], *path = invocation->operands[0];
-    bool guessed = format == NULL || strcmp(format, "auto") == 0 || strcmp(format, "csv") == 0 ||
-                   strcmp(format, "tsv") == 0;
-    struct first_row first = {0};
-    if (!guessed) return STATUS_DONE;
-    if (strcmp(path, "-") != 0) {
-        dpmf_table_read_whole(path, NULL, look_at_first, &first, NULL);
-        /* What is no text at all is a store, or will be told when it is opened. */
-        if (!first.is_there || first.names_columns) return STATUS_DONE;
-    }
-    return terminal_error_print(
-        STATUS_REFUSED,
-        "add a header such as user,item,rating, or say --format (movielens, u.data, "
-        "jsonl, ...), or import it first",
-        "%s: without a header the first record decides how all others are read, "
-        "and it is one person's",
-        path);
-}
-
 static uint32_t count32(const struct invocation *invocation, enum option_id id, uint32_t usual) {
     if (!command_has(invocation, id)) return usual;
     uint64_t count = options_count(invocation, id);
@@ -432,12 +386,11 @@ int train_private_run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = check_unused(invocation);
     if (status == STATUS_DONE) status = check_sampler(invocation);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
-    if (status == STATUS_DONE) status = check_form(invocation);
     if (status != STATUS_DONE) return status;
 
-    /* A record that cannot be used is dropped: were the run refused for it, one person would decide over everyone's
-     * release. The range is looked at later, for the same reason. */
-    input.skip_bad = true;
+    /* No record decides how others are read, and one that cannot be used is dropped: were the run refused for it, one person
+     * would decide over everyone's release. The range is looked at later, for the same reason. */
+    input.by_record = true;
     input.has_range = false;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);

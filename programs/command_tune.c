@@ -130,11 +130,17 @@ static void write_passed_on(FILE *out, const struct invocation *invocation) {
         enum option_id id;
         const char *name;
     } passed[] = {
-        {OPTION_DECAY, "decay"},       {OPTION_SEED, "seed"},
-        {OPTION_KERNELS, "kernels"},   {OPTION_MEMORY, "memory"},
-        {OPTION_THREADS, "threads"},   {OPTION_FORMAT, "format"},
-        {OPTION_COLUMNS, "columns"},   {OPTION_RESCALE, "rescale"},
-        {OPTION_ON_ERROR, "on-error"}, {OPTION_RATING_RANGE, "rating-range"},
+        {OPTION_DECAY, "decay"},
+        {OPTION_SEED, "seed"},
+        {OPTION_KERNELS, "kernels"},
+        {OPTION_MEMORY, "memory"},
+        {OPTION_THREADS, "threads"},
+        {OPTION_FORMAT, "format"},
+        {OPTION_COLUMNS, "columns"},
+        {OPTION_SEPARATOR, "separator"},
+        {OPTION_RESCALE, "rescale"},
+        {OPTION_ON_ERROR, "on-error"},
+        {OPTION_RATING_RANGE, "rating-range"},
     };
     for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) {
         if (!command_has(invocation, passed[i].id)) continue;

@@ -164,6 +164,13 @@ static bool read_real(const char *text, double *number) {
     return true;
 }
 
+/* @return the character, or 0 for what cannot separate columns */
+static char read_separator(const char *text) {
+    if (strcmp(text, "tab") == 0) return '\t';
+    if (strcmp(text, "space") == 0) return ' ';
+    return text[0] != '\0' && text[1] == '\0' && dpmf_separator_is(text[0]) ? text[0] : '\0';
+}
+
 /* @return NULL when `text` is a value of this kind, or else what it is not */
 static const char *misfit(const struct value *value, const char *text) {
     uint64_t count;
@@ -176,6 +183,8 @@ static const char *misfit(const struct value *value, const char *text) {
     case VALUE_OUTPUT:
     case VALUE_DIRECTORY: return text[0] != '\0' ? NULL : "a file name";
     case VALUE_CHOICE: return is_choice(value->choices, text) ? NULL : "one of";
+    case VALUE_SEPARATOR:
+        return read_separator(text) != 0 ? NULL : "a character that can separate columns";
     case VALUE_COUNT: return dpmf_parse_uint64(text, &count) == 0 ? NULL : "a whole number";
     case VALUE_COUNTS:
         return read_counts(text, &count, 1) > 0 ? NULL : "whole numbers with commas between them";
@@ -522,6 +531,8 @@ struct dpmf_input_options options_input(const struct invocation *invocation) {
     struct dpmf_input_options input = dpmf_input_options_default();
     input.format = invocation->value[OPTION_FORMAT];
     input.columns = invocation->value[OPTION_COLUMNS];
+    if (command_has(invocation, OPTION_SEPARATOR))
+        input.separator = read_separator(invocation->value[OPTION_SEPARATOR]);
     if (command_has(invocation, OPTION_RESCALE)) {
         double number[4] = {0};
         read_numbers(invocation->value[OPTION_RESCALE], ":=:", number);

@@ -334,7 +334,8 @@ static bool is_without_users(const struct reading *reading) {
     const struct invocation *invocation = reading->invocation;
     struct look look = {0};
     struct dpmf_error error = {0};
-    if (command_has(invocation, OPTION_FORMAT) || command_has(invocation, OPTION_COLUMNS))
+    if (command_has(invocation, OPTION_FORMAT) || command_has(invocation, OPTION_COLUMNS) ||
+        command_has(invocation, OPTION_SEPARATOR))
         return false;
     if (dpmf_table_read_whole(reading->path, &invocation->run, look_at_row, &look, &error) < 0)
         return false;

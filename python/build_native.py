@@ -31,8 +31,6 @@ extern "Python" int dpmf_py_progress(void *self, const struct dpmf_progress *pro
 extern "Python" void dpmf_py_warn(void *self, const char *message);
 extern "Python" int dpmf_py_epoch(void *self, const struct dpmf_epoch *epoch);
 extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_private_report *report);
-extern "Python" int dpmf_py_first_row(void *self, const struct dpmf_table_record *record,
-                                      struct dpmf_error *error);
 """
 
 

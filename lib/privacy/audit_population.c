@@ -218,9 +218,10 @@ static int append_blocks(const struct people *people, struct store_writer *write
 /* The people as they are now, and the first n_items of the items. */
 static int make_store(struct making *making, const struct people *people, size_t n_items,
                       struct dpmf_store **store, struct dpmf_error *error) {
+    const struct store_layout layout = store_layout_declared();
     struct store_writer *writer = NULL;
     *store = NULL;
-    int code = store_writer_open(&writer, NULL, false, error);
+    int code = store_writer_open(&writer, NULL, false, &layout, error);
     if (code == 0) code = append_blocks(people, writer, error);
     if (code == 0) code = store_writer_finish(writer, making->items, n_items, error);
     if (code == 0) return store_writer_commit_open(writer, "the audit's store", store, error);

@@ -28,6 +28,7 @@
 #include "privacy/ledger.h"
 #include "privacy/ledger_lock.h"
 #include "privacy/mechanism.h"
+#include "privacy/private_input.h"
 #include "privacy/private_options.h"
 #include "random/random.h"
 #include "store/store.h"
@@ -485,6 +486,7 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     int code = private_options_check(options, &self.mechanism, &self.mu, error);
     if (code == 0 && self.mechanism->is_conditional)
         self.posterior = private_options_posterior(options);
+    if (code == 0) code = private_input_check(store, error);
     if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = check_output(&self, output, error);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);

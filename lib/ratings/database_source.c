@@ -65,6 +65,11 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
     return postgres_source_open(&url, options, wait, source, error);
 }
 
+void database_layout(struct source *source) {
+    source->layout = store_layout_declared();
+    source->layout.formats = store_layout_format(source->format);
+}
+
 /* ---- columns ---------------------------------------------------------------------------------- */
 
 static const char hint_names[] =

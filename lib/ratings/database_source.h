@@ -88,6 +88,9 @@ int database_columns_find(const struct database_url *url, const char *listed,
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
                           struct dpmf_error *error);
 
+/* A database's layout is its schema's and the query's: no row decides it. */
+void database_layout(struct source *source);
+
 /* Adds a name in double quotes to SQL; a table's name may be SCHEMA.TABLE. @return whether there was memory */
 bool database_sql_name(struct byte_buffer *sql, const char *name);
 bool database_sql_table(struct byte_buffer *sql, const char *name);

@@ -1,8 +1,8 @@
 /*
  * Ratings in columns: CSV with comma or semicolon, TSV, MovieLens `::` and u.data, LIBMF triples,
  * RecBole `.inter`. They differ in what separates columns, in whether there is a header and in what
- * an id may be; all of that is in a struct delimited, settled before the first chunk is parsed.
- * Fed by text_source.c; feeds the record batch.
+ * an id may be; all of that is in a struct delimited, settled before the first chunk is parsed. Where it is settled by a record and
+ * not by a header or the options, the layout of the source says that it was guessed. Fed by text_source.c; feeds the record batch.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -69,9 +69,12 @@ static bool reject_shape(const struct reading *reading, const char *next, enum r
         place = place_of(reading, layout->n_columns, kind);
     else if (kind == ROW_QUOTED)
         place = (struct place){reading->line + row->newlines, row->end_column};
+    char or_fewer[16] = "";
+    if (layout->least_columns < layout->n_columns)
+        snprintf(or_fewer, sizeof or_fewer, "%u or ", (unsigned)layout->least_columns);
     return record_batch_reject(reading->batch, DPMF_ERR_INPUT_COLUMNS, place.line, place.column,
-                               layout->hint, "the row has %u column%s instead of %u",
-                               (unsigned)row->n, row->n == 1 ? "" : "s",
+                               layout->hint, "the row has %u column%s instead of %s%u",
+                               (unsigned)row->n, row->n == 1 ? "" : "s", or_fewer,
                                (unsigned)layout->n_columns);
 }
 
@@ -169,7 +172,7 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
         field_rating(text, length, &record.rating) != NUMBER_OK)
         return field_reject_rating(batch, text, length, rating_place.line, rating_place.column);
 
-    if (layout->column[COLUMN_TIME] >= 0) {
+    if (layout->column[COLUMN_TIME] >= 0 && (uint32_t)layout->column[COLUMN_TIME] < row->n) {
         uint32_t time = (uint32_t)layout->column[COLUMN_TIME];
         length = (size_t)(row->stop[time] - row->start[time]);
         if (!field_time_quick(row->start[time], length, &record.time) &&
@@ -196,10 +199,12 @@ static inline __attribute__((always_inline)) void parse_rows(const struct delimi
     bool go_on = true;
     while (at < end && go_on) {
         reading.begin = at;
-        at = row_split(kind, at, end, layout->separator, layout->n_columns, &row);
+        at = kind == ROW_QUOTED && layout->by_line
+                 ? row_split_quoted_line(at, end, layout->separator, layout->n_columns, &row)
+                 : row_split(kind, at, end, layout->separator, layout->n_columns, &row);
         if (kind == ROW_QUOTED && row.fault != ROW_SOUND)
             go_on = reject_quote(&reading);
-        else if (row.n == layout->n_columns)
+        else if (row.n - layout->least_columns <= layout->n_columns - layout->least_columns)
             go_on = take_row(&reading, kind);
         else if (!is_blank_row(&row))
             go_on = reject_shape(&reading, at, kind);
@@ -233,7 +238,7 @@ static size_t whole_rows(const struct text_source *source, const struct delimite
     const char *text = source->carry + source->carry_at;
     size_t n = source->carry_n - source->carry_at, open = n, whole;
     if (n == 0) return 0;
-    if (layout->kind == ROW_QUOTED) {
+    if (layout->kind == ROW_QUOTED && !layout->by_line) {
         whole = text_cut_quoted(text, n, layout->separator, &open);
     } else {
         const char *newline = memrchr(text, '\n', n);
@@ -262,12 +267,15 @@ static int preview_init(struct text_source *source, const struct delimited *layo
 /* The next row that is not blank, from *at on. @return false when there is none */
 static bool preview_next(const struct preview *preview, const struct delimited *layout, size_t *at,
                          int64_t *lines, struct row *row) {
-    const char *end = preview->bytes + preview->n;
+    char *end = preview->bytes + preview->n;
     while (*at < preview->n) {
         row->fault = ROW_SOUND;
         row->newlines = 0;
-        char *next = row_split(layout->kind, preview->bytes + *at, end, layout->separator,
-                               ROW_COLUMNS_MAX, row);
+        char *begin = preview->bytes + *at;
+        char *next =
+            layout->kind == ROW_QUOTED && layout->by_line
+                ? row_split_quoted_line(begin, end, layout->separator, ROW_COLUMNS_MAX, row)
+                : row_split(layout->kind, begin, end, layout->separator, ROW_COLUMNS_MAX, row);
         *at = (size_t)(next - preview->bytes);
         *lines += 1 + (int64_t)row->newlines;
         if (row->fault != ROW_SOUND || !is_blank_row(row)) return true;
@@ -314,6 +322,14 @@ static bool has_number(const struct row *row) {
     return false;
 }
 
+/* @return whether the row names the user, the item and the rating */
+static bool names_all(const struct row *row) {
+    int32_t column[COLUMN_ROLES];
+    uint32_t second;
+    find_roles(row, true, column, &second);
+    return column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0 && column[COLUMN_RATING] >= 0;
+}
+
 /* A header names all that is needed, or at least has a word for the rating and no number anywhere:
  * a first row like 1,10,abc is no header but a bad record, and says so. */
 static bool is_header(const struct row *row, int32_t rating_column) {
@@ -321,12 +337,9 @@ static bool is_header(const struct row *row, int32_t rating_column) {
     int32_t column[COLUMN_ROLES];
     uint32_t second;
     find_roles(row, true, column, &second);
-    bool some = false, all = true;
-    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) {
-        some = some || column[i] >= 0;
-        all = all && column[i] >= 0;
-    }
-    if (all) return true;
+    bool some = false;
+    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) some = some || column[i] >= 0;
+    if (names_all(row)) return true;
     if (has_number(row)) return false;
     if ((int64_t)row->n <= rating_column) return some;
     return row->stop[rating_column] > row->start[rating_column];
@@ -390,7 +403,7 @@ static int take_header(const struct text_source *source, struct delimited *layou
         return refuse_ambiguous(source, row, line, twice, layout->column, second, error);
     for (int i = COLUMN_USER; i <= COLUMN_RATING; i++)
         if (layout->column[i] < 0) return refuse_header(source, row, line, layout->column, error);
-    layout->n_columns = row->n;
+    layout->n_columns = layout->least_columns = row->n;
     layout->hint = "every row must have as many columns as the header";
     return 0;
 }
@@ -400,7 +413,7 @@ static int take_header(const struct text_source *source, struct delimited *layou
 enum header { HEADER_NEVER, HEADER_MAYBE, HEADER_TYPED };
 
 static void set_default_columns(struct delimited *layout, uint32_t n) {
-    layout->n_columns = n;
+    layout->n_columns = layout->least_columns = n;
     for (int i = 0; i < COLUMN_ROLES; i++) layout->column[i] = i < (int)n ? i : -1;
     layout->hint = default_hint;
 }
@@ -418,48 +431,84 @@ static void count_columns(const struct preview *preview, struct delimited *layou
     }
 }
 
+/* Where the columns are declared, only a row that would be dropped as a record can be a header: so it does not matter whether
+ * a record is the first. */
+static bool is_passed_over(const struct row *row, const struct delimited *layout) {
+    uint32_t rating = (uint32_t)layout->column[COLUMN_RATING];
+    double ignored;
+    if (!is_header(row, (int32_t)rating)) return false;
+    return row->n != layout->n_columns ||
+           field_rating(row->start[rating], (size_t)(row->stop[rating] - row->start[rating]),
+                        &ignored) != NUMBER_OK;
+}
+
+/* Passes over a header, if there is one. `named`: whether it names the user, the item and the rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
-                       const struct preview *preview, enum header header, bool listed,
+                       const struct preview *preview, enum header header, bool listed, bool *named,
                        struct dpmf_error *error) {
     struct row row;
     size_t at = 0;
     int64_t lines = 0;
+    *named = false;
     if (!preview_next(preview, layout, &at, &lines, &row)) return 0;
     bool typed = header == HEADER_TYPED;
-    if (!(typed && !listed) && !is_header(&row, listed ? layout->column[COLUMN_RATING] : 2))
-        return 0;
+    bool is_there = listed ? is_passed_over(&row, layout) : typed || is_header(&row, 2);
+    if (!is_there) return 0;
     int64_t line = source->lines_before + lines - (int64_t)row.newlines;
     if (!listed) {
         int code = take_header(source, layout, &row, line, typed, error);
         if (code != 0) return code;
     }
+    *named = names_all(&row);
+    source->base.layout.has_header = true;
     size_t have = source->carry_n - source->carry_at;
     text_source_pass(source, at < have ? at : have, lines);
     return 0;
 }
 
-/* `layout` is already what the format itself says. */
-static int settle_layout(struct text_source *source, struct delimited *layout, enum header header,
-                         const struct dpmf_input_options *options, struct dpmf_error *error) {
+/* What the first rows say: how many columns there are, and a header. */
+static int look_at_rows(struct text_source *source, struct delimited *layout, enum header header,
+                        bool listed, bool *named, struct dpmf_error *error) {
     struct preview preview = {NULL, 0};
-    int code = preview_init(source, layout, &preview, error);
-    if (code != 0) goto out;
-    bool listed = options->columns != NULL;
-    if (listed) {
-        code = column_list_parse(options->columns, layout->column, &layout->n_columns, error);
-        layout->hint = "every row must have as many columns as --columns; _ passes over one";
-    } else if (layout->n_columns == 0) {
-        count_columns(&preview, layout);
-    }
-    if (code == 0 && (listed || header != HEADER_NEVER)) {
+    int code = 0;
+    if (layout->n_columns == 0) {
+        code = preview_init(source, layout, &preview, error);
+        if (code == 0) count_columns(&preview, layout);
         free(preview.bytes); /* splitting took quotes out of it */
         preview.bytes = NULL;
-        code = preview_init(source, layout, &preview, error);
-        if (code == 0) code = read_header(source, layout, &preview, header, listed, error);
     }
-out:
+    if (code == 0) code = preview_init(source, layout, &preview, error);
+    if (code == 0) code = read_header(source, layout, &preview, header, listed, named, error);
     free(preview.bytes);
     return code;
+}
+
+/* `layout` is already what the format itself says. A header that names the columns declares all, its separator included. */
+static int settle_layout(struct text_source *source, struct delimited *layout, enum header header,
+                         const struct dpmf_input_options *options, struct dpmf_error *error) {
+    bool listed = options->columns != NULL, named = false;
+    int code = 0;
+    layout->by_line = source->skip_bad;
+    if (listed) {
+        code = column_list_parse(options->columns, layout->column, &layout->n_columns, error);
+        layout->least_columns = layout->n_columns;
+        layout->hint = "every row must have as many columns as --columns; _ passes over one";
+    }
+    if (code == 0 && (listed || header != HEADER_NEVER))
+        code = look_at_rows(source, layout, header, listed, &named, error);
+    bool is_fixed = source->format != &format_csv || options->separator != 0;
+    if (named)
+        source->base.layout.origin = STORE_ORIGIN_DECLARED;
+    else if (!is_fixed || !(listed || header == HEADER_NEVER))
+        source->base.layout.origin = STORE_ORIGIN_GUESSED;
+    return code;
+}
+
+/* For the store to keep. */
+static void record_layout(const struct delimited *layout, struct store_layout *kept) {
+    kept->separator = layout->separator;
+    kept->n_columns = (uint16_t)layout->n_columns;
+    for (int i = 0; i < COLUMN_ROLES; i++) kept->column[i] = (uint16_t)(layout->column[i] + 1);
 }
 
 static int begin_with(struct text_source *source, struct delimited layout, enum header header,
@@ -470,18 +519,21 @@ static int begin_with(struct text_source *source, struct delimited layout, enum 
     if (state == NULL) return error_no_memory(error);
     *state = layout;
     source->state = state;
-    if (layout.kind == ROW_QUOTED) source->quote_separator = layout.separator;
+    source->has_quotes = layout.kind == ROW_QUOTED;
+    source->quote_separator = source->has_quotes && !layout.by_line ? layout.separator : 0;
+    record_layout(&layout, &source->base.layout);
     return 0;
 }
 
-/* Comma or semicolon: whichever the first row has more of. */
+/* The separator is declared; else comma or semicolon, whichever the first row has more of. */
 static int begin_csv(struct text_source *source, const struct dpmf_input_options *options,
                      struct dpmf_error *error) {
     struct first_line line;
     bool any = format_first_line(source->carry + source->carry_at,
                                  source->carry_n - source->carry_at, source->stream_end, &line);
-    bool semicolon = any && line.semicolons > line.commas;
-    struct delimited layout = {.kind = ROW_QUOTED, .separator = semicolon ? ';' : ','};
+    char guessed = any && line.semicolons > line.commas ? ';' : ',';
+    char separator = options->separator != 0 ? options->separator : guessed;
+    struct delimited layout = {.kind = ROW_QUOTED, .separator = separator};
     return begin_with(source, layout, HEADER_MAYBE, options, error);
 }
 
@@ -494,7 +546,9 @@ static int begin_tsv(struct text_source *source, const struct dpmf_input_options
 static int begin_movielens(struct text_source *source, const struct dpmf_input_options *options,
                            struct dpmf_error *error) {
     struct delimited layout = {.kind = ROW_DOUBLE_COLON};
-    return begin_with(source, layout, HEADER_MAYBE, options, error);
+    set_default_columns(&layout, 4);
+    layout.least_columns = 3; /* each row by itself: no row says how many the others have */
+    return begin_with(source, layout, HEADER_NEVER, options, error);
 }
 
 static int begin_u_data(struct text_source *source, const struct dpmf_input_options *options,
@@ -569,6 +623,7 @@ const struct text_format format_csv = {
     .name = "csv",
     .description = "columns with commas or semicolons between them, quoted as RFC 4180 has it",
     .takes_columns = true,
+    .has_header = true,
     .sniff = sniff_csv,
     .begin = begin_csv,
     .parse = delimited_parse,
@@ -578,6 +633,7 @@ const struct text_format format_tsv = {
     .name = "tsv",
     .description = "columns with tabs between them",
     .takes_columns = true,
+    .has_header = true,
     .sniff = sniff_tsv,
     .begin = begin_tsv,
     .parse = delimited_parse,
@@ -614,6 +670,7 @@ const struct text_format format_inter = {
     .name = "inter",
     .description = "tabs and a header with types, as in .inter files of RecBole",
     .takes_columns = true,
+    .has_header = true,
     .sniff = sniff_inter,
     .begin = begin_inter,
     .parse = delimited_parse,

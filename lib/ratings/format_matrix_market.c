@@ -153,9 +153,11 @@ static int begin_matrix_market(struct text_source *source, const struct dpmf_inp
     struct matrix_market *matrix = memory_alloc_zero(1, sizeof *matrix);
     if (matrix == NULL) return error_no_memory(error);
     source->state = matrix;
+    source->base.layout.origin = STORE_ORIGIN_DECLARED; /* by its banner and size line */
     matrix->layout = (struct delimited){
         .kind = ROW_BLANKS,
         .n_columns = 3,
+        .least_columns = 3,
         .column = {0, 1, 2, -1},
         .ids = IDS_MATRIX,
         .hint = "expected row, column and value",
@@ -194,6 +196,7 @@ static bool sniff_matrix_market(const struct first_line *line) {
 const struct text_format format_matrix_market = {
     .name = "matrixmarket",
     .description = "MatrixMarket coordinate, rows are users and columns items",
+    .has_header = true,
     .sniff = sniff_matrix_market,
     .begin = begin_matrix_market,
     .parse = delimited_parse,

@@ -57,6 +57,11 @@ struct dpmf_input_options dpmf_input_options_default(void) {
     return (struct dpmf_input_options){.format = NULL, .columns = NULL};
 }
 
+bool dpmf_separator_is(char character) {
+    return character == '\t' ||
+           (character != '\0' && strchr(" !#$%&'()*,/:;<=>?@[\\]^`{|}~", character));
+}
+
 bool format_is_auto(const struct dpmf_input_options *options) {
     return options->format == NULL || strcmp(options->format, "auto") == 0;
 }

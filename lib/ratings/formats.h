@@ -28,6 +28,7 @@ struct text_format {
     const char *name;
     const char *description;
     bool takes_columns; /* options->columns means something */
+    bool has_header;    /* its first line may name the columns, or describe them */
 
     bool (*sniff)(const struct first_line *line);
 

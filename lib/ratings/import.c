@@ -171,7 +171,10 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     if (code == 0) code = import_inputs_read(import, read_jobs, threads, error);
     if (code == 0 && import->n_read == 0) {
         code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no ratings to import");
-        if (import->report->skipped)
+        if (import->report->skipped && import->options->by_record)
+            error_hint(error, "all %llu records were bad: check the format and the columns",
+                       (unsigned long long)import->report->skipped);
+        else if (import->report->skipped)
             error_hint(error, "all %llu records were bad; the first: line %lld, %s",
                        (unsigned long long)import->report->skipped,
                        (long long)import->report->first_skipped.line,
@@ -204,19 +207,22 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
                       const struct dpmf_input_options *options, const struct dpmf_run *run,
                       struct dpmf_import_report *report, struct dpmf_store **store,
                       struct dpmf_error *error) {
-    const struct dpmf_input_options default_options = dpmf_input_options_default();
+    struct dpmf_input_options used = options ? *options : dpmf_input_options_default();
     const struct dpmf_run default_run = dpmf_run_default();
     struct dpmf_import_report unwanted_report;
+    used.skip_bad |= used.by_record;
     struct import import = {
         .inputs = inputs,
         .n_inputs = n_inputs,
         .given = given,
         .bytes_total = given ? given->total_bytes : 0,
-        .options = options ? options : &default_options,
+        .options = &used,
         .run = run ? run : &default_run,
         .report = report ? report : &unwanted_report,
         .read_job_bytes = READ_JOB_BYTES,
+        .layout = store_layout_declared(),
     };
+    import.layout.drops_bad = import.options->skip_bad;
     memset(import.report, 0, sizeof *import.report);
     import.memory = import.run->memory ? import.run->memory : host_default_budget();
     if (import.memory < MEMORY_MIN) {
@@ -277,14 +283,19 @@ int import_source(struct source *source, const char *name, const struct dpmf_inp
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error) {
     struct dpmf_import_report report;
     int code = import_any(NULL, 0, source, name, NULL, options, run, &report, store, error);
-    if (code == 0) import_losses_tell(&report, run);
+    if (code == 0) import_losses_tell(&report, options, run);
     return code;
 }
 
-void import_losses_tell(const struct dpmf_import_report *report, const struct dpmf_run *run) {
+void import_losses_tell(const struct dpmf_import_report *report,
+                        const struct dpmf_input_options *options, const struct dpmf_run *run) {
     char text[2 * DPMF_ERROR_TEXT_MAX], first[2 * DPMF_ERROR_TEXT_MAX];
     if (!run || !run->warn) return;
-    if (report->skipped) {
+    if (report->skipped && options && options->by_record) {
+        snprintf(text, sizeof text, "bad records skipped: %llu",
+                 (unsigned long long)report->skipped);
+        run->warn(run->self, text);
+    } else if (report->skipped) {
         dpmf_error_format(&report->first_skipped, first, sizeof first);
         snprintf(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
                  (unsigned long long)report->skipped, first);

@@ -24,7 +24,8 @@ int import_source(struct source *source, const char *name, const struct dpmf_inp
  * store (spilled parts of it, tiles) then goes there. @return NULL without memory; to be freed */
 char *import_temporary_name(const char *what);
 
-/* Tells run->warn of records that were skipped and of duplicates. */
-void import_losses_tell(const struct dpmf_import_report *report, const struct dpmf_run *run);
+/* Tells run->warn of records that were skipped and of duplicates; with options->by_record nothing of the records themselves. */
+void import_losses_tell(const struct dpmf_import_report *report,
+                        const struct dpmf_input_options *options, const struct dpmf_run *run);
 
 #endif

@@ -251,6 +251,7 @@ static int end_source(struct import *import, struct read_job *job, struct dpmf_e
     }
     if (code < 0 && error) *error = reason;
     if (code == 0) code = account_batch(import, &job->batch, error);
+    store_layout_join(&import->layout, &source->layout);
     snprintf(import->report->format, sizeof import->report->format, "%s", source->format);
     atomic_fetch_add(&import->bytes_before, source->bytes_read(source));
     source_close(source);

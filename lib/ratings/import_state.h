@@ -32,6 +32,7 @@ struct import {
     struct rating_sorter *sorter;
     uint64_t reserve; /* memory for the jobs of either pipeline */
     uint64_t n_read;
+    struct store_layout layout; /* of all inputs */
     uint64_t *item_records;
     size_t item_capacity;
 

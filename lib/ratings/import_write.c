@@ -163,7 +163,7 @@ int import_store_write(struct import *import, const char *output, size_t n_jobs,
     if (code == 0) code = rank_items(import, &order, error);
     if (code == 0)
         code = store_writer_open(&import->writer, output, rating_sorter_has_times(import->sorter),
-                                 error);
+                                 &import->layout, error);
     if (code == 0) code = write_blocks(import, n_jobs, threads, error);
     if (code == 0) code = write_items(import, order, error);
     free(order);

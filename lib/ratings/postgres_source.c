@@ -326,6 +326,7 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
     if (wait) asked = (struct database_wait){wait->go_on, wait->self};
     self->url = *url;
     self->source = (struct source){.ops = &ops, .format = "postgres", .bytes_read = bytes_read};
+    database_layout(&self->source);
     int code = postgres_session_open(&self->session, &self->url, &asked, error);
     if (code == 0) code = begin_copy(self, options->columns, error);
     if (code < 0)

@@ -216,6 +216,17 @@ static inline char *row_split_quoted(char *at, const char *end, char separator, 
     return at;
 }
 
+/* The same of one line as if it were all there is: a quote that is not closed in it is a fault of this line alone. */
+static inline char *row_split_quoted_line(char *at, char *end, char separator, uint32_t wanted,
+                                          struct row *row) {
+    char *line_end = (char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    const char next = *line_end;
+    *line_end = '"';
+    row_split_quoted(at, line_end, separator, wanted, row);
+    *line_end = next;
+    return line_end;
+}
+
 static inline __attribute__((always_inline)) char *row_split(enum row_kind kind, char *at,
                                                              const char *end, char separator,
                                                              uint32_t wanted, struct row *row) {

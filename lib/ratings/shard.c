@@ -44,7 +44,8 @@ static int begin_shard(struct sharding *self, struct dpmf_error *error) {
     snprintf(entry->file, sizeof entry->file, "%05zu.dpr", self->n_begun);
     char *path = shard_path(self->directory, entry->file);
     if (!path) return error_no_memory(error);
-    int code = store_writer_open(&self->writer, path, self->has_times, error);
+    int code = store_writer_open(&self->writer, path, self->has_times, store_layout_of(self->store),
+                                 error);
     free(path);
     if (code < 0) return code;
     self->n_begun++;

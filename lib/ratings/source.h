@@ -39,6 +39,7 @@ struct source_ops {
 struct source {
     const struct source_ops *ops;
     const char *format;   /* its name, e.g. "csv"; static text */
+    struct store_layout layout; /* how its records are read; complete once the source is open */
     uint64_t total_bytes; /* for progress; 0 when not known (standard input) */
     uint64_t (*bytes_read)(const struct source *source); /* so far, of the same total; any thread */
 };

@@ -373,6 +373,14 @@ static void fill_report(const struct split *split, struct dpmf_split_report *rep
     report->cut_time = split->cut.time;
 }
 
+/* Where the cut by time falls follows from everyone's ratings, so it decides what is left of each person's. */
+static struct store_layout layout_of_sides(const struct split *split) {
+    struct store_layout layout = *store_layout_of(split->store);
+    if (split->options->by == DPMF_SPLIT_TIME && layout.origin > STORE_ORIGIN_TOGETHER)
+        layout.origin = STORE_ORIGIN_TOGETHER;
+    return layout;
+}
+
 int dpmf_store_split(struct dpmf_store *store, const char *train, const char *test,
                      const struct dpmf_split_options *options, const struct dpmf_run *run,
                      struct dpmf_split_report *report, struct dpmf_error *error) {
@@ -380,9 +388,12 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
     if (!error) error = &unwanted;
     struct split split = {
         .store = store, .options = options, .run = run, .has_times = store_has_times(store)};
+    const struct store_layout layout = layout_of_sides(&split);
     int code = check_options(options, train, test, error);
-    if (code == 0) code = store_writer_open(&split.writer[TRAIN], train, split.has_times, error);
-    if (code == 0) code = store_writer_open(&split.writer[TEST], test, split.has_times, error);
+    if (code == 0)
+        code = store_writer_open(&split.writer[TRAIN], train, split.has_times, &layout, error);
+    if (code == 0)
+        code = store_writer_open(&split.writer[TEST], test, split.has_times, &layout, error);
     if (code == 0) code = make_workers(&split, error);
     if (code == 0) code = prepare_marks(&split, error);
     if (code == 0) code = visit(&split, "counting", count_block, NULL, error);

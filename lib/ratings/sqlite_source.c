@@ -472,6 +472,7 @@ int sqlite_source_open(struct database_url *url, const struct dpmf_input_options
     self->url = *url;
     if (wait) self->wait = *wait;
     self->source = (struct source){.ops = &ops, .format = "sqlite", .bytes_read = bytes_read};
+    database_layout(&self->source);
     int code = open_source(self, options->columns, error);
     if (code < 0)
         close_rows(&self->source);

@@ -187,6 +187,8 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
                                    .format = "arrays",
                                    .total_bytes = bytes_of(arrays, arrays->n),
                                    .bytes_read = bytes_read};
+    self->source.layout = store_layout_declared();
+    self->source.layout.formats = store_layout_format(self->source.format);
     int code = import_source(&self->source, name, options, run, store, error);
     free(name);
     return code;

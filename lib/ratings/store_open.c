@@ -36,7 +36,8 @@ static bool changes_ratings(const struct dpmf_input_options *options) {
     if (!options) return false;
     bool other_format = options->format && strcmp(options->format, "auto") != 0 &&
                         strcmp(options->format, "dpr") != 0;
-    return options->rescale || options->has_range || options->columns || other_format;
+    return options->rescale || options->has_range || options->columns || options->separator ||
+           other_format;
 }
 
 static int open_shards(const char *path, const struct dpmf_input_options *options,
@@ -68,6 +69,6 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
     struct dpmf_import_report report;
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
-    if (code == 0) import_losses_tell(&report, run);
+    if (code == 0) import_losses_tell(&report, options, run);
     return code;
 }

@@ -126,6 +126,7 @@ int store_source_open(const char *path, struct source **source, struct dpmf_erro
     dpmf_store_info(self->store, &info);
     self->source = (struct source){
         .ops = &ops, .format = "dpr", .total_bytes = info.file_bytes, .bytes_read = bytes_read};
+    self->source.layout = *store_layout_of(self->store);
     *source = &self->source;
     return 0;
 }

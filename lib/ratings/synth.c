@@ -401,11 +401,13 @@ int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
     if (!error) error = &unwanted;
     static const struct pipeline_stages stages = {produce_block, make_block, append_block};
     double began = seconds_now();
+    struct store_layout layout = store_layout_declared();
+    layout.formats = store_layout_format("synth");
     struct synth synth = {.options = options, .run = run ? *run : dpmf_run_default()};
     uint64_t file_bytes = 0;
 
     int code = synth_options_check(options, error);
-    if (code == 0) code = store_writer_open(&synth.writer, output, options->times, error);
+    if (code == 0) code = store_writer_open(&synth.writer, output, options->times, &layout, error);
     if (code == 0) code = prepare(&synth, error);
     if (code != 0) goto out;
     warn_of_share(&synth);

@@ -3,10 +3,10 @@
  * what was found in them. Fed by input_stream.c; feeds the formats of formats.h, and through them
  * the importer.
  *
- * What is a record does not depend on where chunks end: a chunk is cut after the last newline that
- * is outside quotes, a record of more than record_max bytes is too long, and a quote that is not
- * closed within that many bytes (or before the end of the input) is taken as left open, in which
- * case its record ends with its line, so that one stray quote spoils one line and not the file.
+ * What is a record does not depend on where chunks end. Where bad records are skipped, a record is a line, so that no stray
+ * quote can take the lines of others with it. Else a chunk is cut after the last newline that is outside quotes, and a quote
+ * that is not closed within record_max bytes (or before the end of the input) is taken as left open, so that what is reported is
+ * its line. A record of more than record_max bytes is too long.
  */
 #define _GNU_SOURCE
 #include "ratings/text_source.h"
@@ -136,8 +136,8 @@ static enum cut cut_open_quote(const struct text_source *source, const struct te
 
 static enum cut find_cut(const struct text_source *source, struct text_chunk *chunk, size_t *cut) {
     size_t n = chunk->n, open = n, whole;
-    chunk->has_quote = source->quote_separator != 0 && memchr(chunk->bytes, '"', n) != NULL;
-    if (chunk->has_quote)
+    chunk->has_quote = source->has_quotes && memchr(chunk->bytes, '"', n) != NULL;
+    if (chunk->has_quote && source->quote_separator != 0)
         whole = text_cut_quoted(chunk->bytes, n, source->quote_separator, &open);
     else
         whole = after_last_newline(chunk->bytes, n);
@@ -393,15 +393,32 @@ static int refuse_long_line(const struct text_source *source, struct dpmf_error 
     return DPMF_ERR_INPUT_LINE_TOO_LONG;
 }
 
+/* A separator is declared for csv alone; the other formats have theirs. */
+static int refuse_separator(const struct text_source *source, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "the format %s has a separator of its own",
+              source->format->name);
+    error_hint(error, "leave the separator out, or name the format csv");
+    error_place(error, source->name, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 static int choose_format(struct text_source *source, const struct dpmf_input_options *options,
                          struct dpmf_error *error) {
     size_t n;
     const char *text = window(source, &n);
+    if (options->separator != 0 && !dpmf_separator_is(options->separator))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the separator cannot separate columns");
     if (!format_is_auto(options)) {
         int code = format_check(options->format, error);
         if (code != 0) return code;
         source->format = format_find(options->format);
-        return source->format != NULL ? 0 : refuse_unknown(source, error);
+        if (source->format == NULL) return refuse_unknown(source, error);
+        bool fits = options->separator == 0 || source->format == &format_csv;
+        return fits ? 0 : refuse_separator(source, error);
+    }
+    if (options->separator != 0) {
+        source->format = &format_csv;
+        return 0;
     }
     if (store_has_magic(text, n)) return refuse_unknown(source, error);
     source->format = format_sniff(text, n, source->stream_end);
@@ -430,6 +447,41 @@ static int look(struct text_source *source, struct dpmf_error *error) {
     return source->stream_end ? refuse_empty(source->name, "is empty", error) : 0;
 }
 
+static int refuse_blocks(const struct text_source *source, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+              "the format %s is in blocks: one bad line decides whose, or of what, the lines below "
+              "it are",
+              source->format->name);
+    error_hint(error, "convert it to a format with a record a line, such as csv");
+    error_place(error, source->name, 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
+/* What was found out from the first record, as what would have declared it. */
+static int refuse_guess(const struct text_source *source, const struct dpmf_input_options *options,
+                        struct dpmf_error *error) {
+    const char *columns = options->columns != NULL             ? options->columns
+                          : source->base.layout.n_columns == 4 ? "user,item,rating,timestamp"
+                                                               : "user,item,rating";
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+              "without a header the first record decides how all others are read, and it is one "
+              "person's");
+    if (!source->format->has_header)
+        error_hint(error, "declare the format: %s", source->format->name);
+    else if (source->format == &format_csv)
+        error_hint(error,
+                   "add a header such as user,item,rating, or declare the format (csv), the "
+                   "separator (%c) and the columns (%s)",
+                   source->base.layout.separator, columns);
+    else
+        error_hint(error,
+                   "add a header such as user,item,rating, or declare the format (%s) and the "
+                   "columns (%s)",
+                   source->format->name, columns);
+    error_place(error, source->name, 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
 static int begin(struct text_source *source, const struct dpmf_input_options *options,
                  struct dpmf_error *error) {
     int code = look(source, error);
@@ -444,7 +496,17 @@ static int begin(struct text_source *source, const struct dpmf_input_options *op
         error_place(error, source->name, 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
     }
-    return source->format->begin != NULL ? source->format->begin(source, options, error) : 0;
+    struct store_layout *layout = &source->base.layout;
+    bool is_declared = !format_is_auto(options) || options->separator != 0;
+    layout->formats = store_layout_format(source->format->name);
+    layout->drops_bad = true; /* when bad records are skipped at all */
+    layout->origin = source->format->block_of != NULL ? STORE_ORIGIN_TOGETHER
+                     : is_declared                    ? STORE_ORIGIN_DECLARED
+                                                      : STORE_ORIGIN_GUESSED;
+    if (source->format->begin != NULL) code = source->format->begin(source, options, error);
+    if (code != 0 || !options->by_record || layout->origin == STORE_ORIGIN_DECLARED) return code;
+    return layout->origin == STORE_ORIGIN_TOGETHER ? refuse_blocks(source, error)
+                                                   : refuse_guess(source, options, error);
 }
 
 int text_source_open_stream(struct input_stream *stream, const struct dpmf_input_options *options,
@@ -460,7 +522,7 @@ int text_source_open_stream(struct input_stream *stream, const struct dpmf_input
     source->base.bytes_read = bytes_read;
     source->stream = stream;
     source->name = input_stream_name(stream);
-    source->skip_bad = options->skip_bad;
+    source->skip_bad = options->skip_bad || options->by_record;
     source->record_max = TEXT_RECORD_MAX;
     if (settings != NULL && settings->record_max > 0) source->record_max = settings->record_max;
     source->chunk_size = source->record_max + 1;

@@ -45,8 +45,8 @@ struct text_source {
     void *state;      /* the format's; freed with free() */
     size_t record_max, chunk_size;
     bool skip_bad;
-    char
-        quote_separator; /* fields may be quoted and newlines be in them; 0: no quotes in this text */
+    bool has_quotes;      /* fields may be quoted ... */
+    char quote_separator; /* ... and newlines be in them; 0: a record is a line */
 
     /* Serial, on the side of `next`. */
     char *carry; /* carry[carry_at] .. carry[carry_n - 1] were read but are in no chunk yet */

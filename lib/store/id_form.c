@@ -46,10 +46,20 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
     };
 }
 
-/* A store does not say by which reader its ids were made, so a wish means all that it could mean. */
+/* Where a store does not say by which readers its ids were made, an id means all that it could mean. */
 struct id_form store_id_form(const struct dpmf_store *store) {
-    (void)store;
-    return id_form_of_format("");
+    const struct store_layout *layout = store_layout_of(store);
+    struct id_form all = id_form_of_format("");
+    const char *name;
+    bool any = false;
+    if (layout->origin == STORE_ORIGIN_UNKNOWN) return all;
+    for (size_t i = 0; (name = store_layout_format_name(i)) != NULL; i++) {
+        if (!(layout->formats >> i & 1)) continue;
+        const struct id_form form = id_form_of_format(name);
+        all = any ? id_form_either(&all, &form) : form;
+        any = true;
+    }
+    return all;
 }
 
 /* ---- spelling --------------------------------------------------------------------------------- */

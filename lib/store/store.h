@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "dpmf.h"
+#include "store/store_layout.h"
 
 enum {
     STORE_BLOCK_USERS = 1024,      /* a block closes at this many users ... */
@@ -52,9 +53,10 @@ void store_encoded_free(struct store_encoded *encoded);
 
 struct store_writer;
 
-/* `path` NULL: a nameless temporary store, read through store_writer_finish_open. */
+/* `path` NULL: a nameless temporary store, read through store_writer_finish_open. `layout` NULL: how the ratings were read is
+ * not recorded. */
 int store_writer_open(struct store_writer **writer, const char *path, bool has_times,
-                      struct dpmf_error *error);
+                      const struct store_layout *layout, struct dpmf_error *error);
 
 /* Blocks in the order of their users. */
 int store_writer_append(struct store_writer *writer, const struct store_encoded *block,
@@ -109,6 +111,7 @@ uint64_t store_n_ratings(const struct dpmf_store *store);
 uint64_t store_n_blocks(const struct dpmf_store *store);
 bool store_has_times(const struct dpmf_store *store);
 const char *store_path(const struct dpmf_store *store);
+const struct store_layout *store_layout_of(const struct dpmf_store *store);
 struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);
 
 /* Size of block b as decoded by the index: for planning memory. */

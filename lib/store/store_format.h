@@ -17,8 +17,10 @@
 enum {
     STORE_VERSION = 1,
     STORE_FLAG_TIMES = 1,
+    STORE_FLAG_LAYOUT = 2, /* the header says how the records were read */
 
     STORE_HEADER_BYTES = 64,
+    STORE_HEADER_LAYOUT = 16, /* where the layout is in it */
     STORE_BLOCK_HEADER = 32,
     STORE_ITEMS_HEADER = 24,
     STORE_INDEX_ENTRY = 40,

@@ -40,6 +40,14 @@ bool store_has_magic(const void *bytes, size_t n) {
     return n >= 8 && memcmp(bytes, STORE_MAGIC, 8) == 0;
 }
 
+/* A store of 0.1.0 has nothing there. @return whether what is there is sound */
+static bool read_layout(struct dpmf_store *store, uint32_t flags, const uint8_t *bytes) {
+    if (flags & STORE_FLAG_LAYOUT) return store_layout_read(bytes, &store->layout);
+    for (size_t i = 0; i < STORE_LAYOUT_BYTES; i++)
+        if (bytes[i]) return false;
+    return true;
+}
+
 static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
     uint8_t header[STORE_HEADER_BYTES] = {0};
     size_t size = store->file_bytes < sizeof header ? (size_t)store->file_bytes : sizeof header;
@@ -60,12 +68,11 @@ static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
     }
     if (!sound) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     uint32_t flags = bytes_get_u32(header + 12);
-    if (flags & ~(uint32_t)STORE_FLAG_TIMES)
+    if (flags & ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT))
         return damaged(store, DPMF_ERR_STORE_VERSION,
                        "the store uses features this dpmf does not know", error);
-    for (size_t i = 16; i < 56; i++)
-        if (header[i])
-            return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
+    if (!read_layout(store, flags, header + STORE_HEADER_LAYOUT))
+        return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     store->has_times = flags & STORE_FLAG_TIMES;
     return 0;
 }
@@ -296,6 +303,9 @@ uint64_t store_n_items(const struct dpmf_store *store) { return store->n_items; 
 uint64_t store_n_ratings(const struct dpmf_store *store) { return store->n_ratings; }
 uint64_t store_n_blocks(const struct dpmf_store *store) { return store->n_blocks; }
 bool store_has_times(const struct dpmf_store *store) { return store->has_times; }
+const struct store_layout *store_layout_of(const struct dpmf_store *store) {
+    return &store->layout;
+}
 const char *store_path(const struct dpmf_store *store) { return store->path; }
 
 const struct store_index_entry *store_index_at(const struct dpmf_store *store, uint64_t block) {

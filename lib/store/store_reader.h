@@ -13,6 +13,7 @@ struct dpmf_store {
     bool has_times, is_temporary;
     uint64_t n_users, n_items, n_ratings, n_blocks;
     double min, max;
+    struct store_layout layout;
     struct store_index_entry *index;
     uint8_t *items;         /* the items part of the file as it is */
     const char *item_bytes; /* in it */

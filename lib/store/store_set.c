@@ -39,6 +39,7 @@ static void add_part(struct dpmf_store *set, const struct dpmf_store *part) {
     for (uint64_t i = 0; i < set->n_items; i++) set->item_ratings[i] += part->item_ratings[i];
     if (part->n_blocks > 0 && (set->n_blocks == 0 || part->min < set->min)) set->min = part->min;
     if (part->n_blocks > 0 && (set->n_blocks == 0 || part->max > set->max)) set->max = part->max;
+    store_layout_join(&set->layout, &part->layout);
     set->n_blocks += part->n_blocks;
     set->n_users += part->n_users;
     set->n_ratings += part->n_ratings;
@@ -57,6 +58,7 @@ static int join_parts(struct dpmf_store *set, struct dpmf_error *error) {
         return error_set(error, DPMF_ERR_INPUT_TOO_MANY, "more than %llu users",
                          (unsigned long long)STORE_MAX_USERS);
     set->has_times = first->has_times;
+    set->layout = store_layout_declared();
     set->n_items = first->n_items;
     set->item_bytes = first->item_bytes;
     set->item_start = first->item_start;

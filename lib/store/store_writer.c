@@ -32,17 +32,21 @@ static int put(struct store_writer *writer, const void *bytes, size_t n, struct 
     return code;
 }
 
-static int put_header(struct store_writer *writer, struct dpmf_error *error) {
+static int put_header(struct store_writer *writer, const struct store_layout *layout,
+                      struct dpmf_error *error) {
+    const bool is_recorded = layout && layout->origin != STORE_ORIGIN_UNKNOWN;
     uint8_t header[STORE_HEADER_BYTES] = {0};
     memcpy(header, STORE_MAGIC, 8);
     bytes_put_u32(header + 8, STORE_VERSION);
-    bytes_put_u32(header + 12, writer->has_times ? STORE_FLAG_TIMES : 0);
+    bytes_put_u32(header + 12, (writer->has_times ? STORE_FLAG_TIMES : 0) |
+                                   (is_recorded ? STORE_FLAG_LAYOUT : 0));
+    if (is_recorded) store_layout_write(layout, header + STORE_HEADER_LAYOUT);
     bytes_put_u64(header + 56, checksum64(header, 56));
     return put(writer, header, sizeof header, error);
 }
 
 int store_writer_open(struct store_writer **out, const char *path, bool has_times,
-                      struct dpmf_error *error) {
+                      const struct store_layout *layout, struct dpmf_error *error) {
     *out = NULL;
     struct store_writer *writer = memory_alloc_zero(1, sizeof *writer);
     if (!writer) return error_no_memory(error);
@@ -51,7 +55,7 @@ int store_writer_open(struct store_writer **out, const char *path, bool has_time
 
     int code = path ? output_file_open(&writer->file, path, OUTPUT_PRIVATE, error)
                     : output_file_nameless(NULL, &writer->fd, error);
-    if (code == 0) code = put_header(writer, error);
+    if (code == 0) code = put_header(writer, layout, error);
     if (code < 0) {
         store_writer_abandon(writer);
         return code;

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import struct
+import threading
 import unittest
 
 import numpy as np
@@ -156,8 +158,39 @@ class Releases(FolderTest):
         named = self.folder / "named.csv"
         named.write_text("user,item,rating\n" + bare.read_text())
         self.assertEqual(model.fit_file(named).report_["users"], 2000)
-        run_dpmf("import", bare, "-o", self.folder / "r.dpr", "-q")
-        self.assertEqual(model.fit_file(self.folder / "r.dpr").report_["ratings"], 40_000)
+        columns = "user,item,rating"
+        self.assertEqual(model.fit_file(bare, format="csv", columns=columns, separator=",").report_["users"], 2000)
+        store = self.folder / "r.dpr"
+        run_dpmf("import", bare, "-o", store, "-q")
+        with self.assertRaisesRegex(dpmf.PrivacyRefused, "guessed from the first record"):
+            model.fit_file(store)
+        run_dpmf("import", named, "-o", store, "-q", "--on-error", "skip")
+        self.assertEqual(model.fit_file(store).report_["ratings"], 40_000)
+        self.assertRaises(dpmf.UsageError, model.fit_file, bare, columns=columns, separator="::")
+
+    def test_first_row_decides_nothing(self):
+        """In MovieLens' format a first row of three columns, or of words, says nothing about the others."""
+        rows = "".join(f"{u}::{i}::{r:g}::7\n" for u, i, r in zip(self.users, self.items, self.ratings))
+        path = self.folder / "r.dat"
+        model = private_model(self.folder, catalogue=range(50))
+        for first, users, ratings in (("", 2000, 40_000), ("mallory::1::5\n", 2001, 40_001)):
+            path.write_text(first + rows)
+            report = model.fit_file(path, format="movielens").report_
+            self.assertEqual((report["users"], report["ratings"]), (users, ratings))
+        path.write_text("alice::thematrix::good\n" + rows)
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "bad records skipped: 1$"):
+            self.assertEqual(model.fit_file(path, format="movielens").report_["users"], 2000)
+        self.assertRaises(dpmf.PrivacyRefused, model.fit_file, path)
+
+    def test_pipes_are_read_once(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        rows = "".join(f"{u},{i},{r:g}\n" for u, i, r in zip(self.users, self.items, self.ratings))
+        writer = threading.Thread(target=lambda: pipe.write_text("user,item,rating\n" + rows))
+        writer.start()
+        model = private_model(self.folder, catalogue=range(50)).fit_file(pipe)
+        writer.join()
+        self.assertEqual(model.report_["ratings"], 40_000)
 
     def test_refusals(self):
         for parameters, kind in (

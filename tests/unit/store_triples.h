@@ -141,7 +141,8 @@ static inline void triples_write(const struct triples *triples, bool has_times, 
     struct store_writer *writer;
     struct block_packer packer;
     struct block_arrays user = {0};
-    assert_int_equal(store_writer_open(&writer, path, has_times, NULL), 0);
+    const struct store_layout layout = store_layout_declared();
+    assert_int_equal(store_writer_open(&writer, path, has_times, &layout, NULL), 0);
     block_packer_init(&packer, writer, has_times);
     for (size_t i = 0, end; i < n; i = end) {
         const struct triple *t = &triples->at[i];

@@ -292,7 +292,7 @@ static void test_large_text(void **state) {
     char *id = malloc(ID);
     assert_non_null(id);
     memset(id, 'x', ID);
-    assert_int_equal(store_writer_open(&writer, path, false, NULL), 0);
+    assert_int_equal(store_writer_open(&writer, path, false, NULL, NULL), 0);
     for (uint32_t u = 0; u < 2; u++) {
         id[0] = (char)('a' + u);
         assert_true(block_arrays_room(&arrays, ITEMS, ID, false));

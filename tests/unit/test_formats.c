@@ -98,8 +98,13 @@ static void csv_reads_quotes(void **state) {
            "failed: DPMF_ERR_INPUT_NUMBER t:2:4: rating \"bad\" is not a number\n");
     expect(NULL, NULL, "\"x\ny\",\"\",3\n",
            "failed: DPMF_ERR_INPUT_ID t:2:4: the item id is empty\n");
-    expect_skip(NULL, "1,2,3\n\"x\ny\",\"\",3\n4,5,6\n",
-                "1 2 3\n4 5 6\nskipped 1, first: DPMF_ERR_INPUT_ID t:3:4: the item id is empty\n");
+    /* Where bad records are skipped, a record is a line: no quote reaches into the next. */
+    expect_skip(NULL, "1,2,3\n\"x\ny\",\"\",3\n4,\"5\",6\n",
+                "1 2 3\n4 5 6\nskipped 2, first: DPMF_ERR_INPUT_QUOTE t:2:1: the quote that opens "
+                "here is never closed\n");
+    expect_skip(NULL, "user,item,rating\n\"evil,2,3\n1,2,3\n4,5,1\n\"6\",7,5\n",
+                "1 2 3\n4 5 1\n6 7 5\nskipped 1, first: DPMF_ERR_INPUT_QUOTE t:2:1: the quote that "
+                "opens here is never closed\n");
 }
 
 static void csv_refuses_bad_quotes(void **state) {
@@ -198,7 +203,12 @@ static void other_columns_are_read(void **state) {
     expect(NULL, NULL, "1::2::x\n",
            "failed: DPMF_ERR_INPUT_NUMBER t:1:7: rating \"x\" is not a number\n");
     expect(NULL, NULL, "1::2::5\n1::2\n",
-           "failed: DPMF_ERR_INPUT_COLUMNS t:2:5: the row has 2 columns instead of 3\n");
+           "failed: DPMF_ERR_INPUT_COLUMNS t:2:5: the row has 2 columns instead of 3 or 4\n");
+    /* A row of three columns says nothing about the others, and there are no headers. */
+    expect(NULL, NULL, "m::2::5\n1::2::5::7\n", "m 2 5\n1 2 5 7\n");
+    expect_skip("movielens", "alice::matrix::good\n1::2::5::7\n1::2::3::4::5\n",
+                "1 2 5 7\nskipped 2, first: DPMF_ERR_INPUT_NUMBER t:1:16: rating \"good\" is not a "
+                "number\n");
     expect(NULL, NULL,
            "user_id:token\titem_id:token\trating:float\ttimestamp:float\n1\t\"2\t3\t8.8E8\n",
            "1 \"2 3 880000000\n");

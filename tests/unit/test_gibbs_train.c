@@ -153,7 +153,7 @@ static void test_miscounted_store(void **state) {
     struct dpmf_error error = {0};
     const struct dpmf_train_options options = small_options();
     temp_dir_file(&directory, "miscounted.dpr", file);
-    assert_int_equal(store_writer_open(&writer, file, false, NULL), 0);
+    assert_int_equal(store_writer_open(&writer, file, false, NULL, NULL), 0);
     assert_int_equal(store_block_encode(&block, false, &encoded, NULL), 0);
     assert_int_equal(store_writer_append(writer, &encoded, NULL), 0);
     assert_int_equal(store_writer_finish(writer, items, 2, NULL), 0);

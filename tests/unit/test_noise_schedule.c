@@ -295,7 +295,7 @@ static void test_idle(void **state) {
     struct dpmf_store *store;
     struct noise_schedule *schedule;
     size_t n;
-    assert_int_equal(store_writer_open(&writer, path, false, NULL), 0);
+    assert_int_equal(store_writer_open(&writer, path, false, NULL, NULL), 0);
     assert_int_equal(store_block_encode(&block, false, &encoded, NULL), 0);
     assert_int_equal(store_writer_append(writer, &encoded, NULL), 0);
     assert_int_equal(store_writer_finish(writer, items, 3, NULL), 0);

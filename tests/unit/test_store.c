@@ -100,7 +100,7 @@ static void write_store(const char *to, struct made_block *const *made, size_t n
         items[i] = (struct store_item){ids[i], (uint32_t)sprintf(ids[i], "item %zu", i), 0};
     struct store_writer *writer;
     struct dpmf_error error = {0};
-    assert_int_equal(store_writer_open(&writer, to, has_times, &error), 0);
+    assert_int_equal(store_writer_open(&writer, to, has_times, NULL, &error), 0);
     struct store_encoded encoded = {0};
     for (size_t b = 0; b < n_blocks; b++) {
         for (uint64_t r = 0; r < made[b]->block.n_ratings; r++) items[made[b]->item[r]].n_ratings++;
@@ -220,7 +220,7 @@ static uint8_t *small_store(size_t *n) {
                                       .id_bytes = "annbo",
                                       .id_start = id_start};
     const struct store_item items[] = {{"x", 1, 1}, {"yy", 2, 1}, {"zzz", 3, 1}};
-    assert_int_equal(store_writer_open(&writer, path, true, NULL), 0);
+    assert_int_equal(store_writer_open(&writer, path, true, NULL, NULL), 0);
     assert_int_equal(store_block_encode(&block, true, &encoded, NULL), 0);
     assert_int_equal(store_writer_append(writer, &encoded, NULL), 0);
     assert_int_equal(store_writer_finish(writer, items, 3, NULL), 0);
@@ -270,7 +270,7 @@ static void test_newer_version(void **state) {
     temp_dir_write(path, bytes, n);
     assert_int_equal(read_whole(path), DPMF_ERR_STORE_VERSION);
     bytes_put_u32(bytes + 8, STORE_VERSION);
-    bytes_put_u32(bytes + 12, 2); /* a feature from the future */
+    bytes_put_u32(bytes + 12, 4); /* a feature from the future */
     bytes_put_u64(bytes + 56, checksum64(bytes, 56));
     temp_dir_write(path, bytes, n);
     assert_int_equal(read_whole(path), DPMF_ERR_STORE_VERSION);

@@ -223,7 +223,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
         options = _private_options(parameters, folder)
         # A record that cannot be used is dropped: were the run refused for it, one person would
         # decide over everyone's release. The range is looked at later, for the same reason.
-        store = open_store(run, reading._replace(skip_bad=True, rating_range=None))
+        store = open_store(run, reading._replace(skip_bad=True, by_record=True, rating_range=None))
         output = folder / "release"
         options.put("before_spending", run.before_spending(_tell_before_spending))
         names = {str(folder / name): name

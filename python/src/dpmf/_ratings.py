@@ -6,7 +6,6 @@ and times, and those are read by the library where they are.
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -17,7 +16,7 @@ from ._ids import number_ids, pointer
 from ._native import ffi, lib
 from ._run import Run
 from ._values import Struct, path_bytes, shown, text_bytes
-from .errors import InputError, PrivacyRefused, usage
+from .errors import InputError, usage
 
 NO_TIME = np.iinfo(np.int64).min  # as the library has it; NumPy's NaT is the same number
 
@@ -38,6 +37,8 @@ class Reading(NamedTuple):
     skip_bad: bool = False
     format: Optional[str] = None
     columns: Optional[str] = None
+    separator: Optional[str] = None
+    by_record: bool = False  # no record decides how others are read: for private runs
 
 
 class Store:
@@ -158,12 +159,23 @@ def _times(times: Any) -> npt.NDArray[np.int64]:
                      "timestamps are neither seconds since 1970 nor dates and times")
 
 
+def _separator(separator: Any) -> bytes:
+    text = text_bytes("separator", separator)
+    if len(text) != 1 or not lib.dpmf_separator_is(text):
+        raise usage(f"separator={shown(separator)} cannot separate columns",
+                    'for example: separator=";"')
+    return text
+
+
 def _options(reading: Reading) -> Struct:
     options = Struct("dpmf_input_options")
     for name, text in (("format", reading.format), ("columns", reading.columns)):
         if text is not None:
             options.put(name, text_bytes(name, text))
+    if reading.separator is not None:
+        options.pointer.separator = _separator(reading.separator)
     options.put("skip_bad", reading.skip_bad)
+    options.put("by_record", reading.by_record)
     if reading.rating_range is not None:
         options.put("has_range", True)
         options.put("range_min", reading.rating_range[0])
@@ -217,45 +229,3 @@ def store_from_file(path: Any, reading: Reading, run: Run) -> Store:
     store = ffi.new("struct dpmf_store **")
     run.call(lib.dpmf_store_open, path_bytes(path), options.pointer, run.pointer, store)
     return Store(store[0])
-
-
-# ---- private reading ---------------------------------------------------------------------------
-
-
-class _FirstRow:
-    def __init__(self) -> None:
-        self.is_there = False
-        self.roles: set[str] = set()
-
-
-@ffi.def_extern(error=-1)
-def dpmf_py_first_row(handle: Any, record: Any, error: Any) -> int:
-    first: _FirstRow = ffi.from_handle(handle)
-    first.is_there = True
-    for i in range(record.n):
-        field = record.field[i]
-        role = lib.dpmf_table_column_role(field.text, field.length)
-        if role != ffi.NULL:
-            first.roles.add(ffi.string(role).decode())
-    return 1  # that was enough
-
-
-def check_form(path: Any, format: Optional[str]) -> None:
-    """How a text is cut into records must not follow from a record: one person's would decide how
-    everyone's are read. So a header names the columns, or the curator the format."""
-    if format not in (None, "auto", "csv", "tsv"):
-        return
-    name = os.fsdecode(path_bytes(path))
-    first = _FirstRow()
-    if name != "-":
-        handle = ffi.new_handle(first)
-        lib.dpmf_table_read_whole(os.fsencode(path), ffi.NULL, lib.dpmf_py_first_row, handle,
-                                  ffi.NULL)
-        # What is no text at all is a store, or will be told when it is opened.
-        if not first.is_there or first.roles >= {"user", "item", "rating"}:
-            return
-    raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                         "without a header the first record decides how all others are read, and "
-                         "it is one person's",
-                         "add a header such as user,item,rating, or say format= (movielens, u.data, "
-                         "jsonl, ...)", name)

@@ -14,7 +14,7 @@ from ._file import ModelFile
 from ._fit import Fitted, OpenStore, fit_checkpoint, fit_release
 from ._ids import Id, Ids, pointer
 from ._native import ffi, lib
-from ._ratings import Reading, Store, check_form, columns_of, store_from_columns, store_from_file
+from ._ratings import Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
 from ._values import is_path, memory_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
@@ -224,18 +224,18 @@ class Model:
         return self._fit(open_store, Reading(), valid)
 
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
-                 columns: Optional[str] = None, valid: Any = None) -> Model:
+                 columns: Optional[str] = None, separator: Optional[str] = None,
+                 valid: Any = None) -> Model:
         """Fits the model to a file of ratings: a store, CSV and other text, compressed or not.
 
-        `format` and `columns` say what the file does not say itself, as the options of that name do on
-        the command line. For a private release the columns must have names, or the format must be
-        given: else one person's record would decide how all others are read.
+        `format`, `columns` and `separator` say what the file does not say itself, as the options of
+        that name do on the command line. For a private release a header must name the columns, or the
+        layout must be declared by these: else one person's record would decide how all others are
+        read. A store must have been imported so.
         """
-        if self.epsilon is not None:
-            check_form(path, format)
-
         def open_store(run: Run, reading: Reading) -> Store:
-            return store_from_file(path, reading._replace(format=format, columns=columns), run)
+            return store_from_file(path, reading._replace(format=format, columns=columns,
+                                                          separator=separator), run)
 
         return self._fit(open_store, Reading(), valid)
 

@@ -1,4 +1,4 @@
-# Wherever ratings are read: the same store as from text, and the same model
+# Wherever ratings are read: the same store as from text, but for what its header says of the reading, and the same model
 python3 - <<'PYTHON'
 import csv, random, sqlite3
 random.seed(1)
@@ -12,7 +12,7 @@ with open("r.csv", "w", newline="") as out:
 PYTHON
 dpmf import -q r.csv -o text.dpr
 for threads in 1 4; do
-    dpmf import -q -j $threads 'sqlite:r.db?table=ratings' -o r.dpr && cmp text.dpr r.dpr
+    dpmf import -q -j $threads 'sqlite:r.db?table=ratings' -o r.dpr && cmp -i 64 text.dpr r.dpr
 done
 dpmf describe -q 'sqlite:r.db?table=ratings' --json | grep -o '"users":[0-9]*'
 dpmf split -q 'sqlite:r.db?table=ratings' --train a.dpr --test b.dpr

@@ -9,5 +9,5 @@ try() {
 }
 try r.libmf libmf
 try r.mtx matrixmarket
-dpmf import -q r.libmf --format libmf -o r.dpr
+dpmf import -q r.libmf --format libmf --on-error skip -o r.dpr
 try r.dpr dpr

@@ -1,0 +1,91 @@
+/*
+ * Parsing is a function of each record alone: a run that promises privacy takes a store only when its header says so. Fed by the
+ * layout that the importer recorded; used by private_train.c before anything else is read.
+ */
+#include "privacy/private_input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *why_not(const struct store_layout *layout) {
+    switch (layout->origin) {
+    case STORE_ORIGIN_UNKNOWN:
+        return "the store does not say how its ratings were read, as stores of dpmf 0.1.0 do not";
+    case STORE_ORIGIN_GUESSED:
+        return "the layout of its ratings was guessed from the first record, which is one person's";
+    case STORE_ORIGIN_TOGETHER:
+        return "its ratings were read or chosen by what other people's say: blocks of lines, or a "
+               "cut by time";
+    case STORE_ORIGIN_DECLARED: break;
+    }
+    return "a bad record would have ended its import: one person could have decided whether there "
+           "is a release";
+}
+
+/* Adds to a text of `size` bytes that has `n` already. @return how many it has then */
+static size_t add(char *text, size_t size, size_t n, const char *more) {
+    size_t length = strlen(more);
+    if (length >= size - n) return n;
+    memcpy(text + n, more, length + 1);
+    return n + length;
+}
+
+/* "user,item,_,rating", as the import had them. */
+static size_t add_columns(char *text, size_t size, size_t n, const struct store_layout *layout) {
+    static const char *const role[] = {"user", "item", "rating", "timestamp"};
+    for (uint16_t i = 1; i <= layout->n_columns; i++) {
+        const char *name = "_";
+        for (size_t r = 0; r < STORE_ROLES; r++)
+            if (layout->column[r] == i) name = role[r];
+        if (i > 1) n = add(text, size, n, ",");
+        n = add(text, size, n, name);
+    }
+    return n;
+}
+
+/* The options that would declare what was guessed; nothing where a header or a database declares it. */
+static void declare(const struct store_layout *layout, char *text, size_t size) {
+    const char *name = NULL;
+    char separator[24];
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; store_layout_format_name(i); i++)
+        if (layout->formats == UINT32_C(1) << i) name = store_layout_format_name(i);
+    if (layout->origin == STORE_ORIGIN_DECLARED || layout->origin == STORE_ORIGIN_TOGETHER) return;
+    bool is_csv = name && (strcmp(name, "csv") == 0 || strcmp(name, "tsv") == 0);
+    if (is_csv && layout->n_columns == 0) name = NULL; /* of several inputs that differed */
+    n = add(text, size, n, " --format ");
+    n = add(text, size, n, name ? name : "NAME");
+    if (!name || !is_csv) return;
+    if (layout->separator != '\t') {
+        snprintf(separator, sizeof separator, " --separator '%c'", layout->separator);
+        n = add(text, size, n, separator);
+    }
+    n = add(text, size, n, " --columns ");
+    add_columns(text, size, n, layout);
+}
+
+int private_input_check(const struct dpmf_store *store, struct dpmf_error *error) {
+    const struct store_layout *layout = store_layout_of(store);
+    struct dpmf_store_info info;
+    char options[256];
+    if (store_layout_is_by_record(layout)) return 0;
+    dpmf_store_info(store, &info);
+    declare(layout, options, sizeof options);
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", why_not(layout));
+    if (info.is_temporary)
+        error_hint(error, "open the ratings with by_record set, or pass arrays with skip_bad set");
+    else if (layout->origin == STORE_ORIGIN_TOGETHER)
+        error_hint(error,
+                   "import the ratings again from a format with a record a line: dpmf import "
+                   "RATINGS --on-error skip -o %.200s",
+                   store_path(store));
+    else
+        error_hint(error,
+                   "import the ratings again: dpmf import RATINGS%s --on-error skip -o %.200s",
+                   options, store_path(store));
+    error_place(error, store_path(store), 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}

@@ -1,0 +1,101 @@
+/*
+ * Layouts put together, and as bytes. Fed by the sources of ratings and by the header of a store; feeds both, and the check that
+ * a private run makes.
+ */
+#include "store/store_layout.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+/* In the order of their bits, which are in files: add at the end. */
+static const char *const formats[] = {
+    "csv",   "tsv",   "movielens", "u.data", "netflix",  "yahoo",  "matrixmarket",
+    "libmf", "inter", "jsonl",     "sqlite", "postgres", "arrays", "synth",
+};
+
+enum { N_FORMATS = sizeof formats / sizeof formats[0] };
+
+_Static_assert(N_FORMATS <= 32, "a bit each");
+
+struct store_layout store_layout_declared(void) {
+    return (struct store_layout){.origin = STORE_ORIGIN_DECLARED, .drops_bad = true};
+}
+
+uint32_t store_layout_format(const char *name) {
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (strcmp(formats[i], name) == 0) return UINT32_C(1) << i;
+    return 0;
+}
+
+const char *store_layout_format_name(size_t i) { return i < N_FORMATS ? formats[i] : NULL; }
+
+static bool same_fields(const struct store_layout *a, const struct store_layout *b) {
+    return a->formats == b->formats && a->separator == b->separator &&
+           a->has_header == b->has_header && a->n_columns == b->n_columns &&
+           memcmp(a->column, b->column, sizeof a->column) == 0;
+}
+
+void store_layout_join(struct store_layout *all, const struct store_layout *one) {
+    const struct store_layout before = *all;
+    const bool is_first = before.formats == 0;
+    *all = is_first || same_fields(&before, one) ? *one : (struct store_layout){0};
+    all->formats = before.formats | one->formats;
+    all->origin = before.origin < one->origin ? before.origin : one->origin;
+    all->drops_bad = before.drops_bad && one->drops_bad;
+}
+
+bool store_layout_is_by_record(const struct store_layout *layout) {
+    return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------ */
+
+enum {
+    AT_ORIGIN = 0,
+    AT_DROPS_BAD = 1,
+    AT_SEPARATOR = 2,
+    AT_HEADER = 3,
+    AT_FORMATS = 4,
+    AT_COLUMNS = 8,
+    AT_COLUMN = 10,
+    AT_REST = AT_COLUMN + 2 * STORE_ROLES,
+};
+
+static void put_u16(uint8_t *at, uint16_t value) {
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+}
+
+static uint16_t get_u16(const uint8_t *at) { return (uint16_t)(at[0] | at[1] << 8); }
+
+void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]) {
+    memset(bytes, 0, STORE_LAYOUT_BYTES);
+    bytes[AT_ORIGIN] = (uint8_t)layout->origin;
+    bytes[AT_DROPS_BAD] = layout->drops_bad;
+    bytes[AT_SEPARATOR] = (uint8_t)layout->separator;
+    bytes[AT_HEADER] = layout->has_header;
+    bytes_put_u32(bytes + AT_FORMATS, layout->formats);
+    put_u16(bytes + AT_COLUMNS, layout->n_columns);
+    for (size_t i = 0; i < STORE_ROLES; i++) put_u16(bytes + AT_COLUMN + 2 * i, layout->column[i]);
+}
+
+bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_layout *layout) {
+    *layout = (struct store_layout){
+        .origin = (enum store_origin)bytes[AT_ORIGIN],
+        .drops_bad = bytes[AT_DROPS_BAD] == 1,
+        .separator = (char)bytes[AT_SEPARATOR],
+        .has_header = bytes[AT_HEADER] == 1,
+        .formats = bytes_get_u32(bytes + AT_FORMATS),
+        .n_columns = get_u16(bytes + AT_COLUMNS),
+    };
+    bool sound = bytes[AT_ORIGIN] >= STORE_ORIGIN_GUESSED &&
+                 bytes[AT_ORIGIN] <= STORE_ORIGIN_DECLARED && bytes[AT_DROPS_BAD] <= 1 &&
+                 bytes[AT_HEADER] <= 1;
+    for (size_t i = 0; i < STORE_ROLES; i++) {
+        layout->column[i] = get_u16(bytes + AT_COLUMN + 2 * i);
+        sound = sound && layout->column[i] <= layout->n_columns;
+    }
+    for (size_t i = AT_REST; i < STORE_LAYOUT_BYTES; i++) sound = sound && bytes[i] == 0;
+    return sound;
+}

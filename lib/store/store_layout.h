@@ -1,0 +1,53 @@
+/*
+ * How the records behind a store were read: which formats, where the fields of a record were, and what decided it. A private run
+ * takes ratings only where nothing that one person wrote decides how another person's record is read, and the store keeps what
+ * shows it. Filled in by the sources of lib/ratings; kept in the store's header; looked at by lib/privacy.
+ */
+#ifndef DPMF_STORE_STORE_LAYOUT_H
+#define DPMF_STORE_STORE_LAYOUT_H
+
+#include "dpmf.h"
+
+/* What decided where the fields of a record are. Of several inputs the smallest counts. */
+enum store_origin {
+    STORE_ORIGIN_UNKNOWN, /* not recorded: a store of version 0.1.0 */
+    STORE_ORIGIN_GUESSED, /* a record: the first one */
+    STORE_ORIGIN_TOGETHER, /* other records: blocks under a header line, ratings chosen by a cut through everyone's */
+    STORE_ORIGIN_DECLARED, /* whoever imported it, a header, or the schema of a database */
+};
+
+enum { STORE_ROLES = 4 }; /* user, item, rating, timestamp */
+
+struct store_layout {
+    enum store_origin origin;
+    bool drops_bad;   /* a bad record was dropped by itself, and did not end the import */
+    uint32_t formats; /* of all inputs, a bit each: see store_layout_format() */
+
+    /* Where the fields of a record were; all 0 where the format says it, or where inputs differed. */
+    char separator;
+    bool has_header;
+    uint16_t n_columns;
+    uint16_t column[STORE_ROLES]; /* from 1; 0: there is none */
+};
+
+/* A layout that nobody's record decided, of what was not read but made. */
+struct store_layout store_layout_declared(void);
+
+/* @return the bit of a format's name, 0 for one that is not known */
+uint32_t store_layout_format(const char *name);
+
+/* @return the i-th format's name, NULL past the last */
+const char *store_layout_format_name(size_t i);
+
+/* Adds what a further input says. Begin with store_layout_declared(). */
+void store_layout_join(struct store_layout *all, const struct store_layout *one);
+
+/* @return whether each record was read by itself, whatever the others are */
+bool store_layout_is_by_record(const struct store_layout *layout);
+
+/* The layout in 40 bytes, as the header of a store has it. @return whether the bytes are a layout */
+enum { STORE_LAYOUT_BYTES = 40 };
+void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]);
+bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_layout *layout);
+
+#endif
