@@ -126,7 +126,8 @@ DPMF_API const char *dpmf_error_sentence(int code);
 /* @return the code's name, e.g. "DPMF_ERR_IO_MISSING", or NULL when there is no such code */
 DPMF_API const char *dpmf_error_name(int code);
 
-/* @return the exit status a command should end with: 0 done, 2 usage, 3 bad input, 4 I/O, 70 bug */
+/* @return the exit status a command should end with: 0 done, 1 the answer is no, 2 usage, 3 bad input, 4 I/O, 5 diverged or
+ * not finite, 6 refused for privacy, 70 bug, 130 interrupted */
 DPMF_API int dpmf_error_exit_status(int code);
 
 /* Writes "file:line:column: message" (as much of it as is known), always ended by NUL.

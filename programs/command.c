@@ -13,7 +13,7 @@
 #include "ranks.h"
 #include "report.h"
 
-enum { THREADS_MAX = 4096 };
+enum { THREADS_MAX = 1024 };
 
 static bool wants_progress(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_QUIET) || options_is(invocation, OPTION_PROGRESS, "never"))

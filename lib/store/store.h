@@ -53,7 +53,7 @@ void store_encoded_free(struct store_encoded *encoded);
 
 struct store_writer;
 
-/* `path` NULL: a nameless temporary store, read through store_writer_finish_open. `layout` NULL: how the ratings were read is
+/* `path` NULL: a nameless temporary store, read through store_writer_commit_open. `layout` NULL: how the ratings were read is
  * not recorded. */
 int store_writer_open(struct store_writer **writer, const char *path, bool has_times,
                       const struct store_layout *layout, struct dpmf_error *error);

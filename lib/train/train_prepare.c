@@ -57,9 +57,10 @@ static int check_options(struct train_run *train, struct dpmf_error *error) {
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there must be at least one epoch");
     if (!(options->learning_rate > 0) || !isfinite(options->learning_rate))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the learning rate must be above 0");
-    if (!(options->regularization >= 0) || !isfinite(options->regularization) ||
-        !isfinite(options->decay))
+    if (!(options->regularization >= 0) || !isfinite(options->regularization))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the penalty must be 0 or above");
+    if (!isfinite(options->decay))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the decay must be a finite number");
     if (options->deterministic && options->hogwild)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "Hogwild cannot be deterministic: choose one of them");
