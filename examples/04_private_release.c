@@ -11,7 +11,7 @@
 /* What the file itself proves to whoever gets it. */
 static int verify(const char *release, struct dpmf_error *error) {
     struct dpmf_verification held;
-    int code = dpmf_release_verify(release, &held, error);
+    int code = dpmf_release_verify(release, 0, &held, error);
     if (code == 0) printf("verified in %zu steps\n", held.n);
     return code;
 }

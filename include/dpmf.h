@@ -528,7 +528,69 @@ DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
  * Private training: a release that says little about any one person
  * ---------------------------------------------------------------------------------------------- */
 
-struct dpmf_private_report;
+/* What may be claimed of a release. One function of the library decides it, from what the release's statement says of itself, and
+ * everything that shows a release shows this. */
+enum dpmf_claim {
+    DPMF_CLAIM_PROVEN,
+    DPMF_CLAIM_CONDITIONAL, /* it holds only if a sampler had converged, which no run can show */
+    DPMF_CLAIM_PARTIAL,     /* proven, given what dpmf cannot check or the curator accepted */
+    DPMF_CLAIM_NOT_PRIVATE, /* made for tests or research: nothing is promised */
+};
+
+/* @return "proven", "conditional", "partial" or "not private" */
+DPMF_API const char *dpmf_claim_name(enum dpmf_claim claim);
+
+/* What a promise can rest on beside the proof: bits. */
+enum dpmf_assumption {
+    DPMF_ASSUMES_CONVERGENCE = 1, /* of a sampler */
+    DPMF_ASSUMES_CATALOGUE = 2,   /* made from the ratings: it shows which items anyone rated */
+    DPMF_ASSUMES_DELTA = 4,       /* larger than usual, and accepted */
+    DPMF_ASSUMES_EPSILON = 8,     /* larger than usual, and accepted */
+    DPMF_ASSUMES_LAST = DPMF_ASSUMES_EPSILON,
+};
+
+/* @return the name of one of them, with a sentence about it that begins with "that" (may be NULL); NULL for what is none */
+DPMF_API const char *dpmf_assumption_name(unsigned assumption, const char **sentence);
+
+/* Beyond these a release is made only when the curator accepts it, and is partial. */
+#define DPMF_DELTA_USUAL_MAX 1e-4 /* and below one over the declared users */
+#define DPMF_MU_USUAL_MAX 3.45    /* epsilon 20 at delta 1e-5 */
+#define DPMF_EPSILON_USUAL_MAX 20 /* where there is no delta */
+
+/* @return which of DPMF_ASSUMES_DELTA and DPMF_ASSUMES_EPSILON the curator must accept for this promise. A delta of 0 is that of a
+ * conditional one, and 0 declared users are none */
+DPMF_API unsigned dpmf_privacy_excess(double epsilon, double delta, uint64_t declared_users);
+
+/* For the curator: of what is in here, only what the statement lists is in the release. */
+struct dpmf_private_report {
+    double epsilon, delta, mu; /* of what was done, rounded against us */
+    enum dpmf_claim claim;
+    unsigned assumptions; /* bits of dpmf_assumption */
+    uint32_t factors, releases;
+    double seconds;
+    bool
+        catalogue_is_rated_set; /* every item is rated and none is missing: made from the ratings? */
+    bool ratings_on_disk;
+    char release_id[40];
+    const char *mechanism;
+
+    /* Private numbers. */
+    uint64_t users, ratings;
+    uint64_t not_in_catalogue, out_of_range, users_left_out;
+    uint64_t wishes;            /* users in the file of wishes */
+    uint64_t users_with_a_wish; /* of those in the ratings */
+    uint64_t wishes_of_nobody;  /* that match no user of the ratings: spelled in another way? */
+    uint64_t
+        wishes_twice; /* rows of a user whom an earlier row names; the smallest epsilon counts */
+    uint64_t wishes_above; /* for more than the release's epsilon, which is then what they have */
+    uint64_t trimmed;      /* ratings beyond max_ratings */
+
+    /* Of a sampler's chains, private too: neither is a proof of anything. */
+    double rhat, ess;  /* the worst of what was traced */
+    double acceptance; /* of the sampler's proposals; NaN: there were none */
+    bool is_converged; /* nothing speaks against it */
+    char chains_text[240];
+};
 
 /* What is promised, and what must be declared for it because the ratings may not tell it. */
 struct dpmf_private_options {
@@ -540,10 +602,12 @@ struct dpmf_private_options {
     bool catalogue_from_ratings; /* instead: says which items anyone rated, and is recorded */
     const char *item_features;   /* NULL, or a file of what is publicly known about items */
     const char *user_privacy;    /* NULL, or a file of (user, epsilon) wishes */
-    uint64_t declared_users;     /* 0: not declared. delta must stay below one in so many */
+    uint64_t declared_users;     /* 0: not declared. delta should stay below one in so many */
     const char *population;      /* whose budget is spent; NULL: "default" */
     const char *ledger;          /* NULL: where it usually is */
     double ledger_budget;        /* epsilon for the population; 0: as recorded, or none */
+    bool accept_delta;           /* above what is usual: the release is then partial */
+    bool accept_epsilon;         /* the same of epsilon, by its mu */
     bool research;               /* metrics of private data were or will be shown: not releasable */
     bool has_insecure_seed;      /* for tests: the noise is predictable, the file NOT PRIVATE */
     uint64_t insecure_seed;
@@ -566,36 +630,6 @@ struct dpmf_private_options {
 
 /* The usual delta and mechanism; epsilon, range and catalogue are yours to declare. */
 DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
-
-/* For the curator: of what is in here, only what the statement lists is in the release. */
-struct dpmf_private_report {
-    double epsilon, delta, mu; /* of what was done, rounded against us */
-    uint32_t factors, releases;
-    double seconds;
-    bool
-        catalogue_is_rated_set; /* every item is rated and none is missing: made from the ratings? */
-    bool ratings_on_disk;
-    char release_id[40];
-    const char *mechanism;
-    bool is_conditional; /* the promise holds only if the sampler has converged; delta is then 0 */
-
-    /* Private numbers. */
-    uint64_t users, ratings;
-    uint64_t not_in_catalogue, out_of_range, users_left_out;
-    uint64_t wishes;            /* users in the file of wishes */
-    uint64_t users_with_a_wish; /* of those in the ratings */
-    uint64_t wishes_of_nobody;  /* that match no user of the ratings: spelled in another way? */
-    uint64_t
-        wishes_twice; /* rows of a user whom an earlier row names; the smallest epsilon counts */
-    uint64_t wishes_above; /* for more than the release's epsilon, which is then what they have */
-    uint64_t trimmed;      /* ratings beyond max_ratings */
-
-    /* Of a sampler's chains, private too: neither is a proof of anything. */
-    double rhat, ess;  /* the worst of what was traced */
-    double acceptance; /* of the sampler's proposals; NaN: there were none */
-    bool is_converged; /* nothing speaks against it */
-    char chains_text[240];
-};
 
 /* Makes a release from `store` and writes it to `output`.
  *
@@ -945,14 +979,15 @@ DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population, do
 
 /* Of a release whose digest fits and whose arithmetic holds. */
 struct dpmf_statement {
-    char *json; /* as it stands in the file: docs/formats/release.md lists its fields */
-    char *text; /* for people, some pages of plain sentences */
+    char *json;     /* docs/formats/release.md lists its fields */
+    char *recorded; /* as it stands in the file: the same, unless an older version wrote it */
+    char *text;     /* for people, some pages of plain sentences */
     double epsilon, delta;
     const char *mechanism;
-    bool is_conditional; /* what it promises holds only if a sampler has converged: not proven */
-    bool is_insecure;    /* its noise came from a seed: NOT PRIVATE */
-    bool is_research;    /* private figures were shown: NOT PRIVATE, not to be published */
-    bool catalogue_from_ratings; /* its list of items is not covered */
+    enum dpmf_claim claim;
+    unsigned assumptions; /* bits of dpmf_assumption */
+    bool is_insecure;     /* its noise came from a seed: NOT PRIVATE */
+    bool is_research;     /* private figures were shown: NOT PRIVATE, not to be published */
 };
 
 /* @return 0, a code about reading, or DPMF_ERR_PRIVACY_NOT_VERIFIED when what it says does not hold
@@ -978,16 +1013,17 @@ enum { DPMF_CHECKS_MAX = 16, DPMF_CHECK_TEXT_MAX = 160 };
 struct dpmf_verification {
     size_t n;
     char check[DPMF_CHECKS_MAX][DPMF_CHECK_TEXT_MAX];
-    bool catalogue_from_ratings; /* it all holds, but the list of items is not covered */
-    bool is_conditional;         /* it all holds, but what it promises is conditional */
+    enum dpmf_claim claim; /* not private, unless everything was found to hold */
+    unsigned assumptions;  /* bits of dpmf_assumption */
 };
 
 /* Recomputes from the file alone everything that follows from it. It detects damage, what does not belong
  * in a release, and arithmetic that does not fit; it proves neither who made the file nor that noise was
- * added. @return 0; DPMF_ERR_PRIVACY_NOT_VERIFIED when something does not fit, also damage, with what held up
- * to there; or a code about reading, when the file is no release at all */
-DPMF_API int dpmf_release_verify(const char *path, struct dpmf_verification *verification,
-                                 struct dpmf_error *error);
+ * added. `accepted` are the bits of dpmf_assumption that the caller takes upon itself; 0: what is proven and nothing
+ * else. @return 0; DPMF_ERR_PRIVACY_NOT_VERIFIED when something does not fit, also damage, with what held up
+ * to there, or when the promise rests on what is not accepted; or a code about reading, when the file is no release at all */
+DPMF_API int dpmf_release_verify(const char *path, unsigned accepted,
+                                 struct dpmf_verification *verification, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * A model for other tools: its vectors as files and tables

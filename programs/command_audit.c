@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "privacy_claim.h"
 #include "privacy_figures.h"
 #include "report.h"
 #include "text.h"
@@ -120,6 +121,7 @@ int command_audit_run(struct invocation *invocation) {
     struct dpmf_store *store = NULL;
     input.skip_bad = true; /* as a private run does */
     input.has_range = false;
+    privacy_excess_warn(&invocation->terminal, options.privacy.epsilon, options.privacy.delta);
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     if (rc == 0) rc = dpmf_audit(store, &options, &invocation->run, &report, &error);
     dpmf_store_close(store);

@@ -5,6 +5,19 @@
  */
 #include "command.h"
 
+static const char *accept_choices(size_t i, const char **description) {
+    static const struct {
+        const char *name, *description;
+    } choices[] = {
+        {"conditional", "that a sampler had converged"},
+        {"partial", "assumptions that dpmf cannot check, and parameters accepted by a switch"},
+        {"both", "all of these"},
+    };
+    if (i >= sizeof choices / sizeof choices[0]) return NULL;
+    if (description != NULL) *description = choices[i].description;
+    return choices[i].name;
+}
+
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */
 
@@ -13,6 +26,14 @@
         OPTION_DELTA, 0, false, "delta", NULL, {VALUE_NUMBER, "D", "1e-6", NULL, NULL},            \
             "the chance that is left out of the promise (default 1e-5); it must be well below one "  \
             "over the number of users"                                                             \
+    }
+
+#define ACCEPT_OPTION                                                                              \
+    {                                                                                              \
+        OPTION_ACCEPT, 0, false, "accept", NULL,                                                   \
+            {VALUE_CHOICE, "KIND", "partial", NULL, accept_choices},                               \
+            "take a release that is conditional, partial or both, for those who accept what it "   \
+            "assumes"                                                                              \
     }
 
 static const struct option account_options[] = {
@@ -24,6 +45,15 @@ static const struct option account_options[] = {
      {VALUE_NUMBERS, "LIST", "0.1,0.2,0.3", NULL, NULL},
      "tell what several releases cost together, given the mu of each"},
     DELTA_OPTION,
+    {0},
+};
+
+static const struct option verify_options[] = {
+    ACCEPT_OPTION,
+    {OPTION_KEY, 0, false, "key", NULL, {VALUE_FILE, "FILE", "curator.pub", NULL, NULL},
+     "who must have signed: a public key, or a file of allowed signers as ssh-keygen has it"},
+    {OPTION_IDENTITY, 0, false, "identity", NULL, {VALUE_TEXT, "WHO", "curator@example.org", NULL, NULL},
+     "which of the allowed signers must have signed"},
     {0},
 };
 
@@ -47,14 +77,7 @@ static const struct option plan_options[] = {
 static const struct option sign_options[] = {
     {OPTION_KEY, 0, true, "key", NULL, {VALUE_FILE, "KEY", "id_ed25519", NULL, NULL},
      "the key to sign with: a private key of OpenSSH, or a public one whose private key the agent holds"},
-    {0},
-};
-
-static const struct option signature_options[] = {
-    {OPTION_KEY, 0, false, "key", NULL, {VALUE_FILE, "FILE", "curator.pub", NULL, NULL},
-     "who must have signed: a public key, or a file of allowed signers as ssh-keygen has it"},
-    {OPTION_IDENTITY, 0, false, "identity", NULL, {VALUE_TEXT, "WHO", "curator@example.org", NULL, NULL},
-     "which of the allowed signers must have signed"},
+    ACCEPT_OPTION,
     {0},
 };
 
@@ -156,8 +179,11 @@ const struct verb privacy_verbs[] = {
                 "damaged, or whose figures do not follow from the sums it lists, is refused. Of a "
                 "release of the mechanism posterior it prints what would be promised, and on what "
                 "condition.",
-                "With --json it prints the statement itself, as it stands in the file: one object "
-                "with kind, unit, adjacency, mechanism, epsilon, delta, mu, accountant, releases, "
+                "With --json it prints the statement itself, as it stands in the file (one that an "
+                "older "
+                "version wrote, in the words of this one): one object "
+                "with kind, assumptions, unit, adjacency, mechanism, epsilon, delta, mu, "
+                "accountant, releases, "
                 "group, range, items and the rest.",
             },
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
@@ -175,12 +201,14 @@ const struct verb privacy_verbs[] = {
     {
         .name = "privacy sign",
         .summary = "sign a release with a key of OpenSSH",
-        .synopsis = "RELEASE --key KEY [--json]",
+        .synopsis = "RELEASE --key KEY [--accept KIND] [--json]",
         .paragraphs =
             {
                 "Writes RELEASE.sig, a detached signature over the whole file, its statement and "
                 "the curator's declaration included, for the namespace dpmf-release. What does not "
-                "pass dpmf privacy verify, for whatever reason, is not signed.",
+                "pass dpmf privacy verify, for whatever reason, is not signed; --accept is the "
+                "same "
+                "here and there.",
                 "ssh-keygen -Y sign does the work, so keys, agents, passphrases and hardware keys "
                 "are those that people have. Whoever has the public key checks it with dpmf "
                 "privacy verify --key, or with ssh-keygen -Y verify alone.",
@@ -198,7 +226,7 @@ const struct verb privacy_verbs[] = {
     {
         .name = "privacy verify",
         .summary = "check a release against its privacy statement",
-        .synopsis = "RELEASE [--key FILE [--identity WHO]] [--json]",
+        .synopsis = "RELEASE [--accept KIND] [--key FILE [--identity WHO]] [--json]",
         .paragraphs =
             {
                 "Recomputes from the file alone everything that follows from it: that it holds "
@@ -208,7 +236,13 @@ const struct verb privacy_verbs[] = {
                 "that epsilon and every other figure follow from the sums listed, and that those "
                 "can have made the items and factors that are there. A release stamped NOT PRIVATE "
                 "does not pass. One of the mechanism posterior lists no sums: its bounds are "
-                "checked instead, and that what it promises is conditional is said.",
+                "checked instead.",
+                "It says of which kind the release is: proven; conditional, when what it promises "
+                "holds only if a sampler had converged; partial, when it is proven given something "
+                "that dpmf cannot check, such as a catalogue made from the ratings, or a delta or "
+                "an epsilon that was accepted by a switch; not private. Only what is proven "
+                "passes, unless --accept names another kind. What the release assumes is listed "
+                "either way.",
                 "It proves neither who made the file nor that noise was added: whoever makes a "
                 "false release with sound arithmetic passes. A detached signature of someone you "
                 "trust is for that: with --key, RELEASE.sig must be a signature of the file by "
@@ -216,11 +250,14 @@ const struct verb privacy_verbs[] = {
                 "public key or, of a file of allowed signers, by the one that --identity names. "
                 "ssh-keygen -Y verify is run for it, before anything else.",
                 "With --json it prints one object with verified, holds, a list of what was found "
-                "to hold, fault, the first thing that was not, and conditional.",
+                "to hold, fault, the first thing that was not, kind, and assumptions, a list of "
+                "names: convergence, catalogue, delta, epsilon.",
             },
-        .groups = {{"Options", signature_options}},
+        .groups = {{"Options", verify_options}},
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
-        .exit_note = "1 when something does not fit, and 3 when the file is no release at all.",
+        .exit_note =
+            "1 when something does not fit or the release is not proven, and 3 when the file is no "
+            "release at all.",
         .examples = {{"Before relying on a release", "dpmf privacy verify release.safetensors",
                       SOME_RELEASE},
                      {"That its curator has signed it",

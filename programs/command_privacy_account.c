@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "privacy_claim.h"
 #include "privacy_figures.h"
 #include "report.h"
 
@@ -112,6 +113,7 @@ int command_privacy_account_run(struct invocation *invocation) {
     for (int ids = 2; ids <= GROUP_MAX; ids++)
         account.of[ids] =
             dpmf_privacy_epsilon(nextafter(ids * account.mu, INFINITY), account.delta);
+    privacy_excess_warn(&invocation->terminal, account.epsilon, account.delta);
     if (command_has(invocation, OPTION_JSON)) return print_json(&account);
     print_page(&account);
     return STATUS_DONE;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "privacy_claim.h"
 #include "privacy_figures.h"
 #include "report.h"
 #include "text.h"
@@ -128,7 +129,8 @@ static void print_foot(const struct dpmf_plan_options *options) {
           "release ranks is not forecast yet; measure it on public ratings of the same kind.\n",
           stdout);
     if (options->delta * (double)options->users >= 1)
-        fputs("This delta is not below one over the number of users: dpmf train refuses it.\n",
+        fputs("This delta is not below one over the number of users: dpmf train refuses it when "
+              "they are\ndeclared, without --accept-delta.\n",
               stdout);
 }
 
@@ -160,6 +162,7 @@ int command_privacy_plan_run(struct invocation *invocation) {
     struct dpmf_plan_options options;
     double epsilon[EPSILONS_MAX];
     size_t n = 0;
+    double largest = 0;
     bool is_json = command_has(invocation, OPTION_JSON);
     int status = read_options(invocation, &options);
     if (status == STATUS_DONE) status = read_epsilons(invocation, epsilon, &n);
@@ -173,6 +176,7 @@ int command_privacy_plan_run(struct invocation *invocation) {
             status = print_json(&options, &plan);
             continue;
         }
+        largest = fmax(largest, epsilon[i]);
         if (i == 0) print_head(&options);
         print_row(epsilon[i], &plan);
     }
@@ -180,5 +184,6 @@ int command_privacy_plan_run(struct invocation *invocation) {
     print_foot(&options);
     print_meaning(&options, epsilon, n);
     print_neighbours();
+    privacy_excess_warn(&invocation->terminal, largest, options.delta);
     return STATUS_DONE;
 }

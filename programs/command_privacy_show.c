@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "privacy_claim.h"
 #include "report.h"
 #include "ssh_signature.h"
 
@@ -31,8 +32,9 @@ static int print_json(const char *path, const struct dpmf_verification *found,
     for (size_t i = 0; i < found->n; i++) dpmf_json_string(json, NULL, found->check[i]);
     dpmf_json_end_array(json);
     if (error->code != 0) dpmf_json_string(json, "fault", error->message);
-    dpmf_json_bool(json, "catalogue_from_ratings", found->catalogue_from_ratings);
-    dpmf_json_bool(json, "conditional", found->is_conditional);
+    privacy_claim_json(json, "kind", found->claim, found->assumptions);
+    dpmf_json_bool(json, "catalogue_from_ratings", found->assumptions & DPMF_ASSUMES_CATALOGUE);
+    dpmf_json_bool(json, "conditional", found->claim == DPMF_CLAIM_CONDITIONAL);
     if (signature[0] != '\0')
         dpmf_json_string(json, "signature", signature);
     else
@@ -41,26 +43,38 @@ static int print_json(const char *path, const struct dpmf_verification *found,
     return report_json_print(json);
 }
 
+/* What the release rests on beside the proof: all of it, accepted or not. */
+static void print_assumptions(unsigned assumptions) {
+    const char *sentence = NULL;
+    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1)
+        if (assumptions & bit && dpmf_assumption_name(bit, &sentence))
+            printf("  BUT    it assumes %s\n", sentence);
+}
+
+/* Whether everything holds that can be computed; the claim is set only then. */
+static bool adds_up(const struct dpmf_verification *found) {
+    return found->claim != DPMF_CLAIM_NOT_PRIVATE;
+}
+
 static void print_page(const char *path, const struct dpmf_verification *found,
                        const struct dpmf_error *error) {
     terminal_text_print(stdout, path);
-    puts(error->code == 0 ? ": the release is what its statement says" : ": NOT VERIFIED");
+    if (adds_up(found))
+        printf(": the release is what its statement says: %s\n", privacy_claim_label(found->claim));
+    else
+        puts(": NOT VERIFIED");
     putchar('\n');
     for (size_t i = 0; i < found->n; i++) printf("  holds  %s\n", found->check[i]);
-    if (error->code != 0) {
+    if (!adds_up(found)) {
         printf("  FAILS  ");
         terminal_text_print(stdout, error->message);
         puts("\n\nWhat comes after that was not checked.");
         return;
     }
-    if (found->catalogue_from_ratings)
-        puts("  BUT    its list of items was taken from the ratings: that list is not covered");
-    if (found->is_conditional)
-        puts(
-            "  BUT    what it promises is conditional on the convergence of a sampler: not proven");
+    print_assumptions(found->assumptions);
     printf("\nThis shows neither who made the file nor that %s: only that it is whole and adds "
            "up.\n",
-           found->is_conditional ? "anything was drawn" : "noise was added");
+           found->claim == DPMF_CLAIM_CONDITIONAL ? "anything was drawn" : "noise was added");
 }
 
 /* Who signed comes first: what a stranger made need not be looked at. */
@@ -86,7 +100,7 @@ int command_privacy_verify_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     int status = check_signature(invocation, signature);
     if (status != STATUS_DONE) return status;
-    int rc = dpmf_release_verify(path, &found, &error);
+    int rc = dpmf_release_verify(path, privacy_claim_accepted(invocation), &found, &error);
     if (rc != 0 && rc != DPMF_ERR_PRIVACY_NOT_VERIFIED)
         return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_JSON))

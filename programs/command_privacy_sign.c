@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "privacy_claim.h"
 #include "report.h"
 #include "ssh_signature.h"
 
@@ -15,7 +16,7 @@ int command_privacy_sign_run(struct invocation *invocation) {
     int n = snprintf(signature, sizeof signature, "%s.sig", path);
     if (n < 0 || (size_t)n >= sizeof signature)
         return terminal_error_print(STATUS_IO, NULL, "%.200s: the name is too long", path);
-    if (dpmf_release_verify(path, &found, &error) != 0)
+    if (dpmf_release_verify(path, privacy_claim_accepted(invocation), &found, &error) != 0)
         return report_error_print(invocation, &error);
     int status = ssh_signature_make(path, invocation->value[OPTION_KEY], signature);
     if (status != STATUS_DONE) return status;

@@ -388,10 +388,10 @@ static const struct option private_options[] = {
      "which items were rated is private"},
     {OPTION_CATALOGUE_FROM_RATINGS, 0, false, "catalogue-from-ratings", NULL, {.kind = VALUE_NONE},
      "instead take the items of the ratings; the release then shows which items anyone rated, and "
-     "says so"},
+     "is partial, not proven"},
     {OPTION_DECLARED_USERS, 0, false, "declared-users", NULL,
      {VALUE_COUNT, "N", "6000", NULL, NULL},
-     "about how many users there are, as is publicly known: delta must be below 1/N"},
+     "about how many users there are, as is publicly known: delta should be below 1/N"},
     {OPTION_ITEM_FEATURES, 0, false, "item-features", NULL,
      {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
      "what is publicly known about items: a table of categories and numbers"},
@@ -409,6 +409,12 @@ static const struct option private_options[] = {
     {OPTION_LEDGER_BUDGET, 0, false, "ledger-budget", NULL,
      {VALUE_NUMBER, "E", "10", NULL, NULL},
      "refuse a release that would bring the population beyond this epsilon in all"},
+    {OPTION_ACCEPT_DELTA, 0, false, "accept-delta", NULL, {.kind = VALUE_NONE},
+     "allow a delta above 1e-4, or not below 1/N of the declared users; the release is then "
+     "partial, not proven"},
+    {OPTION_ACCEPT_EPSILON, 0, false, "accept-epsilon", NULL, {.kind = VALUE_NONE},
+     "allow a mu above 3.45, which is epsilon 20 at delta 1e-5 (of posterior: an epsilon above 20); "
+     "the release is then not proven"},
     {OPTION_RESEARCH, 0, false, "research", NULL, {.kind = VALUE_NONE},
      "allow what a release may not do, and mark the file not releasable"},
     {OPTION_MAX_RATINGS, 0, false, "max-ratings", NULL, {VALUE_COUNT, "T", "100", NULL, NULL},

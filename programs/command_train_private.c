@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "privacy_claim.h"
 #include "report.h"
 #include "text.h"
 
@@ -121,6 +122,8 @@ int train_private_check_absent(const struct invocation *invocation) {
         {OPTION_POPULATION, "population"},
         {OPTION_LEDGER, "ledger"},
         {OPTION_LEDGER_BUDGET, "ledger-budget"},
+        {OPTION_ACCEPT_DELTA, "accept-delta"},
+        {OPTION_ACCEPT_EPSILON, "accept-epsilon"},
         {OPTION_RESEARCH, "research"},
         {OPTION_INSECURE_NOISE_SEED, "insecure-noise-seed"},
         {OPTION_MAX_RATINGS, "max-ratings"},
@@ -226,22 +229,20 @@ static int tell_before_spending(void *self, const struct dpmf_private_report *re
 
 static void tell_warnings(struct terminal *terminal, const struct dpmf_private_options *options,
                           const struct dpmf_private_report *report) {
-    if (options->catalogue_from_ratings)
-        terminal_warning_print(terminal, "the release shows which items anyone has rated: the "
-                                         "catalogue was taken from the ratings");
     if (options->has_insecure_seed)
         terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
-        terminal_warning_print(terminal, "made with --research: not releasable");
-    else if (report->is_conditional)
-        terminal_warning_print(terminal,
-                               "CONDITIONAL: what it promises holds only if the sampler has "
-                               "converged, which no run can show");
+        terminal_warning_print(terminal, "NOT PRIVATE: made with --research, not releasable");
+    privacy_claim_warn(terminal, report->claim, report->assumptions);
+}
+
+static bool is_sampled(const struct dpmf_private_report *report) {
+    return report->assumptions & DPMF_ASSUMES_CONVERGENCE;
 }
 
 /* How the chains look: for whoever makes the release. Nothing may be done about it but to say so. */
 static void tell_chains(struct terminal *terminal, const struct dpmf_private_report *report) {
-    if (!report->is_conditional) return;
+    if (!is_sampled(report)) return;
     if (report->trimmed > 0)
         terminal_note_print(terminal, "left out: %s beyond --max-ratings of a user",
                             text_count(report->trimmed, "rating").text);
@@ -256,27 +257,21 @@ static void tell_chains(struct terminal *terminal, const struct dpmf_private_rep
 }
 
 /* No more than what is proven: of a file that is no release, nothing. */
-static void tell_result(struct invocation *invocation, const struct dpmf_private_options *options,
-                        const struct dpmf_private_report *report) {
+static void tell_result(struct invocation *invocation, const struct dpmf_private_report *report) {
     struct terminal *terminal = &invocation->terminal;
-    char promise[120];
-    if (options->has_insecure_seed)
+    char promise[120], delta[40] = "", kind[40] = "";
+    if (!is_sampled(report)) snprintf(delta, sizeof delta, " at delta %g", report->delta);
+    if (report->claim != DPMF_CLAIM_PROVEN)
+        snprintf(kind, sizeof kind, ", %s, not proven", dpmf_claim_name(report->claim));
+    if (report->claim == DPMF_CLAIM_NOT_PRIVATE)
         snprintf(promise, sizeof promise, "NOT PRIVATE");
-    else if (options->research)
-        snprintf(promise, sizeof promise, "not releasable");
-    else if (report->is_conditional)
-        snprintf(promise, sizeof promise,
-                 "epsilon %.6g for every user%s, conditional on convergence, not proven",
-                 report->epsilon,
-                 options->catalogue_from_ratings ? ", but for the list of items" : "");
     else
-        snprintf(promise, sizeof promise, "epsilon %.6g at delta %g for every user%s",
-                 report->epsilon, report->delta,
-                 options->catalogue_from_ratings ? ", but for the list of items" : "");
+        snprintf(promise, sizeof promise, "epsilon %.6g%s for every user%s", report->epsilon, delta,
+                 kind);
     terminal_note_print(terminal, "%s: %s; %s and %s, in %s, written to %s", report->mechanism,
                         promise, text_count(report->factors, "factor").text,
-                        text_count(report->is_conditional ? 1 : report->releases,
-                                   report->is_conditional ? "draw" : "release")
+                        text_count(is_sampled(report) ? 1 : report->releases,
+                                   is_sampled(report) ? "draw" : "release")
                             .text,
                         text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }
@@ -288,10 +283,10 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_string(json, "event", "done");
     dpmf_json_double(json, "seconds", report->seconds);
     dpmf_json_string(json, "mechanism", report->mechanism);
-    dpmf_json_string(json, "kind", report->is_conditional ? "conditional" : "proven");
+    privacy_claim_json(json, "kind", report->claim, report->assumptions);
     dpmf_json_double(json, "epsilon", report->epsilon);
     dpmf_json_double(json, "delta", report->delta);
-    if (report->is_conditional)
+    if (is_sampled(report))
         dpmf_json_null(json, "mu");
     else
         dpmf_json_double(json, "mu", report->mu);
@@ -305,7 +300,7 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "users_left_out", report->users_left_out);
     dpmf_json_uint(json, "wishes", report->wishes);
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
-    if (report->is_conditional) {
+    if (is_sampled(report)) {
         dpmf_json_uint(json, "trimmed", report->trimmed);
         dpmf_json_double(json, "rhat", report->rhat);
         dpmf_json_double(json, "ess", report->ess);
@@ -366,6 +361,8 @@ static struct dpmf_private_options fill(const struct invocation *invocation) {
     options.ledger = invocation->value[OPTION_LEDGER];
     if (command_has(invocation, OPTION_LEDGER_BUDGET))
         options.ledger_budget = options_number(invocation, OPTION_LEDGER_BUDGET);
+    options.accept_delta = command_has(invocation, OPTION_ACCEPT_DELTA);
+    options.accept_epsilon = command_has(invocation, OPTION_ACCEPT_EPSILON);
     options.research = command_has(invocation, OPTION_RESEARCH);
     options.has_insecure_seed = command_has(invocation, OPTION_INSECURE_NOISE_SEED);
     if (options.has_insecure_seed)
@@ -407,7 +404,7 @@ int train_private_run(struct invocation *invocation) {
     terminal_progress_end(terminal);
     tell_chains(terminal, &report);
     tell_warnings(terminal, &options, &report);
-    tell_result(invocation, &options, &report);
+    tell_result(invocation, &report);
     terminal_phases_print(terminal);
     return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
 }

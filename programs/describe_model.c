@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "privacy_claim.h"
 #include "report.h"
 #include "text.h"
 
@@ -118,8 +119,9 @@ static int print_release_json(const char *path, const struct dpmf_model_info *in
     dpmf_json_double(json, "bias_penalty", info->bias_penalty);
     dpmf_json_bool(json, "statement_holds", error->code == 0);
     if (error->code == 0) {
-        dpmf_json_bool(json, "private", !statement->is_insecure && !statement->is_research);
-        dpmf_json_bool(json, "conditional", statement->is_conditional);
+        dpmf_json_bool(json, "private", statement->claim != DPMF_CLAIM_NOT_PRIVATE);
+        dpmf_json_bool(json, "conditional", statement->claim == DPMF_CLAIM_CONDITIONAL);
+        privacy_claim_json(json, "claim", statement->claim, statement->assumptions);
         dpmf_json_string(json, "mechanism", statement->mechanism);
         dpmf_json_double(json, "epsilon", statement->epsilon);
         dpmf_json_double(json, "delta", statement->delta);
@@ -135,18 +137,18 @@ static void print_privacy(const struct dpmf_statement *statement, const struct d
         fputs("NOT VERIFIED: ", stdout);
         terminal_text_print(stdout, error->message);
         putchar('\n');
-    } else if (statement->is_insecure) {
-        puts("NOT PRIVATE: its noise was made from a seed, for tests");
-    } else if (statement->is_research) {
-        puts("NOT PRIVATE: private figures were shown with --research; not to be published");
+    } else if (statement->claim == DPMF_CLAIM_NOT_PRIVATE) {
+        puts(statement->is_insecure
+                 ? "NOT PRIVATE: its noise was made from a seed, for tests"
+                 : "NOT PRIVATE: private figures were shown with --research; not to be published");
     } else {
-        if (statement->is_conditional)
-            fputs("CONDITIONAL on the convergence of a sampler, not proven: ", stdout);
-        printf("epsilon %s, delta %s for each user id, by \"%s\"; see dpmf privacy show\n",
-               text_double(statement->epsilon).text, text_double(statement->delta).text,
-               statement->mechanism);
-        if (statement->catalogue_from_ratings)
-            printf("  %-10s the list of items is NOT COVERED: it was taken from the ratings\n", "");
+        const char *sentence = NULL;
+        printf("%s: epsilon %s, delta %s for each user id, by \"%s\"; see dpmf privacy show\n",
+               privacy_claim_label(statement->claim), text_double(statement->epsilon).text,
+               text_double(statement->delta).text, statement->mechanism);
+        for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1)
+            if (statement->assumptions & bit && dpmf_assumption_name(bit, &sentence))
+                printf("  %-10s it assumes %s\n", "", sentence);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model_use.h"
+#include "privacy_claim.h"
 #include "report.h"
 #include "text.h"
 
@@ -47,14 +48,7 @@ static int read_statement(struct invocation *invocation, struct dpmf_statement *
     struct dpmf_error error = {0};
     int rc = dpmf_release_statement(invocation->operands[0], statement, &error);
     if (rc == 0) {
-        if (statement->catalogue_from_ratings)
-            terminal_warning_print(&invocation->terminal,
-                                   "the list of items was taken from the ratings: that list is not "
-                                   "covered by what is promised");
-        if (statement->is_conditional)
-            terminal_warning_print(&invocation->terminal,
-                                   "CONDITIONAL, not proven: what the release promises holds only "
-                                   "if a sampler had converged");
+        privacy_claim_warn(&invocation->terminal, statement->claim, statement->assumptions);
         return STATUS_DONE;
     }
     bool does_not_hold = rc == DPMF_ERR_PRIVACY_NOT_VERIFIED || rc == DPMF_ERR_MODEL_CORRUPT;

@@ -47,10 +47,9 @@ static void warn_of_statement(struct invocation *invocation) {
         why = "its privacy statement could not be checked: there is not enough memory";
     else if (rc != 0)
         why = "its privacy statement does not hold; dpmf privacy verify tells why";
-    else if (statement.is_insecure)
-        why = "NOT PRIVATE: its noise was made from a seed";
-    else if (statement.is_research)
-        why = "NOT PRIVATE: it was made with --research";
+    else if (statement.claim == DPMF_CLAIM_NOT_PRIVATE)
+        why = statement.is_insecure ? "NOT PRIVATE: its noise was made from a seed"
+                                    : "NOT PRIVATE: it was made with --research";
     if (why != NULL) {
         snprintf(text, sizeof text, "%.*s: %s", DPMF_ERROR_TEXT_MAX, path, why);
         terminal_warning_print(&invocation->terminal, text);

@@ -72,12 +72,20 @@ static char *html_text(const char *text) {
     return html;
 }
 
-/* {"text":"...","statement":{...}}. @return what the caller frees; NULL: no memory */
+/* {"kind":"...","assumptions":["..."],"text":"...","statement":{...}}: the kind is the library's word on the statement, whose own
+ * may be an older version's. @return what the caller frees; NULL: no memory */
 static char *statement_json(const struct page_parts *parts) {
     char *all = NULL;
     size_t n;
+    const char *sentence = NULL;
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
+    dpmf_json_string(json, "kind", dpmf_claim_name(parts->claim));
+    dpmf_json_begin_array(json, "assumptions");
+    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1)
+        if (parts->assumptions & bit && dpmf_assumption_name(bit, &sentence))
+            dpmf_json_string(json, NULL, sentence);
+    dpmf_json_end_array(json);
     dpmf_json_string(json, "text", parts->statement_text);
     dpmf_json_end_object(json);
     const char *text = dpmf_json_text(json, &n);

@@ -20,7 +20,9 @@ struct page_parts {
     size_t release_size;
     const char *items; /* JSON: a list of titles, null where there is none */
     size_t items_size;
-    const char *statement; /* JSON: the privacy statement */
+    enum dpmf_claim claim; /* what may be said of the release */
+    unsigned assumptions;  /* bits of dpmf_assumption */
+    const char *statement; /* JSON: the privacy statement, as it stands in the release */
     const char *statement_text;
 };
 

@@ -17,6 +17,7 @@
 #include "model_use.h"
 #include "options.h"
 #include "page_asset.h"
+#include "privacy_claim.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"
@@ -107,15 +108,12 @@ static int refuse_release(struct invocation *invocation, struct dpmf_error *erro
 }
 
 static int check_stamps(const char *path, const struct dpmf_statement *statement) {
-    if (statement->is_insecure)
-        return terminal_error_print(
-            STATUS_REFUSED, "make the release again without --insecure-noise-seed",
-            "%s: it is stamped NOT PRIVATE: its noise was made from a seed", path);
-    if (statement->is_research)
-        return terminal_error_print(
-            STATUS_REFUSED, "make the release again without --research",
-            "%s: it is stamped NOT PRIVATE: private figures were shown with --research", path);
-    return STATUS_DONE;
+    if (statement->claim != DPMF_CLAIM_NOT_PRIVATE) return STATUS_DONE;
+    return terminal_error_print(STATUS_REFUSED,
+                                statement->is_insecure
+                                    ? "make the release again without --insecure-noise-seed"
+                                    : "make the release again without --research",
+                                "%s: %s", path, privacy_claim_fault(statement));
 }
 
 static int check_release(struct invocation *invocation, struct web_release *release) {
@@ -125,14 +123,9 @@ static int check_release(struct invocation *invocation, struct web_release *rele
                                       &error) != 0)
         return refuse_release(invocation, &error);
     int status = check_stamps(path, &release->statement);
-    if (status == STATUS_DONE && release->statement.catalogue_from_ratings)
-        terminal_warning_print(&invocation->terminal,
-                               "the list of items was taken from the ratings: that list is not "
-                               "covered by what is promised");
-    if (status == STATUS_DONE && release->statement.is_conditional)
-        terminal_warning_print(&invocation->terminal,
-                               "CONDITIONAL, not proven: what the release promises holds only if a "
-                               "sampler had converged; the page says so");
+    if (status == STATUS_DONE)
+        privacy_claim_warn(&invocation->terminal, release->statement.claim,
+                           release->statement.assumptions);
     return status;
 }
 
@@ -262,7 +255,9 @@ int web_release_page(struct invocation *invocation, const struct web_release *re
             command_has(invocation, OPTION_NAME) ? invocation->value[OPTION_NAME] : default_name,
         .release = release->bytes,
         .release_size = release->size,
-        .statement = release->statement.json,
+        .claim = release->statement.claim,
+        .assumptions = release->statement.assumptions,
+        .statement = release->statement.recorded,
         .statement_text = release->statement.text,
     };
     parts.items = dpmf_json_text(release->title_list, &parts.items_size);

@@ -991,10 +991,10 @@ function phi(x) {
 /* What this page reads of a statement, and how each must be; docs/formats/release.md has them all. */
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const isYesOrNo = (value) => typeof value === "boolean";
+const isTexts = (value) => Array.isArray(value) && value.every((text) => typeof text === "string");
 const STATEMENT = {
-    format: (value) => value === 1,
+    format: (value) => value === 1 || value === 2,
     release_id: (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
-    kind: (value) => typeof value === "string",
     mechanism: (value) => typeof value === "string",
     epsilon: (value) => isNumber(value) && value > 0,
     delta: (value) => isNumber(value) && value >= 0 && value < 1,
@@ -1004,7 +1004,7 @@ const STATEMENT = {
     insecure: isYesOrNo,
     research: isYesOrNo,
     catalogue_from_ratings: isYesOrNo,
-    outside: (value) => Array.isArray(value) && value.every((text) => typeof text === "string"),
+    outside: isTexts,
 };
 
 /* JSON, or undefined where it is none. */
@@ -1028,7 +1028,9 @@ function readStatement() {
         throw new Error(`The privacy statement of its release is about another release. ${again}`);
     if (typeof block?.text !== "string" || JSON.stringify(block.statement) !== JSON.stringify(own))
         throw new Error(`Its privacy statement is not that of its release. ${again}`);
-    return { ...own, text: block.text };
+    const { text, kind, assumptions } = block;
+    if (!isTexts(assumptions)) throw new Error(`Its privacy statement has no list of assumptions. ${again}`);
+    return { ...own, text, kind, assumptions };
 }
 
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
@@ -1038,10 +1040,12 @@ const STAMPS = {
     "proven": "",
     "conditional": "CONDITIONAL, NOT PROVEN. What follows would hold only if a sampler had converged, which no run that ends " +
         "can show.",
+    "partial": "PARTIAL, NOT PROVEN. What follows holds only for those who accept what is listed first under what is not promised.",
     "not private": "NOT PRIVATE. This release was made for tests or research. None of what follows is promised.",
 };
 
-/* The worst of what the statement says of itself counts, and a kind that is not known is no promise. */
+/* The kind is what dpmf found when it made the page. The worst of it and of what the statement says of itself counts, and a kind
+ * that is not known is no promise. */
 function stampOf({ kind, insecure, research }) {
     return insecure || research || !Object.hasOwn(STAMPS, kind) ? STAMPS["not private"] : STAMPS[kind];
 }
@@ -1067,8 +1071,7 @@ function showPrivacy(said) {
         `times what it would be had that person never rated anything${oneIn ? `, plus ${oneIn}` : ""}. ` : "") +
         (right >= 90 ? `This ${is} a weak promise, and should not be the only protection of those ratings.` : "");
     const limits = ["What is true of people in general, such as that those who like one title like another: it may be true of you."];
-    if (said.catalogue_from_ratings)
-        limits.push("The list of titles: it was taken from the ratings and shows which titles anyone rated.");
+    limits.unshift(...said.assumptions.map((text) => `It is assumed ${text}.`));
     limits.push(...said.outside.map(sentence));
     limits.push("A page that someone changed: the statement was checked when the page was made, and the page cannot check " +
         "itself. “dpmf privacy verify” checks a release.");

@@ -82,7 +82,7 @@ def make_release(work, dataset, mechanism, epsilon, options):
     delete(path, ledger, ledger + ".lock")
     said = work.dpmf_json("train", dataset.train, "--epsilon", epsilon, "--mechanism", mechanism, "--rating-range",
                           dataset.range, "--catalogue", dataset.catalogue, "--ledger", ledger, "-j", work.threads,
-                          *options, "-o", path)
+                          "--accept-epsilon", *options, "-o", path)
     return path, said[-1]
 
 

@@ -20,6 +20,7 @@ int export_facts_visit(const struct export_task *task, export_fact_take *take, v
     bool has_penalties = info->factor_penalty > 0 || info->bias_penalty > 0;
     const struct export_fact facts[] = {
         {.field = "kind", .kind = EXPORT_TEXT, .text = info->kind},
+        {.field = "claim", .kind = EXPORT_TEXT, .text = dpmf_claim_name(task->claim)},
         {.field = "not_private", .kind = EXPORT_FLAG, .whole = task->mode == OUTPUT_PRIVATE},
         {.field = "dpmf_version", .kind = EXPORT_TEXT, .text = dpmf_version()},
         {.field = "items", .kind = EXPORT_WHOLE, .whole = (int64_t)info->items},

@@ -15,17 +15,22 @@ enum { ROWS_BETWEEN_REPORTS = 1024 };
 
 /* ---- may it be ---------------------------------------------------------------------------------- */
 
-/* Why the rows could say much about someone; NULL when a proof says that they do not. */
+/* Whether it is the statement of this model: what is read twice must be the same. */
+static bool is_of(const struct dpmf_statement *statement, const struct dpmf_model_info *info) {
+    return statement && statement->recorded && info->statement &&
+           strcmp(statement->recorded, info->statement) == 0;
+}
+
+/* Why the rows could say much about someone; NULL when something is promised, which is then said with its kind. */
 static const char *exposure_of(const struct dpmf_model_info *info,
                                const struct dpmf_statement *statement) {
     if (strcmp(info->kind, "release") != 0)
         return "it is a checkpoint: its vectors say much about the people it was trained on";
-    if (!statement || !statement->json || strcmp(statement->json, info->statement) != 0)
-        return "its privacy statement does not hold";
-    if (statement->is_insecure) return "it is stamped NOT PRIVATE: its noise was made from a seed";
-    if (statement->is_research)
-        return "it is stamped NOT PRIVATE: private figures were shown with --research";
-    return NULL;
+    if (!is_of(statement, info)) return "its privacy statement does not hold";
+    if (statement->claim != DPMF_CLAIM_NOT_PRIVATE) return NULL;
+    return statement->is_insecure
+               ? "it is stamped NOT PRIVATE: its noise was made from a seed"
+               : "it is stamped NOT PRIVATE: private figures were shown with --research";
 }
 
 static int check_privacy(struct export_task *task, const struct dpmf_statement *statement,
@@ -33,6 +38,8 @@ static int check_privacy(struct export_task *task, const struct dpmf_statement *
     const char *exposure = exposure_of(&task->info, statement);
     task->mode = exposure ? OUTPUT_PRIVATE : OUTPUT_PUBLIC;
     task->report->is_private = exposure == NULL;
+    task->claim = exposure ? DPMF_CLAIM_NOT_PRIVATE : statement->claim;
+    if (is_of(statement, &task->info)) task->info.statement = statement->json;
     if (exposure && !task->options->not_private) {
         error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", exposure);
         error_hint(error, "--not-private says that you know; to publish vectors, make a release "

@@ -24,6 +24,7 @@ struct export_task {
     const struct dpmf_export_options *options;
     const struct dpmf_run *run;
     const char *output;
+    enum dpmf_claim claim;      /* what may be said of it */
     enum output_mode mode;      /* private, unless it is a release whose statement holds */
     struct export_side side[2]; /* items, and users where they are asked for */
     bool has_users;

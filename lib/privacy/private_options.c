@@ -70,16 +70,48 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
 static int check_delta(const struct dpmf_private_options *options, struct dpmf_error *error) {
     if (!(options->delta > 0) || !(options->delta < 1))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "delta must be between 0 and 1");
-    if (options->declared_users > 0 && options->delta >= 1 / (double)options->declared_users) {
-        int code =
-            error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-                      "delta %g is not below one in %.0f users: one of them might be exposed "
-                      "altogether",
-                      options->delta, (double)options->declared_users);
-        error_hint(error, "use a --delta below %g", 1 / (double)options->declared_users);
+    return 0;
+}
+
+static int refuse_delta(const struct dpmf_private_options *options, struct dpmf_error *error) {
+    const double users = (double)options->declared_users;
+    const char *way_out = "or accept it (accept-delta): the release is then partial, not proven";
+    int code;
+    if (options->delta > DPMF_DELTA_USUAL_MAX) {
+        code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                         "delta %g is above %g: it allows for people whose ratings are published "
+                         "outright",
+                         options->delta, DPMF_DELTA_USUAL_MAX);
+        error_hint(error, "use a smaller delta, %s", way_out);
         return code;
     }
-    return 0;
+    code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                     "delta %g is not below one in %.0f users: one of them might be exposed "
+                     "altogether",
+                     options->delta, users);
+    error_hint(error, "use a delta below %g, %s", 1 / users, way_out);
+    return code;
+}
+
+int private_options_check_accepted(const struct dpmf_private_options *options,
+                                   const struct mechanism *mechanism, struct dpmf_error *error) {
+    const double delta = mechanism->is_conditional ? 0 : options->delta;
+    const unsigned excess = dpmf_privacy_excess(options->epsilon, delta, options->declared_users);
+    if (excess & DPMF_ASSUMES_DELTA && !options->accept_delta) return refuse_delta(options, error);
+    if (!(excess & DPMF_ASSUMES_EPSILON) || options->accept_epsilon) return 0;
+    if (delta == 0)
+        error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                  "epsilon %g is above %d: guesses about a person may be right nearly always",
+                  options->epsilon, DPMF_EPSILON_USUAL_MAX);
+    else
+        error_set(
+            error, DPMF_ERR_PRIVACY_REFUSED,
+            "epsilon %g at delta %g is above mu %g, which is epsilon 20 at delta 1e-5: guesses "
+            "about a person may be right nearly always",
+            options->epsilon, delta, DPMF_MU_USUAL_MAX);
+    error_hint(error, "use a smaller epsilon, or accept it (accept-epsilon): the release is then "
+                      "not proven");
+    return DPMF_ERR_PRIVACY_REFUSED;
 }
 
 /* ---- the sampler ------------------------------------------------------------------------------ */

@@ -11,6 +11,11 @@
 int private_options_check(const struct dpmf_private_options *options,
                           const struct mechanism **mechanism, double *mu, struct dpmf_error *error);
 
+/* Whether a delta or an epsilon beyond what is usual was accepted. A calculator or an audit, which publish nothing, do not ask.
+ * @return 0, or DPMF_ERR_PRIVACY_REFUSED */
+int private_options_check_accepted(const struct dpmf_private_options *options,
+                                   const struct mechanism *mechanism, struct dpmf_error *error);
+
 /* What a sampler is to do, from options that were checked. */
 struct posterior_rule private_options_posterior(const struct dpmf_private_options *options);
 

@@ -25,6 +25,7 @@
 #include "cluster/user_shares.h"
 #include "model/release.h"
 #include "privacy/accountant.h"
+#include "privacy/claim.h"
 #include "privacy/ledger.h"
 #include "privacy/ledger_lock.h"
 #include "privacy/mechanism.h"
@@ -233,6 +234,8 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
         .is_research = options->research,
         .is_insecure = options->has_insecure_seed,
     };
+    self->report->claim = claim_of(&self->statement);
+    self->report->assumptions = claim_assumptions(&self->statement);
     int code = random_from_system(self->statement.id, sizeof self->statement.id, error);
     if (code < 0) return code;
     for (size_t i = 0; i < STATEMENT_ID_BYTES; i++)
@@ -456,10 +459,10 @@ static double now(void) {
 
 static void fill_report(struct private_run *self, double started) {
     struct dpmf_private_report *report = self->report;
-    report->is_conditional = self->mechanism->is_conditional;
-    report->mu = report->is_conditional ? self->mu : statement_mu(&self->statement);
-    report->epsilon = report->is_conditional ? self->options->epsilon
-                                             : accountant_epsilon(report->mu, self->options->delta);
+    const bool is_conditional = self->mechanism->is_conditional;
+    report->mu = is_conditional ? self->mu : statement_mu(&self->statement);
+    report->epsilon = is_conditional ? self->options->epsilon
+                                     : accountant_epsilon(report->mu, self->options->delta);
     report->delta = self->statement.delta;
     report->factors = (uint32_t)self->model.K;
     report->releases = (uint32_t)self->statement.n_releases;
@@ -484,6 +487,7 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     self.memory = self.run->memory ? self.run->memory : host_default_budget();
     self.threads = threads_wanted(self.run);
     int code = private_options_check(options, &self.mechanism, &self.mu, error);
+    if (code == 0) code = private_options_check_accepted(options, self.mechanism, error);
     if (code == 0 && self.mechanism->is_conditional)
         self.posterior = private_options_posterior(options);
     if (code == 0) code = private_input_check(store, error);

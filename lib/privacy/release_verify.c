@@ -13,7 +13,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/release.h"
-#include "privacy/statement.h"
+#include "privacy/claim.h"
+#include "privacy/statement_words.h"
 
 struct checking {
     struct release release;
@@ -141,11 +142,19 @@ static int check_flags(struct checking *checking, struct dpmf_error *error) {
                       "it is stamped NOT PRIVATE: private figures were shown with --research",
                       "make the release again without --research");
     note(checking, "it is not stamped as insecure or as made for research");
-    if (checking->found) {
-        checking->found->catalogue_from_ratings = statement->catalogue_from_ratings;
-        checking->found->is_conditional = statement_is_conditional(statement);
-    }
     return 0;
+}
+
+/* Everything holds; the kind decides whether that is enough. */
+static int check_claim(struct checking *checking, unsigned accepted, struct dpmf_error *error) {
+    struct dpmf_verification *found = checking->found;
+    found->claim = claim_of(checking->statement);
+    found->assumptions = claim_assumptions(checking->statement);
+    if ((found->assumptions & ~accepted) == 0) return 0;
+    error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED,
+              "it adds up, but what it promises is %s, not proven", dpmf_claim_name(found->claim));
+    error_hint(error, "its statement names what it rests on; accept that only if you mean to");
+    return DPMF_ERR_PRIVACY_NOT_VERIFIED;
 }
 
 static int check_statement(struct checking *checking, struct dpmf_error *error) {
@@ -165,12 +174,12 @@ static void free_checking(struct checking *checking) {
 
 /* ---- public ----------------------------------------------------------------------------------- */
 
-int dpmf_release_verify(const char *path, struct dpmf_verification *verification,
+int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verification *verification,
                         struct dpmf_error *error) {
     struct dpmf_error own;
     struct checking checking = {.found = verification};
     if (!error) error = &own;
-    *verification = (struct dpmf_verification){0};
+    *verification = (struct dpmf_verification){.claim = DPMF_CLAIM_NOT_PRIVATE};
     int code = read_file(&checking, path, error);
     if (code == 0) {
         note(&checking, "it holds what a release holds, and nothing else");
@@ -178,10 +187,19 @@ int dpmf_release_verify(const char *path, struct dpmf_verification *verification
         code = check_statement(&checking, error);
     }
     if (code == 0) code = check_flags(&checking, error);
+    if (code == 0) code = check_claim(&checking, accepted, error);
     if (code == DPMF_ERR_MODEL_CORRUPT) error->code = code = DPMF_ERR_PRIVACY_NOT_VERIFIED;
     if (code < 0) error_place(error, path, 0, 0);
     free_checking(&checking);
     return code;
+}
+
+/* What was recorded; of an older version's, what this one would record, so that its kind is what it is called today. */
+static char *present_json(const struct checking *checking) {
+    const char *recorded = checking->release.statement;
+    if (checking->statement->format == STATEMENT_FORMAT) return strdup(recorded);
+    checking->statement->format = 0;
+    return statement_to_json(checking->statement);
 }
 
 /* The statement of what was read, or the reason why not. */
@@ -191,17 +209,18 @@ static int give_statement(struct checking *checking, int code, const char *path,
     if (code == 0) code = check_statement(checking, error);
     if (code == 0) {
         const struct statement *statement = checking->statement;
-        *out = (struct dpmf_statement){.json = checking->release.statement,
+        *out = (struct dpmf_statement){.json = present_json(checking),
+                                       .recorded = checking->release.statement,
                                        .text = statement_to_text(statement),
                                        .epsilon = statement->epsilon,
                                        .delta = statement->delta,
                                        .mechanism = statement->mechanism,
-                                       .is_conditional = statement_is_conditional(statement),
+                                       .claim = claim_of(statement),
+                                       .assumptions = claim_assumptions(statement),
                                        .is_insecure = statement->is_insecure,
-                                       .is_research = statement->is_research,
-                                       .catalogue_from_ratings = statement->catalogue_from_ratings};
+                                       .is_research = statement->is_research};
         checking->release.statement = NULL;
-        if (!out->text) {
+        if (!out->json || !out->text) {
             dpmf_statement_free(out);
             code = error_no_memory(error);
         }
@@ -230,6 +249,7 @@ int dpmf_release_statement_memory(const void *bytes, size_t n, const char *name,
 
 void dpmf_statement_free(struct dpmf_statement *statement) {
     free(statement->json);
+    free(statement->recorded);
     free(statement->text);
     *statement = (struct dpmf_statement){0};
 }

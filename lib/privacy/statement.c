@@ -169,8 +169,6 @@ static int check_claim(const struct statement *statement, struct dpmf_error *err
     if (!(statement->epsilon > 0) || !isfinite(statement->epsilon))
         return refuse(error, "epsilon is not above 0");
     if (!(delta > 0) || !(delta < 1)) return refuse(error, "delta is not between 0 and 1");
-    if (statement->declared_users > 0 && delta * (double)statement->declared_users >= 1)
-        return refuse(error, "delta is not below 1 / the declared number of users");
     if (mu <= accountant_mu(statement->epsilon, delta)) return 0;
     double epsilon = accountant_epsilon(mu, delta);
     if (epsilon <= statement->epsilon) return 0;

@@ -44,6 +44,7 @@ struct statement_figures {
 };
 
 struct statement {
+    uint32_t format;                /* that it was read in; 0: this version's */
     uint8_t id[STATEMENT_ID_BYTES]; /* random */
     const char *mechanism;          /* "residual", "biases", ... */
     double epsilon,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "privacy/claim.h"
 #include "privacy/statement_words.h"
 
 void statement_id_format(const struct statement *statement, char text[STATEMENT_ID_TEXT]) {
@@ -14,9 +15,29 @@ void statement_id_format(const struct statement *statement, char text[STATEMENT_
         snprintf(text + 2 * i, 3, "%02x", statement->id[i]);
 }
 
-static const char *kind_of(const struct statement *statement) {
+/* As 0.1.0 wrote it, which knew no partial ones. Only for holding a statement of that time against its own words. */
+static const char *first_kind(const struct statement *statement) {
     if (statement->is_insecure || statement->is_research) return "not private";
     return statement_is_conditional(statement) ? "conditional" : "proven";
+}
+
+static void put_kind(struct dpmf_json *json, const struct statement *statement) {
+    if (statement->format == STATEMENT_FORMAT_FIRST) {
+        dpmf_json_string(json, "kind", first_kind(statement));
+        return;
+    }
+    const unsigned assumptions = claim_assumptions(statement);
+    dpmf_json_string(json, "kind", dpmf_claim_name(claim_of(statement)));
+    dpmf_json_begin_array(json, "assumptions");
+    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1) {
+        const char *sentence = NULL, *name = dpmf_assumption_name(bit, &sentence);
+        if (!(assumptions & bit)) continue;
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_string(json, "name", name);
+        dpmf_json_string(json, "sentence", sentence);
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
 }
 
 /* What stands in the place of an accountant where nothing was proven for the run that was made. */
@@ -69,7 +90,7 @@ static void put_accountant(struct dpmf_json *json, const struct statement_figure
 
 static void put_claim(struct dpmf_json *json, const struct statement *statement,
                       const struct statement_figures *figures) {
-    dpmf_json_string(json, "kind", kind_of(statement));
+    put_kind(json, statement);
     dpmf_json_string(json, "unit", "one user id with all its ratings");
     dpmf_json_string(json, "adjacency", "add or remove one user");
     dpmf_json_string(json, "mechanism", statement->mechanism);
@@ -174,7 +195,7 @@ char *statement_json_make(const struct statement *statement,
     statement_id_format(statement, id);
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
-    dpmf_json_uint(json, "format", STATEMENT_FORMAT);
+    dpmf_json_uint(json, "format", statement->format > 0 ? statement->format : STATEMENT_FORMAT);
     dpmf_json_string(json, "release_id", id);
     dpmf_json_string(json, "version", statement->version[0] ? statement->version : dpmf_version());
     put_claim(json, statement, figures);

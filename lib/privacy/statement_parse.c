@@ -196,6 +196,9 @@ static bool take_top(struct parsing *parsing, const struct json_token *key,
     struct statement *statement = parsing->statement;
     bool is_flag, taken = take_flag(statement, key, &value, &is_flag);
     if (is_flag) return taken;
+    if (json_equals(key, "format"))
+        return take_u32(&value, &statement->format) &&
+               statement->format >= STATEMENT_FORMAT_FIRST && statement->format <= STATEMENT_FORMAT;
     if (json_equals(key, "release_id")) return take_id(&value, statement);
     if (json_equals(key, "version")) return take_version(&value, statement);
     if (json_equals(key, "mechanism")) return take_mechanism(&value, statement);

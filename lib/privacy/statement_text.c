@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "privacy/accountant.h"
+#include "privacy/claim.h"
 #include "privacy/statement_conditional.h"
 #include "privacy/statement_words.h"
 
@@ -37,16 +38,32 @@ static void put_stamps(struct statement_page *page, const struct statement *stat
     }
 }
 
+/* The kind, and what the promise rests on beside the proof: before anything is promised. */
+static void put_kind(struct statement_page *page, const struct statement *statement) {
+    const unsigned assumptions = claim_assumptions(statement);
+    statement_page_line(page, "kind: %s", dpmf_claim_name(claim_of(statement)));
+    if (assumptions == 0) return;
+    statement_page_line(page, "\nWhat is said below rests on this, which dpmf cannot check:\n");
+    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1) {
+        const char *sentence = NULL;
+        if (assumptions & bit && dpmf_assumption_name(bit, &sentence))
+            statement_page_point(page, "%s.", sentence);
+    }
+}
+
 static const char *promise_heading(const struct statement *statement) {
     if (statement->is_insecure) return "What would be promised if the noise were secret";
     if (statement->is_research) return "What would be promised if nothing else had been shown";
     if (statement->catalogue_from_ratings) return "What is promised, but for the list of items";
-    return "What is promised";
+    return claim_of(statement) == DPMF_CLAIM_PROVEN
+               ? "What is promised"
+               : "What is promised to those who accept the above";
 }
 
 /* Of a file that is stamped NOT PRIVATE nothing is said as if it held. */
 static void put_promise(struct statement_page *page, const struct statement *statement) {
-    const bool holds = !statement->is_insecure && !statement->is_research;
+    const enum dpmf_claim claim = claim_of(statement);
+    const bool holds = claim != DPMF_CLAIM_NOT_PRIVATE;
     statement_page_line(page, "\n%s\n", promise_heading(statement));
     statement_page_say(page, "This release %s (epsilon, delta)-differentially private, with",
                        holds ? "is" : "would be");
@@ -64,9 +81,10 @@ static void put_promise(struct statement_page *page, const struct statement *sta
     if (!holds) return;
     statement_page_say(
         page,
-        "It is proven for the run that was made, on three conditions: that dpmf did what it is "
+        "It is proven for the run that was made, %son three conditions: that dpmf did what it is "
         "written to do, that it was run as recorded here, and that its random numbers "
-        "(ChaCha20 under a key from the operating system) could not be predicted.");
+        "(ChaCha20 under a key from the operating system) could not be predicted.",
+        claim == DPMF_CLAIM_PROVEN ? "" : "given what is listed above, and ");
 }
 
 /* e^epsilon, where it is a number that says anything. */
@@ -91,7 +109,7 @@ static void put_meaning(struct statement_page *page, const struct statement *sta
     /* Telling two outcomes apart: right (1 + total variation) / 2 of the time, and that is delta(0). */
     double right = 50 * (1 + accountant_delta(statement_mu(statement), 0));
     statement_page_line(page, "\nWhat the numbers %s\n",
-                        statement->is_insecure || statement->is_research ? "would mean" : "mean");
+                        claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE ? "would mean" : "mean");
     put_factor(page, statement);
     statement_page_point(
         page,
@@ -200,6 +218,7 @@ char *statement_to_text(const struct statement *statement) {
     statement_page_line(&page, "Privacy statement of release %s", id);
     statement_page_line(&page, "made by dpmf %s",
                         statement->version[0] ? statement->version : dpmf_version());
+    put_kind(&page, statement);
     put_stamps(&page, statement);
     if (statement_is_conditional(statement)) {
         statement_conditional_put(&page, statement, &figures, STATEMENT_PROMISE);

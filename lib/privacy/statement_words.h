@@ -8,7 +8,8 @@
 #include "privacy/statement.h"
 
 enum {
-    STATEMENT_FORMAT = 1,
+    STATEMENT_FORMAT = 2,
+    STATEMENT_FORMAT_FIRST = 1, /* of 0.1.0: without a list of assumptions */
     STATEMENT_ID_TEXT = 2 * STATEMENT_ID_BYTES + 1,
     STATEMENT_MEANINGFUL =
         10, /* epsilon above which a conditional claim says nothing of a finite run */
@@ -21,7 +22,7 @@ enum {
     "that is 0. Whether everyone who asked is in the list, under the id that the ratings have, "   \
     "dpmf cannot know."
 
-/* The statement with these figures, whatever they are. @return text, or NULL without memory */
+/* The statement in its own format with these figures, whatever they are. @return text, or NULL without memory */
 char *statement_json_make(const struct statement *statement,
                           const struct statement_figures *figures);
 

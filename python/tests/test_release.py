@@ -58,6 +58,18 @@ class Releases(FolderTest):
         run_dpmf("privacy", "verify", self.folder / "r.safetensors")
         self.assertNotEqual((self.folder / "r.safetensors").stat().st_mode & 0o777, 0o600)
 
+    def test_what_must_be_accepted(self):
+        for settings, switch in (({"delta": 0.1}, "accept_delta"), ({"delta": 1e-5, "declared_users": 10**6}, "accept_delta"),
+                                 ({"epsilon": 25}, "accept_epsilon"), ({"epsilon": 1e9}, "accept_epsilon")):
+            with self.assertRaisesRegex(dpmf.PrivacyRefused, switch.replace("_", "-")):
+                self.fit(**settings)
+            with self.assertWarnsRegex(dpmf.PrivacyWarning, "the release is partial, not proven: it assumes that so "):
+                model = self.fit(**settings, **{switch: True})
+            self.assertEqual((model.privacy_.kind, model.report_["kind"]), ("partial", "partial"))
+            self.assertEqual(list(model.privacy_.assumptions), [switch.removeprefix("accept_")])
+            self.assertFalse(model.privacy_.is_proven)
+            self.assertIn("partial, not proven", repr(model.privacy_))
+
     def test_the_budget(self):
         self.fit(epsilon=1, ledger_budget=1.2)
         with self.assertRaises(dpmf.BudgetExceeded) as refused:
@@ -134,7 +146,7 @@ class Releases(FolderTest):
         self.assertEqual(quoted.items_.tolist(), odd)
         with self.assertWarnsRegex(dpmf.PrivacyWarning, "exactly the set of rated items"):
             self.fit(catalogue=sorted(set(self.items.tolist())))
-        with self.assertWarnsRegex(dpmf.PrivacyWarning, "taken from the ratings"):
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "partial, not proven: .* made from the ratings"):
             taken = self.fit(catalogue=None, catalogue_from_ratings=True)
         self.assertTrue(taken.privacy_["catalogue_from_ratings"])
 

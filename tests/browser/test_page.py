@@ -92,16 +92,23 @@ class Material:
         metadata, tensors = release_file.made_up_release(compact(said), items, factors, low=low, high=high)
         titles = titles or [f"Title {i + 1}" for i in range(items)]
         url = self.variant(file, release=release_file.release_bytes(metadata, tensors), titles=titles,
-                           statement={"text": "made up", "statement": said})
+                           statement=saying("made up", said))
         return url, metadata, tensors
 
     def stating(self, text, said, **parts):
         """Parts of a page whose release makes this statement: a value, or text for one that is no JSON."""
         metadata = dict(self.metadata, **{"dpmf.statement": said if isinstance(said, str) else compact(said)})
-        return dict(release=release_file.release_bytes(metadata, self.tensors), statement={"text": text, "statement": said}, **parts)
+        return dict(release=release_file.release_bytes(metadata, self.tensors), statement=saying(text, said), **parts)
 
     def clean(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def saying(text, said):
+    """The page's block about a statement, as dpmf writes it."""
+    found = said if isinstance(said, dict) else {}
+    return {"kind": found.get("kind"), "assumptions": [one["sentence"] for one in found.get("assumptions", [])], "text": text,
+            "statement": said}
 
 
 class Listener:
@@ -624,11 +631,12 @@ def test_the_statement_and_its_numbers(page, material):
 
 def test_what_is_not_private_is_called_so(page, material):
     said = json.loads(material.metadata["dpmf.statement"])
-    said.update(kind="not private", insecure=True, catalogue_from_ratings=True, epsilon=30, mu=9.0)
+    said.update(kind="not private", insecure=True, epsilon=30, mu=9.0,
+                assumptions=[{"name": "pigs", "sentence": "that pigs fly"}])
     page.open(material.variant("insecure", **material.stating("NOT PRIVATE", said)))
     assert page.is_shown("#not-private") and page.text("#not-private").startswith("NOT PRIVATE")
     assert "is proven" not in page.text("#promise")
-    assert page.texts("#limits li")[1].startswith("The list of titles")
+    assert page.texts("#limits li")[0] == "It is assumed that pigs fly."
     assert "no bound" in page.text("#figures") and "100 %" in page.text("#figures") and "weak promise" in page.text("#odds")
     for words in [{"insecure": True}, {"research": True}, {"kind": "conditional", "research": True}, {"kind": "constructor"}, {"kind": ""}]:
         said = dict(json.loads(material.metadata["dpmf.statement"]), **words)
@@ -643,6 +651,24 @@ def test_what_is_conditional_is_called_so(page, material):
     page.open(material.variant("conditional", **material.stating("CONDITIONAL", said)))
     assert page.text("#not-private").startswith("CONDITIONAL, NOT PROVEN") and "is proven" not in page.text("#promise")
     assert "73.2 %" in page.text("#figures") and "delta" not in page.text("#figures") and "would be at most 2.72 times" in page.text("#odds")
+
+
+def test_what_is_partial_is_called_so(page, material):
+    release = material.train("ratings.dpr", "titles.csv", "partial.safetensors", "2", "--delta", "0.001", "--accept-delta")
+    page.open("file://" + material.export(release, "titles.csv", "partial", "Partial"))
+    assert page.text("#not-private").startswith("PARTIAL, NOT PROVEN") and "is proven" not in page.text("#promise")
+    assert page.texts("#limits li")[0].startswith("It is assumed that so large a delta is acceptable")
+    assert "kind: partial" in page.text("#statement")
+
+
+def test_the_kind_is_what_dpmf_found(page, material):
+    """Whatever an older release calls itself."""
+    said = json.loads(material.metadata["dpmf.statement"])
+    parts = material.stating("old", said)
+    for kind, stamp in [("partial", "PARTIAL"), ("conditional", "CONDITIONAL"), (None, "NOT PRIVATE")]:
+        parts["statement"]["kind"] = kind
+        page.open(material.variant("judged", **parts))
+        assert said["kind"] == "proven" and page.text("#not-private").startswith(stamp)
 
 
 # ---- one's own file --------------------------------------------------------------------------------------------------
@@ -866,7 +892,7 @@ def hostile_pages(material):
         yield f"{name} of another", material.stating("all is well", said), "is about another release"
     better = json.loads(material.metadata["dpmf.statement"])
     better["epsilon"] = 0.01
-    yield "a better statement", {"statement": {"text": "all is well", "statement": better}}, "privacy statement is not that of its release"
+    yield "a better statement", {"statement": saying("all is well", better)}, "privacy statement is not that of its release"
 
 
 def test_hostile_releases(page, material):

@@ -795,7 +795,7 @@ static int release_showing(void) {
     struct dpmf_error error;
     int code = dpmf_release_statement(release_path, &statement, &error);
     dpmf_statement_free(&statement);
-    return code < 0 ? code : dpmf_release_verify(release_path, &found, &error);
+    return code < 0 ? code : dpmf_release_verify(release_path, 0, &found, &error);
 }
 
 static int evaluate_release(struct dpmf_store *store, const struct dpmf_run *run) {

@@ -377,7 +377,7 @@ static void the_ledger_has_one_entry_a_release(void **state) {
     assert_int_equal(counts[LEDGER_RESERVED], 0);
     assert_int_equal(counts[LEDGER_COMMITTED], 1);
     struct dpmf_verification verification;
-    assert_int_equal(dpmf_release_verify(world->output, &verification, NULL), 0);
+    assert_int_equal(dpmf_release_verify(world->output, 0, &verification, NULL), 0);
     dpmf_store_close(set);
     remove_shards(directory);
 }

@@ -378,7 +378,7 @@ static void test_release(void **state) {
     struct stat status;
     options.trace = world->trace;
     assert_int_equal(make(world, &options, &report, NULL), 0);
-    assert_true(report.is_conditional);
+    assert_true(report.claim == DPMF_CLAIM_CONDITIONAL);
     assert_true(report.epsilon == 2 && report.delta == 0);
     assert_int_equal(report.factors, 3);
     assert_true(report.acceptance > 0.9 && report.acceptance <= 1);
@@ -386,10 +386,10 @@ static void test_release(void **state) {
     assert_int_equal(stat(world->trace, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
 
-    assert_int_equal(dpmf_release_verify(world->output, &found, NULL), 0);
-    assert_true(found.is_conditional);
+    assert_int_equal(dpmf_release_verify(world->output, DPMF_ASSUMES_CONVERGENCE, &found, NULL), 0);
+    assert_true(found.claim == DPMF_CLAIM_CONDITIONAL);
     assert_int_equal(dpmf_release_statement(world->output, &statement, NULL), 0);
-    assert_true(statement.is_conditional);
+    assert_true(statement.claim == DPMF_CLAIM_CONDITIONAL);
     assert_true(statement.epsilon == 2 && statement.delta == 0);
     assert_non_null(strstr(statement.json, "\"kind\":\"conditional\""));
     assert_null(strstr(statement.json, "proven"));
@@ -433,7 +433,7 @@ static void test_same_seed(void **state) {
     assert_true(header < n[0]);
     assert_memory_equal(bytes[0] + header, bytes[1] + header, n[0] - header);
     struct dpmf_verification found;
-    assert_int_equal(dpmf_release_verify(world->output, &found, NULL),
+    assert_int_equal(dpmf_release_verify(world->output, DPMF_ASSUMES_CONVERGENCE, &found, NULL),
                      DPMF_ERR_PRIVACY_NOT_VERIFIED);
 }
 
@@ -508,7 +508,7 @@ static void test_nobody(void **state) {
     assert_int_equal(make(world, &options, &report, NULL), 0);
     assert_int_equal(report.users, 0);
     struct dpmf_verification found;
-    assert_int_equal(dpmf_release_verify(world->output, &found, NULL), 0);
+    assert_int_equal(dpmf_release_verify(world->output, DPMF_ASSUMES_CONVERGENCE, &found, NULL), 0);
     write_ratings(world, -1, -1, 0);
 }
 

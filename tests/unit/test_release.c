@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "checkpoint_make.h"
 #include "model/release_parts.h"
+#include "privacy/statement_words.h"
 #include "release_make.h"
 #include "temp_dir.h"
 
@@ -153,7 +154,7 @@ static int try_verify(const char *bytes, size_t n, struct dpmf_error *error) {
     struct dpmf_verification found;
     *error = (struct dpmf_error){0};
     int fd = open_bytes(bytes, n, path);
-    int code = dpmf_release_verify(path, &found, error);
+    int code = dpmf_release_verify(path, 0, &found, error);
     close(fd);
     assert_int_equal(error->code, code);
     assert_true(code == 0 || (error->hint[0] && strcmp(error->file, path) == 0));
@@ -435,10 +436,10 @@ static void test_other_kinds(void **state) {
     struct dpmf_verification found;
     struct dpmf_error error = {0};
     temp_dir_file(*state, "m.safetensors", path);
-    assert_int_equal(dpmf_release_verify(path, &found, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_release_verify(path, 0, &found, &error), DPMF_ERR_IO_MISSING);
     make_checkpoint(path, 3, 2, 2, 1);
     assert_int_equal(release_read(path, make_stride, 1, &release, &error), DPMF_ERR_MODEL_KIND);
-    assert_int_equal(dpmf_release_verify(path, &found, &error), DPMF_ERR_MODEL_KIND);
+    assert_int_equal(dpmf_release_verify(path, 0, &found, &error), DPMF_ERR_MODEL_KIND);
     assert_int_equal(dpmf_release_statement(path, &statement, &error), DPMF_ERR_MODEL_KIND);
     assert_int_equal(dpmf_release_statement(path, &statement, NULL), DPMF_ERR_MODEL_KIND);
 }
@@ -460,8 +461,9 @@ static void test_verification(void **state) {
         NOT_JSON,
         N
     };
-    static const int expected[N] = {[INSECURE] = 1, [RESEARCH] = 1, [CLAIM] = 1,   [DRAWS] = 1,
-                                    [ITEMS] = 1,    [RANGE] = 1,    [FACTORS] = 1, [NOT_JSON] = 1};
+    static const int expected[N] = {
+        [INSECURE] = 1, [RESEARCH] = 1, [LEAKING] = 1, [CLAIM] = 1,   [DRAWS] = 1,
+        [ITEMS] = 1,    [RANGE] = 1,    [FACTORS] = 1, [NOT_JSON] = 1};
     char path[TEMP_PATH_MAX];
     temp_dir_file(*state, "r.safetensors", path);
     for (enum how how = 0; how < N; how++) {
@@ -480,11 +482,18 @@ static void test_verification(void **state) {
                      how == NOT_JSON ? strdup("{}") : statement_to_json(&statement));
         assert_int_equal(release_write(path, &release, NULL), 0);
         release_free(&release);
-        int code = dpmf_release_verify(path, &found, &error);
+        int code = dpmf_release_verify(path, 0, &found, &error);
         if (code != (expected[how] ? DPMF_ERR_PRIVACY_NOT_VERIFIED : 0))
             fail_msg("case %d: %d %s", (int)how, code, error.message);
-        assert_int_equal(found.catalogue_from_ratings, how == LEAKING);
         assert_int_equal(error.code, code);
+        assert_int_equal(found.assumptions, how == LEAKING ? DPMF_ASSUMES_CATALOGUE : 0);
+        assert_int_equal(found.claim, how == LEAKING  ? DPMF_CLAIM_PARTIAL
+                                      : expected[how] ? DPMF_CLAIM_NOT_PRIVATE
+                                                      : DPMF_CLAIM_PROVEN);
+        if (how == LEAKING) /* those who accept it have to say so, and nothing else does */
+            for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1)
+                assert_int_equal(dpmf_release_verify(path, bit, &found, NULL),
+                                 bit == DPMF_ASSUMES_CATALOGUE ? 0 : DPMF_ERR_PRIVACY_NOT_VERIFIED);
         code = dpmf_release_statement(path, &shown, &error);
         assert_int_equal(code == 0, how <= LEAKING);
         if (code == 0) {
@@ -660,6 +669,9 @@ static void test_fixtures(void **state) {
     statement.catalogue_from_ratings = statement.is_personalised = true;
     statement.declared_users = 1000;
     keep_fixture(*state, "biases.safetensors", 0, &statement);
+    /* As 0.1.0 wrote it: it calls itself proven, and is not. */
+    statement.format = STATEMENT_FORMAT_FIRST;
+    keep_fixture(*state, "biases_format_1.safetensors", 0, &statement);
 }
 
 int main(void) {

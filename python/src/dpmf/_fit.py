@@ -22,14 +22,15 @@ from ._run import Epoch, Run
 from ._values import (Struct, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
                       whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
+from .statement import PrivacyStatement
 from .user import Shelf
 
 # What has no meaning in the other kind of run.
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
               "patience", "solver")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
-                "user_privacy", "declared_users", "population", "ledger", "ledger_budget",
-                "insecure_noise_seed")
+                "user_privacy", "declared_users", "accept_delta", "accept_epsilon", "population",
+                "ledger", "ledger_budget", "insecure_noise_seed")
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
                 "stopped_early", "tiles_on_disk", "kernels")
@@ -136,7 +137,8 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
     low, high = pair("rating_range", parameters["rating_range"])
     options.put("range_min", low)
     options.put("range_max", high)
-    options.put("catalogue_from_ratings", bool(parameters["catalogue_from_ratings"]))
+    for name in ("catalogue_from_ratings", "accept_delta", "accept_epsilon"):
+        options.put(name, bool(parameters[name]))
     options.put("mechanism", text_bytes("mechanism", parameters["mechanism"]))
     for name, write in (("catalogue", _tables.write_catalogue),
                         ("item_features", _tables.write_features),
@@ -202,15 +204,12 @@ def _tell_before_spending(report: Any) -> None:
         time.sleep(SECONDS_TO_INTERRUPT)
 
 
-def _tell(parameters: dict[str, Any], file: ModelFile) -> None:
-    if parameters["catalogue_from_ratings"]:
-        warn("the release shows which items anyone has rated: the catalogue was taken from the "
-             "ratings", PrivacyWarning)
-    if not file.statement.is_private:
+def _tell(statement: PrivacyStatement) -> None:
+    if not statement.is_private:
         warn("NOT PRIVATE: the noise came from a seed; for tests only", PrivacyWarning)
-    elif not file.statement.is_proven:
-        warn("what the release promises is conditional on the convergence of a sampler, and not "
-             "proven", PrivacyWarning)
+        return
+    for sentence in statement.assumptions.values():
+        warn(f"the release is {statement.kind}, not proven: it assumes {sentence}", PrivacyWarning)
 
 
 def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
@@ -234,6 +233,6 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     file.name = "the release"
     # The store is let go of here: a release has nothing to do with anyone's ratings.
     fitted = Fitted(file, items_are_texts=store.items_are_texts)
-    fitted.report = plain(report[0], PRIVATE_REPORT)
-    _tell(parameters, file)
+    fitted.report = {**plain(report[0], PRIVATE_REPORT), "kind": file.statement.kind}
+    _tell(file.statement)
     return fitted

@@ -81,9 +81,13 @@ class Model:
     solver : str, optional
         "sgd", or the name of a sampler that the library has.
     catalogue_from_ratings : bool
-        In place of a catalogue: shows which items anyone rated, and is recorded in the release.
+        In place of a catalogue: shows which items anyone rated; the release is then partial, not
+        proven.
     declared_users : int, optional
         How many users there are, if that is public: delta is checked against it.
+    accept_delta, accept_epsilon : bool
+        Allow a delta above 1e-4 or not below one over the declared users, or a mu above 3.45, which
+        is epsilon 20 at delta 1e-5. The release is then partial, not proven.
     insecure_noise_seed : int, optional
         For tests: the noise is predictable, and the file is marked NOT PRIVATE.
 
@@ -127,6 +131,8 @@ class Model:
         solver: Optional[str] = None,
         catalogue_from_ratings: bool = False,
         declared_users: Optional[int] = None,
+        accept_delta: bool = False,
+        accept_epsilon: bool = False,
         ledger_budget: Optional[float] = None,
         insecure_noise_seed: Optional[int] = None,
     ) -> None:
@@ -153,6 +159,8 @@ class Model:
         self.solver = solver
         self.catalogue_from_ratings = catalogue_from_ratings
         self.declared_users = declared_users
+        self.accept_delta = accept_delta
+        self.accept_epsilon = accept_epsilon
         self.ledger_budget = ledger_budget
         self.insecure_noise_seed = insecure_noise_seed
 
@@ -610,7 +618,7 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
         statement = file.statement
         model.set_params(epsilon=statement["epsilon"], mechanism=statement["mechanism"],
                          rating_range=(float(info.min), float(info.max)))
-        if statement.is_proven:  # else there is no delta
+        if statement["delta"]:  # a conditional one has none
             model.set_params(delta=statement["delta"])
     elif not file.is_release:
         model.set_params(n_factors=int(info.factors), n_epochs=int(info.epochs),

@@ -31,14 +31,24 @@ class PrivacyStatement(dict[str, Any]):
             lib.dpmf_statement_free(statement)
 
     @property
+    def kind(self) -> str:
+        """What may be claimed: "proven", "conditional", "partial" or "not private"."""
+        return str(self["kind"])
+
+    @property
+    def assumptions(self) -> dict[str, str]:
+        """What the promise rests on beside the proof: a name and a sentence each."""
+        return {one["name"]: one["sentence"] for one in self["assumptions"]}
+
+    @property
     def is_private(self) -> bool:
         """False for a file that was made for tests or research: it must not be published."""
-        return self.get("kind") in ("proven", "conditional")
+        return self.kind in ("proven", "conditional", "partial")
 
     @property
     def is_proven(self) -> bool:
-        """False, too, where the promise depends on a sampler having converged."""
-        return self.get("kind") == "proven"
+        """False, too, where the promise rests on something that dpmf cannot check."""
+        return self.kind == "proven"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PrivacyStatement, (dict(self), self.text)
@@ -47,10 +57,11 @@ class PrivacyStatement(dict[str, Any]):
         if not self.is_private:
             return "<PrivacyStatement: NOT PRIVATE>"
         promise = f"epsilon {self['epsilon']:g}"
-        if self.is_proven:
-            promise += f" at delta {self['delta']:g} for every user"
-        else:
-            promise += " for every user, conditional on convergence, not proven"
+        if self["delta"]:
+            promise += f" at delta {self['delta']:g}"
+        promise += " for every user"
+        if not self.is_proven:
+            promise += f", {self.kind}, not proven"
         return f"<PrivacyStatement: {promise}, {self['mechanism']}>"
 
     def __str__(self) -> str:

@@ -1,0 +1,26 @@
+# A delta or an epsilon beyond what is usual is refused, and partial when it is accepted.
+dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
+mechanism=biases
+try() {
+    echo "$*"
+    dpmf train -q r.dpr --mechanism $mechanism --rating-range 1:5 --catalogue items.csv --ledger l --json -o x.safetensors "$@" 2>errors |
+        grep -o '"kind":"[a-z]*","assumptions":[^]]*]'
+    echo "status ${PIPESTATUS[0]}"
+    cat errors
+}
+try --epsilon 1 --delta 1e-4
+try --epsilon 1 --delta 1.01e-4
+try --epsilon 1 --delta 1e-3 --accept-epsilon
+try --epsilon 1 --delta 1e-3 --accept-delta
+try --epsilon 1 --declared-users 100000
+try --epsilon 1 --declared-users 100000 --accept-delta
+try --epsilon 20
+try --epsilon 21
+try --epsilon 21 --accept-delta
+try --epsilon 21 --accept-epsilon
+try --epsilon 5 --delta 0.4 --accept-delta
+try --epsilon 1e9 --delta 0.9 --accept-delta --accept-epsilon
+mechanism=posterior
+try --epochs 3 --epsilon 20.5
+try --epochs 3 --epsilon 20.5 --accept-epsilon
+dpmf train r.dpr --accept-delta -o y
