@@ -30,6 +30,8 @@ static struct page_parts parts_of(const char *page) {
                                .release_size = 7,
                                .items = "[\"One\",null]",
                                .items_size = 12,
+                               .claim = DPMF_CLAIM_PARTIAL,
+                               .assumptions = DPMF_ASSUMES_CATALOGUE,
                                .statement = "{\"epsilon\":1}",
                                .statement_text = "Epsilon is 1."};
 }
@@ -53,12 +55,13 @@ static void test_whole(void **state) {
     struct page_parts parts = parts_of(outline);
     char *bytes = make(&parts);
     assert_string_equal(
-        bytes,
-        META "<title>Name</title>\n"
-             "A<script type=\"application/json\" id=\"dpmf-items\">[\"One\",null]</script>"
-             "B<script type=\"application/octet-stream\" id=\"dpmf-release\">cmVsZWFzZQ==</script>"
-             "C<script type=\"application/json\" id=\"dpmf-statement\">{\"text\":\"Epsilon is 1.\","
-             "\"statement\":{\"epsilon\":1}}</script>D");
+        bytes, META
+        "<title>Name</title>\n"
+        "A<script type=\"application/json\" id=\"dpmf-items\">[\"One\",null]</script>"
+        "B<script type=\"application/octet-stream\" id=\"dpmf-release\">cmVsZWFzZQ==</script>"
+        "C<script type=\"application/json\" id=\"dpmf-statement\">{\"kind\":\"partial\","
+        "\"assumptions\":[\"that anyone may know which items were rated: the catalogue was made "
+        "from the ratings\"],\"text\":\"Epsilon is 1.\",\"statement\":{\"epsilon\":1}}</script>D");
     free(bytes);
 }
 

@@ -78,8 +78,9 @@ static int end_world(void **state) {
 }
 
 static struct dpmf_store *open_ratings(const struct world *world) {
+    const struct dpmf_input_options options = {.by_record = true};
     struct dpmf_store *store;
-    assert_int_equal(dpmf_store_open(world->ratings, NULL, NULL, &store, NULL), 0);
+    assert_int_equal(dpmf_store_open(world->ratings, &options, NULL, &store, NULL), 0);
     return store;
 }
 
