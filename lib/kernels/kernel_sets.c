@@ -55,7 +55,7 @@ static void sse_restore_denormals(unsigned state) { _mm_setcsr(state); }
 static const struct kernel_set avx2_set = {
     .name = "avx2",
     .description = "AVX2 with FMA, eight floats at a time",
-    .by_default = true,
+    .is_preferred = set_always,
     .is_supported = set_has_avx2,
     .padded_k = set_padded_by_8,
     .stride = row_stride,
@@ -74,15 +74,16 @@ static const struct kernel_set avx2_set = {
 #endif
 
 #ifdef DPMF_KERNELS_AVX512
-/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter rows on. */
+/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter rows on. Not so where vectors
+ * are halved; but without caches to go by, nothing of the machine counts. */
 static uint32_t avx512_lanes(size_t k, const struct host_caches *caches) {
-    return lanes_up_to(128, k, caches);
+    return lanes_up_to(caches && !set_prefers_avx512() ? 768 : 128, k, caches);
 }
 
 static const struct kernel_set avx512_set = {
     .name = "avx512",
     .description = "AVX-512, sixteen floats at a time",
-    .by_default = true,
+    .is_preferred = set_prefers_avx512,
     .is_supported = set_has_avx512,
     .padded_k = set_padded_by_16,
     .stride = row_stride,
@@ -116,7 +117,7 @@ static void fpcr_restore_denormals(unsigned state) {
 static const struct kernel_set neon_set = {
     .name = "neon",
     .description = "NEON, four floats at a time",
-    .by_default = true,
+    .is_preferred = set_always,
     .is_supported = set_always,
     .padded_k = set_padded_by_8,
     .stride = row_stride,
@@ -139,7 +140,7 @@ static const struct kernel_set neon_set = {
 static const struct kernel_set ref_set = {
     .name = "ref",
     .description = "the reference in plain C, for any machine",
-    .by_default = true,
+    .is_preferred = set_always,
     .is_supported = set_always,
     .padded_k = set_padded_by_1,
     .stride = row_stride,
@@ -177,7 +178,7 @@ const struct kernel_set *kernel_set_choose(const char *name) {
     if (!name) name = getenv("DPMF_KERNELS");
     const bool any = !name || !*name;
     for (size_t i = 0; i < SETS; i++)
-        if ((any ? sets[i]->by_default : strcmp(sets[i]->name, name) == 0) &&
+        if ((any ? sets[i]->is_preferred() : strcmp(sets[i]->name, name) == 0) &&
             sets[i]->is_supported())
             return sets[i];
     return NULL;

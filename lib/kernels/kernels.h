@@ -59,9 +59,9 @@ typedef double kernel_sgd_tile(const struct kernel_step *step, const struct kern
 
 struct kernel_set {
     const char *name;        /* "ref", "avx2", "avx512", "neon" */
-    const char *description; /* one line, for doctor; says "untested" where it is */
-    bool by_default;         /* may be chosen without being asked for */
+    const char *description; /* one line, for doctor */
     bool (*is_supported)(void);
+    bool (*is_preferred)(void); /* to those after it in the table, when nobody asks for one */
 
     /* How rows are laid out: the columns to store for k, whole vectors; the floats from row to row,
      * aligned, and never a multiple of 4 KiB apart. */

@@ -11,32 +11,31 @@
 #include "kernels/set_traits.h"
 
 #ifdef DPMF_KERNELS_AVX512
-static const struct score_kernels avx512_kernels = {"avx512",
-                                                    true,
-                                                    set_has_avx512,
-                                                    set_padded_by_16,
-                                                    row_stride,
-                                                    kernel_avx512_dot,
-                                                    kernel_avx512_scores};
+static const struct score_kernels avx512_kernels = {
+    "avx512",   set_prefers_avx512, set_has_avx512,      set_padded_by_16,
+    row_stride, kernel_avx512_dot,  kernel_avx512_scores};
 #endif
 
 #ifdef DPMF_KERNELS_AVX2
 static const struct score_kernels avx2_kernels = {
-    "avx2", true, set_has_avx2, set_padded_by_8, row_stride, kernel_avx2_dot, kernel_avx2_scores};
+    "avx2",     set_always,      set_has_avx2,      set_padded_by_8,
+    row_stride, kernel_avx2_dot, kernel_avx2_scores};
 #endif
 
 #ifdef DPMF_KERNELS_NEON
 static const struct score_kernels neon_kernels = {
-    "neon", true, set_always, set_padded_by_8, row_stride, kernel_neon_dot, kernel_neon_scores};
+    "neon",     set_always,      set_always,        set_padded_by_8,
+    row_stride, kernel_neon_dot, kernel_neon_scores};
 #endif
 
 #ifdef __wasm_simd128__
 static const struct score_kernels wasm_kernels = {
-    "wasm", true, set_always, set_padded_by_8, row_stride, kernel_wasm_dot, kernel_wasm_scores};
+    "wasm",     set_always,      set_always,        set_padded_by_8,
+    row_stride, kernel_wasm_dot, kernel_wasm_scores};
 #endif
 
 static const struct score_kernels ref_kernels = {
-    "ref", true, set_always, set_padded_by_1, row_stride, kernel_ref_dot, kernel_ref_scores};
+    "ref", set_always, set_always, set_padded_by_1, row_stride, kernel_ref_dot, kernel_ref_scores};
 
 static const struct score_kernels *const all[] = {
 #ifdef DPMF_KERNELS_AVX512
@@ -71,7 +70,8 @@ const struct score_kernels *score_kernels_choose(const char *name) {
     if (!name) name = asked_for();
     const bool any = !name || !*name;
     for (size_t i = 0; i < ALL; i++)
-        if ((any ? all[i]->by_default : strcmp(all[i]->name, name) == 0) && all[i]->is_supported())
+        if ((any ? all[i]->is_preferred() : strcmp(all[i]->name, name) == 0) &&
+            all[i]->is_supported())
             return all[i];
     return NULL;
 }

@@ -10,7 +10,7 @@
 /* As in struct kernel_set. */
 struct score_kernels {
     const char *name;
-    bool by_default;
+    bool (*is_preferred)(void);
     bool (*is_supported)(void);
     size_t (*padded_k)(size_t k);
     size_t (*stride)(size_t k);
