@@ -1,4 +1,6 @@
 """The peers' adapters against programs that print what the peers print, and ratings under the real sets' names."""
+import importlib
+import importlib.util
 import json
 import os
 
@@ -54,6 +56,54 @@ class PeersTest(Scratch):
                 for name, text in (("one", "exit 1"), ("two", "exit 2"), ("same", "exit 1"))]
         self.assertNotEqual(keys[0], keys[1])
         self.assertEqual(keys[0], keys[2])
+
+    def test_libmf_with_its_defaults(self):
+        train = self.script("mf-train", 'echo "$@" >"$(dirname "$0")/asked"; echo model >"${@: -1}"')
+        peer = peers.find_all(self.work(LIBMF=train))[0][0]
+        files = {"train": "a.txt", "test": "b.txt", "ratings": 10}
+        with self.assertRaisesRegex(Failure, "mf-predict"):
+            peer.run_with_defaults(self.work(), files, 2)
+        self.script("mf-predict", '[[ $1 == b.txt && -s $2 ]] && echo predicted >"$3" && echo "RMSE = 0.8765"')
+        found = peer.run_with_defaults(self.work(), files, 2)
+        self.assertEqual(found["rmse"], 0.8765)
+        self.assertGreater(found["seconds"], 0)
+        asked = (self.folder / "asked").read_text().split()
+        self.assertEqual((asked[:3], len(asked)), (["-s", "2", "a.txt"], 4))  # and a model: nothing else is asked for
+
+    def test_graphchi_with_its_defaults(self):
+        (self.folder / "conf").mkdir()
+        (self.folder / "conf" / "graphchi.cnf").write_text("")
+        line = "  0.7) Iteration:   3 Training RMSE:    0.9963  Validation  RMSE:  0.968071"
+        sgd = self.script("sgd", f'[[ ! -e ${{1#--training=}}.shard && ! "$*" =~ --D ]] && echo "{line}"')
+        work = self.work(GRAPHCHI=sgd)
+        peer = next(p for p in peers.find_all(work)[0] if p.name == "GraphChi")
+        for name in ("train.mm", "train.mm.shard"):  # of an earlier run
+            (self.folder / name).write_text("")
+        files = {"train": str(self.folder / "train.mm"), "test": "t", "low": 1, "high": 5}
+        self.assertEqual(peer.run_with_defaults(work, files, 2)["rmse"], 0.968071)
+        self.assertTrue((self.folder / "train.mm").exists())
+
+    def test_python_packages(self):
+        """A package is found with its version, in the Python that is named; one that cannot be loaded is absent."""
+        packages = self.folder / "packages"
+        packages.mkdir()
+        (packages / "cmfrec.py").write_text('__version__ = "7.8"\n')
+        (packages / "lenskit.py").write_text("import no_such_module\n")
+        python = self.script("python", f'PYTHONPATH="{packages}" exec /usr/bin/python3 "$@"')
+        found, absent = peers.find_all(self.work(PEER_PYTHON=python, PATH="/usr/bin:/bin"))
+        peer = next(p for p in found if p.name == "cmfrec CMF")
+        self.assertIn("version 7.8", peer.description)
+        self.assertEqual(peer.python, python)
+        if not importlib.util.find_spec("lenskit"):
+            self.assertIn("LensKit ALS", [name for name, _ in absent])
+
+    def test_every_adapter_is_whole(self):
+        for name in peers.ADAPTERS:
+            adapter = importlib.import_module(f"peers.{name}")
+            self.assertTrue(adapter.NAME and adapter.HOW)
+            self.assertTrue(callable(adapter.find) and callable(adapter.convert))
+            self.assertEqual(bool(adapter.SHAPES), hasattr(adapter, "run"), name)
+            self.assertTrue(not adapter.SHAPES or callable(adapter.memory_needed))
 
     def test_prototype(self):
         line = json.dumps({"k": 8, "solver": "sgd", "updates_per_second": 5e6})

@@ -71,11 +71,11 @@ class FailureTest(Scratch):
 class TinyTest(Scratch):
     def test_from_ratings_to_documents(self):
         run = subprocess.run([sys.executable, PAPER / "paper.py", DPMF, "--scale", "tiny", "--out", self.out, "--only",
-                              "15,20,25,30"], capture_output=True, text=True)
+                              "15,20,25,30,70"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
         found = json.loads((self.out / "report.json").read_text())
         self.assertEqual(found["failed"], [])
-        self.assertEqual([s["name"][:2] for s in found["sections"]], ["15", "20", "25", "30"])
+        self.assertEqual([s["name"][:2] for s in found["sections"]], ["15", "20", "25", "30", "70"])
         self.assertTrue(all(d["label"].startswith("synthetic") for d in found["datasets"]))
         self.assertIn("LIBMF", [p["name"] for p in found["absent"]])
         for section in found["sections"]:

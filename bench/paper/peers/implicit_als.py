@@ -3,21 +3,18 @@ pass over all ratings is an iteration), its error is not.
 """
 import sys
 
-from peers.in_python import find_package, run_program
-from peers.rating_text import numbered
+from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)
 
 NAME = "implicit ALS"
 HOW = "the Python package implicit (PEER_PYTHON names a Python that has it)"
 SHAPES = ("netflix", "yahoo", "movielens")
 HAS_ERROR = False
 
+run_with_defaults = run_defaults("implicit")
+
 
 def find(work):
     return find_package(work, sys.modules[__name__], "implicit", "alternating least squares for implicit feedback")
-
-
-def convert(work, _peer, dataset):
-    return numbered(work, dataset)
 
 
 def memory_needed(files, k):

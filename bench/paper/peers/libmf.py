@@ -4,6 +4,7 @@ It prints a line when an iteration is done. Times are from line to line, so read
 which take longer than many iterations, do not count; the first iteration, which includes the reading, is left out.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,21 @@ def convert(work, _peer, dataset):
 
 def memory_needed(files, k):
     return 4 * k * (files["users"] + files["items"]) + 28 * files["ratings"]
+
+
+def run_with_defaults(work, peer, files, threads):
+    """Its defaults: 8 factors, 20 iterations. mf-predict, built beside mf-train, computes the error."""
+    predict = os.path.join(os.path.dirname(peer.program), "mf-predict")
+    if not os.access(predict, os.X_OK):
+        raise Failure(f"{os.path.dirname(peer.program)} has no mf-predict, which LIBMF's make builds")
+    model, out = work.temporary("libmf.model"), work.temporary("libmf.predicted")
+    seconds = work.run([peer.program, "-s", threads, files["train"], model]).seconds
+    found = re.search(r"RMSE = ([0-9.]+)", work.run([predict, files["test"], model, out]).stdout)
+    if not found:
+        raise Failure("mf-predict printed no RMSE")
+    for path in (model, out):
+        os.unlink(path)
+    return {"seconds": seconds, "rmse": float(found[1])}
 
 
 def run(work, peer, files, k, epochs, threads, validate):

@@ -2,21 +2,18 @@
 timed, and its error measured once."""
 import sys
 
-from peers.in_python import find_package, run_program
-from peers.rating_text import numbered
+from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)
 
 NAME = "Spark ALS"
 HOW = "the Python package pyspark and a Java (PEER_PYTHON names a Python that has it)"
 SHAPES = ("netflix", "yahoo", "movielens")
 HAS_ERROR = True
 
+run_with_defaults = run_defaults("pyspark")
+
 
 def find(work):
     return find_package(work, sys.modules[__name__], "pyspark", "alternating least squares of MLlib, local mode")
-
-
-def convert(work, _peer, dataset):
-    return numbered(work, dataset)
 
 
 def memory_needed(files, k):

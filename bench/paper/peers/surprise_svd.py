@@ -1,22 +1,18 @@
 """Surprise's SVD: stochastic gradient descent with biases in compiled Python, one thread."""
 import sys
 
-from peers.in_python import find_package, run_program
-from peers.rating_text import numbered
+from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)
 
 NAME = "Surprise SVD"
 HOW = "the Python package scikit-surprise (PEER_PYTHON names a Python that has it)"
 SHAPES = ("netflix", "yahoo", "movielens")
 HAS_ERROR = True
 
+run_with_defaults = run_defaults("surprise")
+
 
 def find(work):
     return find_package(work, sys.modules[__name__], "surprise", "SVD, one thread")
-
-
-def convert(work, _peer, dataset):
-    low, high = dataset.range.split(":")
-    return {**numbered(work, dataset), "low": float(low), "high": float(high)}
 
 
 def memory_needed(files, k):
