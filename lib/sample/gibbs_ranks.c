@@ -17,7 +17,8 @@ static uint64_t rows_of_piece(size_t k) {
     return rows > 0 ? rows : 1;
 }
 
-uint64_t gibbs_ranks_bytes(size_t k) {
+uint64_t gibbs_ranks_bytes(const struct dpmf_cluster *cluster, size_t k) {
+    if (!cluster) return 0;
     return 2 * rows_of_piece(k) * gibbs_sums_size(k) * sizeof(double);
 }
 
@@ -101,6 +102,7 @@ static int draw_pieces(struct gibbs *gibbs, const struct gibbs_side *side,
 int gibbs_ranks_draw_items(struct gibbs *gibbs, const struct gibbs_side *side,
                            const struct chain_key *key, const struct dpmf_cluster *cluster,
                            bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    if (!cluster) return gibbs_sweep(gibbs, side, key, should_stop, self, error);
     const size_t ranks = (size_t)cluster_size(cluster), k = gibbs_factors(gibbs);
     const uint64_t most = rows_of_piece(k);
     struct piece piece = {

@@ -346,13 +346,9 @@ double langevin_squared_error(const struct langevin *langevin, double squared_er
 }
 
 void langevin_draw_precisions(struct langevin *langevin, double squared_error) {
-    const struct factors *factors = langevin->source.factors;
-    struct precisions *precisions = &langevin->precisions;
-    precisions_draw_side(precisions, PRECISIONS_USERS, langevin->n_users, langevin->users.squares,
-                         &langevin->key);
-    precisions_draw_side(precisions, PRECISIONS_ITEMS, factors->items.n, langevin->items.squares,
-                         &langevin->key);
-    precisions_draw_noise(precisions, langevin->n_ratings, squared_error, &langevin->key);
+    precisions_draw(&langevin->precisions, langevin->n_ratings, squared_error, langevin->n_users,
+                    langevin->users.squares, langevin->source.factors->items.n,
+                    langevin->items.squares, &langevin->key);
 }
 
 struct precisions *langevin_precisions(struct langevin *langevin) {

@@ -181,27 +181,6 @@ static void join_row(const struct posterior_mean *mean, int side, uint64_t row, 
     }
 }
 
-/* `order` says which row comes when; NULL: they come as they are. */
-static int put_side(const struct posterior_mean *mean, int side, double unit, const uint32_t *order,
-                    struct checkpoint_draft *draft, struct dpmf_error *error) {
-    const size_t width = mean->kept * (mean->k + POSTERIOR_MEAN_MORE);
-    const uint64_t piece = row_store_piece(width);
-    float *rows = memory_alloc((size_t)piece, width * sizeof(float));
-    float *biases = memory_alloc((size_t)piece, sizeof(float));
-    int code = rows && biases ? 0 : error_no_memory(error);
-    for (uint64_t first = 0; first < mean->n[side] && code == 0; first += piece) {
-        uint64_t n = mean->n[side] - first < piece ? mean->n[side] - first : piece;
-        for (uint64_t i = 0; i < n; i++)
-            join_row(mean, side, order ? order[first + i] : first + i, unit, rows + i * width,
-                     &biases[i]);
-        code = checkpoint_draft_put_rows(draft, side == 0 ? CHECKPOINT_USERS : CHECKPOINT_ITEMS,
-                                         first, n, rows, width, biases, error);
-    }
-    free(rows);
-    free(biases);
-    return code;
-}
-
 /* How a new user is fitted: the vector's prior is N(0, I), and a penalty is a prior's precision over the ratings'. */
 static void tell_penalties(struct checkpoint_state *state, double noise, double user_bias) {
     state->noise_precision = noise;
@@ -215,69 +194,25 @@ static void tell_samples(const struct posterior_mean *mean, struct checkpoint_st
     tell_penalties(state, mean->noise / mean->kept, mean->bias / mean->kept);
 }
 
-int posterior_mean_write(const struct posterior_mean *mean, const char *path,
-                         const struct factors *like, struct checkpoint_state *state,
-                         const char *provenance, struct dpmf_error *error) {
-    struct factors shape = *like; /* looked at, and never freed */
-    struct checkpoint_draft *draft = NULL;
-    const double unit = factors_unit(like->min, like->max);
-    if (mean->kept == 0) return error_set(error, DPMF_ERR_BASE_BUG, "there is no sample");
-    tell_samples(mean, state);
-    shape.k = state->samples * state->sample_factors;
-    int code = checkpoint_draft_open(&draft, path, &shape, false, provenance, error);
-    if (code == 0) code = checkpoint_draft_put_ids(draft, error);
-    if (code == 0) code = put_side(mean, 0, unit, NULL, draft, error);
-    if (code == 0) code = put_side(mean, 1, unit, NULL, draft, error);
-    if (code == 0) return checkpoint_draft_commit(draft, state, error);
-    checkpoint_draft_abandon(draft);
-    return code;
-}
-
 struct joining {
     const struct posterior_mean *mean;
     double unit;
-    size_t width;
 };
 
-static void join_users(void *self, uint64_t first, uint64_t n, float *rows, float *biases) {
+static void make_row(void *self, enum checkpoint_side side, uint64_t row, float *to, float *bias) {
     const struct joining *joining = self;
-    for (uint64_t i = 0; i < n; i++)
-        join_row(joining->mean, 0, first + i, joining->unit, rows + i * joining->width, &biases[i]);
+    join_row(joining->mean, side == CHECKPOINT_ITEMS, row, joining->unit, to, bias);
 }
 
-static int put_items(const struct posterior_mean *mean, double unit, const struct tiling *tiling,
-                     struct checkpoint_draft *draft, struct dpmf_error *error) {
-    uint32_t *order = rank_share_rows_by_place(tiling, mean->n[1]);
-    int code = order ? put_side(mean, 1, unit, order, draft, error) : error_no_memory(error);
-    free(order);
-    return code;
-}
-
-int posterior_mean_write_ranks(const struct posterior_mean *mean, const char *path,
-                               const struct rank_share *share, const struct tiling *tiling,
-                               struct checkpoint_state *state, const char *provenance,
-                               struct dpmf_error *error) {
-    struct factors shape = share->file; /* looked at, and never freed */
-    struct checkpoint_draft *draft = NULL;
-    const bool first = cluster_rank(share->cluster) == 0;
-    struct joining joining = {mean, factors_unit(shape.min, shape.max), 0};
+int posterior_mean_write(const struct posterior_mean *mean, const char *path,
+                         const struct rank_share *share, const struct factors *like,
+                         const struct tiling *tiling, struct checkpoint_state *state,
+                         const char *provenance, struct dpmf_error *error) {
+    struct joining joining = {mean, factors_unit(like->min, like->max)};
+    if (mean->kept == 0) return error_set(error, DPMF_ERR_BASE_BUG, "there is no sample");
     tell_samples(mean, state);
-    shape.k = state->samples * state->sample_factors;
-    joining.width = shape.k;
-    int code = 0;
-    if (first) code = checkpoint_draft_open(&draft, path, &shape, false, provenance, error);
-    if (first && code == 0) code = checkpoint_draft_put_ids(draft, error);
-    if (first && code == 0) code = put_items(mean, joining.unit, tiling, draft, error);
-    code = cluster_agree(share->cluster, code, error);
-    if (code == 0)
-        code = rank_share_save_made(share, joining.width, join_users, &joining, CHECKPOINT_USERS,
-                                    draft, error);
-    if (code < 0) {
-        checkpoint_draft_abandon(draft);
-        return code;
-    }
-    if (first) code = checkpoint_draft_commit(draft, state, error);
-    return cluster_agree(share->cluster, code, error);
+    return rank_share_write_made(share, path, like, state->samples * state->sample_factors,
+                                 make_row, &joining, tiling, provenance, state, error);
 }
 
 /* ---- one sample ------------------------------------------------------------------------------- */

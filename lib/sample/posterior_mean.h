@@ -50,17 +50,13 @@ int posterior_mean_add(struct posterior_mean *mean, const struct factors *sample
                        struct dpmf_error *error);
 uint32_t posterior_mean_samples(const struct posterior_mean *mean); /* kept by now */
 
-/* Writes the model: offset, scale and ids from `like`; `state` gets what a reader must know of the samples. */
+/* Writes the model, by all ranks of a cluster, each of which has the samples of its users and of all items: offset, scale and
+ * ids from `like` and the share; `state` gets what a reader must know of the samples. Items are written in the order of the
+ * tiling's places; without one (NULL), in that which they have. */
 int posterior_mean_write(const struct posterior_mean *mean, const char *path,
-                         const struct factors *like, struct checkpoint_state *state,
+                         const struct rank_share *share, const struct factors *like,
+                         const struct tiling *tiling, struct checkpoint_state *state,
                          const char *provenance, struct dpmf_error *error);
-
-/* The same by all ranks of a cluster, each of which has the samples of its users and of all items; share->file has the rest.
- * Items are written in the order of the tiling's places; without one (NULL), in that which they have. */
-int posterior_mean_write_ranks(const struct posterior_mean *mean, const char *path,
-                               const struct rank_share *share, const struct tiling *tiling,
-                               struct checkpoint_state *state, const char *provenance,
-                               struct dpmf_error *error);
 
 /* The same for a sample alone: scales its columns in place and tells the state. */
 int posterior_sample_scale(struct factors *sample, const struct row_store *users,

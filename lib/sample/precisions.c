@@ -75,6 +75,14 @@ void precisions_draw_noise(struct precisions *precisions, uint64_t n, double squ
     precisions->noise = draw(&random, rating_scale(precisions), n, squares);
 }
 
+void precisions_draw(struct precisions *precisions, uint64_t n_ratings, double squared_error,
+                     uint64_t n_users, const double *user_squares, uint64_t n_items,
+                     const double *item_squares, const struct chain_key *key) {
+    precisions_draw_side(precisions, PRECISIONS_USERS, n_users, user_squares, key);
+    precisions_draw_side(precisions, PRECISIONS_ITEMS, n_items, item_squares, key);
+    precisions_draw_noise(precisions, n_ratings, squared_error, key);
+}
+
 void precisions_squares(const struct factor_matrix *matrix, size_t k, double *squares) {
     memset(squares, 0, (k + 1) * sizeof squares[0]);
     for (uint64_t i = 0; i < matrix->n; i++) {

@@ -45,6 +45,11 @@ void precisions_draw_side(struct precisions *precisions, enum precisions_side si
 void precisions_draw_noise(struct precisions *precisions, uint64_t n, double squares,
                            const struct chain_key *key);
 
+/* Draws all of them, given the sums over users, items and ratings. */
+void precisions_draw(struct precisions *precisions, uint64_t n_ratings, double squared_error,
+                     uint64_t n_users, const double *user_squares, uint64_t n_items,
+                     const double *item_squares, const struct chain_key *key);
+
 /* The sums of squares of rows in memory: k columns and the biases. */
 void precisions_squares(const struct factor_matrix *matrix, size_t k, double *squares);
 

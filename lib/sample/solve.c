@@ -74,11 +74,19 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
     if (code < 0) return code;
-    switch (solver) {
-    case SOLVER_SGD: return sgd_train(store, valid, output, options, run, on_epoch, report, error);
-    case SOLVER_GIBBS:
-        return gibbs_train(store, valid, output, options, run, on_epoch, report, error);
-    default:
-        return langevin_train(solver, store, valid, output, options, run, on_epoch, report, error);
-    }
+    struct train_run train = {
+        .whole = store,
+        .valid_store = valid,
+        .options = options,
+        .run = run,
+        .on_epoch = on_epoch,
+        .report = report,
+    };
+    code = train_run_init(&train, error);
+    if (code < 0) return code;
+    code = solver == SOLVER_SGD     ? sgd_train(&train, output, error)
+           : solver == SOLVER_GIBBS ? gibbs_train(&train, output, error)
+                                    : langevin_train(&train, solver, output, error);
+    train_run_free(&train);
+    return code;
 }

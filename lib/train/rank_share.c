@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "cluster/user_shares.h"
 #include "train/model_ids.h"
+#include "train/rows_file.h"
 
 enum {
     PIECE_BYTES = 4 << 20, /* of rows, on their way */
@@ -38,12 +39,17 @@ static int gather_numbers(const struct dpmf_cluster *cluster, uint64_t own, uint
     return code;
 }
 
+const struct dpmf_store *rank_share_store(const struct rank_share *share) {
+    return share->own ? share->own : share->whole;
+}
+
 static int find_first_users(struct rank_share *share, struct dpmf_error *error) {
     const size_t n = (size_t)cluster_size(share->cluster);
     share->first_user = memory_alloc(n + 1, sizeof share->first_user[0]);
     int code = cluster_agree(share->cluster, share->first_user ? 0 : error_no_memory(error), error);
     if (code == 0)
-        code = gather_numbers(share->cluster, store_n_users(share->own), share->first_user, error);
+        code = gather_numbers(share->cluster, store_n_users(rank_share_store(share)),
+                              share->first_user, error);
     for (size_t r = 0; r < n && code == 0; r++) share->first_user[r + 1] += share->first_user[r];
     return code;
 }
@@ -52,7 +58,7 @@ int rank_share_open(struct rank_share *share, const struct dpmf_store *whole,
                     const struct dpmf_cluster *cluster, struct dpmf_error *error) {
     uint64_t first_user;
     *share = (struct rank_share){.cluster = cluster, .whole = whole};
-    int code = user_shares_take(whole, cluster, &share->own, &first_user, error);
+    int code = cluster ? user_shares_take(whole, cluster, &share->own, &first_user, error) : 0;
     return code < 0 ? code : find_first_users(share, error);
 }
 
@@ -64,7 +70,7 @@ void rank_share_close(struct rank_share *share) {
 }
 
 uint64_t rank_share_first_user(const struct rank_share *share) {
-    return share->cluster ? share->first_user[cluster_rank(share->cluster)] : 0;
+    return share->first_user[cluster_rank(share->cluster)];
 }
 
 /* ---- ids --------------------------------------------------------------------------------------
@@ -124,7 +130,8 @@ static int gather_ids(struct rank_share *share, const struct factor_ids *own, ui
     return code;
 }
 
-uint32_t *rank_share_rows_by_place(const struct tiling *tiling, uint64_t n) {
+/* Which row has which place among n items by popularity. To be freed; NULL: no memory. */
+static uint32_t *rows_by_place(const struct tiling *tiling, uint64_t n) {
     uint32_t *rows = memory_alloc((size_t)n, sizeof rows[0]);
     for (uint64_t row = 0; rows && row < n; row++)
         rows[tiling ? tiling_place_of_row(tiling, row) : row] = (uint32_t)row;
@@ -134,7 +141,7 @@ uint32_t *rank_share_rows_by_place(const struct tiling *tiling, uint64_t n) {
 static int sort_item_ids(struct rank_share *share, const struct factor_ids *by_row,
                          const struct tiling *tiling, struct dpmf_error *error) {
     struct factor_ids *ids = &share->file.item_ids;
-    uint32_t *rows = rank_share_rows_by_place(tiling, by_row->n);
+    uint32_t *rows = rows_by_place(tiling, by_row->n);
     bool made = make_ids(ids, by_row->n, by_row->start[by_row->n]) && rows;
     for (uint64_t i = 0; made && i < ids->n; i++) {
         const uint64_t from = by_row->start[rows[i]], n = by_row->start[rows[i] + 1] - from;
@@ -147,6 +154,7 @@ static int sort_item_ids(struct rank_share *share, const struct factor_ids *by_r
 
 int rank_share_describe(struct rank_share *share, const struct factors *factors,
                         const struct tiling *tiling, struct dpmf_error *error) {
+    if (!share->cluster) return 0;
     const size_t n = (size_t)cluster_size(share->cluster);
     struct factors *file = &share->file;
     uint64_t *numbers = memory_alloc_zero(2 * (n + 1), sizeof numbers[0]);
@@ -208,7 +216,7 @@ typedef int piece_visit(void *self, const struct rank_share *share, const struct
 struct row_source {
     size_t stride;
     float *rows, *biases; /* or: */
-    rank_rows_make *make;
+    rank_row_make *make;
     void *self;
 };
 
@@ -217,7 +225,9 @@ static struct piece piece_at(const struct row_source *source, float *buffer, uin
                              int rank, bool is_own, uint64_t first, uint64_t count) {
     struct piece piece = {rank, first, count, buffer,
                           buffer ? buffer + most * source->stride : NULL};
-    if (is_own && source->make) source->make(source->self, first, count, piece.rows, piece.biases);
+    for (uint64_t i = 0; is_own && source->make && i < count; i++)
+        source->make(source->self, CHECKPOINT_USERS, first + i, piece.rows + i * source->stride,
+                     &piece.biases[i]);
     if (is_own && !source->make) {
         piece.rows = source->rows + first * source->stride;
         piece.biases = source->biases + first;
@@ -272,16 +282,9 @@ int rank_share_save_users(const struct rank_share *share, const struct row_store
                           float *biases, enum checkpoint_side side, struct checkpoint_draft *draft,
                           struct dpmf_error *error) {
     struct saving saving = {draft, side};
+    if (!share->cluster) return rows_file_save(rows, biases, side, draft, error);
     /* on their way to rank 0 they are only read */
     const struct row_source source = {.stride = rows->stride, .rows = rows->rows, .biases = biases};
-    return visit_pieces(share, &source, true, save_piece, &saving, error);
-}
-
-int rank_share_save_made(const struct rank_share *share, size_t stride, rank_rows_make *make,
-                         void *self, enum checkpoint_side side, struct checkpoint_draft *draft,
-                         struct dpmf_error *error) {
-    struct saving saving = {draft, side};
-    const struct row_source source = {.stride = stride, .make = make, .self = self};
     return visit_pieces(share, &source, true, save_piece, &saving, error);
 }
 
@@ -315,7 +318,7 @@ static int visit_items(const struct tiling *tiling, struct factor_matrix *items,
                        const struct checkpoint_file *file, struct dpmf_error *error) {
     const size_t stride = items->stride, bytes = stride * sizeof(float);
     const uint64_t most = row_store_piece(stride);
-    uint32_t *row = rank_share_rows_by_place(tiling, items->n);
+    uint32_t *row = rows_by_place(tiling, items->n);
     float *rows = memory_alloc_zero((size_t)most, bytes + sizeof(float));
     float *biases = rows + most * stride;
     int code = row && rows ? 0 : error_no_memory(error);
@@ -367,26 +370,85 @@ int rank_share_load_items(const struct rank_share *share, const struct tiling *t
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
+static int save_made_users(const struct rank_share *share, size_t k, rank_row_make *make,
+                           void *self, struct checkpoint_draft *draft, struct dpmf_error *error) {
+    struct saving saving = {draft, CHECKPOINT_USERS};
+    const struct row_source source = {.stride = k, .make = make, .self = self};
+    return visit_pieces(share, &source, true, save_piece, &saving, error);
+}
+
+static int save_made_items(const struct tiling *tiling, uint64_t n_items, size_t k,
+                           rank_row_make *make, void *self, struct checkpoint_draft *draft,
+                           struct dpmf_error *error) {
+    const uint64_t most = row_store_piece(k);
+    uint32_t *row = rows_by_place(tiling, n_items);
+    float *rows = memory_alloc((size_t)most, (k + 1) * sizeof(float));
+    float *biases = rows ? rows + most * k : NULL;
+    int code = row && rows ? 0 : error_no_memory(error);
+    for (uint64_t first = 0; first < n_items && code == 0; first += most) {
+        const uint64_t n = n_items - first < most ? n_items - first : most;
+        for (uint64_t i = 0; i < n; i++)
+            make(self, CHECKPOINT_ITEMS, row[first + i], rows + i * k, &biases[i]);
+        code = checkpoint_draft_put_rows(draft, CHECKPOINT_ITEMS, first, n, rows, k, biases, error);
+    }
+    free(row);
+    free(rows);
+    return code;
+}
+
+struct factors rank_share_shape(const struct rank_share *share, const struct factors *factors) {
+    return share->cluster ? share->file : *factors;
+}
+
+int rank_share_open_draft(const struct rank_share *share, const char *path,
+                          const struct factors *shape, bool with_best, const char *provenance,
+                          struct checkpoint_draft **draft, struct dpmf_error *error) {
+    int code = 0;
+    *draft = NULL;
+    if (cluster_rank(share->cluster) == 0) {
+        code = checkpoint_draft_open(draft, path, shape, with_best, provenance, error);
+        if (code == 0) code = checkpoint_draft_put_ids(*draft, error);
+    }
+    return cluster_agree(share->cluster, code, error);
+}
+
+int rank_share_end_draft(const struct rank_share *share, int code, struct checkpoint_draft *draft,
+                         const struct checkpoint_state *state, struct dpmf_error *error) {
+    if (code < 0) {
+        checkpoint_draft_abandon(draft);
+        return code;
+    }
+    if (draft) code = checkpoint_draft_commit(draft, state, error);
+    return cluster_agree(share->cluster, code, error);
+}
+
 int rank_share_write(const struct rank_share *share, const char *path,
                      const struct factors *factors, const struct row_store *users,
                      const struct tiling *tiling, const char *provenance,
                      const struct checkpoint_state *state, struct dpmf_error *error) {
-    struct checkpoint_draft *draft = NULL;
-    const bool first = cluster_rank(share->cluster) == 0;
-    int code = 0;
-    if (first) code = checkpoint_draft_open(&draft, path, &share->file, false, provenance, error);
-    if (first && code == 0) code = checkpoint_draft_put_ids(draft, error);
-    code = cluster_agree(share->cluster, code, error);
+    const struct factors shape = rank_share_shape(share, factors);
+    struct checkpoint_draft *draft;
+    int code = rank_share_open_draft(share, path, &shape, false, provenance, &draft, error);
     if (code == 0)
         code = rank_share_save_users(share, users, factors->users.biases, CHECKPOINT_USERS, draft,
                                      error);
     if (code == 0)
         code =
             rank_share_save_items(share, tiling, &factors->items, CHECKPOINT_ITEMS, draft, error);
-    if (code < 0) {
-        checkpoint_draft_abandon(draft);
-        return code;
-    }
-    if (first) code = checkpoint_draft_commit(draft, state, error);
-    return cluster_agree(share->cluster, code, error);
+    return rank_share_end_draft(share, code, draft, state, error);
+}
+
+int rank_share_write_made(const struct rank_share *share, const char *path,
+                          const struct factors *factors, uint32_t k, rank_row_make *make,
+                          void *self, const struct tiling *tiling, const char *provenance,
+                          const struct checkpoint_state *state, struct dpmf_error *error) {
+    struct factors shape = rank_share_shape(share, factors);
+    struct checkpoint_draft *draft;
+    shape.k = k;
+    int code = rank_share_open_draft(share, path, &shape, false, provenance, &draft, error);
+    if (code == 0 && draft)
+        code = save_made_items(tiling, factors->items.n, k, make, self, draft, error);
+    code = cluster_agree(share->cluster, code, error);
+    if (code == 0) code = save_made_users(share, k, make, self, draft, error);
+    return rank_share_end_draft(share, code, draft, state, error);
 }

@@ -2,7 +2,7 @@
  * What one rank of a cluster has of a run: its users, and the way of their rows to rank 0 and back.
  * A checkpoint is written and read by rank 0 alone, in the order of the store's users and of the
  * items' popularity, so that it does not tell how many ranks there were. Rows come and go in
- * pieces.
+ * pieces. On one machine the share is everything, and checkpoints are written by the same functions.
  */
 #ifndef DPMF_TRAIN_RANK_SHARE_H
 #define DPMF_TRAIN_RANK_SHARE_H
@@ -13,11 +13,11 @@
 #include "train/row_store.h"
 
 struct rank_share {
-    const struct dpmf_cluster *cluster;
-    const struct dpmf_store *whole; /* all ratings, which every rank has at hand ... */
-    struct dpmf_store *own;         /* ... and those of its users */
+    const struct dpmf_cluster *cluster; /* NULL: one machine */
+    const struct dpmf_store *whole;     /* all ratings, which every rank has at hand */
+    struct dpmf_store *own;             /* those of its users; NULL on one machine */
     uint64_t *first_user; /* n_ranks + 1: rank r has users first_user[r] .. first_user[r + 1] - 1 */
-    struct factors file;  /* on rank 0, what a checkpoint tells of the model beside its rows */
+    struct factors file;  /* on rank 0 of a cluster, what a checkpoint tells beside its rows */
 };
 
 /* By all ranks, as is everything else here. */
@@ -25,9 +25,10 @@ int rank_share_open(struct rank_share *share, const struct dpmf_store *whole,
                     const struct dpmf_cluster *cluster, struct dpmf_error *error);
 void rank_share_close(struct rank_share *share); /* of a zeroed one: fine */
 
-uint64_t rank_share_first_user(const struct rank_share *share); /* of this rank */
+const struct dpmf_store *rank_share_store(const struct rank_share *share); /* what is here */
+uint64_t rank_share_first_user(const struct rank_share *share);            /* of this rank */
 
-/* Fills in share->file: the ids of all users and of the items by popularity, and the scale of
+/* In a cluster, fills in share->file: the ids of all users and of the items by popularity, and the scale of
  * `factors`. Here and below, without a tiling (NULL) items are in the order that they have. */
 int rank_share_describe(struct rank_share *share, const struct factors *factors,
                         const struct tiling *tiling, struct dpmf_error *error);
@@ -40,13 +41,6 @@ int rank_share_load_users(const struct rank_share *share, const struct row_store
                           float *biases, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error);
 
-/* The same of rows that are made when it is their turn: n of them from `first` on, counted from the
- * rank's first user. */
-typedef void rank_rows_make(void *self, uint64_t first, uint64_t n, float *rows, float *biases);
-int rank_share_save_made(const struct rank_share *share, size_t stride, rank_rows_make *make,
-                         void *self, enum checkpoint_side side, struct checkpoint_draft *draft,
-                         struct dpmf_error *error);
-
 /* The same of items, all of which rank 0 has; loading gives them to everyone. */
 int rank_share_save_items(const struct rank_share *share, const struct tiling *tiling,
                           const struct factor_matrix *items, enum checkpoint_side side,
@@ -55,13 +49,31 @@ int rank_share_load_items(const struct rank_share *share, const struct tiling *t
                           struct factor_matrix *items, enum checkpoint_side side,
                           const struct checkpoint_file *file, struct dpmf_error *error);
 
-/* Which row has which place among n items by popularity. To be freed; NULL: no memory. */
-uint32_t *rank_share_rows_by_place(const struct tiling *tiling, uint64_t n);
+/* What rank 0's checkpoint is of: ids, scale and sizes, from `factors` on one machine. To be looked
+ * at while there is a draft of it, and never freed. */
+struct factors rank_share_shape(const struct rank_share *share, const struct factors *factors);
 
-/* A whole checkpoint of rows that are in memory, without a best epoch. */
+/* A checkpoint begins, on rank 0, with its ids; `*draft` is NULL on other ranks. It ends whole or,
+ * where `code` says so, not at all. */
+int rank_share_open_draft(const struct rank_share *share, const char *path,
+                          const struct factors *shape, bool with_best, const char *provenance,
+                          struct checkpoint_draft **draft, struct dpmf_error *error);
+int rank_share_end_draft(const struct rank_share *share, int code, struct checkpoint_draft *draft,
+                         const struct checkpoint_state *state, struct dpmf_error *error);
+
+/* A whole checkpoint of the rows as they are, without a best epoch. */
 int rank_share_write(const struct rank_share *share, const char *path,
                      const struct factors *factors, const struct row_store *users,
                      const struct tiling *tiling, const char *provenance,
                      const struct checkpoint_state *state, struct dpmf_error *error);
+
+/* The same of rows of k numbers that are made when it is their turn; a rank makes those of its own
+ * users, which it counts from 0, and rank 0 makes the items'. */
+typedef void rank_row_make(void *self, enum checkpoint_side side, uint64_t row, float *to,
+                           float *bias);
+int rank_share_write_made(const struct rank_share *share, const char *path,
+                          const struct factors *factors, uint32_t k, rank_row_make *make,
+                          void *self, const struct tiling *tiling, const char *provenance,
+                          const struct checkpoint_state *state, struct dpmf_error *error);
 
 #endif

@@ -1,30 +1,33 @@
 /*
- * One of several processes at training: train_ranks.h. Everything that must be the same on all
+ * A run as one of several processes: the place of train_place.h that is a rank of a cluster. Everything that must be the same on all
  * ranks comes from all ratings, which every rank has at hand (numbers of ratings, the scale), from
  * sums over ranks (the mean, errors), or from rank 0 (kernels, bounds that follow from caches, what
  * a file says). Fed by train_prepare.c and sgd_train.c; works through ring.c and rank_share.c.
  */
 #define _GNU_SOURCE
-#include "train/train_ranks.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/checksum.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "cluster/user_shares.h"
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/resume.h"
+#include "train/train_place.h"
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+/* What the place keeps of a run. */
+struct ranks {
+    struct ring *ring;       /* how items come by */
+    uint64_t bytes_sent;     /* by this rank, in epochs */
+    uint32_t snapshot_epoch; /* of the last snapshot, or where the run began */
+    double snapshot_time;    /* when that was */
+};
+
+static struct ranks *ranks_of(const struct train_run *train) { return train->here; }
 
 static bool is_first(const struct train_run *train) { return cluster_rank(train->cluster) == 0; }
 
@@ -54,8 +57,8 @@ static int check_options(const struct train_run *train, struct dpmf_error *error
 }
 
 /* Rows are laid out, and rounded, as rank 0's kernels do it. */
-int train_ranks_choose_kernels(const struct dpmf_cluster *cluster,
-                               const struct kernel_set **kernels, struct dpmf_error *error) {
+static int choose_kernels(const struct dpmf_cluster *cluster, const struct kernel_set **kernels,
+                          struct dpmf_error *error) {
     char name[32] = "";
     if (cluster_rank(cluster) == 0) snprintf(name, sizeof name, "%s", (*kernels)->name);
     int code = cluster_broadcast(cluster, name, sizeof name, 0, error);
@@ -70,16 +73,15 @@ int train_ranks_choose_kernels(const struct dpmf_cluster *cluster,
     return cluster_agree(cluster, code, error);
 }
 
-int train_ranks_open(struct train_run *train, int code, struct dpmf_error *error) {
+static int check(struct train_run *train, int code, struct dpmf_error *error) {
     if (code == 0) code = check_options(train, error);
+    if (code == 0 && !(train->here = memory_alloc_zero(1, sizeof(struct ranks))))
+        code = error_no_memory(error);
     code = cluster_agree(train->cluster, code, error);
-    if (code == 0) code = train_ranks_choose_kernels(train->cluster, &train->kernels, error);
-    if (code == 0) code = rank_share_open(&train->share, train->whole, train->cluster, error);
-    if (code == 0) train->store = train->share.own;
-    return code;
+    return code < 0 ? code : choose_kernels(train->cluster, &train->kernels, error);
 }
 
-int train_ranks_open_resumed(struct train_run *train, struct dpmf_error *error) {
+static int open_resumed(struct train_run *train, struct dpmf_error *error) {
     const struct dpmf_train_options *options = train->options;
     struct checkpoint_file *file = &train->resumed;
     int code = 0;
@@ -99,8 +101,8 @@ int train_ranks_open_resumed(struct train_run *train, struct dpmf_error *error) 
 /* ---- ratings ----------------------------------------------------------------------------------
  */
 
-int train_ranks_agree_on_items(struct train_run *train, const struct tiling_options *options,
-                               struct tiling_whole *whole, struct dpmf_error *error) {
+static int begin_tiling(struct train_run *train, struct tiling_options *options,
+                        struct tiling_whole *whole, struct dpmf_error *error) {
     const size_t n = (size_t)store_n_items(train->whole);
     uint64_t *ratings = memory_alloc(n, sizeof ratings[0]);
     *whole = (struct tiling_whole){
@@ -116,6 +118,7 @@ int train_ranks_agree_on_items(struct train_run *train, const struct tiling_opti
     code = cluster_broadcast(train->cluster, bounds, sizeof bounds, 0, error);
     whole->group_rows = bounds[0];
     whole->group_ratings = bounds[1];
+    options->whole = whole;
     return code;
 }
 
@@ -129,7 +132,7 @@ static int sum_checksums(struct train_run *train, struct dpmf_error *error) {
     return code;
 }
 
-int train_ranks_end_tiling(struct train_run *train, int code, struct dpmf_error *error) {
+static int end_tiling(struct train_run *train, int code, struct dpmf_error *error) {
     if (code == 0 && tiling_is_streamed(train->tiling)) {
         code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                          "a process's share of the ratings and of the users is larger than its "
@@ -140,18 +143,20 @@ int train_ranks_end_tiling(struct train_run *train, int code, struct dpmf_error 
     return code < 0 ? code : sum_checksums(train, error);
 }
 
-int train_ranks_mean_rating(struct train_run *train, double *mean, struct dpmf_error *error) {
+/* What is known of all users and items must be complete before rows are. */
+static int describe(struct train_run *train, struct dpmf_error *error) {
     double sum = tiling_mean_rating(train->tiling) * (double)store_n_ratings(train->store);
     int code = cluster_sum_doubles(train->cluster, &sum, 1, error);
-    *mean = sum / (double)store_n_ratings(train->whole);
-    return code;
+    if (code < 0) return code;
+    train->factors.offset = sum / (double)store_n_ratings(train->whole);
+    return rank_share_describe(&train->share, &train->factors, train->tiling, error);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
 /* As on one machine: users go by their number in the store, items by their place among all. */
-int train_ranks_fill(struct train_run *train, struct dpmf_error *error) {
+static int draw_rows(struct train_run *train, struct dpmf_error *error) {
     struct factors *factors = &train->factors;
     const uint64_t seed = train->options->seed;
     for (uint64_t row = 0; row < factors->items.n; row++)
@@ -199,7 +204,7 @@ static int read_best(struct train_run *train, const struct checkpoint_file *file
     return code;
 }
 
-int train_ranks_read(struct train_run *train, struct dpmf_error *error) {
+static int read_rows(struct train_run *train, struct dpmf_error *error) {
     const struct checkpoint_file *file = is_first(train) ? &train->resumed : NULL;
     struct factors *factors = &train->factors;
     int code = take_state(train, error);
@@ -219,20 +224,25 @@ int train_ranks_read(struct train_run *train, struct dpmf_error *error) {
     return code < 0 ? code : read_best(train, file, error);
 }
 
+static int fill(struct train_run *train, struct dpmf_error *error) {
+    return train->options->resume ? read_rows(train, error) : draw_rows(train, error);
+}
+
 /* ---- epochs -----------------------------------------------------------------------------------
  */
 
-int train_ranks_make_ring(struct train_run *train, const struct ring_array *more, size_t n_more,
-                          struct dpmf_error *error) {
+static int begin(struct train_run *train, const struct ring_array *more, size_t n_more,
+                 struct dpmf_error *error) {
+    struct ranks *ranks = ranks_of(train);
     const struct factor_matrix *items = &train->factors.items;
     struct ring_array arrays[RING_ARRAYS_MAX] = {
         {items->rows, items->stride * sizeof(float), false},
         {items->biases, sizeof(float), false},
     };
     for (size_t i = 0; i < n_more; i++) arrays[2 + i] = more[i];
-    train->snapshot_epoch = train->state.epoch;
-    train->snapshot_time = now();
-    return ring_init(&train->ring, train->cluster, train->tiling, train->state.epoch, arrays,
+    ranks->snapshot_epoch = train->state.epoch;
+    ranks->snapshot_time = clock_now();
+    return ring_init(&ranks->ring, train->cluster, train->tiling, train->state.epoch, arrays,
                      2 + n_more, error);
 }
 
@@ -250,34 +260,37 @@ static int work_on_part(void *self, const struct tiling_part *part, bool last,
                                 work->watch, error);
 }
 
-int train_ranks_epoch(struct train_run *train, const struct sgd_rates *rates,
-                      const struct sgd_watch *watch, struct dpmf_error *error) {
+static int run_epoch(struct train_run *train, const struct sgd_rates *rates,
+                     const struct sgd_watch *watch, uint64_t *n_updates, struct dpmf_error *error) {
     struct epoch_work work = {train, rates, watch};
+    struct ranks *ranks = ranks_of(train);
     const uint64_t before = train->cluster->state->bytes_sent;
-    int code = ring_round(train->ring, work_on_part, &work, error);
-    train->bytes_sent += train->cluster->state->bytes_sent - before;
+    int code = ring_round(ranks->ring, work_on_part, &work, error);
+    ranks->bytes_sent += train->cluster->state->bytes_sent - before;
+    *n_updates = train->state.n_ratings;
     return code;
 }
 
-int train_ranks_gather(struct train_run *train, struct dpmf_error *error) {
+static int gather(struct train_run *train, enum train_gather where, struct dpmf_error *error) {
+    struct ranks *ranks = ranks_of(train);
     const uint64_t before = train->cluster->state->bytes_sent;
-    int code = ring_gather_all(train->ring, error);
-    train->bytes_sent += train->cluster->state->bytes_sent - before;
+    if (where == TRAIN_GATHER_FIRST) return ring_gather_first(ranks->ring, error);
+    int code = ring_gather_all(ranks->ring, error);
+    if (where == TRAIN_GATHER_IN_EPOCH)
+        ranks->bytes_sent += train->cluster->state->bytes_sent - before;
     return code;
 }
 
-int train_ranks_squared_error(struct train_run *train, double *sum, struct dpmf_error *error) {
+static int squared_error(struct train_run *train, double *sum, uint64_t *n,
+                         struct dpmf_error *error) {
     *sum = 0;
+    *n = train->state.n_ratings;
     for (size_t s = 0; s < tiling_n_superblocks(train->tiling); s++)
         *sum += sgd_epoch_squared_error(train->epoch, s);
     return cluster_sum_doubles(train->cluster, sum, 1, error);
 }
 
-int train_ranks_tell(const struct train_run *train, bool *answer, struct dpmf_error *error) {
-    return cluster_broadcast(train->cluster, answer, sizeof *answer, 0, error);
-}
-
-/* ---- the model --------------------------------------------------------------------------------
+/* ---- snapshots --------------------------------------------------------------------------------
  */
 
 static int put_rows(struct train_run *train, struct checkpoint_draft *draft, bool with_best,
@@ -299,29 +312,47 @@ static int put_rows(struct train_run *train, struct checkpoint_draft *draft, boo
     return code;
 }
 
-int train_ranks_write(struct train_run *train, const char *path, bool with_best,
-                      struct dpmf_error *error) {
+/* While nobody works: at the end of an epoch, when rank 0 says so. */
+static int write_snapshot(struct train_run *train, struct dpmf_error *error) {
+    const struct checkpoint_state *state = &train->state;
+    const bool with_best = train->best.kept && state->best_epoch != state->epoch;
+    struct ranks *ranks = ranks_of(train);
+    const struct factors shape = rank_share_shape(&train->share, &train->factors);
     struct checkpoint_draft *draft = NULL;
-    int code = 0;
-    if (is_first(train)) {
-        code = checkpoint_draft_open(&draft, path, &train->share.file, with_best, train->provenance,
-                                     error);
-        if (code == 0) code = checkpoint_draft_put_ids(draft, error);
-    }
-    code = cluster_agree(train->cluster, code, error);
+    int code = train->valid ? 0 : ring_gather_first(ranks->ring, error); /* else all is there */
+    if (code == 0)
+        code = rank_share_open_draft(&train->share, train->options->snapshot, &shape, with_best,
+                                     train->provenance, &draft, error);
     if (code == 0) code = put_rows(train, draft, with_best, error);
-    if (code < 0) {
-        checkpoint_draft_abandon(draft);
-        return code;
-    }
-    if (draft) code = checkpoint_draft_commit(draft, &train->state, error);
-    return cluster_agree(train->cluster, code, error);
+    ranks->snapshot_epoch = state->epoch;
+    ranks->snapshot_time = clock_now();
+    return rank_share_end_draft(&train->share, code, draft, state, error);
 }
 
-int train_ranks_report(struct train_run *train, struct dpmf_error *error) {
+static int snapshot_after_epoch(struct train_run *train, uint32_t every, struct dpmf_error *error) {
+    const double seconds = train->options->snapshot_seconds;
+    bool due = (every > 0 && train->state.epoch % every == 0) ||
+               (seconds > 0 && clock_now() - ranks_of(train)->snapshot_time >= seconds);
+    if (!train->options->snapshot) return 0;
+    int code = cluster_broadcast(train->cluster, &due, sizeof due, 0, error);
+    return code < 0 || !due ? code : write_snapshot(train, error);
+}
+
+static int end_snapshots(struct train_run *train, struct dpmf_error *error) {
+    return train->options->snapshot && ranks_of(train)->snapshot_epoch != train->state.epoch
+               ? write_snapshot(train, error)
+               : 0;
+}
+
+static void await_best(struct train_run *train) { (void)train; }
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+static int report(struct train_run *train, struct dpmf_error *error) {
     struct dpmf_train_report *report = train->report;
-    uint64_t sent = train->bytes_sent;
-    double waited = ring_seconds_waited(train->ring);
+    uint64_t sent = ranks_of(train)->bytes_sent;
+    double waited = ring_seconds_waited(ranks_of(train)->ring);
     int code = cluster_all_sum(train->cluster, &sent, 1, error);
     if (code == 0) code = cluster_sum_doubles(train->cluster, &waited, 1, error);
     report->ranks = cluster_size(train->cluster);
@@ -329,3 +360,27 @@ int train_ranks_report(struct train_run *train, struct dpmf_error *error) {
     report->seconds_waited = waited / report->ranks;
     return code;
 }
+
+static void close_place(struct train_run *train) {
+    struct ranks *ranks = ranks_of(train);
+    if (ranks) ring_free(ranks->ring);
+    free(ranks);
+}
+
+const struct train_place train_place_ranks = {
+    .check = check,
+    .open_resumed = open_resumed,
+    .begin_tiling = begin_tiling,
+    .end_tiling = end_tiling,
+    .describe = describe,
+    .fill = fill,
+    .begin = begin,
+    .run_epoch = run_epoch,
+    .gather = gather,
+    .squared_error = squared_error,
+    .snapshot = snapshot_after_epoch,
+    .end_snapshots = end_snapshots,
+    .await_best = await_best,
+    .report = report,
+    .close = close_place,
+};

@@ -1,5 +1,6 @@
 /*
- * A run of dpmf_train, as train_prepare.c sets it up and sgd_train.c goes through with it.
+ * A run of dpmf_train: what SGD and all samplers have in common. solve.c begins one; train_prepare.c sets up what goes through tiles
+ * (SGD, Langevin dynamics), and block Gibbs sets up its own.
  */
 #ifndef DPMF_TRAIN_TRAIN_RUN_H
 #define DPMF_TRAIN_TRAIN_RUN_H
@@ -12,19 +13,22 @@
 #include "train/best_epoch.h"
 #include "train/memory_plan.h"
 #include "train/rank_share.h"
-#include "train/ring.h"
 #include "train/sgd_epoch.h"
-#include "train/snapshot.h"
 #include "train/valid_set.h"
 
+struct train_place;
+
 struct train_run {
-    const struct dpmf_store *whole; /* all ratings ... */
-    const struct dpmf_store
-        *store; /* ... and those of the users that are here: in a cluster, a share */
+    const struct dpmf_store *whole; /* all ratings */
+    const struct dpmf_store *store; /* those of the users that are here: in a cluster, a share */
     const struct dpmf_cluster *cluster; /* NULL: one machine */
-    struct dpmf_store *valid_store;
+    const struct train_place *place;    /* train_place.h */
+    void *here;                         /* what only the place knows */
+    struct rank_share share;
+    struct dpmf_store *valid_store; /* NULL without */
     const struct dpmf_train_options *options;
     const struct dpmf_run *run;
+    int (*on_epoch)(void *self, const struct dpmf_epoch *epoch); /* NULL without */
     struct dpmf_train_report *report;
     const void *sampler; /* NULL: this is SGD, and what only SGD needs is prepared too */
     uint64_t (*sampler_bytes)(const void *sampler, const struct train_run *train, bool streamed);
@@ -35,34 +39,45 @@ struct train_run {
     int threads;
     struct memory_plan plan;
     struct thread_pool *pool;
-    struct tiling *tiling;
-    struct factors factors; /* the rows of users may be elsewhere: ... */
-    struct row_store users; /* ... wherever they are, here */
+    struct tiling *tiling;  /* NULL: ratings are not tiled */
+    struct factors factors; /* but for the rows of users, which may be elsewhere */
+    struct row_store users; /* the rows of users, wherever they are */
     struct superblock_stream *stream;
     struct sgd_epoch *epoch;
-    struct valid_set *valid;
+    struct valid_set *valid; /* NULL without */
     struct best_epoch best;
     struct checkpoint_file resumed;
-    struct snapshot *snapshot;
-    struct rank_share share; /* of this rank, in a cluster, ... */
-    struct ring *ring;       /* ... and how items come by */
-    uint64_t bytes_sent;     /* by this rank, in epochs */
-    uint32_t snapshot_epoch; /* of a cluster's last snapshot, or where the run began, ... */
-    double snapshot_time;    /* ... and when that was */
     struct checkpoint_state state;
-    size_t first;       /* superblock at which the epoch was begun: 0 but after a resume */
     uint64_t n_updates; /* of this run */
+    double started;     /* when the first epoch began */
     double unit;        /* of the ratings: factors_unit */
     double worst_rmse;
     char *provenance; /* a sampler writes its own */
 
+    struct dpmf_progress progress; /* as it is reported next */
     pthread_mutex_t progress_lock;
     _Atomic bool stopped;
 };
 
-/* Everything up to the first epoch, or up to where a snapshot left off. What is there is to be freed also
- * after a failure. */
-int train_run_prepare(struct train_run *train, struct dpmf_error *error);
+/* Begins a run on the cluster that `run` names, or alone. To be freed, unless this fails. */
+int train_run_init(struct train_run *train, struct dpmf_error *error);
 void train_run_free(struct train_run *train);
+
+/* Checks the options that all solvers have, finds kernels, and takes the users that are here. `code` and `error` are how the
+ * solver's own options fared. */
+int train_run_open(struct train_run *train, int code, struct dpmf_error *error);
+
+/* Everything up to the first epoch, or up to where a snapshot left off, of a run that goes through tiles. */
+int train_run_prepare(struct train_run *train, struct dpmf_error *error);
+
+/* Looks up the validation set's ids, once. Before the model's large parts are there. */
+int train_run_make_valid_set(struct train_run *train, struct dpmf_error *error);
+
+/* Reports progress, by one thread at a time: the should_stop of whatever runs an epoch, whose self is the run. */
+bool train_run_should_stop(void *train);
+
+/* Reports an epoch that is done; `*wanted` is whether another one is. */
+int train_run_end_epoch(struct train_run *train, const struct dpmf_epoch *epoch, bool *wanted,
+                        struct dpmf_error *error);
 
 #endif

@@ -99,6 +99,8 @@ static double predict(const struct case_of_samples *c, uint64_t user, uint64_t i
 static void write_mean(struct case_of_samples *c, const struct row_store *users, uint32_t room,
                        uint32_t n, const char *file, struct checkpoint_state *state) {
     struct posterior_mean *mean;
+    uint64_t first_user[] = {0, USERS};
+    const struct rank_share share = {.first_user = first_user};
     *state = (struct checkpoint_state){.best_valid = NAN};
     assert_int_equal(posterior_mean_init(&mean, USERS, ITEMS, K, room, n, NULL), 0);
     for (uint32_t s = 1; s <= n; s++) {
@@ -108,7 +110,8 @@ static void write_mean(struct case_of_samples *c, const struct row_store *users,
         assert_int_equal(posterior_mean_add(mean, &c->factors, users, &c->precisions, NULL), 0);
     }
     assert_int_equal(posterior_mean_samples(mean), room < n ? room : n);
-    assert_int_equal(posterior_mean_write(mean, file, &c->factors, state, NULL, NULL), 0);
+    assert_int_equal(posterior_mean_write(mean, file, &share, &c->factors, NULL, state, NULL, NULL),
+                     0);
     posterior_mean_free(mean);
 }
 
