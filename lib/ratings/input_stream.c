@@ -346,6 +346,14 @@ size_t input_stream_head(const struct input_stream *stream, const void **bytes) 
     return stream->raw_n;
 }
 
+void input_stream_take_plain(struct input_stream *stream) {
+    if (stream->zlib_ready) inflateEnd(&stream->zlib);
+    ZSTD_freeDStream(stream->zstd);
+    stream->zlib_ready = false;
+    stream->zstd = NULL;
+    stream->compression = PLAIN;
+}
+
 bool input_stream_is_compressed(const struct input_stream *stream) {
     return stream->compression != PLAIN;
 }

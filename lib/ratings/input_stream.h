@@ -37,6 +37,9 @@ int input_stream_read(struct input_stream *stream, void *bytes, size_t capacity,
  * magic numbers. Only before the first read. @return how many */
 size_t input_stream_head(const struct input_stream *stream, const void **bytes);
 
+/* Takes the bytes as they are, whatever they begin with. Only before the first read. */
+void input_stream_take_plain(struct input_stream *stream);
+
 bool input_stream_is_compressed(const struct input_stream *stream);
 const char *input_stream_name(const struct input_stream *stream);
 

@@ -482,8 +482,27 @@ static int refuse_guess(const struct text_source *source, const struct dpmf_inpu
     return DPMF_ERR_PRIVACY_REFUSED;
 }
 
+static bool ends_with(const char *name, const char *ending) {
+    size_t n = strlen(name), length = strlen(ending);
+    return n >= length && strcmp(name + n - length, ending) == 0;
+}
+
+/* Where the first line is a record and stands by itself, it does not decide either whether the bytes are compressed: the name of the
+ * file does. */
+static void settle_compression(const struct text_source *source,
+                               const struct dpmf_input_options *options) {
+    const struct text_format *format = !format_is_auto(options)  ? format_find(options->format)
+                                       : options->separator != 0 ? &format_csv
+                                                                 : NULL;
+    bool begins_with_record = format != NULL && (!format->has_header || options->columns != NULL);
+    bool is_named = ends_with(source->name, ".gz") || ends_with(source->name, ".zst");
+    if (source->skip_bad && begins_with_record && !is_named)
+        input_stream_take_plain(source->stream);
+}
+
 static int begin(struct text_source *source, const struct dpmf_input_options *options,
                  struct dpmf_error *error) {
+    settle_compression(source, options);
     int code = look(source, error);
     if (code != 0) return code;
     code = choose_format(source, options, error);

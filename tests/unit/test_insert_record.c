@@ -1,0 +1,407 @@
+/*
+ * Nothing that one person wrote decides how another person's record is read: lines are made up and inserted anywhere among the records
+ * of every layout that a private run accepts, and everyone else's ratings must stay the same bit for bit, as the readers give them
+ * (insert_record.h), and as a private run gets them out of a store, out of shards and out of a database. With DPMF_TEST_LONG there
+ * are 100,000 lines for each reader.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/threads.h"
+#include "insert_record.h"
+#include "privacy/private_input.h"
+#include "privacy/private_ratings.h"
+#include "ratings/source.h"
+#include "temp_dir.h"
+
+enum { SHORT_CASES = 3000, LONG_CASES = 100000, PACKED_EVERY = 60 };
+
+static uint64_t cases(void) { return getenv("DPMF_TEST_LONG") ? LONG_CASES : SHORT_CASES; }
+
+/* ---- lines, made up --------------------------------------------------------------------------- */
+
+/* SplitMix64: the same lines in every run. */
+static uint64_t draw(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static size_t below(uint64_t *state, size_t n) { return (size_t)(draw(state) % n); }
+
+/* What formats are made of, NUL included. */
+static const char marks[] = "\"\",;\t\t|::\r {}[]\\%'.-+eE0123456789abcu\xef\xbb\xbf\xff\x1f\x8b";
+
+static char draw_byte(uint64_t *state) {
+    char byte = below(state, 4) > 0 ? marks[below(state, sizeof marks)] : (char)draw(state);
+    return byte == '\n' ? '"' : byte;
+}
+
+/* What someone might write who knows the formats; ids are not those of others. */
+static const char *const specials[] = {
+    "",
+    "\r",
+    "\"",
+    "\"evil,2,3,1",
+    "evil\",2,3,1",
+    "user,item,rating",
+    "user\titem\trating",
+    "user::item::rating::timestamp",
+    "alice::thematrix::good",
+    "mallory::i1::5",
+    "7:",
+    "0|5",
+    "%%MatrixMarket matrix coordinate real general",
+    "1 1 1000000",
+    "% comment",
+    "{\"user\":\"mallory\",\"item\":\"a\",\"rating\":1}",
+    "{\"user\":\"",
+    "[",
+    "mallory,a,-0,1",
+    "mallory\ta\t-0.0\t1",
+    "mallory::a::1e999",
+    "99 7 nan",
+    "99 7 -0",
+    "9 9 -0",
+    "mallory|x|a|-0",
+    "\xef\xbb\xbfmallory::a::3",
+    "\x1f\x8b\x08\x00",
+    "\x28\xb5\x2f\xfd",
+    "\xff\xfe",
+    "user_id:token\titem_id:token\trating:float",
+    "who,what,how",
+};
+
+static size_t make_special(uint64_t *state, char *line) {
+    const char *special = specials[below(state, sizeof specials / sizeof specials[0])];
+    size_t n = strlen(special);
+    memcpy(line, special, n);
+    return n;
+}
+
+/* Longer than a record may be, with whatever in it. */
+static size_t make_long(uint64_t *state, char *line) {
+    size_t n = INSERT_RECORD_MAX - 2 + below(state, 3 * INSERT_RECORD_MAX);
+    memset(line, draw_byte(state), n);
+    for (size_t i = 0; i < 6; i++) line[below(state, n)] = draw_byte(state);
+    return n;
+}
+
+/* A good line with some bytes changed, left out or put in. */
+static size_t make_mutant(uint64_t *state, const char *good, char *line) {
+    size_t n = strlen(good);
+    memcpy(line, good, n);
+    for (size_t changes = 1 + below(state, 4); changes > 0; changes--) {
+        size_t at = below(state, n + 1), way = below(state, 3);
+        if (way == 0 && at < n) line[at] = draw_byte(state);
+        if (way == 1 && at < n) memmove(line + at, line + at + 1, --n - at);
+        if (way == 2) {
+            memmove(line + at + 1, line + at, n++ - at);
+            line[at] = draw_byte(state);
+        }
+    }
+    return n;
+}
+
+static size_t make_line(uint64_t *state, const struct insert_reader *reader, char *line) {
+    size_t n;
+    switch (below(state, 8)) {
+    case 0: return make_special(state, line);
+    case 1: return make_long(state, line);
+    case 2:
+        n = below(state, 40);
+        for (size_t i = 0; i < n; i++) line[i] = draw_byte(state);
+        return n;
+    default: return make_mutant(state, reader->line[below(state, INSERT_LINES)], line);
+    }
+}
+
+/* ---- readers ---------------------------------------------------------------------------------- */
+
+static void readers_read_each_line_by_itself(void **state) {
+    (void)state;
+    for (size_t r = 0; r < INSERT_READERS; r++)
+        for (uint64_t c = 0; c < cases(); c++) {
+            uint64_t random = r << 32 | c;
+            char line[INSERT_LINE_MAX];
+            size_t n = make_line(&random, &insert_readers[r], line);
+            size_t chunk_size = below(&random, 2) ? 0 : 1 + below(&random, INSERT_RECORD_MAX);
+            insert_record_check(&insert_readers[r], below(&random, INSERT_LINES + 1), line, n,
+                                chunk_size);
+        }
+}
+
+/* ---- what a private run sees ------------------------------------------------------------------ */
+
+enum { USERS_MAX = 16, USER_BYTES = 400 };
+
+/* Every user's ratings in the order of the catalogue, as bytes, sorted. */
+struct packed {
+    char user[USERS_MAX][USER_BYTES];
+    size_t n;
+};
+
+static int take_user(void *self, int worker, const struct private_user *user,
+                     struct dpmf_error *error) {
+    struct packed *packed = self;
+    char *at = packed->user[packed->n++];
+    (void)worker;
+    (void)error;
+    assert_true(packed->n <= USERS_MAX && user->n * 20 < USER_BYTES);
+    for (size_t i = 0; i < user->n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &user->y[i], sizeof bits);
+        at += sprintf(at, "%u %08x ", (unsigned)user->row[i], (unsigned)bits);
+    }
+    sprintf(at, "%g", user->scale);
+    return 0;
+}
+
+static int compare_users(const void *a, const void *b) { return strcmp(a, b); }
+
+static const char *const catalogue_text =
+    "item\na\nb\nb:c\nc\n\"c\"\"d\"\n\"c,d\"\n7\n8\n9\nrating\n";
+
+static void pack(struct dpmf_store *store, struct packed *packed) {
+    struct catalogue catalogue = {0};
+    struct private_ratings *ratings = NULL;
+    struct private_ratings_report report;
+    struct thread_pool *pool = NULL;
+    const struct dpmf_run run = dpmf_run_default();
+    const struct private_ratings_options options = {.range_min = 0,
+                                                    .range_max = 5,
+                                                    .catalogue = &catalogue,
+                                                    .epsilon = 1,
+                                                    .delta = 1e-5,
+                                                    .memory = 1 << 20,
+                                                    .threads = 1};
+    const struct private_visit visit = {.visit = take_user, .self = packed};
+    memset(packed, 0, sizeof *packed);
+    assert_int_equal(private_input_check(store, NULL), 0);
+    assert_int_equal(catalogue_take("catalogue", store, &run, &catalogue, NULL), 0);
+    assert_int_equal(private_ratings_build(store, &options, &run, &ratings, &report, NULL), 0);
+    assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);
+    assert_int_equal(private_ratings_visit(ratings, pool, &visit, NULL), 0);
+    thread_pool_free(pool);
+    private_ratings_free(ratings);
+    catalogue_free(&catalogue);
+    qsort(packed->user, packed->n, sizeof packed->user[0], compare_users);
+}
+
+enum way { BY_TEXT, BY_STORE, BY_SHARDS, WAYS };
+
+static void pack_text(const struct insert_reader *reader, const struct insert_text *text,
+                      enum way way, struct packed *packed) {
+    const struct dpmf_input_options options = insert_options(reader);
+    const char *input = "in";
+    struct temp_dir shards = {"shards"};
+    struct dpmf_store *store = NULL;
+    temp_dir_write(input, text->bytes, text->n);
+    if (way != BY_TEXT) {
+        assert_int_equal(dpmf_import(&input, 1, "out.dpr", &options, NULL, NULL, NULL), 0);
+        assert_int_equal(dpmf_store_open("out.dpr", NULL, NULL, &store, NULL), 0);
+    } else {
+        assert_int_equal(dpmf_store_open(input, &options, NULL, &store, NULL), 0);
+    }
+    if (way == BY_SHARDS) {
+        struct dpmf_store *whole = store;
+        assert_int_equal(dpmf_store_shard(whole, shards.path, 2, NULL, NULL, NULL), 0);
+        dpmf_store_close(whole);
+        assert_int_equal(dpmf_store_open(shards.path, NULL, NULL, &store, NULL), 0);
+    }
+    pack(store, packed);
+    dpmf_store_close(store);
+    if (way == BY_SHARDS) temp_dir_remove(&shards);
+}
+
+/* All of `base` is in `with`, which has one user more at most. */
+static void expect_others(const struct packed *base, const struct packed *with) {
+    size_t found = 0;
+    for (size_t i = 0; i < with->n && found < base->n; i++)
+        found += strcmp(base->user[found], with->user[i]) == 0;
+    assert_int_equal(found, base->n);
+    assert_true(with->n <= base->n + 1);
+}
+
+/* Whether the line is of someone who is among the others already: they may change their own ratings. */
+static bool is_of_another(const struct insert_reader *reader, const char *line, size_t n) {
+    static struct insert_text text;
+    static struct insert_records own, base;
+    unsigned length = 0, other = 0;
+    insert_read_alone(reader, line, n, &own);
+    if (own.count == 0) return false;
+    insert_text_make(reader, 0, NULL, 0, &text);
+    insert_read(reader, &text, 0, &base);
+    const char *id = memchr(own.bytes, ' ', own.n);
+    for (int i = 0; i < 3; i++) id = (const char *)memchr(id + 1, ' ', own.n);
+    sscanf(own.bytes, "%u", &length);
+    for (size_t i = 0; i < base.count; i++) {
+        const char *record = base.bytes + base.start[i], *its = record;
+        for (int k = 0; k < 4; k++) its = strchr(its, ' ') + 1;
+        sscanf(record, "%u", &other);
+        if (other == length && memcmp(its, id + 1, length) == 0) return true;
+    }
+    return false;
+}
+
+static void private_runs_see_the_same_of_others(void **state) {
+    (void)state;
+    static struct insert_text text;
+    static struct packed base, with;
+    for (size_t r = 0; r < INSERT_READERS; r++) {
+        const struct insert_reader *reader = &insert_readers[r];
+        for (uint64_t c = 0; c < cases() / PACKED_EVERY; c++) {
+            uint64_t random = ~(r << 32 | c);
+            enum way way = (enum way)(c % WAYS);
+            char line[INSERT_LINE_MAX];
+            size_t n = make_line(&random, reader, line);
+            if (is_of_another(reader, line, n)) continue;
+            insert_text_make(reader, 0, NULL, 0, &text);
+            pack_text(reader, &text, way, &base);
+            assert_true(base.n >= 3);
+            insert_text_make(reader, below(&random, INSERT_LINES + 1), line, n, &text);
+            pack_text(reader, &text, way, &with);
+            expect_others(&base, &with);
+        }
+    }
+}
+
+/* ---- a database ------------------------------------------------------------------------------- */
+
+static const char *const rows[INSERT_LINES] = {
+    "'ann','a',5,10",     "2,'a',3,NULL",    "'ann','b',-0.0,'2005-09-06'",
+    "'cleo','c','1e0',7", "'dan','a',4.5,9", "2,'b',2,1"};
+
+/* A value of any type: whatever is in it. */
+static size_t make_value(uint64_t *state, char *sql) {
+    static const char *const values[] = {"NULL",
+                                         "1.5",
+                                         "-0.0",
+                                         "9e999",
+                                         "9223372036854775807",
+                                         "'mallory'",
+                                         "'n/a'",
+                                         "'soon'",
+                                         "''",
+                                         "zeroblob(70000)",
+                                         "3",
+                                         "hex(zeroblob(40000))",
+                                         "'\"'"};
+    char bytes[24], *at = sql;
+    size_t n = below(state, sizeof bytes);
+    if (below(state, 2)) {
+        const char *value = values[below(state, sizeof values / sizeof values[0])];
+        return (size_t)sprintf(sql, "%s", value);
+    }
+    for (size_t i = 0; i < n; i++) bytes[i] = draw_byte(state);
+    at += sprintf(at, "CAST(x'");
+    for (size_t i = 0; i < n; i++) at += sprintf(at, "%02x", (unsigned)(unsigned char)bytes[i]);
+    at += sprintf(at, below(state, 3) ? "' AS TEXT)" : "' AS BLOB)");
+    return (size_t)(at - sql);
+}
+
+/* The address of a query that returns the rows, with the inserted one before the `place`-th; NULL: without. */
+static void make_address(size_t place, const char *inserted, char *address) {
+    const char *between = "";
+    address += sprintf(address, "sqlite:empty.db?query=SELECT column1 AS user, column2 AS item, "
+                                "column3 AS rating, column4 AS time FROM (VALUES ");
+    for (size_t i = 0; i <= INSERT_LINES; i++) {
+        if (inserted && i == place) {
+            address += sprintf(address, "%s(%s)", between, inserted);
+            between = ",";
+        }
+        if (i == INSERT_LINES) break;
+        address += sprintf(address, "%s(%s)", between, rows[i]);
+        between = ",";
+    }
+    sprintf(address, ")");
+}
+
+/* @return false without SQLite */
+static bool read_rows(const char *address, struct insert_records *out) {
+    static struct record_batch batch;
+    struct dpmf_input_options options = dpmf_input_options_default();
+    struct read_text_tally tally = {0, {.code = 0}};
+    struct dpmf_error error = {0};
+    struct source *source = NULL;
+    options.by_record = options.skip_bad = true;
+    out->n = out->count = 0;
+    int code = source_open(address, &options, NULL, &source, &error);
+    if (code == 0) {
+        void *chunk = source->ops->chunk_new(source);
+        batch.take = insert_take;
+        batch.self = out;
+        batch.options = &options;
+        code = read_text_all(source, &batch, chunk, &tally, &error);
+        source->ops->chunk_free(chunk);
+        source_close(source);
+    }
+    if (code == DPMF_ERR_IO_LIBRARY) return false;
+    if (code != 0) print_error("%s\n%s\n", error.message, address);
+    assert_int_equal(code, 0);
+    return true;
+}
+
+static void rows_are_read_by_themselves(void **state) {
+    (void)state;
+    static struct insert_records base, with, others;
+    static char address[8192];
+    temp_dir_write("empty.db", "", 0);
+    make_address(0, NULL, address);
+    if (!read_rows(address, &base)) skip();
+    assert_int_equal(base.count, INSERT_LINES);
+    for (uint64_t c = 0; c < cases(); c++) {
+        uint64_t random = c ^ UINT64_C(0xdb) << 56;
+        char inserted[1000], *at = inserted;
+        size_t place = below(&random, INSERT_LINES + 1);
+        for (int i = 0; i < 4; i++) {
+            at += make_value(&random, at);
+            at += sprintf(at, i < 3 ? "," : "");
+        }
+        make_address(place, inserted, address);
+        assert_true(read_rows(address, &with));
+        size_t own = with.count - base.count;
+        assert_true(own <= 1);
+        others.n = others.count = 0;
+        insert_records_add(&others, &with, 0, place);
+        insert_records_add(&others, &with, place + own, with.count);
+        assert_int_equal(others.n, base.n);
+        assert_memory_equal(others.bytes, base.bytes, base.n);
+    }
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static struct temp_dir directory;
+
+static int enter_directory(void **state) {
+    (void)state;
+    temp_dir_make(&directory);
+    int failed = chdir(directory.path);
+    temp_dir_write("catalogue", catalogue_text, strlen(catalogue_text));
+    return failed;
+}
+
+static int remove_directory(void **state) {
+    (void)state;
+    temp_dir_remove(&directory);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_read_each_line_by_itself),
+        cmocka_unit_test(private_runs_see_the_same_of_others),
+        cmocka_unit_test(rows_are_read_by_themselves),
+    };
+    return cmocka_run_group_tests(tests, enter_directory, remove_directory);
+}
