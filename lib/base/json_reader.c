@@ -149,8 +149,9 @@ size_t json_unescape(const struct json_token *token, char *out) {
 }
 
 bool json_has_half(const struct json_token *token) {
+    if (!token->escaped) return false; /* nor need there be a text: null has none */
     const char *at = token->text, *end = at + token->length;
-    while (token->escaped && end - at >= 2) {
+    while (end - at >= 2) {
         if (*at != '\\' || at[1] != 'u') {
             at += *at == '\\' ? 2 : 1;
             continue;
