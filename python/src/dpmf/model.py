@@ -16,7 +16,7 @@ from ._ids import Id, Ids, pointer
 from ._native import ffi, lib
 from ._ratings import Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
-from ._values import is_path, memory_bytes, shown, whole
+from ._values import is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
 from .statement import PrivacyStatement
@@ -241,6 +241,8 @@ class Model:
         layout must be declared by these: else one person's record would decide how all others are
         read. A store must have been imported so.
         """
+        path_bytes(path)  # a path that is none is told before anything else
+
         def open_store(run: Run, reading: Reading) -> Store:
             return store_from_file(path, reading._replace(format=format, columns=columns,
                                                           separator=separator), run)
