@@ -1075,13 +1075,11 @@ DPMF_API int dpmf_model_export(const struct dpmf_model *model,
 
 /* What is attacked, and for how long. */
 struct dpmf_audit_options {
-    struct dpmf_private_options
-        privacy;       /* the promise; of it epsilon, delta, the mechanism, range, catalogue
-                                            and item features are looked at */
-    uint64_t runs;     /* with the canary, and as many without, about */
+    struct dpmf_private_options privacy; /* the promise, as for dpmf_train_private; nothing is spent */
+    uint64_t runs;     /* with the first canary, and as many without, about */
     uint64_t users;    /* of the store that take part, at most */
-    double confidence; /* of the bound: 0.5 .. 0.9999 */
-    double minutes;    /* no run is begun after so long; 0: no limit */
+    double confidence; /* of the bounds: 0.5 .. 0.9999 */
+    double minutes;    /* the audit ends after so long, with the runs there were; 0: no limit */
 };
 
 /* Runs enough for a bound that means something; the promise is yours to fill in. */
@@ -1089,16 +1087,18 @@ DPMF_API struct dpmf_audit_options dpmf_audit_options_default(void);
 
 /* What a mechanism can be accused of: bits. */
 enum dpmf_audit_finding {
-    DPMF_AUDIT_LOSS = 1,       /* canaries were told from nothing better than the promise allows */
-    DPMF_AUDIT_NORM = 2,       /* someone contributes more than the norm bound */
-    DPMF_AUDIT_NOISE = 4,      /* a release has less noise than is listed */
-    DPMF_AUDIT_DRAWS = 8,      /* what was drawn or released is not what is listed */
-    DPMF_AUDIT_STATEMENT = 16, /* the statement does not add up */
+    DPMF_AUDIT_LOSS = 1,       /* canaries are noticed better than the promise allows */
+    DPMF_AUDIT_NORM = 2,       /* someone contributes more than the norm bound, or than they asked for */
+    DPMF_AUDIT_NOISE = 4,      /* a round has other noise than is listed */
+    DPMF_AUDIT_DRAWS = 8,      /* what was drawn or published is not what is listed */
+    DPMF_AUDIT_STATEMENT = 16, /* the statement does not add up, or claims too much */
     DPMF_AUDIT_CATALOGUE = 32, /* the list of items follows from the ratings */
+    DPMF_AUDIT_WORLDS = 64,    /* with one user more, more changes than that user's contribution */
+    DPMF_AUDIT_LAST = DPMF_AUDIT_WORLDS,
 };
 
 /* How many findings there may be, and the size of the sentence of each. */
-enum { DPMF_AUDIT_FINDINGS_MAX = 6, DPMF_AUDIT_TEXT_MAX = 200 };
+enum { DPMF_AUDIT_FINDINGS_MAX = 7, DPMF_AUDIT_TEXT_MAX = 200 };
 
 /* What the audit found. */
 struct dpmf_audit_report {
@@ -1107,20 +1107,35 @@ struct dpmf_audit_report {
     char finding[DPMF_AUDIT_FINDINGS_MAX][DPMF_AUDIT_TEXT_MAX]; /* a sentence each */
 
     const char *mechanism;
-    double mu, epsilon, delta;  /* claimed */
-    double mu_low, epsilon_low; /* shown, with the confidence asked for */
-    double confidence;
-    uint64_t runs_in, runs_out, guessed_right;
+    double mu, epsilon, delta; /* claimed */
     uint64_t users, users_of_store, items;
 
+    /* Whole worlds, compared exactly. */
+    uint64_t worlds;        /* pairs, with a canary and without */
+    uint64_t world_rounds;  /* of all pairs */
+    uint64_t world_numbers; /* sums that were compared */
+    double world_norm;      /* the largest contribution of a canary without a wish, in units of the bound */
+
+    /* Runs with fresh noise. */
+    uint64_t runs_in, runs_out; /* with the first canary, and without */
+    uint64_t guessed_right;     /* about it */
+    uint64_t canaries;          /* in each run */
+    uint64_t guesses;           /* about all of them */
+    uint64_t guesses_right;
+    double mu_low;      /* no smaller mu describes the mechanism, with the confidence asked for */
+    double epsilon_low; /* nor does a smaller epsilon at this delta: both hold together */
+    double confidence;
+    double mu_canary; /* what the first canary could show at most, by the norm of its contribution */
+
     uint64_t contributions;   /* whose norm was checked */
-    uint64_t draws, releases; /* taken, and made, over all runs */
-    double noise_numbers,
-        noise; /* how many were measured; their deviation in units of what is listed */
+    uint64_t draws, releases; /* taken, and rounds made, over all runs */
+    double noise_numbers;     /* how many were measured */
+    double noise;             /* their deviation in units of what is listed */
     double seconds;
 };
 
-/* Runs the mechanism again and again on users of the store, with and without a canary: nothing is published or kept.
+/* Runs all that dpmf_train_private does again and again on users of the store, with and without canaries: first whole worlds, which are
+ * compared exactly, then many runs with fresh noise. Nothing is published, kept or spent.
  * @return 0 when it could not be accused; DPMF_ERR_PRIVACY_ACCUSED with the findings; or another code */
 DPMF_API int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *options,
                         const struct dpmf_run *run, struct dpmf_audit_report *report,

@@ -1,5 +1,5 @@
 /*
- * dpmf audit: runs a private mechanism again and again, with and without a canary, and tells whether it could be caught. Fed by
+ * dpmf audit: makes private runs again and again, with and without canaries, and reports whether one could be caught. Fed by
  * any ratings input, as train is; what it prints is for the curator.
  */
 #include <math.h>
@@ -21,6 +21,7 @@ static struct dpmf_audit_options fill(const struct invocation *invocation) {
     privacy->catalogue = invocation->value[OPTION_CATALOGUE];
     privacy->catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
     privacy->item_features = invocation->value[OPTION_ITEM_FEATURES];
+    privacy->user_privacy = invocation->value[OPTION_USER_PRIVACY];
     if (command_has(invocation, OPTION_RATING_RANGE)) {
         double range[2];
         options_range(invocation, OPTION_RATING_RANGE, range);
@@ -39,26 +40,46 @@ static struct dpmf_audit_options fill(const struct invocation *invocation) {
 
 /* ---- what was found ---------------------------------------------------------------------------- */
 
-static void print_runs(const struct dpmf_audit_report *report) {
-    const uint64_t runs = report->runs_in + report->runs_out;
+static void print_worlds(const struct dpmf_audit_report *report) {
     printf("mechanism     %s, for %s (of %s in all) and %s\n", report->mechanism,
            text_count(report->users, "user").text, text_count(report->users_of_store, "user").text,
            text_count(report->items, "item").text);
-    printf("claimed       epsilon %s at delta %s, which is mu %s\n",
-           figures_exact(report->epsilon).text, figures_exact(report->delta).text,
-           figures_down(report->mu).text);
+    printf("claimed       mu %s, which is epsilon %s at delta %s\n", figures_down(report->mu).text,
+           figures_exact(report->epsilon).text, figures_exact(report->delta).text);
+    printf("worlds        %s compared with and without a canary, %s, %s\n",
+           text_count(report->worlds, "population").text,
+           text_count(report->world_rounds, "round").text,
+           text_count(report->world_numbers, "sum").text);
+}
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole > 0 ? 100 * (double)part / (double)whole : 0;
+}
+
+static void print_runs(const struct dpmf_audit_report *report) {
+    const uint64_t runs = report->runs_in + report->runs_out;
     if (runs == 0) return;
-    printf("runs          %s with a canary, %s without; guessed right: %.1f %%\n",
-           text_count(report->runs_in, "run").text, text_count(report->runs_out, "run").text,
-           100 * (double)report->guessed_right / (double)runs);
-    printf("shown         mu is at least %s, epsilon at least %s, with %s %% confidence\n",
-           figures_down(report->mu_low).text, figures_down(report->epsilon_low).text,
-           text_double(100 * report->confidence).text);
-    printf("norms         %s checked\n", text_count(report->contributions, "contribution").text);
+    printf("runs          %s with the first of %s canaries, %s without it\n",
+           text_count(report->runs_in, "run").text, text_number(report->canaries).text,
+           text_count(report->runs_out, "run").text);
+    printf("guessed       %.1f %% right of %s guesses about the first canary, %.1f %% of %s about "
+           "all\n",
+           percent(report->guessed_right, runs), text_number(runs).text,
+           percent(report->guesses_right, report->guesses), text_number(report->guesses).text);
+    if (report->findings & DPMF_AUDIT_WORLDS)
+        printf("shown         nothing from guesses: sums depend on other people\n");
+    else
+        printf("shown         mu is at least %s, and epsilon at this delta at least %s, with %s %% "
+               "confidence\n",
+               figures_down(report->mu_low).text, figures_down(report->epsilon_low).text,
+               text_double(100 * report->confidence).text);
+    printf("norms         %s checked; the largest of a world is %.6f of the bound\n",
+           text_count(report->contributions, "contribution").text,
+           floor(report->world_norm * 1e6) / 1e6);
     printf("noise         %.4f of what is listed, over %s\n", report->noise,
            text_count((uint64_t)report->noise_numbers, "number").text);
     printf("draws         %s, in %s\n", text_count(report->draws, "draw").text,
-           text_count(report->releases, "release").text);
+           text_count(report->releases, "round").text);
 }
 
 static void print_verdict(const struct dpmf_audit_report *report) {
@@ -78,6 +99,7 @@ static const char *finding_name(unsigned finding) {
     case DPMF_AUDIT_DRAWS: return "draws";
     case DPMF_AUDIT_STATEMENT: return "statement";
     case DPMF_AUDIT_CATALOGUE: return "catalogue";
+    case DPMF_AUDIT_WORLDS: return "worlds";
     default: return "";
     }
 }
@@ -87,7 +109,7 @@ static int print_json(const struct dpmf_audit_report *report) {
     dpmf_json_begin_object(json, NULL);
     dpmf_json_bool(json, "accused", report->findings != 0);
     dpmf_json_begin_array(json, "findings");
-    for (unsigned bit = 1; bit <= DPMF_AUDIT_CATALOGUE; bit <<= 1)
+    for (unsigned bit = 1; bit <= DPMF_AUDIT_LAST; bit <<= 1)
         if (report->findings & bit) dpmf_json_string(json, NULL, finding_name(bit));
     dpmf_json_end_array(json);
     dpmf_json_string(json, "mechanism", report->mechanism);
@@ -100,6 +122,14 @@ static int print_json(const struct dpmf_audit_report *report) {
     dpmf_json_uint(json, "runs_in", report->runs_in);
     dpmf_json_uint(json, "runs_out", report->runs_out);
     dpmf_json_uint(json, "guessed_right", report->guessed_right);
+    dpmf_json_uint(json, "canaries", report->canaries);
+    dpmf_json_uint(json, "guesses", report->guesses);
+    dpmf_json_uint(json, "guesses_right", report->guesses_right);
+    dpmf_json_double(json, "mu_canary", report->mu_canary);
+    dpmf_json_uint(json, "worlds", report->worlds);
+    dpmf_json_uint(json, "world_rounds", report->world_rounds);
+    dpmf_json_uint(json, "world_numbers", report->world_numbers);
+    dpmf_json_double(json, "world_norm", report->world_norm);
     dpmf_json_uint(json, "users", report->users);
     dpmf_json_uint(json, "items", report->items);
     dpmf_json_uint(json, "contributions", report->contributions);
@@ -132,6 +162,7 @@ int command_audit_run(struct invocation *invocation) {
     if (command_has(invocation, OPTION_JSON)) {
         status = print_json(&report);
     } else {
+        print_worlds(&report);
         print_runs(&report);
         print_verdict(&report);
         status = report_stdout_check(status);

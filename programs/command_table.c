@@ -361,16 +361,19 @@ static const struct option audit_options[] = {
      "take the items of the ratings, as dpmf train does when told so: it is caught"},
     {OPTION_ITEM_FEATURES, 0, false, "item-features", NULL,
      {VALUE_FILE, "FILE", "features.csv", NULL, NULL}, "what is publicly known about items"},
+    {OPTION_USER_PRIVACY, 0, false, "user-privacy", NULL,
+     {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
+     "users and an epsilon each, as for dpmf train"},
     {OPTION_MECHANISM, 0, false, "mechanism", NULL,
      {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
      "which mechanism to audit (default auto)"},
-    {OPTION_RUNS, 0, false, "runs", NULL, {VALUE_COUNT, "N", "700", NULL, NULL},
-     "about so many runs with a canary and as many without (default 700, enough to notice halved "
-     "noise at epsilon 1)"},
+    {OPTION_RUNS, 0, false, "runs", NULL, {VALUE_COUNT, "N", "100", NULL, NULL},
+     "about so many runs with the first canary and as many without (default 100)"},
     {OPTION_MINUTES, 0, false, "minutes", NULL, {VALUE_NUMBER, "M", "10", NULL, NULL},
-     "begin no run after this time, and judge by those there are (default: no limit)"},
+     "end after this time, and judge by the runs there were; an error when the worlds were not "
+     "all compared by then (default: no limit)"},
     {OPTION_CONFIDENCE, 0, false, "confidence", NULL, {VALUE_NUMBER, "P", "0.999", NULL, NULL},
-     "of the bound: an honest mechanism is accused with probability 1 - P at most (default "
+     "of the bounds: an honest mechanism is accused with probability 1 - P at most (default "
      "0.999)"},
     {OPTION_USERS, 0, false, "users", NULL, {VALUE_COUNT, "N", "1000", NULL, NULL},
      "audit with at most so many users of RATINGS (default 1000)"},
@@ -1197,19 +1200,23 @@ const struct verb verbs[] = {
         .synopsis = "RATINGS --epsilon E --rating-range A:B --catalogue FILE [options]",
         .paragraphs =
             {
-                "Runs a private mechanism some 1,400 times on users of RATINGS, with noise from "
-                "the "
-                "operating system as in any release; a coin decides each time whether one more "
-                "user, a canary made to be noticed, takes part. An auditor who knows everything "
-                "but the coin and the noise guesses from what would be published. How often and "
-                "how surely it is right gives a lower bound on what the mechanism tells, which "
-                "holds with --confidence whatever the mechanism does. The mechanism is accused "
-                "when that bound is above what --epsilon allows.",
-                "It also checks directly what such an auditor can see: that nobody contributes "
-                "more than the norm bound, canaries of several kinds among them; that every number "
-                "has the noise that is listed, and never the same noise twice; that draws taken "
-                "and releases made are those that the statement lists; and that the list of items "
-                "does not change when the canary rates something that nobody else did.",
+                "Compares whole worlds, exactly: users of RATINGS with and without one more, a "
+                "canary made to be noticed, each as text through all that dpmf train does, up to "
+                "the file. The world with the canary replays what the one without has published, "
+                "round by round, and every sum must differ by exactly what the canary contributes "
+                "when it is alone, and by no more than the norm bound; the files must be the same. "
+                "Canaries are of several kinds, some with a wish, and write lines that are no "
+                "records.",
+                "Then makes some 200 runs with noise from the operating system; of each of many "
+                "canaries a coin decides whether it takes part. An auditor who knows everything "
+                "but the coins and the noise guesses from what would be published. How often and "
+                "how surely it is right gives lower bounds on mu and epsilon, which hold with "
+                "--confidence whatever the noise is. The mechanism is accused when one of them is "
+                "above what --epsilon allows.",
+                "In those runs it also checks that nobody contributes more than the norm bound; "
+                "that noise is what is listed, neither less nor more nor of another shape, and "
+                "never the same twice; and that draws taken and rounds made are those that the "
+                "statement lists.",
                 "A promise of privacy holds for every population, so a sample of users will do: "
                 "at most --users are taken. Nothing is published, and nothing is spent in the "
                 "ledger. What it prints is about RATINGS, and for the curator alone.",
@@ -1217,7 +1224,9 @@ const struct verb verbs[] = {
                 "docs/privacy/audit.md says what it can find.",
                 "With --json it prints one object with accused, findings, mu_claimed, "
                 "epsilon_claimed, delta, mu_low, epsilon_low, confidence, runs_in, runs_out, "
-                "guessed_right, users, items, contributions, draws, releases, noise and seconds.",
+                "guessed_right, canaries, guesses, guesses_right, mu_canary, worlds, "
+                "world_rounds, world_numbers, world_norm, users, items, contributions, draws, "
+                "releases, noise and seconds.",
             },
         .groups = {{"Options", audit_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},

@@ -22,6 +22,7 @@ lib/schedule   base store kernels
 lib/ratings    base random store model database
 lib/cluster    base store
 lib/privacy    base random store model cluster chains
+lib/audit      base random store model cluster privacy
 lib/train      base random store schedule kernels model cluster
 lib/sample     base random store schedule kernels model cluster chains train
 lib/recommend  base model kernels

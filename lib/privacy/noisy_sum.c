@@ -41,6 +41,9 @@
  *    taken as there are coordinates is counted over all processes and checked with the statement.
  * 5. Nothing else leaves: sums without noise go from process to process alone, which are the curator's; their network
  *    must be too.
+ *
+ * A watched run (the audit's) sees sums without noise and may put another world's noisy sums in the place of its own: nothing
+ * above holds for it. So its statement is marked NOT PRIVATE here, where that happens, whatever its caller meant to do with it.
  */
 #define _GNU_SOURCE
 #include "privacy/noisy_sum.h"
@@ -242,6 +245,35 @@ static int check_same(const struct summing *summing, struct dpmf_error *error) {
         "use machines of one kind, with the same program and libraries", error);
 }
 
+/* ---- an audit's eyes --------------------------------------------------------------------------- */
+
+static struct noisy_sum_round round_of(const struct summing *summing, size_t first, size_t end) {
+    return (struct noisy_sum_round){.context = summing->context,
+                                    .shape = summing->shape,
+                                    .n = summing->n_coordinates,
+                                    .first = first,
+                                    .end = end,
+                                    .sigma = summing->sigma,
+                                    .contribute = summing->contribute,
+                                    .contribute_self = summing->self};
+}
+
+/* All processes go on, or none does. */
+static int watch_sums(struct summing *summing, size_t first, size_t end, bool are_noisy,
+                      struct dpmf_error *error) {
+    const struct noisy_sum_context *context = summing->context;
+    const struct noisy_sum_watch *watch = context->watch;
+    if (!watch) return 0;
+    context->statement->is_insecure = true;
+    const struct noisy_sum_round round = round_of(summing, first, end);
+    int64_t *sums = summing->spaces[0].sums;
+    int code = are_noisy ? watch->published(watch->self, &round, sums, error)
+                         : watch->summed(watch->self, &round, sums, error);
+    return cluster_agree(context->cluster, code, error);
+}
+
+/* ---- a release -------------------------------------------------------------------------------- */
+
 /* From each process's sums of its own users to everyone's noisy sums, in every process. */
 static int share_sums(struct summing *summing, struct dpmf_error *error) {
     const struct dpmf_cluster *cluster = summing->context->cluster;
@@ -253,17 +285,18 @@ static int share_sums(struct summing *summing, struct dpmf_error *error) {
     const size_t width = summing->shape->width;
     cluster_ranges(cluster, summing->n_coordinates, width > 0 ? width : 1, range);
     code = cluster_reduce_scatter(cluster, sums, range, error);
+    const size_t first = range[rank], end = range[rank + 1];
+    if (code == 0) code = watch_sums(summing, first, end, false, error);
     if (code < 0) return code;
-    work_on(summing, range[rank], range[rank + 1], add_noise);
+    work_on(summing, first, end, add_noise);
     for (int r = 0; r <= n; r++) range[r] *= sizeof *sums;
     code = cluster_all_gather(cluster, sums, range, error);
+    if (code == 0) code = watch_sums(summing, first, end, true, error);
     uint64_t draws = atomic_load(&summing->draws);
     if (code == 0) code = cluster_all_sum(cluster, &draws, 1, error);
     atomic_store(&summing->draws, draws);
     return code;
 }
-
-/* ---- a release -------------------------------------------------------------------------------- */
 
 static int plan_release(struct summing *summing, double mu, struct dpmf_error *error) {
     const struct noisy_sum_context *context = summing->context;
@@ -318,9 +351,6 @@ int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_
         code = share_sums(&summing, error);
     }
     if (code == 0) {
-        if (context->observe)
-            context->observe(context->observe_self, shape, summing.sigma, summing.spaces[0].sums,
-                             contribute, self);
         list_release(&summing);
         context->n_passes++;
         for (size_t i = 0; i < summing.n_coordinates; i++)

@@ -39,12 +39,30 @@ struct noisy_sum_shape {
 typedef void noisy_sum_contribute(void *self, int worker, const struct private_user *user,
                                   struct contribution *out);
 
-/* For the audit alone: sees the noisy integers of a release as they are published, with the function and the public
- * state that contributions were made from, while that state still stands. dpmf_train_private never sets it: what it is
- * given is not in the units of a release, and whoever knows the ratings can take the noise out of it. */
-typedef void noisy_sum_observe(void *self, const struct noisy_sum_shape *shape, uint64_t sigma,
-                               const int64_t *noisy_sums, noisy_sum_contribute *contribute,
-                               void *contribute_self);
+struct noisy_sum_context;
+
+/* A round as a watch sees it, while the public state that contributions are made from still stands. */
+struct noisy_sum_round {
+    const struct noisy_sum_context *context;
+    const struct noisy_sum_shape *shape;
+    size_t n; /* coordinates */
+    size_t first,
+        end; /* of them, those whose exact sums this process has: all of them, but in a cluster */
+    uint64_t sigma;
+    noisy_sum_contribute *contribute;
+    void *contribute_self;
+};
+
+/* For the audit alone: sees the exact integers of a round, and then the noisy ones, which it may replace by those of another world.
+ * A negative code ends the round. A watched run is no release: noisy_sum_release marks its statement NOT PRIVATE, and
+ * dpmf_train_private cannot set a watch (private_train.h). */
+struct noisy_sum_watch {
+    void *self;
+    int (*summed)(void *self, const struct noisy_sum_round *round, const int64_t *sums,
+                  struct dpmf_error *error);
+    int (*published)(void *self, const struct noisy_sum_round *round, int64_t *noisy_sums,
+                     struct dpmf_error *error);
+};
 
 /* What all releases of a run share. */
 struct noisy_sum_context {
@@ -55,9 +73,8 @@ struct noisy_sum_context {
     uint64_t memory;             /* for sums, at most */
     struct statement *statement; /* every release is listed here */
     pthread_mutex_t progress_lock;
-    uint32_t n_passes, total_passes; /* for progress; total 0: not known yet */
-    noisy_sum_observe *observe;      /* NULL but in an audit */
-    void *observe_self;
+    uint32_t n_passes, total_passes;     /* for progress; total 0: not known yet */
+    const struct noisy_sum_watch *watch; /* NULL but in an audit */
 
     /* Where several processes work on it, each with the ratings of its own users; else NULL and 0. */
     const struct dpmf_cluster *cluster;

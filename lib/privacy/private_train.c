@@ -31,6 +31,7 @@
 #include "privacy/mechanism.h"
 #include "privacy/private_input.h"
 #include "privacy/private_options.h"
+#include "privacy/private_train.h"
 #include "random/random.h"
 #include "store/store.h"
 
@@ -41,6 +42,7 @@ struct private_run {
     const struct dpmf_private_options *options;
     const struct dpmf_run *run;
     struct dpmf_private_report *report;
+    const struct private_watch *watch; /* of an audit; else NULL */
     const struct mechanism *mechanism;
     double mu;                       /* allowed */
     struct posterior_rule posterior; /* of a conditional mechanism */
@@ -167,6 +169,8 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     const bool is_conditional = self->mechanism->is_conditional;
     struct dpmf_private_report *report = self->report;
     struct private_ratings_report counts;
+    /* A rank may have no users at all, and so may the world of an audit. */
+    const size_t longest = self->watch && self->watch->longest > 1 ? self->watch->longest : 1;
     const struct private_ratings_options packing = {
         .range_min = options->range_min,
         .range_max = options->range_max,
@@ -176,7 +180,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
         .delta = is_conditional ? 0 : options->delta,
         .max_ratings = is_conditional ? options->max_ratings : 0,
         .coins = &self->coins,
-        .longest = self->cluster ? 1 : 0, /* a rank may have no users at all */
+        .longest = longest,
         .memory = self->memory / 2,
         .threads = self->threads,
         .users_of_id = users_of_id,
@@ -240,9 +244,12 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
     if (code < 0) return code;
     for (size_t i = 0; i < STATEMENT_ID_BYTES; i++)
         snprintf(self->id + 2 * i, 3, "%02x", self->statement.id[i]);
-    if (!options->has_insecure_seed) return secure_random_init(&self->random, error);
-    secure_random_init_insecure(&self->random, options->insecure_seed);
-    return 0;
+    if (options->has_insecure_seed)
+        secure_random_init_insecure(&self->random, options->insecure_seed);
+    else
+        code = secure_random_init(&self->random, error);
+    if (self->watch) self->random.draws = self->watch->draws;
+    return code;
 }
 
 static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
@@ -256,6 +263,7 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
         .cluster = self->cluster,
         .users = self->report->users,
         .model = &self->model,
+        .watch = self->watch ? &self->watch->sums : NULL,
     };
     const struct mechanism_input input = {.sums = &sums,
                                           .catalogue = &self->catalogue,
@@ -333,7 +341,7 @@ static int find_ledger(struct private_run *self, struct dpmf_error *error) {
 
 /* What is not going to be published spends nothing. */
 static bool is_accounted(const struct private_run *self) {
-    return !self->options->has_insecure_seed && !self->options->research;
+    return !self->options->has_insecure_seed && !self->options->research && !self->watch;
 }
 
 static int reserve(struct private_run *self, struct dpmf_error *error) {
@@ -414,6 +422,7 @@ static int ask_curator(const struct private_run *self, struct dpmf_error *error)
 }
 
 static int prepare(struct private_run *self, const char *output, struct dpmf_error *error) {
+    if (self->watch) return 0; /* not published, and spends nothing */
     int code = find_ledger(self, error);
     if (code == 0) code = check_ledger(self, output, error);
     if (code == 0) code = ask_curator(self, error);
@@ -471,16 +480,18 @@ static void fill_report(struct private_run *self, double started) {
     snprintf(report->release_id, sizeof report->release_id, "%s", self->id);
 }
 
-int dpmf_train_private(struct dpmf_store *store, const char *output,
-                       const struct dpmf_private_options *options, const struct dpmf_run *run,
-                       struct dpmf_private_report *report, struct dpmf_error *error) {
+int private_train_watched(struct dpmf_store *store, const char *output,
+                          const struct dpmf_private_options *options, const struct dpmf_run *run,
+                          const struct private_watch *watch, struct dpmf_private_report *report,
+                          struct dpmf_error *error) {
     const struct dpmf_run default_run = dpmf_run_default();
     struct dpmf_private_report unwanted;
     struct private_run self = {.store = store,
                                .options = options,
                                .run = run ? run : &default_run,
                                .cluster = run ? run->cluster : NULL,
-                               .report = report ? report : &unwanted};
+                               .report = report ? report : &unwanted,
+                               .watch = watch};
     double started = now();
     uint64_t first_user;
     memset(self.report, 0, sizeof *self.report);
@@ -511,4 +522,10 @@ int dpmf_train_private(struct dpmf_store *store, const char *output,
     thread_pool_free(self.pool);
     free(self.ledger);
     return code;
+}
+
+int dpmf_train_private(struct dpmf_store *store, const char *output,
+                       const struct dpmf_private_options *options, const struct dpmf_run *run,
+                       struct dpmf_private_report *report, struct dpmf_error *error) {
+    return private_train_watched(store, output, options, run, NULL, report, error);
 }

@@ -40,16 +40,20 @@ static int write_world(const char *folder, int users, int items) {
 }
 
 static void print_findings(const struct dpmf_audit_report *report) {
-    static const char *const names[] = {"loss", "norm", "noise", "draws", "statement", "catalogue"};
+    static const char *const names[] = {"loss",      "norm",      "noise", "draws",
+                                        "statement", "catalogue", "worlds"};
     printf("found:");
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         if (report->findings >> i & 1) printf(" %s", names[i]);
     printf("\n");
     for (size_t i = 0; i < report->n; i++) printf("  %s\n", report->finding[i]);
-    printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %llu releases; %.1f s\n",
+    printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %llu rounds; %.1f s\n",
            report->mu, report->mu_low, (unsigned long long)(report->runs_in + report->runs_out),
            (unsigned long long)report->guessed_right, (unsigned long long)report->releases,
            report->seconds);
+    printf("  epsilon %.4f claimed, %.4f shown; %llu guesses, %llu right\n", report->epsilon,
+           report->epsilon_low, (unsigned long long)report->guesses,
+           (unsigned long long)report->guesses_right);
 }
 
 static int audit(const char *folder, const char *mechanism, unsigned long runs) {
@@ -66,6 +70,7 @@ static int audit(const char *folder, const char *mechanism, unsigned long runs) 
     options.privacy.mechanism = mechanism;
     options.privacy.catalogue = items;
     options.runs = runs;
+    options.confidence = 0.9999;
     int code = dpmf_store_open(ratings, NULL, NULL, &store, &error);
     if (code == 0) code = dpmf_audit(store, &options, NULL, &report, &error);
     dpmf_store_close(store);

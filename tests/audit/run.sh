@@ -3,10 +3,13 @@
 #
 #   tests/audit/run.sh DPMF
 #
-# The executables are made by the build, beside DPMF in tests/audit (audit_main.c, mutant_*.c). Every audit has fresh
-# noise, so an honest mechanism is accused by chance, with a probability of 1 in 1000 at most. What is accused here is
-# audited once more, and only a second accusation is a failure: 1 in a million by chance, and certain for a fault.
-# The last line is "N passed, N failed".
+# The executables are made by the build, beside DPMF in tests/audit (audit_main.c, mutant_*.c).
+#
+# Error rates. Every audit has fresh noise. An honest mechanism is accused with probability at most 1.0001e-4 (the confidence
+# is 0.9999, and the noise has 1e-8); what is accused is audited once more, and only a second accusation is a failure: 1.1e-8 for each
+# of at most 46 audits, so 5e-7 in all. Of the mutants, worlds, norms, draws, statements and catalogues are found exactly. Noise is
+# measured on so many numbers that each is missed with less than 1e-15; where a loss must be found, the number of runs is such that
+# it is missed with less than 1e-8, as the line says. The last line is "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 folder=$(dirname "$1")/tests/audit
@@ -68,19 +71,35 @@ mutant() {
         verdict $? "$name was not accused of $finding"
     done
 }
-mutant halved_noise "loss noise" biases 1200 30 80
-mutant halved_noise "noise" residual 5 40 40 # the noise itself tells at once
-mutant one_without_noise "loss noise" residual 60 40 40
-mutant zeros_without_noise "noise" residual 30 40 40
-mutant undrawn "loss noise draws" biases 60 40 40
+# Noise, as soon as it is seen.
+mutant halved_noise "noise" residual 5 40 40
+mutant more_noise "noise" residual 60 40 40
+mutant uneven_noise "noise" residual 60 40 40
+mutant shared_noise "noise" residual 5 40 40
 mutant repeated_noise "noise" residual 30 40 40
-mutant skipped_norm "loss norm" biases 150 40 60
-mutant unchecked_norm "norm" biases 5 40 40
-mutant leaking_catalogue "catalogue" biases 5 40 40
 mutant unlisted_release "draws" residual 5 40 40
+# A number without noise gives the first canary away in every run: 120 guesses, all right.
+mutant one_without_noise "loss noise" residual 60 40 40
+mutant undrawn "loss noise draws" biases 60 40 40
+# The canary that alone rated an item is certain not to be there when it is not: 75 guesses in 600 are needed, some 150 are expected.
+mutant zeros_without_noise "loss noise" residual 150 40 40
+# mu 1.07 for 0.268, from 1,200 guesses: 12 standard deviations, 4.2 of which are needed.
+mutant skipped_norm "loss norm" biases 600 40 60
+mutant unchecked_norm "norm" biases 5 40 40
+# What people do to each other: no noise is needed to see it.
+mutant odd_halved "worlds" residual 5 40 40
+mutant odd_halved "worlds" biases 5 41 40
+mutant first_row "worlds" residual 5 40 40
+mutant wishes_lost "norm" residual 5 40 40
+mutant leaking_catalogue "catalogue" biases 5 40 40
+mutant silent_catalogue "catalogue" biases 5 40 40
+mutant unmarked_seed "statement" biases 5 40 40
 if [[ -n ${DPMF_TEST_LONG:-} ]]; then
-    mutant halved_noise "loss noise" residual 1500 60 80
-    mutant zeros_without_noise "loss noise" residual 700 60 40
-    mutant skipped_norm "loss norm" residual 300 1000 80
+    # mu 0.536 for 0.268, from 6,400 guesses: 9.6 standard deviations, 4.2 of which are needed.
+    mutant halved_noise "loss noise" biases 3200 30 80
+    mutant skipped_norm "loss norm" residual 600 1000 80
+    for mechanism in dpals gram langevin; do
+        mutant odd_halved "worlds" "$mechanism" 5 41 40
+    done
 fi
 finish

@@ -1,0 +1,53 @@
+/*
+ * Whole worlds, compared: the same ratings with one person and without, each taken through everything that dpmf train does, from the
+ * text to the file. What the comparison shows, and why it is enough, is in audit_worlds.c.
+ */
+#ifndef DPMF_AUDIT_AUDIT_WORLDS_H
+#define DPMF_AUDIT_AUDIT_WORLDS_H
+
+#include "audit/transcript.h"
+#include "model/release.h"
+
+/* What all worlds share. */
+struct audit_setting {
+    const struct dpmf_input_options *input;
+    const struct dpmf_private_options
+        *options;               /* with an insecure seed: the noise is no part of this */
+    const struct dpmf_run *run; /* of a cluster: all ranks, together */
+    const char *output;         /* where a release may be written for a moment */
+};
+
+/* What one world made. */
+struct audit_world {
+    struct transcript transcript;
+    struct catalogue catalogue;
+    struct release release;    /* its file; of rank 0 alone */
+    char *statement;           /* of the file, without its random id */
+    bool is_marked;            /* NOT PRIVATE */
+    struct dpmf_error failure; /* why there is no file: code 0 when there is one */
+};
+
+/* Runs a world; `replay` NULL: with noise of its own. What its people can have caused is no error here but a failure to compare.
+ * Free it in any case. */
+int audit_world_run(const struct audit_setting *setting, const char *ratings,
+                    const struct transcript *replay, struct audit_world *world,
+                    struct dpmf_error *error);
+void audit_world_free(struct audit_world *world);
+
+enum { AUDIT_REASON_MAX = DPMF_AUDIT_TEXT_MAX };
+
+/* What was found; all numbers are of all ranks. */
+struct audit_difference {
+    unsigned findings;             /* of enum dpmf_audit_finding, at most one */
+    char reason[AUDIT_REASON_MAX]; /* a sentence about it */
+    uint64_t rounds, numbers;      /* that were compared */
+    double norm; /* of the person's contribution, the largest: in units of the bound */
+};
+
+/* The other two worlds replay the first. `scale` is the share of the norm bound that the person may have, 1 without a wish. */
+int audit_worlds_compare(const struct audit_setting *setting, const struct audit_world *without,
+                         const struct audit_world *with, const struct audit_world *alone,
+                         double scale, struct audit_difference *difference,
+                         struct dpmf_error *error);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * Mutant: the noise is a tenth larger than is listed. Private, but not what the statement says.
+ */
+#include "random/exact_gaussian.h"
+
+void __real_exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
+                               size_t n, uint64_t sigma, int64_t *sums);
+void __wrap_exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
+                               size_t n, uint64_t sigma, int64_t *sums);
+
+void __wrap_exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
+                               size_t n, uint64_t sigma, int64_t *sums) {
+    __real_exact_gaussian_add(random, release, first, n, sigma + sigma / 10, sums);
+}

@@ -1,0 +1,15 @@
+/*
+ * Mutant: two neighbours share one draw.
+ */
+#include "random/exact_gaussian.h"
+
+void __real_exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
+                               size_t n, uint64_t sigma, int64_t *sums);
+void __wrap_exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
+                               size_t n, uint64_t sigma, int64_t *sums);
+
+void __wrap_exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
+                               size_t n, uint64_t sigma, int64_t *sums) {
+    for (size_t i = 0; i < n; i++)
+        __real_exact_gaussian_add(random, release, first + i - i % 2, 1, sigma, &sums[i]);
+}
