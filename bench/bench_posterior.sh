@@ -29,6 +29,7 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
+"$dpmf" ledger init -q ledger
 "$dpmf" import -q "$ratings" -o all.dpr
 "$dpmf" split -q all.dpr --train train.dpr --test test.dpr
 

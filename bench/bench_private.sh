@@ -27,6 +27,7 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
+"$dpmf" ledger init -q ledger
 "$dpmf" import -q "$ratings" -o all.dpr
 for ((split = 1; split <= splits; split++)); do
     "$dpmf" split -q all.dpr --train "train$split.dpr" --test "test$split.dpr" --seed "$split"

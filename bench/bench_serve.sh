@@ -18,6 +18,7 @@ cd "$work"
 
 # Biases alone of 60,000 items: 8 bytes of bias and offset each, and some letters of id.
 "$dpmf" synth -q --users 3000 --items 60000 --ratings 200000 --catalogue-out items.csv -o ratings.dpr
+"$dpmf" ledger init -q ledger
 "$dpmf" train -q ratings.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger \
     --mechanism biases -o release.safetensors
 "$dpmf" serve release.safetensors -q --port 0 --catalogue items.csv >url &

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
     options.range_min = 1;
     options.range_max = 5;
     options.catalogue = argv[2];
-    options.ledger = "ledger"; /* NULL: the user's own, which knows what was spent before */
+    options.ledger = "ledger"; /* made with dpmf ledger init; NULL: the user's own */
     int code = dpmf_store_open(argv[1], NULL, NULL, &ratings, &error);
     if (code == 0) code = dpmf_train_private(ratings, argv[3], &options, NULL, &report, &error);
     if (code == 0) printf("epsilon %g at delta %g\n", report.epsilon, report.delta);

@@ -10,7 +10,7 @@ import dpmf
 
 
 def main(ratings, catalogue, output):
-    # ledger=None is the user's own, which knows what was spent before
+    # made with dpmf.init_ledger, once; None is the user's own
     model = dpmf.Model(epsilon=2, rating_range=(1, 5), catalogue=catalogue, ledger="ledger")
     model.fit_file(ratings)
     model.save(output)

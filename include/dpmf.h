@@ -525,6 +525,91 @@ DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
                        struct dpmf_tune_report *report, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
+ * The ledger: what the releases of a population have spent together
+ * ---------------------------------------------------------------------------------------------- */
+
+/* How much a population may spend in all its releases. */
+struct dpmf_budget {
+    double mu;             /* of all releases composed; 0: there is no budget */
+    double epsilon, delta; /* what it was declared as; both 0: as a mu */
+};
+
+/* Reads "1.2", a mu, or "5@1e-5", an epsilon at a delta. A number alone above 3.45 is refused, as too likely to be meant for an
+ * epsilon; so large a budget is written with its delta. @return 0 or DPMF_ERR_USAGE_VALUE */
+DPMF_API int dpmf_budget_parse(const char *text, struct dpmf_budget *budget,
+                               struct dpmf_error *error);
+
+/* What became of a release that a ledger knows, or what else was done with the population's ratings. */
+enum dpmf_ledger_state {
+    DPMF_LEDGER_RESERVED,  /* counts as spent: whoever reserved it may have published it */
+    DPMF_LEDGER_COMMITTED, /* published */
+    DPMF_LEDGER_RETURNED,  /* never published: counts for nothing */
+    DPMF_LEDGER_RESEARCH,  /* a private run for research: its file is no release */
+    DPMF_LEDGER_TUNING,    /* a search for options */
+};
+
+/* A release or another run, as a ledger has it. */
+struct dpmf_ledger_entry {
+    const char *id; /* of the release, 32 hexadecimal digits */
+    enum dpmf_ledger_state state;
+    bool is_conditional; /* its guarantee depends on the convergence of a sampler */
+    double mu, delta,
+        epsilon;  /* delta 0: there is none, of a conditional one; all 0 of other runs */
+    int64_t time; /* seconds since 1970 at which it was reserved */
+};
+
+/* People whose budget is spent together. */
+struct dpmf_ledger_population {
+    const char *name;
+
+    /* Releases. What is committed or reserved is spent. */
+    uint64_t committed, reserved, returned;
+
+    /* Runs that are recorded and not in the sum: no epsilon bounds what they showed to whoever made them. */
+    uint64_t research, tuning;
+
+    double mu;               /* of what is spent, composed exactly */
+    double mu_with_returned; /* the same if what was returned had been published after all */
+    double delta;   /* the budget's; without one the smaller of 1e-5 and those claimed; 0: none */
+    double epsilon; /* of what is spent, at that delta */
+    bool is_conditional; /* a release is, so the sum is */
+
+    struct dpmf_budget budget; /* that the sum may not pass; mu 0: none is set */
+};
+
+/* @return the path of the user's own ledger, $XDG_STATE_HOME/dpmf/ledger or ~/.local/state/dpmf/ledger, or NULL without a home
+ *         or memory; free it with free() */
+DPMF_API char *dpmf_ledger_path(void);
+
+/* Makes an empty ledger with the directories it needs. `path` NULL, here and below: the user's own. One that is there already is
+ * refused, DPMF_ERR_PRIVACY_LEDGER.
+ *
+ * Only this makes a ledger at a path that was given: what is mistyped must not begin a second one that knows nothing of the
+ * first. The user's own is also made by the first release. */
+DPMF_API int dpmf_ledger_init(const char *path, struct dpmf_error *error);
+
+/* Gives each population to `take`, first alone (`entry` NULL), then with each of its releases and runs in the order they
+ * were entered; a value other than 0 ends it and is returned. `population` NULL: all of them. A ledger that is
+ * damaged or an old copy is refused, DPMF_ERR_PRIVACY_LEDGER; where there is none yet, DPMF_ERR_IO_MISSING. */
+DPMF_API int dpmf_ledger_visit(const char *path, const char *population,
+                               int (*take)(void *self,
+                                           const struct dpmf_ledger_population *population,
+                                           const struct dpmf_ledger_entry *entry),
+                               void *self, struct dpmf_error *error);
+
+/* Gives back what was reserved for a release that was never published; one that was is refused. */
+DPMF_API int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error);
+
+/* Sets what a population may spend, which may be more than before, or less; NULL: no limit. */
+DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population,
+                                    const struct dpmf_budget *budget, struct dpmf_error *error);
+
+/* Records that options are being looked for in the ratings of a population. Settings that private ratings chose are
+ * outside the proof of a release that is made with them, so its reader must be able to know. */
+DPMF_API int dpmf_ledger_record_tuning(const char *path, const char *population,
+                                       struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
  * Private training: a release that says little about any one person
  * ---------------------------------------------------------------------------------------------- */
 
@@ -574,6 +659,12 @@ struct dpmf_private_report {
     char release_id[40];
     const char *mechanism;
 
+    /* By the ledger. Before spending, what was spent by then; in the end with this release. All 0 of a run whose noise came
+     * from a seed, and in all processes but the first. */
+    struct dpmf_ledger_population spent;
+    bool is_new_ledger, is_new_population; /* that this run enters */
+    uint64_t other_populations;            /* that the ledger knew before */
+
     /* Private numbers. */
     uint64_t users, ratings;
     uint64_t not_in_catalogue, out_of_range, users_left_out;
@@ -604,12 +695,12 @@ struct dpmf_private_options {
     const char *user_privacy;    /* NULL, or a file of (user, epsilon) wishes */
     uint64_t declared_users;     /* 0: not declared. delta should stay below one in so many */
     const char *population;      /* whose budget is spent; NULL: "default" */
-    const char *ledger;          /* NULL: where it usually is */
-    double ledger_budget;        /* epsilon for the population; 0: as recorded, or none */
-    bool accept_delta;           /* above what is usual: the release is then partial */
-    bool accept_epsilon;         /* the same of epsilon, by its mu */
-    bool research;               /* metrics of private data were or will be shown: not releasable */
-    bool has_insecure_seed;      /* for tests: the noise is predictable, the file NOT PRIVATE */
+    const char *ledger;          /* one that is there; NULL: the user's own, made when it is not */
+    struct dpmf_budget ledger_budget; /* of the population; mu 0: as recorded, or none */
+    bool accept_delta;                /* above what is usual: the release is then partial */
+    bool accept_epsilon;              /* the same of epsilon, by its mu */
+    bool research;          /* metrics of private data were or will be shown: not releasable */
+    bool has_insecure_seed; /* for tests: the noise is predictable, the file NOT PRIVATE */
     uint64_t insecure_seed;
 
     /* Of the mechanism "posterior" alone, whose promise is conditional and has no delta; all of it is public. */
@@ -639,7 +730,7 @@ DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
  *     options.epsilon = 2;
  *     options.range_min = 1, options.range_max = 5; // declared, as the items are
  *     options.catalogue = "titles.csv";
- *     options.ledger = "ledger"; // NULL: the user's own
+ *     options.ledger = "ledger"; // made once with dpmf_ledger_init; NULL: the user's own
  *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
  *         dpmf_train_private(store, "private.safetensors", &options, NULL, &report, &error) == 0)
  *         printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
@@ -923,57 +1014,6 @@ DPMF_API int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct d
                                struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
- * The ledger: what the releases of a population have spent together
- * ---------------------------------------------------------------------------------------------- */
-
-/* What became of a release that a ledger knows. */
-enum dpmf_ledger_state {
-    DPMF_LEDGER_RESERVED,  /* counts as spent: whoever reserved it may have published it */
-    DPMF_LEDGER_COMMITTED, /* published */
-    DPMF_LEDGER_RETURNED,  /* never published: counts for nothing */
-};
-
-/* A release, as a ledger has it. */
-struct dpmf_ledger_entry {
-    const char *id; /* of the release, 32 hexadecimal digits */
-    enum dpmf_ledger_state state;
-    bool is_conditional;       /* its guarantee depends on the convergence of a sampler */
-    double mu, delta, epsilon; /* delta 0: there is none, of a conditional one */
-    int64_t time;              /* seconds since 1970 at which it was reserved */
-};
-
-/* People whose budget is spent together. */
-struct dpmf_ledger_population {
-    const char *name;
-
-    /* Releases. What is committed or reserved is spent, and is what the next four are about. */
-    uint64_t committed, reserved, returned;
-    double mu;           /* composed exactly */
-    double delta;        /* the smallest above 0 of theirs; 0 when there is none */
-    double epsilon;      /* at that delta, so no less than at any other of theirs */
-    bool is_conditional; /* one of them is, so their sum is */
-
-    double budget; /* that epsilon may not pass; 0: none is set */
-};
-
-/* Gives each population to `take`, first alone (`entry` NULL), then with each of its releases in the order they
- * were reserved; a value other than 0 ends it and is returned. `path` NULL: the user's own ledger,
- * $XDG_STATE_HOME/dpmf/ledger or ~/.local/state/dpmf/ledger; `population` NULL: all of them. A ledger that is
- * damaged or an old copy is refused, DPMF_ERR_PRIVACY_LEDGER; where there is none yet, DPMF_ERR_IO_MISSING. */
-DPMF_API int dpmf_ledger_visit(const char *path, const char *population,
-                               int (*take)(void *self,
-                                           const struct dpmf_ledger_population *population,
-                                           const struct dpmf_ledger_entry *entry),
-                               void *self, struct dpmf_error *error);
-
-/* Gives back what was reserved for a release that was never published; one that was is refused. */
-DPMF_API int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error);
-
-/* Sets what a population may spend, which may be more than before, or less; 0: no limit. */
-DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population, double budget,
-                                    struct dpmf_error *error);
-
-/* ------------------------------------------------------------------------------------------------
  * The privacy statement of a release
  * ---------------------------------------------------------------------------------------------- */
 
@@ -1075,7 +1115,8 @@ DPMF_API int dpmf_model_export(const struct dpmf_model *model,
 
 /* What is attacked, and for how long. */
 struct dpmf_audit_options {
-    struct dpmf_private_options privacy; /* the promise, as for dpmf_train_private; nothing is spent */
+    struct dpmf_private_options
+        privacy;       /* the promise, as for dpmf_train_private; nothing is spent */
     uint64_t runs;     /* with the first canary, and as many without, about */
     uint64_t users;    /* of the store that take part, at most */
     double confidence; /* of the bounds: 0.5 .. 0.9999 */
@@ -1087,10 +1128,10 @@ DPMF_API struct dpmf_audit_options dpmf_audit_options_default(void);
 
 /* What a mechanism can be accused of: bits. */
 enum dpmf_audit_finding {
-    DPMF_AUDIT_LOSS = 1,       /* canaries are noticed better than the promise allows */
-    DPMF_AUDIT_NORM = 2,       /* someone contributes more than the norm bound, or than they asked for */
-    DPMF_AUDIT_NOISE = 4,      /* a round has other noise than is listed */
-    DPMF_AUDIT_DRAWS = 8,      /* what was drawn or published is not what is listed */
+    DPMF_AUDIT_LOSS = 1,  /* canaries are noticed better than the promise allows */
+    DPMF_AUDIT_NORM = 2,  /* someone contributes more than the norm bound, or than they asked for */
+    DPMF_AUDIT_NOISE = 4, /* a round has other noise than is listed */
+    DPMF_AUDIT_DRAWS = 8, /* what was drawn or published is not what is listed */
     DPMF_AUDIT_STATEMENT = 16, /* the statement does not add up, or claims too much */
     DPMF_AUDIT_CATALOGUE = 32, /* the list of items follows from the ratings */
     DPMF_AUDIT_WORLDS = 64,    /* with one user more, more changes than that user's contribution */
@@ -1114,7 +1155,8 @@ struct dpmf_audit_report {
     uint64_t worlds;        /* pairs, with a canary and without */
     uint64_t world_rounds;  /* of all pairs */
     uint64_t world_numbers; /* sums that were compared */
-    double world_norm;      /* the largest contribution of a canary without a wish, in units of the bound */
+    double
+        world_norm; /* the largest contribution of a canary without a wish, in units of the bound */
 
     /* Runs with fresh noise. */
     uint64_t runs_in, runs_out; /* with the first canary, and without */
@@ -1125,7 +1167,8 @@ struct dpmf_audit_report {
     double mu_low;      /* no smaller mu describes the mechanism, with the confidence asked for */
     double epsilon_low; /* nor does a smaller epsilon at this delta: both hold together */
     double confidence;
-    double mu_canary; /* what the first canary could show at most, by the norm of its contribution */
+    double
+        mu_canary; /* what the first canary could show at most, by the norm of its contribution */
 
     uint64_t contributions;   /* whose norm was checked */
     uint64_t draws, releases; /* taken, and rounds made, over all runs */

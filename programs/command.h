@@ -315,6 +315,7 @@ int command_privacy_show_run(struct invocation *invocation);
 int command_privacy_sign_run(struct invocation *invocation);
 int command_privacy_verify_run(struct invocation *invocation);
 int command_ledger_run(struct invocation *invocation);
+int command_ledger_init_run(struct invocation *invocation);
 int command_ledger_show_run(struct invocation *invocation);
 int command_ledger_return_run(struct invocation *invocation);
 int command_ledger_budget_run(struct invocation *invocation);

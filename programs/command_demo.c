@@ -31,6 +31,7 @@ static const char *const steps[] = {
     "train train.dpr --valid test.dpr -k 32 -o model.safetensors",
     "evaluate model.safetensors test.dpr --ranking --history train.dpr",
     "recommend model.safetensors --user 7 --history train.dpr --catalogue titles.csv -n 5",
+    "ledger init ledger",
     train_release,
     "privacy verify release.safetensors",
     "evaluate release.safetensors test.dpr --history train.dpr",

@@ -1,11 +1,13 @@
 /*
- * dpmf ledger: what the releases of each population have spent, giving back what was never published, and
+ * dpmf ledger: making one, what the releases of each population have spent, giving back what was never published, and
  * budgets. The table of its commands, which are verbs in their own right, and what they do. Fed by the ledger.
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "ledger_words.h"
 #include "options.h"
 #include "privacy_figures.h"
 #include "report.h"
@@ -29,6 +31,8 @@ static const struct option show_options[] = {
     {0},
 };
 
+static const struct option no_options[] = {{0}};
+
 static const struct option change_options[] = {LEDGER_OPTION, {0}};
 
 /* clang-format on */
@@ -44,25 +48,53 @@ static const struct option change_options[] = {LEDGER_OPTION, {0}};
 
 const struct verb ledger_verbs[] = {
     {
+        .name = "ledger init",
+        .summary = "make a new ledger",
+        .synopsis = "[FILE] [options]",
+        .paragraphs =
+            {
+                "Makes an empty ledger, and the directories it needs: FILE, or "
+                "$XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger. One that is there "
+                "already is refused, and so is one that has vanished.",
+                "A ledger at a path of your own is made by this command alone (or by answering yes "
+                "at a terminal): a path that is mistyped in a script must not begin a second "
+                "ledger "
+                "that knows nothing of the first. The one in the usual place is also made by the "
+                "first release, which says so.",
+            },
+        .groups = {{"Options", no_options}},
+        .operands = {{VALUE_OUTPUT, "FILE", "team.ledger", NULL, NULL}, 0, 1},
+        .exit_note = "3 when there is a ledger already.",
+        .examples = {{"Before the first release", "dpmf ledger init team.ledger", NULL}},
+        .run = command_ledger_init_run,
+    },
+    {
         .name = "ledger show",
         .summary = "list what each population has spent, release by release",
         .synopsis = "[--population NAME] [--ledger FILE] [options]",
         .paragraphs =
             {
-                "Prints for each population what its releases have spent together: epsilon, "
-                "composed exactly and rounded up, at the smallest delta that any of them claims. "
-                "At a larger delta epsilon is smaller, so it holds at the others too. Below it "
-                "stand the releases in the order they were reserved.",
+                "Prints for each population what its releases have spent together: mu, composed "
+                "exactly, and epsilon at the budget's delta; without a budget that was declared "
+                "with one, at 1e-5 or the smallest delta that a release claims, whichever is "
+                "smaller. Below it stand the releases in the order they were reserved.",
                 "A release is reserved before it is made and committed when it is published; both "
                 "count. Where a run died in between, the reservation stays until someone who "
                 "knows that nothing was published returns it; what is returned counts for "
-                "nothing. A release whose guarantee is conditional on convergence makes the total "
-                "so.",
+                "nothing, and mu is also printed as it would be if it did. Runs with --research, "
+                "and of dpmf tune with --population, are listed and counted, but in no sum: no "
+                "epsilon bounds what they showed. A release whose guarantee is conditional on "
+                "convergence makes the total so.",
+                "Without a budget the total is an odometer: it tells what was spent, and stops "
+                "nothing. If how much to spend, or whether to go on, was decided by looking at "
+                "earlier releases, only a budget set before them is a proven bound.",
                 "With --json it prints an object a line: for each population one with event "
-                "\"population\", population, epsilon, delta, mu, kind, budget (null: none), "
-                "committed, reserved and returned, and for each of its releases one with event "
-                "\"release\", population, release, state, kind, epsilon, delta, mu and time, in "
-                "seconds since 1970.",
+                "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, "
+                "budget_mu, budget_epsilon and budget_delta (null: none, or not declared), "
+                "committed, reserved, returned, research and tuning, and for each of its releases "
+                "one with event \"release\", population, release, state, kind, epsilon, delta, mu "
+                "and time, in seconds since 1970; for other runs one with event \"run\", "
+                "population, run, use and time.",
             },
         .groups = {{"Options", show_options}},
         .operands = {{.kind = VALUE_NONE}, 0, 0},
@@ -109,20 +141,24 @@ const struct verb ledger_verbs[] = {
     {
         .name = "ledger budget",
         .summary = "set how much a population may spend",
-        .synopsis = "NAME EPSILON|none [--ledger FILE] [options]",
+        .synopsis = "NAME MU|E@DELTA|none [--ledger FILE] [options]",
         .paragraphs =
             {
                 "From now on a release is refused that would bring what the population NAME has "
-                "spent above EPSILON. It may be more than before, or less; with less than is "
-                "spent already, nothing more can be released. none removes the budget.",
+                "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
+                "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
+                "printed; above 3.45 (epsilon 20 at delta 1e-5) it must be written as an epsilon "
+                "at a delta. It may be more than before, or less; with less than is spent "
+                "already, nothing more can be released. none removes the budget.",
                 "A population is named by whoever keeps the ledger: the people whose ratings "
                 "releases are made from. Ratings that have changed, or another set with many of "
                 "the same people in it, are the same population.",
             },
         .groups = {{"Options", change_options}},
-        .operands = {{VALUE_TEXT, "NAME and EPSILON", "movies", NULL, NULL}, 2, 2},
-        .examples = {{"All releases of movies together may cost 5", "dpmf ledger budget movies 5",
-                      NULL}},
+        .operands = {{VALUE_TEXT, "NAME and MU", "movies", NULL, NULL}, 2, 2},
+        .examples = {{"All releases of movies together may cost epsilon 5 at delta 1e-5",
+                      "dpmf ledger budget movies 5@1e-5", NULL},
+                     {"The same as a mu, rounded down", "dpmf ledger budget movies 1.1212", NULL}},
         .run = command_ledger_budget_run,
     },
     {0},
@@ -148,8 +184,26 @@ static const char *kind_name(bool is_conditional) {
 }
 
 static const char *state_name(enum dpmf_ledger_state state) {
-    static const char *const names[] = {"reserved", "committed", "returned"};
+    static const char *const names[] = {"reserved", "committed", "returned", "research", "tuning"};
     return names[state];
+}
+
+static bool is_release(const struct dpmf_ledger_entry *entry) {
+    return entry->state < DPMF_LEDGER_RESEARCH;
+}
+
+/* A number, or null for 0. */
+static void json_above_0(struct dpmf_json *json, const char *key, double value) {
+    if (value > 0)
+        dpmf_json_double(json, key, value);
+    else
+        dpmf_json_null(json, key);
+}
+
+static void budget_json(struct dpmf_json *json, const struct dpmf_budget *budget) {
+    json_above_0(json, "budget_mu", budget->mu);
+    json_above_0(json, "budget_epsilon", budget->epsilon);
+    json_above_0(json, "budget_delta", budget->delta);
 }
 
 static int population_json(const struct dpmf_ledger_population *population) {
@@ -164,53 +218,57 @@ static int population_json(const struct dpmf_ledger_population *population) {
     else
         dpmf_json_null(json, "delta");
     dpmf_json_double(json, "mu", population->mu);
+    dpmf_json_double(json, "mu_with_returned", population->mu_with_returned);
     dpmf_json_string(json, "kind", kind_name(population->is_conditional));
-    if (population->budget > 0)
-        dpmf_json_double(json, "budget", population->budget);
-    else
-        dpmf_json_null(json, "budget");
+    budget_json(json, &population->budget);
     dpmf_json_uint(json, "committed", population->committed);
     dpmf_json_uint(json, "reserved", population->reserved);
     dpmf_json_uint(json, "returned", population->returned);
+    dpmf_json_uint(json, "research", population->research);
+    dpmf_json_uint(json, "tuning", population->tuning);
     dpmf_json_end_object(json);
     return report_json_print(json);
 }
 
 static int entry_json(const struct dpmf_ledger_population *population,
                       const struct dpmf_ledger_entry *entry) {
+    const char *what = is_release(entry) ? "release" : "run";
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
-    dpmf_json_string(json, "event", "release");
+    dpmf_json_string(json, "event", what);
     dpmf_json_string(json, "population", population->name);
-    dpmf_json_string(json, "release", entry->id);
-    dpmf_json_string(json, "state", state_name(entry->state));
-    dpmf_json_string(json, "kind", kind_name(entry->is_conditional));
-    dpmf_json_double(json, "epsilon", entry->epsilon);
-    dpmf_json_double(json, "delta", entry->delta);
-    dpmf_json_double(json, "mu", entry->mu);
+    dpmf_json_string(json, what, entry->id);
+    dpmf_json_string(json, is_release(entry) ? "state" : "use", state_name(entry->state));
+    if (is_release(entry)) {
+        dpmf_json_string(json, "kind", kind_name(entry->is_conditional));
+        dpmf_json_double(json, "epsilon", entry->epsilon);
+        dpmf_json_double(json, "delta", entry->delta);
+        dpmf_json_double(json, "mu", entry->mu);
+    }
     dpmf_json_int(json, "time", entry->time);
     dpmf_json_end_object(json);
     return report_json_print(json);
 }
 
+static bool is_over_budget(const struct dpmf_ledger_population *population) {
+    const struct dpmf_budget *budget = &population->budget;
+    return budget->mu > 0 && !(population->mu <= budget->mu) &&
+           !(budget->epsilon > 0 && population->epsilon <= budget->epsilon);
+}
+
 static void population_text(const struct dpmf_ledger_population *population, bool is_first) {
-    printf("%s%s: ", is_first ? "" : "\n", population->name);
-    if (population->committed + population->reserved == 0)
-        printf("nothing is spent");
-    else
-        printf("epsilon %s", figures_up(population->epsilon).text);
-    if (population->budget > 0) printf(" of %s", figures_exact(population->budget).text);
-    if (population->delta > 0) printf(" at delta %s", figures_exact(population->delta).text);
-    if (population->is_conditional) printf(", conditional on convergence");
-    if (population->budget > 0 && !(population->epsilon <= population->budget))
-        printf(", OVER BUDGET");
-    putchar('\n');
+    const struct ledger_words counts = ledger_words_counts(population);
+    printf("%s%s: %s%s\n", is_first ? "" : "\n", population->name,
+           ledger_words_spent(population).text, is_over_budget(population) ? ", OVER BUDGET" : "");
+    if (counts.text[0] != '\0') printf("  %s\n", counts.text);
 }
 
 static void entry_text(const struct dpmf_ledger_entry *entry) {
-    printf("  %s  %s  %-9s  %-11s  epsilon %s", entry->id, text_time(entry->time).text,
-           state_name(entry->state), kind_name(entry->is_conditional),
-           figures_up(entry->epsilon).text);
+    printf("  %s  %s  %s", entry->id, text_time(entry->time).text, state_name(entry->state));
+    if (is_release(entry))
+        printf("%*s  %-11s  mu %s, epsilon %s", (int)(9 - strlen(state_name(entry->state))), "",
+               kind_name(entry->is_conditional), figures_up(entry->mu).text,
+               figures_up(entry->epsilon).text);
     if (entry->delta > 0) printf(" at delta %s", figures_exact(entry->delta).text);
     putchar('\n');
 }
@@ -259,15 +317,29 @@ static void to_small(const char *text, char *small, size_t size) {
     for (char *at = small; *at != '\0'; at++) *at = (char)tolower((unsigned char)*at);
 }
 
-static int done_json(const char *key, const char *value, bool has_budget, double budget) {
+static int done_json(const char *key, const char *value, const struct dpmf_budget *budget) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "done");
     dpmf_json_string(json, key, value);
-    if (has_budget && budget > 0) dpmf_json_double(json, "budget", budget);
-    if (has_budget && budget == 0) dpmf_json_null(json, "budget");
+    if (budget != NULL) budget_json(json, budget);
     dpmf_json_end_object(json);
     return report_json_print(json);
+}
+
+int command_ledger_init_run(struct invocation *invocation) {
+    const char *path = invocation->n_operands > 0 ? invocation->operands[0] : NULL;
+    struct dpmf_error error = {0};
+    if (dpmf_ledger_init(path, &error) != 0) return report_error_print(invocation, &error);
+    char *own = path != NULL ? NULL : dpmf_ledger_path();
+    const char *made = path != NULL ? path : own != NULL ? own : "";
+    int status = STATUS_DONE;
+    if (command_has(invocation, OPTION_JSON))
+        status = done_json("ledger", made, NULL);
+    else
+        terminal_note_print(&invocation->terminal, "new ledger %s", made);
+    free(own);
+    return status;
 }
 
 int command_ledger_return_run(struct invocation *invocation) {
@@ -276,42 +348,28 @@ int command_ledger_return_run(struct invocation *invocation) {
     to_small(invocation->operands[0], id, sizeof id);
     int rc = dpmf_ledger_return(invocation->value[OPTION_LEDGER], id, &error);
     if (rc != 0) return report_error_print(invocation, &error);
-    if (command_has(invocation, OPTION_JSON)) return done_json("returned", id, false, 0);
+    if (command_has(invocation, OPTION_JSON)) return done_json("returned", id, NULL);
     terminal_note_print(&invocation->terminal, "release %s no longer counts", id);
     return STATUS_DONE;
 }
 
-static int read_budget(const char *text, double *budget) {
-    *budget = 0;
-    if (strcmp(text, "none") == 0) return STATUS_DONE;
-    if (dpmf_parse_double(text, budget) == 0 && *budget > 0) return STATUS_DONE;
-    return terminal_error_print(STATUS_USAGE, "for example: dpmf ledger budget movies 5",
-                                "EPSILON \"%.200s\" is not a number above 0, nor none", text);
-}
-
 static int note_budget(void *self, const struct dpmf_ledger_population *population,
                        const struct dpmf_ledger_entry *entry) {
-    struct terminal *terminal = self;
-    const struct figure spent = figures_up(population->epsilon);
-    if (entry != NULL) return 0;
-    if (population->budget > 0)
-        terminal_note_print(terminal, "%s may spend epsilon %s, and has spent %s", population->name,
-                            figures_exact(population->budget).text, spent.text);
-    else
-        terminal_note_print(terminal, "%s has no budget, and has spent epsilon %s",
-                            population->name, spent.text);
+    if (entry == NULL)
+        terminal_note_print(self, "%s: %s%s", population->name, ledger_words_spent(population).text,
+                            is_over_budget(population) ? ", OVER BUDGET" : "");
     return 0;
 }
 
 int command_ledger_budget_run(struct invocation *invocation) {
     const char *path = invocation->value[OPTION_LEDGER], *name = invocation->operands[0];
+    const char *wanted = invocation->operands[1];
+    struct dpmf_budget budget = {0};
     struct dpmf_error error = {0};
-    double budget;
-    int status = read_budget(invocation->operands[1], &budget);
-    if (status != STATUS_DONE) return status;
-    int rc = dpmf_ledger_set_budget(path, name, budget, &error);
+    int rc = strcmp(wanted, "none") == 0 ? 0 : dpmf_budget_parse(wanted, &budget, &error);
+    if (rc == 0) rc = dpmf_ledger_set_budget(path, name, &budget, &error);
     if (rc == 0) rc = dpmf_ledger_visit(path, name, note_budget, &invocation->terminal, &error);
     if (rc != 0) return report_error_print(invocation, &error);
-    return command_has(invocation, OPTION_JSON) ? done_json("population", name, true, budget)
+    return command_has(invocation, OPTION_JSON) ? done_json("population", name, &budget)
                                                 : STATUS_DONE;
 }

@@ -312,6 +312,10 @@ static const struct option tune_options[] = {
     KERNELS_OPTION,
     {OPTION_SEED, 0, false, "seed", NULL, {VALUE_COUNT, "N", "1", NULL, NULL},
      "what is held back and tried grows from it; the same seed gives the same trials"},
+    {OPTION_POPULATION, 0, false, "population", NULL, {VALUE_TEXT, "NAME", "customers", NULL, NULL},
+     "record in the ledger that options were looked for in the ratings of these people"},
+    {OPTION_LEDGER, 0, false, "ledger", NULL, {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
+     "the ledger of their releases (default $XDG_STATE_HOME/dpmf/ledger)"},
     {0},
 };
 
@@ -408,10 +412,12 @@ static const struct option private_options[] = {
     {OPTION_POPULATION, 0, false, "population", NULL, {VALUE_TEXT, "NAME", "customers", NULL, NULL},
      "whose budget in the ledger is spent (default \"default\")"},
     {OPTION_LEDGER, 0, false, "ledger", NULL, {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
-     "the ledger of all releases (default $XDG_STATE_HOME/dpmf/ledger)"},
+     "the ledger of all releases, which dpmf ledger init made (default $XDG_STATE_HOME/dpmf/ledger, "
+     "made when it is missing)"},
     {OPTION_LEDGER_BUDGET, 0, false, "ledger-budget", NULL,
-     {VALUE_NUMBER, "E", "10", NULL, NULL},
-     "refuse a release that would bring the population beyond this epsilon in all"},
+     {VALUE_TEXT, "MU|E@DELTA", "5@1e-5", NULL, NULL},
+     "refuse a release that would bring the population beyond this in all: a mu, or an epsilon at a "
+     "delta"},
     {OPTION_ACCEPT_DELTA, 0, false, "accept-delta", NULL, {.kind = VALUE_NONE},
      "allow a delta above 1e-4, or not below 1/N of the declared users; the release is then "
      "partial, not proven"},
@@ -589,6 +595,7 @@ static const struct option demo_options[] = {
 
 #define SOME_RELEASE                                                                               \
     "dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr; " \
+    "dpmf ledger init -q ledger; "                                                                 \
     "dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
     "-o release.safetensors"
 
@@ -803,6 +810,7 @@ const struct verb verbs[] = {
                 {"Make a release that says little about any one person",
                  "dpmf train ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv "
                  "--ledger ledger -o release.safetensors",
+                 "dpmf ledger init -q ledger; "
                  "dpmf synth -q --like ml-100k --catalogue-out items.csv -o ratings.dpr"},
             },
         .run = command_train_run,
@@ -825,6 +833,9 @@ const struct verb verbs[] = {
                 "also trains that model, on all of RATINGS.",
                 "The same seed gives the same trials for any number of threads, as long as "
                 "--minutes does not cut them short. The trials leave nothing behind.",
+                "Options that ratings have chosen tell something of those ratings. If private "
+                "releases are made of the same people, name them with --population: the ledger "
+                "then shows that there was tuning.",
                 "With --json it prints an object a trial with event, trial, factors, "
                 "learning_rate, regularization, epochs, valid_rmse, end, epochs_run, best and "
                 "seconds, and a last one whose event is done, with the best of them and command.",
@@ -928,8 +939,9 @@ const struct verb verbs[] = {
                  SOME_MODEL},
                 {"How good a release is for people who keep their ratings at home",
                  "dpmf evaluate release.safetensors test.dpr --history train.dpr",
-                 SOME_MODEL "; dpmf train -q train.dpr --epsilon 5 --rating-range 1:5 --catalogue "
-                            "items.csv --ledger ledger -o release.safetensors"},
+                 SOME_MODEL "; dpmf ledger init -q ledger; dpmf train -q train.dpr --epsilon 5 "
+                            "--rating-range 1:5 --catalogue items.csv --ledger ledger "
+                            "-o release.safetensors"},
             },
         .run = command_evaluate_run,
     },
@@ -1250,8 +1262,10 @@ const struct verb verbs[] = {
                 "Releases made from the ratings of the same people add up. The ledger is a file, "
                 "which only its owner can read, of every release and of what each population has "
                 "spent; a population is named with --population when a release is made, and may "
-                "have a budget that its releases together cannot pass. Any number of runs may use "
-                "one ledger at once.",
+                "have a budget that its releases together cannot pass. A budget is a mu, or an "
+                "epsilon at a delta, which is one. Any number of runs may use one ledger at once.",
+                "dpmf train prints what a population has spent after every release, and when a "
+                "population is new to a ledger: a name that is misspelled has a budget of its own.",
                 "A ledger that is damaged, has vanished, or was put back from an old copy is "
                 "refused: it would forget what was spent. Keep the file and its .lock together. "
                 "dpmf ledger COMMAND --help explains each command.",

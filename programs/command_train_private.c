@@ -6,8 +6,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "ledger_words.h"
 #include "options.h"
 #include "privacy_claim.h"
 #include "report.h"
@@ -213,6 +215,26 @@ static bool tell_wishes(struct terminal *terminal, const struct dpmf_private_rep
     return true;
 }
 
+/* A name that is misspelled, or a ledger in another place, begins with nothing spent. */
+static bool tell_what_is_new(struct terminal *terminal, const struct dpmf_private_report *report) {
+    const char *name = report->spent.name;
+    if (report->is_new_ledger) {
+        char *path = dpmf_ledger_path();
+        terminal_alert_print(terminal, "new ledger %s: it knows nothing of earlier releases",
+                             path ? path : "");
+        free(path);
+    } else if (report->is_new_population && report->other_populations > 0) {
+        terminal_alert_print(terminal,
+                             "population \"%s\" is new to the ledger, which knows %s: check the "
+                             "name, since each has a budget of its own",
+                             name, text_count(report->other_populations, "other").text);
+        return true;
+    } else if (report->is_new_population && name != NULL) {
+        terminal_note_print(terminal, "population \"%s\" is new to the ledger", name);
+    }
+    return false;
+}
+
 /* Before anything is spent: what the curator would want to have known. */
 static int tell_before_spending(void *self, const struct dpmf_private_report *report) {
     enum { SECONDS_TO_INTERRUPT = 5 };
@@ -220,6 +242,7 @@ static int tell_before_spending(void *self, const struct dpmf_private_report *re
     terminal_progress_end(terminal);
     bool alarms = tell_ratings(terminal, report);
     alarms |= tell_wishes(terminal, report);
+    alarms |= tell_what_is_new(terminal, report);
     if (report->catalogue_is_rated_set)
         terminal_warning_print(terminal,
                                "the catalogue is exactly the set of rated items: if it was "
@@ -276,6 +299,28 @@ static void tell_result(struct invocation *invocation, const struct dpmf_private
                         text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }
 
+/* After every release: what it adds up to. */
+static void tell_spent(struct terminal *terminal, const struct dpmf_private_report *report) {
+    const struct dpmf_ledger_population *spent = &report->spent;
+    if (spent->name == NULL) return;
+    terminal_note_print(terminal, "population \"%s\" has spent: %s", spent->name,
+                        ledger_words_spent(spent).text);
+    if (spent->research + spent->tuning + spent->returned > 0)
+        terminal_note_print(terminal, "  %s", ledger_words_counts(spent).text);
+}
+
+static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_population *spent) {
+    if (spent->name == NULL) return;
+    dpmf_json_string(json, "population", spent->name);
+    dpmf_json_double(json, "spent_mu", spent->mu);
+    dpmf_json_double(json, "spent_epsilon", spent->epsilon);
+    dpmf_json_double(json, "spent_delta", spent->delta);
+    if (spent->budget.mu > 0)
+        dpmf_json_double(json, "budget_mu", spent->budget.mu);
+    else
+        dpmf_json_null(json, "budget_mu");
+}
+
 static int print_json(const struct invocation *invocation,
                       const struct dpmf_private_report *report) {
     struct dpmf_json *json = dpmf_json_new();
@@ -300,6 +345,7 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "users_left_out", report->users_left_out);
     dpmf_json_uint(json, "wishes", report->wishes);
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
+    spent_json(json, &report->spent);
     if (is_sampled(report)) {
         dpmf_json_uint(json, "trimmed", report->trimmed);
         dpmf_json_double(json, "rhat", report->rhat);
@@ -359,8 +405,6 @@ static struct dpmf_private_options fill(const struct invocation *invocation) {
         options.declared_users = options_count(invocation, OPTION_DECLARED_USERS);
     options.population = invocation->value[OPTION_POPULATION];
     options.ledger = invocation->value[OPTION_LEDGER];
-    if (command_has(invocation, OPTION_LEDGER_BUDGET))
-        options.ledger_budget = options_number(invocation, OPTION_LEDGER_BUDGET);
     options.accept_delta = command_has(invocation, OPTION_ACCEPT_DELTA);
     options.accept_epsilon = command_has(invocation, OPTION_ACCEPT_EPSILON);
     options.research = command_has(invocation, OPTION_RESEARCH);
@@ -372,8 +416,19 @@ static struct dpmf_private_options fill(const struct invocation *invocation) {
     return options;
 }
 
+/* A number alone was once an epsilon: what it means is said before it counts. */
+static int read_budget(struct invocation *invocation, struct dpmf_budget *budget) {
+    struct dpmf_error error = {0};
+    if (!command_has(invocation, OPTION_LEDGER_BUDGET)) return STATUS_DONE;
+    if (dpmf_budget_parse(invocation->value[OPTION_LEDGER_BUDGET], budget, &error) != 0)
+        return report_error_print(invocation, &error);
+    terminal_note_print(&invocation->terminal, "budget of the population: %s",
+                        ledger_words_budget(budget).text);
+    return STATUS_DONE;
+}
+
 int train_private_run(struct invocation *invocation) {
-    const struct dpmf_private_options options = fill(invocation);
+    struct dpmf_private_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_private_report report;
     struct dpmf_error error = {0};
@@ -383,6 +438,9 @@ int train_private_run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = check_unused(invocation);
     if (status == STATUS_DONE) status = check_sampler(invocation);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
+    if (status == STATUS_DONE) status = read_budget(invocation, &options.ledger_budget);
+    if (status == STATUS_DONE && !options.has_insecure_seed)
+        status = ledger_words_offer(invocation);
     if (status != STATUS_DONE) return status;
 
     /* No record decides how others are read, and one that cannot be used is dropped: were the run refused for it, one person
@@ -405,6 +463,7 @@ int train_private_run(struct invocation *invocation) {
     tell_chains(terminal, &report);
     tell_warnings(terminal, &options, &report);
     tell_result(invocation, &report);
+    tell_spent(terminal, &report);
     terminal_phases_print(terminal);
     return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger_words.h"
 #include "options.h"
 #include "report.h"
 #include "signals.h"
@@ -270,10 +271,20 @@ static int check_usage(const struct invocation *invocation) {
         !(options_number(invocation, OPTION_MINUTES) > 0))
         return terminal_error_print(STATUS_USAGE, "for example: --minutes 10",
                                     "--minutes %s is no time", invocation->value[OPTION_MINUTES]);
+    if (command_has(invocation, OPTION_LEDGER) && !command_has(invocation, OPTION_POPULATION))
+        return terminal_error_print(STATUS_USAGE, "add --population NAME",
+                                    "--ledger needs to know whose ratings these are");
     if (command_has(invocation, OPTION_DECAY) && options_number(invocation, OPTION_DECAY) < 0)
         return terminal_error_print(STATUS_USAGE, "leave it out for the default schedule",
                                     "--decay %s is below 0", invocation->value[OPTION_DECAY]);
     return STATUS_DONE;
+}
+
+/* Recorded before it begins: a search that was stopped has shown something, too. */
+static int record(struct invocation *invocation, struct dpmf_error *error) {
+    if (!command_has(invocation, OPTION_POPULATION)) return 0;
+    return dpmf_ledger_record_tuning(invocation->value[OPTION_LEDGER],
+                                     invocation->value[OPTION_POPULATION], error);
 }
 
 static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_store *valid) {
@@ -311,6 +322,8 @@ int command_tune_run(struct invocation *invocation) {
     tuning.run.progress = pass_progress;
     tuning.run.warn = pass_warning;
     tuning.run.self = &tuning;
+    if (command_has(invocation, OPTION_POPULATION)) status = ledger_words_offer(invocation);
+    if (status != STATUS_DONE) return status;
     signals_pipe_ignore(); /* `dpmf tune | head` must still come to the cleaning up */
     int rc = 0;
     if (command_has(invocation, OPTION_OUTPUT))
@@ -320,6 +333,7 @@ int command_tune_run(struct invocation *invocation) {
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);
+    if (rc == 0) rc = record(invocation, &error);
     status = rc == 0 ? tune(&tuning, store, valid) : report_error_print(invocation, &error);
     free(tuning.command);
     dpmf_store_close(store);

@@ -1,5 +1,5 @@
 /*
- * The ledger: reserving, committing and returning releases, and setting budgets. Every change is made under
+ * The ledger: reserving, committing and returning releases, recording other runs, and setting budgets. Every change is made under
  * the lock (ledger_lock.c) to the whole book in memory (ledger_book.c), which then replaces the file in one
  * rename. So a process killed at any moment leaves the ledger before the change or after it, and a full disk
  * leaves it before. Fed by whatever makes releases, and by the public functions at the end of this file,
@@ -22,19 +22,35 @@
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "privacy/ledger_book.h"
+#include "privacy/ledger_budget.h"
 #include "privacy/ledger_lock.h"
+#include "random/random.h"
 
-char *ledger_default_path(void) {
+/* ---- where it is ------------------------------------------------------------------------------ */
+
+/* The directory that the user's own is in, or NULL; `rest` is what comes behind it. A relative one is passed over, as the
+ * standard says. The environment of a program with rights of its own is not believed. */
+static const char *own_place(const char **rest) {
     const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
-    bool has_state =
-        state && state[0] == '/'; /* a relative one is to be passed over, by the standard */
-    if (!has_state && (!home || home[0] != '/')) return NULL;
-    const char *base = has_state ? state : home;
-    const char *rest = has_state ? "/dpmf/ledger" : "/.local/state/dpmf/ledger";
+    const bool has_state = state && state[0] == '/';
+    *rest = has_state ? "/dpmf/ledger" : "/.local/state/dpmf/ledger";
+    if (has_state) return state;
+    return home && home[0] == '/' ? home : NULL;
+}
+
+int ledger_find(const char *given, char **path, struct dpmf_error *error) {
+    const char *rest = "", *base = given ? given : own_place(&rest);
+    *path = NULL;
+    if (!base) {
+        error_set(error, DPMF_ERR_IO_MISSING, "there is no home directory to find a ledger in");
+        error_hint(error, "name the ledger");
+        return DPMF_ERR_IO_MISSING;
+    }
     size_t size = strlen(base) + strlen(rest) + 1;
-    char *path = memory_alloc(size, 1);
-    if (path) snprintf(path, size, "%s%s", base, rest);
-    return path;
+    *path = memory_alloc(size, 1);
+    if (!*path) return error_no_memory(error);
+    snprintf(*path, size, "%s%s", base, rest);
+    return 0;
 }
 
 /* ---- reading the file ------------------------------------------------------------------------- */
@@ -113,10 +129,10 @@ static int read_book(const struct ledger_lock *lock, bool to_change, struct ledg
     return code;
 }
 
-static int refuse_missing(const struct ledger_lock *lock, struct dpmf_error *error) {
+int ledger_refuse_missing(const char *path, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_IO_MISSING, "there is no ledger here");
-    error_hint(error, "check the path; the first release of a population makes the ledger");
-    error_place(error, lock->path, 0, 0);
+    error_hint(error, "check the path, or make the ledger first: dpmf ledger init FILE");
+    error_place(error, path, 0, 0);
     return code;
 }
 
@@ -135,11 +151,11 @@ static int begin(struct change *change, const char *path, bool may_make, struct 
     /* Where there is no ledger and none is to be made, no lock file is left behind either. */
     if (!may_make && change->lock.generation == 0 && access(change->lock.path, F_OK) != 0 &&
         (errno == ENOENT || errno == ENOTDIR))
-        return refuse_missing(&change->lock, error);
+        return ledger_refuse_missing(change->lock.path, error);
     code = ledger_lock_take(&change->lock, may_make, error);
     if (code == 0) code = read_book(&change->lock, true, &change->book, error);
     if (code == 0 && !may_make && change->book.generation == 0)
-        code = refuse_missing(&change->lock, error);
+        code = ledger_refuse_missing(change->lock.path, error);
     return code;
 }
 
@@ -165,6 +181,10 @@ static void end(struct change *change) {
     ledger_lock_drop(&change->lock);
 }
 
+void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEXT]) {
+    for (size_t i = 0; i < LEDGER_ID_BYTES; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+}
+
 /* ---- reserving -------------------------------------------------------------------------------- */
 
 static int refuse_value(struct dpmf_error *error, const char *what) {
@@ -179,16 +199,16 @@ static int check_name(const char *population, struct dpmf_error *error) {
     return code;
 }
 
-static int check_budget(double budget, struct dpmf_error *error) {
-    if (budget == 0 || ledger_budget_is_valid(budget)) return 0;
-    int code = refuse_value(error, "a budget is an epsilon above 0 and at most 1e9");
-    error_hint(error, "for example 5");
+static int check_budget(const struct dpmf_budget *budget, struct dpmf_error *error) {
+    if (budget->mu == 0 || ledger_budget_is_valid(budget)) return 0;
+    int code = refuse_value(error, "a budget is a mu above 0, or an epsilon at a delta");
+    error_hint(error, "for example 1.1, or 5@1e-5");
     return code;
 }
 
-/* Four decimals, rounded up as every epsilon that is shown. */
-static const char *epsilon_text(double epsilon, char text[DPMF_DOUBLE_TEXT_MAX]) {
-    double up = ceil(epsilon * 1e4) / 1e4;
+/* Four decimals, rounded up as every figure of what is spent. */
+static const char *figure_text(double figure, char text[DPMF_DOUBLE_TEXT_MAX]) {
+    double up = ceil(figure * 1e4) / 1e4;
     if (isfinite(up))
         dpmf_format_double(up, text);
     else
@@ -196,15 +216,31 @@ static const char *epsilon_text(double epsilon, char text[DPMF_DOUBLE_TEXT_MAX])
     return text;
 }
 
-static int refuse_spending(const struct ledger_entry *entry, double budget,
-                           const struct ledger_total *before, const struct ledger_total *after,
-                           struct dpmf_error *error) {
-    char spent[DPMF_DOUBLE_TEXT_MAX], total[DPMF_DOUBLE_TEXT_MAX];
-    int code = error_set(error, DPMF_ERR_PRIVACY_BUDGET,
-                         "population \"%s\" has spent epsilon %s of %g; with this release it would "
-                         "be %s, at delta %g",
-                         entry->population, epsilon_text(before->epsilon, spent), budget,
-                         epsilon_text(after->epsilon, total), after->delta);
+static void tell_spending(const struct dpmf_ledger_population *before,
+                          const struct dpmf_ledger_population *after, struct dpmf_error *error) {
+    char mu[DPMF_DOUBLE_TEXT_MAX], mu_after[DPMF_DOUBLE_TEXT_MAX];
+    char epsilon[DPMF_DOUBLE_TEXT_MAX], epsilon_after[DPMF_DOUBLE_TEXT_MAX];
+    const struct dpmf_budget *budget = &after->budget;
+    figure_text(before->mu, mu);
+    figure_text(after->mu, mu_after);
+    figure_text(before->epsilon, epsilon);
+    figure_text(after->epsilon, epsilon_after);
+    if (budget->epsilon > 0)
+        error_set(error, DPMF_ERR_PRIVACY_BUDGET,
+                  "population \"%s\" has spent epsilon %s of %g at delta %g; with this release it "
+                  "would be %s (mu %s of %.6g)",
+                  after->name, epsilon, budget->epsilon, budget->delta, epsilon_after, mu_after,
+                  budget->mu);
+    else
+        error_set(error, DPMF_ERR_PRIVACY_BUDGET,
+                  "population \"%s\" has spent mu %s of %g; with this release it would be %s "
+                  "(epsilon %s at delta %g)",
+                  after->name, mu, budget->mu, mu_after, epsilon_after, after->delta);
+}
+
+static int refuse_spending(const struct dpmf_ledger_population *before,
+                           const struct dpmf_ledger_population *after, struct dpmf_error *error) {
+    tell_spending(before, after, error);
     if (before->reserved > 0)
         error_hint(error,
                    "ask for a smaller epsilon, or return what was reserved but never published "
@@ -212,21 +248,20 @@ static int refuse_spending(const struct ledger_entry *entry, double budget,
                    (unsigned long long)before->reserved);
     else
         error_hint(error, "ask for a smaller epsilon, or allow the population more: dpmf ledger "
-                          "budget NAME EPSILON");
-    return code;
+                          "budget NAME MU");
+    return DPMF_ERR_PRIVACY_BUDGET;
 }
 
 /* A budget that is given may tighten the recorded one, never loosen it in passing. */
-static int settle_budget(struct ledger_book *book, const char *population, double budget,
-                         struct dpmf_error *error) {
-    double recorded = ledger_book_budget(book, population);
-    if (budget == 0) return 0;
-    if (recorded > 0 && budget > recorded) {
+static int settle_budget(struct ledger_book *book, const char *population,
+                         const struct dpmf_budget *budget, struct dpmf_error *error) {
+    const struct dpmf_budget recorded = ledger_book_budget(book, population);
+    if (budget->mu == 0) return 0;
+    if (recorded.mu > 0 && budget->mu > recorded.mu) {
         int code = error_set(error, DPMF_ERR_PRIVACY_BUDGET,
-                             "population \"%s\" has a budget of %g, and this asks for %g",
-                             population, recorded, budget);
-        error_hint(error, "leave the budget out, or raise it first: dpmf ledger budget NAME %g",
-                   budget);
+                             "population \"%s\" has a budget of mu %.6g, and this asks for %.6g",
+                             population, recorded.mu, budget->mu);
+        error_hint(error, "leave the budget out, or raise it first: dpmf ledger budget NAME MU");
         return code;
     }
     return ledger_book_set_budget(book, population, budget, error);
@@ -240,18 +275,15 @@ static int refuse_known_id(const struct ledger_entry *entry, struct dpmf_error *
 }
 
 /* Adds the entry to the book, if the population can pay for it. */
-static int spend(struct ledger_book *book, const struct ledger_entry *entry, double given,
-                 struct dpmf_error *error) {
-    struct ledger_total before, after;
+static int spend(struct ledger_book *book, const struct ledger_entry *entry,
+                 const struct dpmf_budget *given, struct dpmf_error *error) {
+    struct dpmf_ledger_population before, after;
     if (ledger_book_find(book, entry->id)) return refuse_known_id(entry, error);
     int code = settle_budget(book, entry->population, given, error);
     if (code == 0) code = ledger_book_total(book, entry->population, NULL, &before, error);
     if (code == 0) code = ledger_book_total(book, entry->population, entry, &after, error);
     if (code != 0) return code;
-    double budget = ledger_book_budget(book, entry->population);
-    /* Not "greater than": a total that is no number is refused as well. */
-    if (budget > 0 && !(after.epsilon <= budget))
-        return refuse_spending(entry, budget, &before, &after, error);
+    if (!ledger_budget_allows(&after)) return refuse_spending(&before, &after, error);
     return ledger_book_add(book, entry, error);
 }
 
@@ -262,24 +294,54 @@ static int64_t sane_time(int64_t given) {
     return moment < 0 ? 0 : moment > last ? last : moment;
 }
 
-int ledger_reserve(const char *path, const struct ledger_entry *given, double budget,
-                   struct dpmf_error *error) {
-    struct change change;
-    struct ledger_entry entry = {.state = LEDGER_RESERVED,
-                                 .is_conditional = given->is_conditional,
-                                 .mu = given->mu,
-                                 .delta = given->delta,
-                                 .epsilon = given->epsilon,
-                                 .time = sane_time(given->time)};
+/* An entry that can be written down, of what is given. */
+static int make_entry(const struct ledger_entry *given, enum ledger_state state,
+                      struct ledger_entry *entry, struct dpmf_error *error) {
     int code = check_name(given->population, error);
+    if (code < 0) return code;
+    *entry = (struct ledger_entry){.state = state, .time = sane_time(given->time)};
+    snprintf(entry->population, sizeof entry->population, "%s", given->population);
+    memcpy(entry->id, given->id, sizeof entry->id);
+    if (ledger_is_release(entry)) {
+        entry->is_conditional = given->is_conditional;
+        entry->mu = given->mu;
+        entry->delta = given->delta;
+        entry->epsilon = given->epsilon;
+    }
+    const char *fault = ledger_entry_fault(entry);
+    return fault ? refuse_value(error, fault) : 0;
+}
+
+int ledger_reserve(const char *path, bool may_make, const struct ledger_entry *given,
+                   const struct dpmf_budget *budget, struct dpmf_error *error) {
+    static const struct dpmf_budget none;
+    struct change change;
+    struct ledger_entry entry;
+    int code = make_entry(given, LEDGER_RESERVED, &entry, error);
+    if (!budget) budget = &none;
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    snprintf(entry.population, sizeof entry.population, "%s", given->population);
-    memcpy(entry.id, given->id, sizeof entry.id);
-    const char *fault = ledger_entry_fault(&entry);
-    if (fault) return refuse_value(error, fault);
-    code = begin(&change, path, true, error);
+    code = begin(&change, path, may_make, error);
     if (code == 0) code = spend(&change.book, &entry, budget, error);
+    if (code == 0) code = save(&change, error);
+    end(&change);
+    return code;
+}
+
+int ledger_record(const char *path, bool may_make, const struct ledger_entry *given,
+                  struct dpmf_ledger_population *spent, struct dpmf_error *error) {
+    struct change change;
+    struct ledger_entry entry;
+    struct dpmf_ledger_population unwanted;
+    int code = make_entry(given, given->state, &entry, error);
+    if (code < 0) return code;
+    code = begin(&change, path, may_make, error);
+    if (code == 0 && ledger_book_find(&change.book, entry.id))
+        code = refuse_known_id(&entry, error);
+    if (code == 0) code = ledger_book_add(&change.book, &entry, error);
+    if (code == 0)
+        code = ledger_book_total(&change.book, given->population, NULL, spent ? spent : &unwanted,
+                                 error);
     if (code == 0) code = save(&change, error);
     end(&change);
     return code;
@@ -290,7 +352,7 @@ int ledger_reserve(const char *path, const struct ledger_entry *given, double bu
 static int find_entry(const struct change *change, const char *id, struct ledger_entry **entry,
                       struct dpmf_error *error) {
     *entry = ledger_book_find(&change->book, id);
-    if (*entry) return 0;
+    if (*entry && ledger_is_release(*entry)) return 0;
     int code =
         error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger knows no release \"%.64s\"", id);
     error_hint(error, "dpmf ledger show lists the releases with their ids");
@@ -298,14 +360,20 @@ static int find_entry(const struct change *change, const char *id, struct ledger
     return code;
 }
 
-int ledger_commit(const char *path, const char *id, struct dpmf_error *error) {
+int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
+                  struct dpmf_error *error) {
     struct change change;
     struct ledger_entry *entry;
+    struct dpmf_ledger_population unwanted;
     int code = begin(&change, path, false, error);
+    if (!spent) spent = &unwanted;
     if (code == 0) code = find_entry(&change, id, &entry, error);
-    if (code == 0 && entry->state != LEDGER_COMMITTED) {
+    if (code == 0) {
+        const bool was_committed = entry->state == LEDGER_COMMITTED;
         entry->state = LEDGER_COMMITTED;
-        code = save(&change, error);
+        code = ledger_book_total(&change.book, entry->population, NULL, spent, error);
+        spent->name = NULL; /* it goes with the book */
+        if (code == 0 && !was_committed) code = save(&change, error);
     }
     end(&change);
     return code;
@@ -332,14 +400,19 @@ int ledger_return(const char *path, const char *id, struct dpmf_error *error) {
     return code;
 }
 
-int ledger_set_budget(const char *path, const char *population, double budget,
-                      struct dpmf_error *error) {
+static bool is_one_budget(const struct dpmf_budget *a, const struct dpmf_budget *b) {
+    return a->mu == b->mu && a->epsilon == b->epsilon && a->delta == b->delta;
+}
+
+static int set_budget(const char *path, bool may_make, const char *population,
+                      const struct dpmf_budget *budget, struct dpmf_error *error) {
     struct change change;
     int code = check_name(population, error);
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    code = begin(&change, path, budget > 0, error);
-    if (code == 0 && ledger_book_budget(&change.book, population) != budget) {
+    code = begin(&change, path, may_make && budget->mu > 0, error);
+    const struct dpmf_budget recorded = ledger_book_budget(&change.book, population);
+    if (code == 0 && !is_one_budget(&recorded, budget)) {
         code = ledger_book_set_budget(&change.book, population, budget, error);
         if (code == 0) code = save(&change, error);
     }
@@ -354,7 +427,43 @@ static int open_book(const char *path, struct change *change, struct dpmf_error 
     memset(&change->book, 0, sizeof change->book);
     int code = ledger_lock_find(path, &change->lock, error);
     if (code == 0) code = read_book(&change->lock, false, &change->book, error);
-    if (code == 0 && change->book.generation == 0) code = refuse_missing(&change->lock, error);
+    if (code == 0 && change->book.generation == 0)
+        code = ledger_refuse_missing(change->lock.path, error);
+    return code;
+}
+
+/* Whether the i-th entry is the first of its population, which has no budget that was met before. */
+static bool is_first(const struct ledger_book *book, size_t i) {
+    const char *name = book->entries[i].population;
+    if (ledger_book_budget(book, name).mu > 0) return false;
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(book->entries[j].population, name) == 0) return false;
+    return true;
+}
+
+static uint64_t count_others(const struct ledger_book *book, const char *population) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < book->n_budgets; i++)
+        n += strcmp(book->budgets[i].population, population) != 0;
+    for (size_t i = 0; i < book->n_entries; i++)
+        n += strcmp(book->entries[i].population, population) != 0 && is_first(book, i);
+    return n;
+}
+
+int ledger_look(const char *path, const char *population, struct ledger_view *view,
+                struct dpmf_error *error) {
+    struct change change = {0};
+    memset(view, 0, sizeof *view);
+    view->population.name = population;
+    int code = ledger_lock_find(path, &change.lock, error);
+    if (code == 0) code = read_book(&change.lock, false, &change.book, error);
+    if (code == 0) {
+        view->is_there = change.book.generation > 0;
+        view->is_known = ledger_book_knows(&change.book, population);
+        view->others = count_others(&change.book, population);
+        code = ledger_book_total(&change.book, population, NULL, &view->population, error);
+    }
+    end(&change);
     return code;
 }
 
@@ -369,20 +478,6 @@ int ledger_visit(const char *path, int (*take)(void *self, const struct ledger_e
 }
 
 /* ---- for everyone ----------------------------------------------------------------------------- */
-
-/* The path given, or the default one in `*made`, which the caller frees. @return NULL after an error */
-static const char *place_of(const char *path, char **made, struct dpmf_error *error, int *code) {
-    *made = NULL;
-    *code = 0;
-    if (path) return path;
-    *made = ledger_default_path();
-    if (!*made) {
-        *code =
-            error_set(error, DPMF_ERR_IO_MISSING, "there is no home directory to find a ledger in");
-        error_hint(error, "name the ledger: --ledger FILE");
-    }
-    return *made;
-}
 
 struct visit {
     const struct ledger_book *book;
@@ -412,31 +507,11 @@ static int visit_entries(const struct visit *visit,
 }
 
 static int visit_population(const struct visit *visit, const char *name, struct dpmf_error *error) {
-    struct ledger_total total;
-    int code = ledger_book_total(visit->book, name, NULL, &total, error);
+    struct dpmf_ledger_population shown;
+    int code = ledger_book_total(visit->book, name, NULL, &shown, error);
     if (code < 0) return code;
-    const struct dpmf_ledger_population shown = {
-        .name = name,
-        .committed = total.committed,
-        .reserved = total.reserved,
-        .returned = total.returned,
-        .mu = total.mu,
-        .delta = total.delta,
-        .epsilon = total.epsilon,
-        .is_conditional = total.is_conditional,
-        .budget = ledger_book_budget(visit->book, name),
-    };
     code = visit->take(visit->self, &shown, NULL);
     return code != 0 ? code : visit_entries(visit, &shown);
-}
-
-/* Whether the i-th entry is the first of its population, which has no budget that was met before. */
-static bool is_first(const struct ledger_book *book, size_t i) {
-    const char *name = book->entries[i].population;
-    if (ledger_book_budget(book, name) > 0) return false;
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(book->entries[j].population, name) == 0) return false;
-    return true;
 }
 
 static int visit_all(const struct visit *visit, const char *only, struct dpmf_error *error) {
@@ -455,34 +530,69 @@ int dpmf_ledger_visit(const char *path, const char *population,
                       int (*take)(void *self, const struct dpmf_ledger_population *population,
                                   const struct dpmf_ledger_entry *entry),
                       void *self, struct dpmf_error *error) {
-    struct change change;
-    char *made;
-    int code;
-    const char *place = place_of(path, &made, error, &code);
-    if (!place) return code;
-    code = open_book(place, &change, error);
+    struct change change = {.lock = {.fd = -1}};
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = open_book(place, &change, error);
     const struct visit visit = {&change.book, take, self};
     if (code == 0) code = visit_all(&visit, population, error);
     end(&change);
-    free(made);
+    free(place);
+    return code;
+}
+
+char *dpmf_ledger_path(void) {
+    char *path;
+    ledger_find(NULL, &path, NULL);
+    return path;
+}
+
+static int refuse_second(const char *path, struct dpmf_error *error) {
+    return refuse_file(error, path, "there is a ledger here already",
+                       "use it as it is, or give another path");
+}
+
+int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
+    struct change change = {.lock = {.fd = -1}};
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = begin(&change, place, true, error);
+    if (code == 0 && change.book.generation > 0) code = refuse_second(place, error);
+    if (code == 0) code = save(&change, error);
+    end(&change);
+    free(place);
     return code;
 }
 
 int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error) {
-    char *made;
-    int code;
-    const char *place = place_of(path, &made, error, &code);
-    if (place) code = ledger_return(place, id, error);
-    free(made);
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = ledger_return(place, id, error);
+    free(place);
     return code;
 }
 
-int dpmf_ledger_set_budget(const char *path, const char *population, double budget,
-                           struct dpmf_error *error) {
-    char *made;
-    int code;
-    const char *place = place_of(path, &made, error, &code);
-    if (place) code = ledger_set_budget(place, population, budget, error);
-    free(made);
+int dpmf_ledger_set_budget(const char *path, const char *population,
+                           const struct dpmf_budget *budget, struct dpmf_error *error) {
+    static const struct dpmf_budget none;
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = set_budget(place, !path, population, budget ? budget : &none, error);
+    free(place);
+    return code;
+}
+
+int dpmf_ledger_record_tuning(const char *path, const char *population, struct dpmf_error *error) {
+    struct ledger_entry entry = {.state = LEDGER_TUNING};
+    uint8_t id[LEDGER_ID_BYTES];
+    char *place;
+    int code = check_name(population, error);
+    if (code == 0) code = random_from_system(id, sizeof id, error);
+    if (code < 0) return code;
+    ledger_id_write(id, entry.id);
+    snprintf(entry.population, sizeof entry.population, "%s", population);
+    code = ledger_find(path, &place, error);
+    if (code == 0) code = ledger_record(place, !path, &entry, NULL, error);
+    free(place);
     return code;
 }

@@ -1,6 +1,6 @@
 /*
- * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases in the order they
- * were reserved, and an end that counts them; every line ends with a checksum that also depends on the line
+ * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases and other runs in the order they
+ * were entered, and an end that counts them; every line ends with a checksum that also depends on the line
  * above. docs/formats/ledger.md specifies it. Fed by ledger.c with the bytes of the file; feeds it with
  * entries and sums, which come from the accountant.
  */
@@ -19,13 +19,15 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "privacy/accountant.h"
+#include "privacy/ledger_budget.h"
 
-enum { FORMAT_VERSION = 1, FIELD_TEXT_MAX = 1024 };
+enum { FORMAT_VERSION = 2, FIELD_TEXT_MAX = 1024 };
 
 static const double LARGEST = 1e9;                       /* of mu and epsilon, by far */
 static const int64_t LAST_TIME = INT64_C(253402300799);  /* the end of the year 9999 */
 static const int64_t LAST_GENERATION = INT64_C(1) << 53; /* that every JSON reader can say */
 static const char *const STATES[] = {"reserved", "committed", "returned"}; /* enum ledger_state */
+static const char *const USES[] = {"research", "tuning"};                  /* its end */
 static const char *const KINDS[] = {"proven", "conditional"};              /* is_conditional */
 
 void ledger_book_free(struct ledger_book *book) {
@@ -63,17 +65,16 @@ bool ledger_id_is_valid(const char *id) {
            strspn(id, "0123456789abcdef") == LEDGER_ID_TEXT - 1;
 }
 
-bool ledger_budget_is_valid(double epsilon) { return epsilon > 0 && epsilon <= LARGEST; }
-
 const char *ledger_entry_fault(const struct ledger_entry *entry) {
     const char *fault = ledger_name_fault(entry->population);
     if (fault) return "the population's name is not fit for the ledger";
     if (!ledger_id_is_valid(entry->id)) return "the release's id is not 32 hexadecimal digits";
+    if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
+    if (!ledger_is_release(entry)) return NULL;
     if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
     bool is_pure = entry->delta == 0 && entry->is_conditional;
     if (!is_pure && !(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
     if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
-    if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
     return NULL;
 }
 
@@ -100,31 +101,38 @@ static struct ledger_budget *find_budget(const struct ledger_book *book, const c
     return NULL;
 }
 
-double ledger_book_budget(const struct ledger_book *book, const char *population) {
+struct dpmf_budget ledger_book_budget(const struct ledger_book *book, const char *population) {
     const struct ledger_budget *budget = find_budget(book, population);
-    return budget ? budget->epsilon : 0;
+    return budget ? budget->budget : (struct dpmf_budget){0};
 }
 
-static int add_budget(struct ledger_book *book, const char *population, double epsilon,
-                      struct dpmf_error *error) {
+bool ledger_book_knows(const struct ledger_book *book, const char *population) {
+    bool is_known = find_budget(book, population) != NULL;
+    for (size_t i = 0; i < book->n_entries && !is_known; i++)
+        is_known = strcmp(book->entries[i].population, population) == 0;
+    return is_known;
+}
+
+static int add_budget(struct ledger_book *book, const char *population,
+                      const struct dpmf_budget *budget, struct dpmf_error *error) {
     if (!memory_reserve(&book->budgets, &book->budgets_capacity, book->n_budgets + 1,
                         sizeof *book->budgets))
         return error_no_memory(error);
-    struct ledger_budget *budget = &book->budgets[book->n_budgets++];
-    memset(budget, 0, sizeof *budget);
-    snprintf(budget->population, sizeof budget->population, "%s", population);
-    budget->epsilon = epsilon;
+    struct ledger_budget *added = &book->budgets[book->n_budgets++];
+    memset(added, 0, sizeof *added);
+    snprintf(added->population, sizeof added->population, "%s", population);
+    added->budget = *budget;
     return 0;
 }
 
-int ledger_book_set_budget(struct ledger_book *book, const char *population, double epsilon,
-                           struct dpmf_error *error) {
-    struct ledger_budget *budget = find_budget(book, population);
-    if (!budget) return epsilon > 0 ? add_budget(book, population, epsilon, error) : 0;
-    budget->epsilon = epsilon;
-    if (epsilon > 0) return 0;
-    size_t after = book->n_budgets - (size_t)(budget - book->budgets) - 1;
-    memmove(budget, budget + 1, after * sizeof *budget);
+int ledger_book_set_budget(struct ledger_book *book, const char *population,
+                           const struct dpmf_budget *budget, struct dpmf_error *error) {
+    struct ledger_budget *found = find_budget(book, population);
+    if (!found) return budget->mu > 0 ? add_budget(book, population, budget, error) : 0;
+    found->budget = *budget;
+    if (budget->mu > 0) return 0;
+    size_t after = book->n_budgets - (size_t)(found - book->budgets) - 1;
+    memmove(found, found + 1, after * sizeof *found);
     book->n_budgets--;
     return 0;
 }
@@ -133,11 +141,12 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population, dou
 
 /* What is spent. */
 struct spent {
-    double *mu; /* of all */
-    size_t n;
+    double *mu; /* of all; behind them that of what was returned */
+    size_t n, n_returned;
     double *delta_mu; /* of those with a delta */
     size_t n_delta;
-    double pure; /* epsilon of those without, added up */
+    double delta; /* the smallest of them */
+    double pure;  /* epsilon of those without, added up */
 };
 
 /* a + b, rounded up where it is rounded at all: 1 and 1 are 2, and within a budget of 2. What the sum left out is known
@@ -148,25 +157,26 @@ static double add_up(double a, double b) {
     return left > 0 ? nextafter(sum, INFINITY) : sum;
 }
 
-/* Counts the entry and, if it is spent, puts its mu down. */
-static void count_entry(const struct ledger_entry *entry, struct ledger_total *total,
-                        struct spent *spent) {
-    if (entry->state == LEDGER_RETURNED) {
-        total->returned++;
-        return;
-    }
-    if (entry->state == LEDGER_COMMITTED)
-        total->committed++;
-    else
-        total->reserved++;
-    total->is_conditional |= entry->is_conditional;
+static void count_spent(const struct ledger_entry *entry, struct spent *spent) {
     spent->mu[spent->n++] = entry->mu;
     if (entry->delta > 0) {
-        if (spent->n_delta == 0 || entry->delta < total->delta) total->delta = entry->delta;
+        if (spent->n_delta == 0 || entry->delta < spent->delta) spent->delta = entry->delta;
         spent->delta_mu[spent->n_delta++] = entry->mu;
     } else {
         spent->pure = add_up(spent->pure, entry->epsilon);
     }
+}
+
+/* Counts the entry and, if it is spent, puts its mu down. */
+static void count_entry(const struct ledger_entry *entry, struct dpmf_ledger_population *total,
+                        struct spent *spent) {
+    uint64_t *const counts[] = {&total->reserved, &total->committed, &total->returned,
+                                &total->research, &total->tuning}; /* enum ledger_state */
+    ++*counts[entry->state];
+    if (entry->state == LEDGER_RETURNED) spent->n_returned++;
+    if (!ledger_is_spent(entry)) return;
+    total->is_conditional |= entry->is_conditional;
+    count_spent(entry, spent);
 }
 
 /* One release alone costs what its own statement says, to the bit: composing would round once more. */
@@ -175,29 +185,50 @@ static double compose(const double *mu, size_t n) {
     return n == 1 ? mu[0] : accountant_compose(mu, n);
 }
 
-/* Two bounds hold, and the smaller one is told: epsilon of all as Gaussian releases; and epsilon of those with a
+/* At which epsilon is shown: as the budget was declared; or as cautious as the most cautious release, and at 1e-5 at least: a
+ * large delta makes a small epsilon, and would hide what was spent. */
+static double delta_to_show(const struct spent *spent, const struct dpmf_budget *budget) {
+    if (budget->delta > 0) return budget->delta;
+    return spent->n_delta > 0 ? fmin(spent->delta, LEDGER_USUAL_DELTA) : 0;
+}
+
+/* Two bounds hold, and the smaller one is shown: epsilon of all as Gaussian releases; and epsilon of those with a
  * delta, at it, plus that of the others (basic composition, which adds no delta for them). */
-static void sum_up(const struct spent *spent, struct ledger_total *total) {
+static void sum_up(const struct spent *spent, struct dpmf_ledger_population *total) {
     total->mu = compose(spent->mu, spent->n);
+    total->mu_with_returned = compose(spent->mu, spent->n + spent->n_returned);
+    total->delta = delta_to_show(spent, &total->budget);
     total->epsilon = spent->pure;
-    if (spent->n_delta == 0) return;
+    if (total->delta == 0) return;
     double apart = accountant_epsilon(compose(spent->delta_mu, spent->n_delta), total->delta);
-    apart = add_up(apart, spent->pure);
-    total->epsilon = apart;
-    if (spent->pure > 0) total->epsilon = fmin(apart, accountant_epsilon(total->mu, total->delta));
+    total->epsilon = add_up(apart, spent->pure);
+    if (spent->pure > 0)
+        total->epsilon = fmin(total->epsilon, accountant_epsilon(total->mu, total->delta));
+}
+
+/* What was returned is put behind what is spent when that is all there. */
+static void add_returned(const struct ledger_book *book, const char *population,
+                         struct spent *spent) {
+    size_t n = spent->n;
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (book->entries[i].state == LEDGER_RETURNED &&
+            strcmp(book->entries[i].population, population) == 0)
+            spent->mu[n++] = book->entries[i].mu;
 }
 
 int ledger_book_total(const struct ledger_book *book, const char *population,
-                      const struct ledger_entry *more, struct ledger_total *total,
+                      const struct ledger_entry *more, struct dpmf_ledger_population *total,
                       struct dpmf_error *error) {
     struct spent spent = {.mu = memory_alloc(book->n_entries + 1, sizeof *spent.mu),
                           .delta_mu = memory_alloc(book->n_entries + 1, sizeof *spent.delta_mu)};
-    memset(total, 0, sizeof *total);
+    *total = (struct dpmf_ledger_population){.name = population,
+                                             .budget = ledger_book_budget(book, population)};
     int code = spent.mu && spent.delta_mu ? 0 : error_no_memory(error);
     for (size_t i = 0; code == 0 && i < book->n_entries; i++)
         if (strcmp(book->entries[i].population, population) == 0)
             count_entry(&book->entries[i], total, &spent);
     if (code == 0 && more) count_entry(more, total, &spent);
+    if (code == 0) add_returned(book, population, &spent);
     if (code == 0) sum_up(&spent, total);
     free(spent.mu);
     free(spent.delta_mu);
@@ -241,24 +272,29 @@ static struct dpmf_json *new_line(void) {
     return json;
 }
 
-static int put_head(struct text *text, uint64_t generation, struct dpmf_error *error) {
+static int put_head(struct text *text, int64_t version, uint64_t generation,
+                    struct dpmf_error *error) {
     struct dpmf_json *json = new_line();
     dpmf_json_string(json, "dpmf", "ledger");
-    dpmf_json_int(json, "version", FORMAT_VERSION);
+    dpmf_json_int(json, "version", version);
     dpmf_json_uint(json, "generation", generation);
     return put_line(text, json, error);
 }
 
-static int put_budget(struct text *text, const struct ledger_budget *budget,
+/* A budget of version 1 was an epsilon alone. */
+static int put_budget(struct text *text, int64_t version, const struct ledger_budget *budget,
                       struct dpmf_error *error) {
+    const struct dpmf_budget *amount = &budget->budget;
     struct dpmf_json *json = new_line();
     dpmf_json_string(json, "budget", budget->population);
-    dpmf_json_double(json, "epsilon", budget->epsilon);
+    if (version > 1) dpmf_json_double(json, "mu", amount->mu);
+    if (amount->epsilon > 0) dpmf_json_double(json, "epsilon", amount->epsilon);
+    if (amount->delta > 0) dpmf_json_double(json, "delta", amount->delta);
     return put_line(text, json, error);
 }
 
-static int put_entry(struct text *text, const struct ledger_entry *entry,
-                     struct dpmf_error *error) {
+static int put_release(struct text *text, const struct ledger_entry *entry,
+                       struct dpmf_error *error) {
     struct dpmf_json *json = new_line();
     dpmf_json_string(json, "release", entry->id);
     dpmf_json_string(json, "population", entry->population);
@@ -271,6 +307,20 @@ static int put_entry(struct text *text, const struct ledger_entry *entry,
     return put_line(text, json, error);
 }
 
+static int put_run(struct text *text, const struct ledger_entry *entry, struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "run", entry->id);
+    dpmf_json_string(json, "population", entry->population);
+    dpmf_json_string(json, "use", USES[entry->state - LEDGER_RESEARCH]);
+    dpmf_json_int(json, "time", entry->time);
+    return put_line(text, json, error);
+}
+
+static int put_entry(struct text *text, const struct ledger_entry *entry,
+                     struct dpmf_error *error) {
+    return ledger_is_release(entry) ? put_release(text, entry, error) : put_run(text, entry, error);
+}
+
 static int put_end(struct text *text, uint64_t n, struct dpmf_error *error) {
     struct dpmf_json *json = new_line();
     dpmf_json_uint(json, "end", n);
@@ -281,15 +331,15 @@ int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
                        struct dpmf_error *error) {
     struct text text = {0};
     *out = NULL;
-    int code = put_head(&text, book->generation, error);
+    int code = put_head(&text, FORMAT_VERSION, book->generation, error);
     for (size_t i = 0; i < book->n_budgets && code == 0; i++)
-        code = put_budget(&text, &book->budgets[i], error);
+        code = put_budget(&text, FORMAT_VERSION, &book->budgets[i], error);
     for (size_t i = 0; i < book->n_entries && code == 0; i++)
         code = put_entry(&text, &book->entries[i], error);
     if (code == 0) code = put_end(&text, book->n_budgets + book->n_entries, error);
     if (code == 0 && text.buffer.n > LEDGER_TEXT_MAX) {
         code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow over 8 MiB");
-        error_hint(error, "keep another population in another file, with --ledger");
+        error_hint(error, "keep another population in another ledger");
     }
     if (code < 0) {
         free(text.buffer.bytes);
@@ -308,8 +358,10 @@ enum field {
     GENERATION,
     BUDGET,
     RELEASE,
+    RUN,
     POPULATION,
     STATE,
+    USE,
     KIND,
     MU,
     DELTA,
@@ -320,8 +372,8 @@ enum field {
 };
 
 static const char *const FIELDS[N_FIELDS] = {
-    "dpmf", "version", "generation", "budget",  "release", "population", "state",
-    "kind", "mu",      "delta",      "epsilon", "time",    "end"};
+    "dpmf", "version", "generation", "budget", "release", "run",  "population", "state",
+    "use",  "kind",    "mu",         "delta",  "epsilon", "time", "end"};
 
 /* What a line says: the last value of every field that is known. Whether it says more, or says it
  * otherwise than we would, shows when it is written again. */
@@ -377,7 +429,17 @@ static int get_word(const struct line *line, enum field field, const char *const
     return -1;
 }
 
-static bool get_entry(const struct line *line, struct ledger_entry *entry) {
+static bool get_run(const struct line *line, struct ledger_entry *entry) {
+    memset(entry, 0, sizeof *entry);
+    int use = get_word(line, USE, USES, 2);
+    if (use < 0) return false;
+    entry->state = (enum ledger_state)(LEDGER_RESEARCH + use);
+    return get_text(line, RUN, entry->id, sizeof entry->id) &&
+           get_text(line, POPULATION, entry->population, sizeof entry->population) &&
+           get_int(line, TIME, &entry->time) && !ledger_entry_fault(entry);
+}
+
+static bool get_release(const struct line *line, struct ledger_entry *entry) {
     memset(entry, 0, sizeof *entry);
     int state = get_word(line, STATE, STATES, 3), kind = get_word(line, KIND, KINDS, 2);
     if (state < 0 || kind < 0) return false;
@@ -390,11 +452,19 @@ static bool get_entry(const struct line *line, struct ledger_entry *entry) {
            !ledger_entry_fault(entry);
 }
 
-static bool get_budget(const struct line *line, struct ledger_budget *budget) {
+/* Of version 1 the epsilon alone: at which delta it is meant depends on the releases below. */
+static bool get_budget(const struct line *line, int64_t version, struct ledger_budget *budget) {
+    struct dpmf_budget *amount = &budget->budget;
+    const bool is_declared = version == 1 || line->value[EPSILON].kind != JSON_ERROR;
     memset(budget, 0, sizeof *budget);
-    return get_text(line, BUDGET, budget->population, sizeof budget->population) &&
-           get_double(line, EPSILON, &budget->epsilon) && !ledger_name_fault(budget->population) &&
-           ledger_budget_is_valid(budget->epsilon);
+    if (!get_text(line, BUDGET, budget->population, sizeof budget->population) ||
+        ledger_name_fault(budget->population) ||
+        (is_declared && !get_double(line, EPSILON, &amount->epsilon)))
+        return false;
+    if (version == 1) return amount->epsilon > 0 && amount->epsilon <= LARGEST;
+    return get_double(line, MU, &amount->mu) &&
+           (!is_declared || get_double(line, DELTA, &amount->delta)) &&
+           ledger_budget_is_valid(amount);
 }
 
 struct parser {
@@ -402,6 +472,7 @@ struct parser {
     struct ledger_book *book;
     struct text again; /* the line as we would write it, and the seal so far */
     int64_t number;    /* of the line, from 1 */
+    int64_t version;   /* of the text */
     bool has_ended;
     struct dpmf_error *error;
 };
@@ -429,25 +500,30 @@ static int take_head(struct parser *parser, const struct line *line) {
         error_hint(parser->error, "use that version, here too");
         return code;
     }
-    if (!get_int(line, GENERATION, &generation) || generation < 1 || generation > LAST_GENERATION)
+    if (version < 1 || !get_int(line, GENERATION, &generation) || generation < 1 ||
+        generation > LAST_GENERATION)
         return damaged(parser, "the ledger is damaged");
+    parser->version = version;
     parser->book->generation = (uint64_t)generation;
-    return put_head(&parser->again, (uint64_t)generation, parser->error);
+    return put_head(&parser->again, version, (uint64_t)generation, parser->error);
 }
 
 static int take_entry(struct parser *parser, const struct line *line) {
     struct ledger_entry entry;
-    if (!get_entry(line, &entry)) return damaged(parser, "the ledger is damaged");
+    const bool is_run = line->value[RUN].kind != JSON_ERROR;
+    const bool is_sound =
+        is_run ? parser->version > 1 && get_run(line, &entry) : get_release(line, &entry);
+    if (!is_sound) return damaged(parser, "the ledger is damaged");
     int code = ledger_book_add(parser->book, &entry, parser->error);
     return code < 0 ? code : put_entry(&parser->again, &entry, parser->error);
 }
 
 static int take_budget(struct parser *parser, const struct line *line) {
     struct ledger_budget budget;
-    if (!get_budget(line, &budget) || parser->book->n_entries > 0)
+    if (!get_budget(line, parser->version, &budget) || parser->book->n_entries > 0)
         return damaged(parser, "the ledger is damaged");
-    int code = add_budget(parser->book, budget.population, budget.epsilon, parser->error);
-    return code < 0 ? code : put_budget(&parser->again, &budget, parser->error);
+    int code = add_budget(parser->book, budget.population, &budget.budget, parser->error);
+    return code < 0 ? code : put_budget(&parser->again, parser->version, &budget, parser->error);
 }
 
 static int take_end(struct parser *parser) {
@@ -469,7 +545,7 @@ static int take_line(struct parser *parser, const char *bytes, size_t n) {
                                    : damaged(parser, "the ledger is damaged");
     if (parser->number == 1)
         code = take_head(parser, &line);
-    else if (line.value[RELEASE].kind != JSON_ERROR)
+    else if (line.value[RELEASE].kind != JSON_ERROR || line.value[RUN].kind != JSON_ERROR)
         code = take_entry(parser, &line);
     else if (line.value[BUDGET].kind != JSON_ERROR)
         code = take_budget(parser, &line);
@@ -527,11 +603,36 @@ static int take_lines(struct parser *parser, const char *text, size_t n) {
     return check_twins(parser);
 }
 
+/* The smallest delta that counts for a population, 1e-5 at most. */
+static double cautious_delta(const struct ledger_book *book, const char *population) {
+    double delta = LEDGER_USUAL_DELTA;
+    for (size_t i = 0; i < book->n_entries; i++) {
+        const struct ledger_entry *entry = &book->entries[i];
+        if (ledger_is_spent(entry) && entry->delta > 0 &&
+            strcmp(entry->population, population) == 0)
+            delta = fmin(delta, entry->delta);
+    }
+    return delta;
+}
+
+static int take_old_budgets(const struct parser *parser) {
+    const struct ledger_book *book = parser->book;
+    for (size_t i = 0; i < book->n_budgets; i++) {
+        struct ledger_budget *old = &book->budgets[i];
+        old->budget =
+            ledger_budget_declare(old->budget.epsilon, cautious_delta(book, old->population));
+        if (!ledger_budget_is_valid(&old->budget))
+            return damaged(parser, "a budget of the ledger allows no release at all");
+    }
+    return 0;
+}
+
 int ledger_book_parse(const char *text, size_t n, const char *path, struct ledger_book *book,
                       struct dpmf_error *error) {
     struct parser parser = {.path = path, .book = book, .error = error};
     memset(book, 0, sizeof *book);
     int code = take_lines(&parser, text, n);
+    if (code == 0 && parser.version == 1) code = take_old_budgets(&parser);
     if (code < 0) ledger_book_free(book);
     if (code < 0 && n == 0)
         error_hint(error, "restore it from a backup, or, if nothing was ever released, remove it");

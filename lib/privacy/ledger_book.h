@@ -12,26 +12,27 @@ enum { LEDGER_TEXT_MAX = 8 << 20 };
 
 struct ledger_budget {
     char population[LEDGER_NAME_MAX + 1];
-    double epsilon;
+    struct dpmf_budget budget;
 };
 
 struct ledger_book {
     uint64_t generation; /* how often the file was written; 0: it is not there yet */
     struct ledger_budget *budgets;
     size_t n_budgets, budgets_capacity;
-    struct ledger_entry *entries; /* in the order they were reserved */
+    struct ledger_entry *entries; /* in the order they were entered */
     size_t n_entries, entries_capacity;
 };
 
 void ledger_book_free(struct ledger_book *book);
 
-/* Believes nothing: a text is accepted only when writing what was read gives the same bytes again.
- * `path` is for the error's text. @return 0, DPMF_ERR_PRIVACY_LEDGER or DPMF_ERR_BASE_NO_MEMORY; `book` is
+/* Believes nothing: a text is accepted only when writing what was read gives the same bytes again, in the version of the text: that
+ * of 0.1.0 is read, too, and its budgets, epsilons at the smallest delta claimed, become what they say at that delta or at 1e-5,
+ * whichever is smaller. `path` is for the error's text. @return 0, DPMF_ERR_PRIVACY_LEDGER or DPMF_ERR_BASE_NO_MEMORY; `book` is
  * then empty */
 int ledger_book_parse(const char *text, size_t n, const char *path, struct ledger_book *book,
                       struct dpmf_error *error);
 
-/* The whole text; free it with free(). */
+/* The whole text, in the newest version; free it with free(). */
 int ledger_book_format(const struct ledger_book *book, char **text, size_t *n,
                        struct dpmf_error *error);
 
@@ -43,29 +44,23 @@ uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous);
 const char *ledger_name_fault(const char *name);
 const char *ledger_entry_fault(const struct ledger_entry *entry);
 bool ledger_id_is_valid(const char *id);
-bool ledger_budget_is_valid(double epsilon);
 
 struct ledger_entry *ledger_book_find(const struct ledger_book *book, const char *id);
 int ledger_book_add(struct ledger_book *book, const struct ledger_entry *entry,
                     struct dpmf_error *error);
 
-/* @return the population's budget, or 0 when it has none; setting 0 removes it */
-double ledger_book_budget(const struct ledger_book *book, const char *population);
-int ledger_book_set_budget(struct ledger_book *book, const char *population, double epsilon,
-                           struct dpmf_error *error);
+/* @return the population's budget, whose mu is 0 when it has none; setting such a one removes it */
+struct dpmf_budget ledger_book_budget(const struct ledger_book *book, const char *population);
+int ledger_book_set_budget(struct ledger_book *book, const char *population,
+                           const struct dpmf_budget *budget, struct dpmf_error *error);
 
-/* What a population has spent: everything reserved or committed. */
-struct ledger_total {
-    uint64_t committed, reserved, returned;
-    double mu;      /* all of it composed; 0 when there is nothing */
-    double delta;   /* the smallest above 0 of those claimed; 0 when there is none */
-    double epsilon; /* at that delta, rounded up; 0 when there is nothing */
-    bool is_conditional;
-};
+/* Whether the book has an entry or a budget of it. */
+bool ledger_book_knows(const struct ledger_book *book, const char *population);
 
-/* `more` (may be NULL) is counted as if it were reserved. */
+/* What a population has spent, its budget, and what else is known of it. `more` (may be NULL) is counted as if it were
+ * entered. total->name is `population`. */
 int ledger_book_total(const struct ledger_book *book, const char *population,
-                      const struct ledger_entry *more, struct ledger_total *total,
+                      const struct ledger_entry *more, struct dpmf_ledger_population *total,
                       struct dpmf_error *error);
 
 #endif

@@ -242,8 +242,7 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
     self->report->assumptions = claim_assumptions(&self->statement);
     int code = random_from_system(self->statement.id, sizeof self->statement.id, error);
     if (code < 0) return code;
-    for (size_t i = 0; i < STATEMENT_ID_BYTES; i++)
-        snprintf(self->id + 2 * i, 3, "%02x", self->statement.id[i]);
+    ledger_id_write(self->statement.id, self->id);
     if (options->has_insecure_seed)
         secure_random_init_insecure(&self->random, options->insecure_seed);
     else
@@ -328,39 +327,78 @@ static int write_release(struct private_run *self, const char *output, struct dp
 
 /* ---- the ledger ------------------------------------------------------------------------------- */
 
-static bool is_absolute(const char *path) { return path && path[0] == '/'; }
-
-/* Where it is: without a home and without being told there is no place for it, which a run that is accounted for refuses. */
-static int find_ledger(struct private_run *self, struct dpmf_error *error) {
-    const char *given = self->options->ledger;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets one */
-    bool has_place = given || is_absolute(getenv("HOME")) || is_absolute(getenv("XDG_STATE_HOME"));
-    self->ledger = given ? strdup(given) : ledger_default_path();
-    return self->ledger || !has_place ? 0 : error_no_memory(error);
+static const char *population_of(const struct private_run *self) {
+    return self->options->population ? self->options->population : "default";
 }
 
-/* What is not going to be published spends nothing. */
-static bool is_accounted(const struct private_run *self) {
-    return !self->options->has_insecure_seed && !self->options->research && !self->watch;
+/* A seed's noise is for tests of the program, and what is watched is an audit's: neither is a use of people's ratings to record. */
+static bool is_recorded(const struct private_run *self) {
+    return !self->options->has_insecure_seed && !self->watch;
 }
 
+/* A release over the ledger, or over the file that its lock is on, would make it forget what was spent. */
+static int check_claims(const struct private_run *self, const char *output,
+                        struct dpmf_error *error) {
+    int is_claimed = ledger_lock_claims(self->ledger, output, error);
+    if (is_claimed <= 0) return is_claimed;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "the release would overwrite the ledger or its lock");
+    error_hint(error,
+               "give the release a file of its own: the lock is the ledger's name with .lock");
+    error_place(error, output, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+/* What the ledger knows of the population before this run. */
+static int look_at_ledger(struct private_run *self, struct dpmf_error *error) {
+    struct dpmf_private_report *report = self->report;
+    struct ledger_view view;
+    if (!is_recorded(self)) return 0;
+    int code = ledger_look(self->ledger, population_of(self), &view, error);
+    if (code < 0) return code;
+    report->spent = view.population;
+    report->is_new_ledger = !view.is_there;
+    report->is_new_population = !view.is_known;
+    report->other_populations = view.others;
+    /* A path that was mistyped would forget what was spent; the user's own ledger is always in one place. */
+    if (!view.is_there && self->options->ledger) return ledger_refuse_missing(self->ledger, error);
+    return 0;
+}
+
+/* Found, and looked at, before anything is read: without a home and without being told there is no place for it, which a run that is
+ * recorded refuses. */
+static int find_ledger(struct private_run *self, const char *output, struct dpmf_error *error) {
+    if (cluster_rank(self->cluster) != 0 || self->watch) return 0;
+    int code = ledger_find(self->options->ledger, &self->ledger, error);
+    if (code == DPMF_ERR_IO_MISSING && !is_recorded(self)) return 0;
+    if (code == DPMF_ERR_IO_MISSING)
+        return private_options_refuse(error, "there is no place for the ledger of private releases",
+                                      "say where it is with --ledger FILE");
+    if (code == 0) code = check_claims(self, output, error);
+    return code < 0 ? code : look_at_ledger(self, error);
+}
+
+/* Before the mechanism runs. What is for research alone spends nothing, and is recorded. */
 static int reserve(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
-    struct ledger_entry entry = {.is_conditional = self->mechanism->is_conditional,
+    const bool may_make = !options->ledger;
+    struct ledger_entry entry = {.state = LEDGER_RESEARCH,
+                                 .is_conditional = self->mechanism->is_conditional,
                                  .mu = self->mu,
                                  .delta = self->statement.delta,
                                  .epsilon = options->epsilon,
                                  .time = (int64_t)time(NULL)};
-    const char *population = options->population ? options->population : "default";
-    if (!is_accounted(self)) return 0;
+    const char *population = population_of(self);
+    if (!is_recorded(self)) return 0;
     if (strlen(population) > LEDGER_NAME_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the population's name is too long");
     snprintf(entry.population, sizeof entry.population, "%s", population);
     snprintf(entry.id, sizeof entry.id, "%s", self->id);
-    if (!self->ledger)
-        return private_options_refuse(error, "there is no place for the ledger of private releases",
-                                      "say where it is with --ledger FILE");
-    int code = ledger_reserve(self->ledger, &entry, options->ledger_budget, error);
+    if (options->research) {
+        int code = ledger_record(self->ledger, may_make, &entry, &self->report->spent, error);
+        self->report->spent.name = population;
+        return code;
+    }
+    int code = ledger_reserve(self->ledger, may_make, &entry, &options->ledger_budget, error);
     self->is_reserved = code == 0;
     return code;
 }
@@ -383,18 +421,6 @@ static bool is_published(const struct private_run *self, const char *output) {
 static void give_back(const struct private_run *self, const char *output) {
     if (self->is_reserved && !is_published(self, output))
         ledger_return(self->ledger, self->id, NULL);
-}
-
-/* A release over the ledger, or over the file that its lock is on, would make it forget what was spent. */
-static int check_ledger(const struct private_run *self, const char *output,
-                        struct dpmf_error *error) {
-    int is_claimed = self->ledger ? ledger_lock_claims(self->ledger, output, error) : 0;
-    if (is_claimed <= 0) return is_claimed;
-    error_set(error, DPMF_ERR_USAGE_CONFLICT, "the release would overwrite the ledger or its lock");
-    error_hint(error,
-               "give the release a file of its own: the lock is the ledger's name with .lock");
-    error_place(error, output, 0, 0);
-    return DPMF_ERR_USAGE_CONFLICT;
 }
 
 /* Before anything is read or reserved: whether the first rank will be able to write it. A release is a file: a pipe
@@ -421,10 +447,10 @@ static int ask_curator(const struct private_run *self, struct dpmf_error *error)
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
-static int prepare(struct private_run *self, const char *output, struct dpmf_error *error) {
+/* Hours may have passed since the ledger was looked at. */
+static int prepare(struct private_run *self, struct dpmf_error *error) {
     if (self->watch) return 0; /* not published, and spends nothing */
-    int code = find_ledger(self, error);
-    if (code == 0) code = check_ledger(self, output, error);
+    int code = look_at_ledger(self, error);
     if (code == 0) code = ask_curator(self, error);
     return code < 0 ? code : reserve(self, error);
 }
@@ -432,8 +458,10 @@ static int prepare(struct private_run *self, const char *output, struct dpmf_err
 static int write_and_commit(struct private_run *self, const char *output,
                             struct dpmf_error *error) {
     int code = write_release(self, output, error);
-    if (code < 0) return code;
-    return self->is_reserved ? ledger_commit(self->ledger, self->id, error) : 0;
+    if (code < 0 || !self->is_reserved) return code;
+    code = ledger_commit(self->ledger, self->id, &self->report->spent, error);
+    self->report->spent.name = population_of(self);
+    return code;
 }
 
 /* Ranks other than the first take part in the mechanism alone, and are told how the rest went. Once the first has
@@ -441,7 +469,7 @@ static int write_and_commit(struct private_run *self, const char *output,
 static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
     const bool is_first = cluster_rank(self->cluster) == 0;
     struct dpmf_error lost;
-    int code = is_first ? prepare(self, output, error) : 0;
+    int code = is_first ? prepare(self, error) : 0;
     code = cluster_agree(self->cluster, code, error);
     if (code == 0) {
         code = run_mechanism(self, error);
@@ -504,6 +532,7 @@ int private_train_watched(struct dpmf_store *store, const char *output,
     if (code == 0) code = private_input_check(store, error);
     if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = check_output(&self, output, error);
+    if (code == 0) code = find_ledger(&self, output, error);
     if (code == 0) code = thread_pool_init(&self.pool, self.threads, error);
     if (code == 0) code = read_public(&self, error);
     code = cluster_agree(self.cluster, code, error);

@@ -40,6 +40,7 @@ def make_cinema(rng, n_guests=6000, per_guest=25):
 
 def publish(titles, users, films, ratings, folder):
     """Makes a private release: the list of films and the scale are public, who rated what is not."""
+    dpmf.init_ledger(folder / "ledger")
     model = dpmf.Model(epsilon=4, rating_range=(1, 5), catalogue=titles, ledger=folder / "ledger")
     model.fit(users, np.array(titles, dtype=object)[films], ratings)
     model.save(folder / "cinema.safetensors")

@@ -53,7 +53,14 @@ def made_up(n_users=300, n_items=60, n=6000, seed=5, rank=3):
 def private_model(folder, **parameters):
     """Settings of a private fit that leave no trace outside the test's folder."""
     settings = {"epsilon": 2.0, "rating_range": (1, 5), "ledger": folder / "ledger", **parameters}
+    if settings["ledger"] == folder / "ledger" and not settings["ledger"].exists():
+        dpmf.init_ledger(settings["ledger"])
     return dpmf.Model(**settings)
+
+
+def releases_in(ledger):
+    """How many releases a ledger knows, returned ones too."""
+    return ledger.read_bytes().count(b'{"release"') if ledger.exists() else 0
 
 
 class quiet:

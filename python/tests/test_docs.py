@@ -72,7 +72,8 @@ class Example(FolderTest):
                        "PYTHONWARNINGS": "error"}
         done = subprocess.run([sys.executable, str(ROOT / "python" / "examples" / "movie_night.py")],
                               capture_output=True, text=True, env=environment, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"\Apopulation 'default' has spent mu .* in 1 release, .*\n\Z")
         self.assertIn("The cinema promises epsilon 4", done.stdout)
         self.assertIn("Together they see The ", done.stdout)
         self.assertEqual(list(self.folder.iterdir()), [])

@@ -13,7 +13,8 @@ import unittest
 import numpy as np
 
 import dpmf
-from support import FolderTest, made_up, private_model, quiet, read_safetensors, run_dpmf
+from support import (FolderTest, made_up, private_model, quiet, read_safetensors, releases_in,
+                     run_dpmf)
 
 
 class Releases(FolderTest):
@@ -71,11 +72,38 @@ class Releases(FolderTest):
             self.assertIn("partial, not proven", repr(model.privacy_))
 
     def test_the_budget(self):
-        self.fit(epsilon=1, ledger_budget=1.2)
+        self.fit(epsilon=1, ledger_budget="1.2@1e-5")
         with self.assertRaises(dpmf.BudgetExceeded) as refused:
             self.fit(epsilon=1)
         self.assertEqual(refused.exception.code_name, "DPMF_ERR_PRIVACY_BUDGET")
         self.assertIsInstance(refused.exception, dpmf.PrivacyRefused)
+
+    def test_the_budget_is_a_mu(self):
+        with self.assertRaisesRegex(dpmf.DpmfError, "is a mu, which is epsilon 33.2"):
+            self.fit(ledger_budget=5)
+        with self.assertRaisesRegex(dpmf.DpmfError, "nor two with an @"):
+            self.fit(ledger_budget="five")
+        model = self.fit(epsilon=1, ledger_budget=0.3)
+        self.assertEqual(model.report_["budget_mu"], 0.3)
+        self.assertRaises(dpmf.BudgetExceeded, self.fit, epsilon=1)
+
+    def test_what_is_spent_is_logged(self):
+        for i in (1, 2):
+            with self.assertLogs("dpmf", "WARNING") as log:
+                model = self.fit(epsilon=1)
+            self.assertIn(f"in {i} release", log.output[-1])
+            self.assertEqual(model.report_["spent_releases"], i)
+        self.assertGreater(model.report_["spent_epsilon"], 1.4)
+        with self.assertWarnsRegex(dpmf.PrivacyWarning, "'flims' is new to the ledger"):
+            self.fit(population="flims")
+
+    def test_a_mistyped_ledger(self):
+        with self.assertRaisesRegex(FileNotFoundError, "there is no ledger here"):
+            self.fit(ledger=self.folder / "legder")
+        self.assertFalse((self.folder / "legder").exists())
+        dpmf.init_ledger(self.folder / "ledger")
+        with self.assertRaises(dpmf.LedgerError):
+            dpmf.init_ledger(self.folder / "ledger")
 
     def test_no_users(self):
         model = self.fit()
@@ -231,7 +259,7 @@ class Releases(FolderTest):
         with self.assertRaisesRegex(dpmf.PrivacyRefused, "valid measures private ratings"):
             private_model(self.folder, catalogue=range(50)).fit(
                 self.users, self.items, self.ratings, valid=(self.users, self.items, self.ratings))
-        self.assertFalse((self.folder / "ledger").exists())  # nothing was spent
+        self.assertEqual(releases_in(self.folder / "ledger"), 0)  # nothing was spent
         for name, value in (("catalogue", [1]), ("ledger", "x"), ("delta", 1e-6), ("mechanism", "gram"),
                             ("population", "p"), ("insecure_noise_seed", 1), ("catalogue_from_ratings", True)):
             with self.assertRaisesRegex(dpmf.UsageError, "is for private releases"):

@@ -25,6 +25,7 @@ def make_page(binary, folder):
 
     dpmf("synth", "--users", "30000", "--items", "4000", "--ratings", "2500000", "--rank", "3", "--noise", "1", "--seed", "7",
          "--catalogue-out", "titles.csv", "-o", "ratings.dpr")
+    dpmf("ledger", "init", "ledger")
     dpmf("train", "ratings.dpr", "--epsilon", "1", "--rating-range", "1:5", "--catalogue", "titles.csv", "--ledger", "ledger",
          "-o", "release.safetensors")
     dpmf("export", "release.safetensors", "--web", "web", "--catalogue", "titles.csv", "--name", "What to watch")

@@ -13,6 +13,7 @@ compare() { "$python" -B "$CLI_TESTS/vectors/vectors.py" "$@"; }
 # A small release, made in a second.
 some_release() {
     dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr
+    dpmf ledger init -q ledger
     dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger -o release.safetensors
 }
 

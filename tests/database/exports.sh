@@ -42,6 +42,7 @@ export PGOPTIONS="-c client_min_messages=warning"
 ask() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
 
 "$dpmf" synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr &&
+    "$dpmf" ledger init -q ledger &&
     "$dpmf" train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger -o release.safetensors &&
     "$dpmf" train -q all.dpr -k 7 --epochs 2 -o m.safetensors &&
     "$dpmf" export -q release.safetensors --csv r --catalogue items.csv &&

@@ -40,6 +40,7 @@ export XDG_STATE_HOME=$work/state
     echo '121,"Open Next Week (2031)"' >>titles.csv && # the list is not made from the ratings
     "$dpmf" export made-up.dpr --csv - -q >ratings.csv &&
     "$dpmf" train ratings.csv -k 8 --deterministic -q -o model.safetensors &&
+    "$dpmf" ledger init -q ledger &&
     "$dpmf" train ratings.csv --epsilon 8 --delta 1e-4 --rating-range 1:5 --catalogue titles.csv --ledger ledger \
         --population tests -q -o release.safetensors >"$work/log" 2>&1
 verdict "there is nothing to work on"

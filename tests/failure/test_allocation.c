@@ -722,14 +722,19 @@ static int pass_over(void *self, const struct dpmf_ledger_population *population
 static int keeping_a_ledger(void) {
     struct ledger_entry entry = {
         "people", "0123456789abcdef0123456789abcdef", LEDGER_RESERVED, false, 0.1, 1e-5, 1, 5};
+    const struct dpmf_budget budget = {.mu = 1};
     struct dpmf_error error;
+    struct ledger_view view;
     char lock[TEMP_PATH_MAX];
     temp_dir_file(&dir, "output.lock", lock);
-    int code = ledger_reserve(output_path, &entry, 2, &error);
+    int code = dpmf_ledger_init(output_path, &error);
+    if (code == 0) code = ledger_look(output_path, "people", &view, &error);
+    if (code == 0) code = dpmf_ledger_record_tuning(output_path, "people", &error);
+    if (code == 0) code = ledger_reserve(output_path, true, &entry, &budget, &error);
     if (code == 0) code = dpmf_ledger_visit(output_path, NULL, pass_over, NULL, &error);
     if (code == 0) code = dpmf_ledger_return(output_path, entry.id, &error);
-    if (code == 0) code = ledger_commit(output_path, entry.id, &error);
-    if (code == 0) code = dpmf_ledger_set_budget(output_path, "others", 1, &error);
+    if (code == 0) code = ledger_commit(output_path, entry.id, NULL, &error);
+    if (code == 0) code = dpmf_ledger_set_budget(output_path, "others", &budget, &error);
     unlink(output_path);
     unlink(lock);
     return code;

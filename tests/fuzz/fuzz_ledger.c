@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void add_up(const struct ledger_book *book) {
     for (size_t i = 0; i < book->n_entries && i < 8; i++) {
-        struct ledger_total total;
+        struct dpmf_ledger_population total;
         if (ledger_entry_fault(&book->entries[i])) abort();
         if (ledger_book_find(book, book->entries[i].id) != &book->entries[i]) abort();
         if (ledger_book_total(book, book->entries[i].population, NULL, &total, NULL) != 0) abort();

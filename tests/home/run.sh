@@ -54,6 +54,8 @@ fi
 "$dpmf" import -q "$ratings" -o ratings.dpr && "$dpmf" export -q ratings.dpr --csv .
 head -n 100000 ratings.csv >some.csv # for what needs fewer users
 
+"$dpmf" ledger init -q ledger
+
 # With factors, and with biases alone.
 for options in "--epsilon 8" "--epsilon 1 --mechanism biases"; do
     # shellcheck disable=SC2086 # words they are

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The ledger under fire: fifty processes at once never spend more than the budget, a process killed at any moment
-# leaves at most a reservation and never a ledger that cannot be read, and a full disk leaves it as it was.
+# leaves at most a reservation and never a ledger that cannot be read, and a full disk leaves it as it was. dpmf train, killed before each of
+# the calls that write, never leaves a release without its entry; and a mistyped path makes no ledger.
 # The last line is "N passed, N failed[, N skipped]".
 #
 #     tests/ledger/run.sh build/dpmf
@@ -37,7 +38,7 @@ population() {
 # ---- at once ----------------------------------------------------------------------------------------------
 
 # Releases of mu 0.1 at delta 1e-5 cost 0.9858 together when they are 7, and 1.0608 when they are 8.
-budget=1.02
+budget=1.02@1e-5
 fits=7
 at_once() { # at_once LEDGER: fifty processes at one gate; each status goes to a file of its own
     local ledger=$1 i pids=()
@@ -85,7 +86,7 @@ rm -f status.* gate
 pids=()
 for ((i = 101; i <= 130; i++)); do
     {
-        "$spend" "$ledger" reserve people "$(id "$i")" 0.1 0 "$work/gate" 2>/dev/null
+        "$spend" "$ledger" reserve people "$(id "$i")" 0.1 none "$work/gate" 2>/dev/null
         echo $? >"status.$i"
     } &
     pids+=($!)
@@ -103,7 +104,7 @@ check_after_kill() { # check_after_kill LEDGER POPULATION SAID
     local lines word number
     lines=$("$dpmf" ledger show --ledger "$1" --population "$2" --json) || return 1
     while read -r word number; do
-        grep -q "\"release\":\"$number\",\"state\":\"\(committed\|$word\)\"" <<<"$lines" || {
+        grep -q "\"release\":\"$number\",\"state\":\"\(committed\|$word\)\"\|\"run\":\"$number\",\"use\":\"$word\"" <<<"$lines" || {
             echo "$word $number is not in the ledger"
             return 1
         }
@@ -131,11 +132,12 @@ for ((i = 1; i <= kills; i++)); do
 done
 ((lost == 0 && said > kills))
 verdict "$kills processes killed after $said changes: $lost times something was lost"
-"$dpmf" ledger show --ledger killed >/dev/null && "$dpmf" ledger budget new 1 --ledger killed --quiet
+"$dpmf" ledger show --ledger killed >/dev/null && "$dpmf" ledger budget new 1 --ledger killed --quiet &&
+    "$dpmf" ledger show --ledger killed --json | grep -q '"use":"research"'
 verdict "a ledger whose users were killed can be read and changed"
 
 # A reservation that a killed process left counts, until it is returned.
-"$spend" left reserve people "$(id 1)" 0.2 0.9 && ! "$spend" left reserve people "$(id 2)" 0.2 2>/dev/null &&
+"$spend" left reserve people "$(id 1)" 0.2 0.9@1e-5 && ! "$spend" left reserve people "$(id 2)" 0.2 2>/dev/null &&
     "$dpmf" ledger release "$(id 1)" --ledger left --quiet && "$spend" left reserve people "$(id 2)" 0.2
 verdict "a reservation that was left counts until it is returned"
 
@@ -147,6 +149,77 @@ begun=$(date +%s%N)
 "$spend" held reserve people "$(id 2)" 0.01 && (($(date +%s%N) - begun > 200000000))
 verdict "whoever comes second waits"
 wait
+
+# ---- killed at every write --------------------------------------------------------------------------------
+
+# Loaded into dpmf, it kills the process before the n-th call that changes a file.
+cat >kill_at.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+static void count(void) {
+    static int n;
+    const char *at = getenv("KILL_AT");
+    if (at && __atomic_add_fetch(&n, 1, __ATOMIC_SEQ_CST) == atoi(at)) kill(getpid(), SIGKILL);
+}
+#define CHANGES(type, name, parameters, ...)                                                       \
+    type name parameters {                                                                         \
+        type(*real) parameters = (type(*) parameters)dlsym(RTLD_NEXT, #name);                      \
+        count();                                                                                   \
+        return real(__VA_ARGS__);                                                                  \
+    }
+CHANGES(ssize_t, write, (int fd, const void *b, size_t n), fd, b, n)
+CHANGES(ssize_t, pwrite, (int fd, const void *b, size_t n, off_t at), fd, b, n, at)
+CHANGES(ssize_t, pwrite64, (int fd, const void *b, size_t n, off_t at), fd, b, n, at)
+CHANGES(int, rename, (const char *a, const char *b), a, b)
+CHANGES(int, renameat2, (int x, const char *a, int y, const char *b, unsigned f), x, a, y, b, f)
+CHANGES(int, linkat, (int x, const char *a, int y, const char *b, int f), x, a, y, b, f)
+CHANGES(int, fsync, (int fd), fd)
+CHANGES(int, fdatasync, (int fd), fd)
+CHANGES(int, ftruncate, (int fd, off_t n), fd, n)
+CHANGES(int, mkdir, (const char *p, mode_t m), p, m)
+END
+"${CC:-cc}" -shared -fPIC -O1 -w kill_at.c -ldl -o kill_at.so &&
+    "$dpmf" synth -q --users 60 --items 12 --ratings 400 --catalogue-out items.csv -o r.dpr
+verdict "something that kills"
+train=("$dpmf" train -q -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv -o out.safetensors)
+
+# every_write RELEASED COMMAND...: killed before its first write, its second, and so on to the end. What is published then has an entry that
+# counts (RELEASED: reserved or committed) or is recorded (research), and the ledger can be read.
+every_write() {
+    local entered=$1 n=0 status=137 id lines unentered=0 unread=0
+    shift
+    while [[ $status == 137 && $n -lt 500 ]]; do
+        n=$((n + 1))
+        rm -rf out.safetensors state
+        { XDG_STATE_HOME=$work/state KILL_AT=$n LD_PRELOAD=$work/kill_at.so "$@"; } >/dev/null 2>&1
+        status=$?
+        lines=$(XDG_STATE_HOME=$work/state "$dpmf" ledger show --json 2>/dev/null) || unread=$((unread + 1))
+        [[ -e out.safetensors ]] || continue
+        id=$("$dpmf" privacy show out.safetensors --json | grep -o '"release_id":"[0-9a-f]*"' | grep -o '[0-9a-f]\{32\}')
+        grep -q "\"$id\",\"$entered" <<<"$lines" || unentered=$((unentered + 1))
+    done
+    echo "$n writes, $unentered releases without an entry, $unread ledgers that cannot be read"
+    [[ $status == 0 && $n -gt 10 && $unentered == 0 && $unread == 0 && -e out.safetensors ]]
+}
+every_write 'state":"\(reserved\|committed\)' "${train[@]}"
+verdict "a release that is killed at every write"
+every_write 'use":"research' "${train[@]}" --research
+verdict "a research run that is killed at every write"
+
+# A mistyped path makes no ledger, and spends nothing; nor does it when the directory is missing.
+"$dpmf" ledger init -q team.ledger && rm -f out.safetensors
+for path in taem.ledger missing/ledger; do
+    "${train[@]}" --ledger "$path" 2>error
+    [[ $? == 4 && ! -e out.safetensors && ! -e $path && ! -e $path.lock ]] && grep -q 'dpmf ledger init' error
+    verdict "a mistyped path: $path"
+done
 
 # ---- disk full --------------------------------------------------------------------------------------------
 

@@ -2,10 +2,11 @@
  * A hand on the ledger for the shell: reserves, commits and returns, as the code that makes releases does. Compiled
  * and used by run.sh beside it; the command line has no way to reserve without making a release.
  *
- *     spend_ledger LEDGER reserve POPULATION ID MU [BUDGET [GATE]]   when the file GATE is there
+ *     spend_ledger LEDGER reserve POPULATION ID MU [BUDGET [GATE]]   when the file GATE is there; BUDGET as people write it
  *     spend_ledger LEDGER commit ID
  *     spend_ledger LEDGER cycle POPULATION FIRST MU                  until it is killed: reserves an id, says so
- *                                                                    on standard output, commits it, says so
+ *                                                                    on standard output, commits it, says so, records
+ *                                                                    a research run, says so
  *
  * Ends with the exit status that goes with the error.
  */
@@ -50,12 +51,17 @@ static int cycle(const char *path, const char *population, unsigned long first, 
         char id[LEDGER_ID_TEXT];
         snprintf(id, sizeof id, "%032lx", i);
         struct ledger_entry entry = entry_of(population, id, mu);
-        int code = ledger_reserve(path, &entry, 0, &error);
+        int code = ledger_reserve(path, true, &entry, NULL, &error);
         if (code != 0) return report(code, &error);
         say("reserved", id);
-        code = ledger_commit(path, id, &error);
+        code = ledger_commit(path, id, NULL, &error);
         if (code != 0) return report(code, &error);
         say("committed", id);
+        entry.state = LEDGER_RESEARCH;
+        entry.id[0] = 'f'; /* of the run: no counter gets there */
+        code = ledger_record(path, false, &entry, NULL, &error);
+        if (code != 0) return report(code, &error);
+        say("research", entry.id);
     }
 }
 
@@ -63,12 +69,16 @@ int main(int argc, char **argv) {
     struct dpmf_error error = {0};
     if (argc >= 6 && strcmp(argv[2], "reserve") == 0) {
         struct ledger_entry entry = entry_of(argv[3], argv[4], argv[5]);
+        struct dpmf_budget budget = {0};
+        int code = 0;
+        if (argc > 6 && strcmp(argv[6], "none") != 0)
+            code = dpmf_budget_parse(argv[6], &budget, &error);
         if (argc > 7) wait_for(argv[7]);
-        double budget = argc > 6 ? strtod(argv[6], NULL) : 0;
-        return report(ledger_reserve(argv[1], &entry, budget, &error), &error);
+        if (code == 0) code = ledger_reserve(argv[1], true, &entry, &budget, &error);
+        return report(code, &error);
     }
     if (argc == 4 && strcmp(argv[2], "commit") == 0)
-        return report(ledger_commit(argv[1], argv[3], &error), &error);
+        return report(ledger_commit(argv[1], argv[3], NULL, &error), &error);
     if (argc == 6 && strcmp(argv[2], "cycle") == 0)
         return cycle(argv[1], argv[3], strtoul(argv[4], NULL, 16), argv[5]);
     fprintf(stderr, "usage: spend_ledger LEDGER reserve|commit|cycle ...\n");

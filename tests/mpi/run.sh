@@ -195,6 +195,7 @@ for mechanism in biases dpals gram langevin; do
     check "$mechanism, 3 processes: the same release" same_tensors "alone-$mechanism" out.safetensors
 done
 check "one process speaks" test "$(grep -c 'written to' log)" = 1
+"$binary" ledger init -q ledger
 job 3 train shards "${private[@]}" --ledger ledger --json -q -o real.safetensors
 check "a real release: status" test $? = 0
 check "a real release: one line of JSON" test "$(grep -c '"event":"done"' log)" = 1
@@ -260,6 +261,7 @@ check "no release of any of them" test ! -e x.safetensors
 
 # With little memory the ratings of each process go to a file.
 "$binary" synth -q --users 20000 --items 300 --ratings 600000 --catalogue-out more.csv -o more.dpr
+"$binary" ledger init -q ledger2
 large=(train more.dpr --epsilon 2 --rating-range 1:5 --catalogue more.csv --ledger ledger2 -j 1)
 job 3 "${large[@]}" --memory 2MiB -o y.safetensors
 check "ratings on disk: status" test $? = 0

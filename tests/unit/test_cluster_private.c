@@ -60,6 +60,7 @@ static int make_world(void **state) {
     temp_dir_file(&world->dir, "items.csv", world->items);
     temp_dir_file(&world->dir, "wishes.csv", world->wishes);
     temp_dir_file(&world->dir, "ledger", world->ledger);
+    if (dpmf_ledger_init(world->ledger, NULL) != 0) return -1;
     temp_dir_file(&world->dir, "out.safetensors", world->output);
     synth.users = USERS;
     synth.items = 60;
@@ -341,7 +342,9 @@ static void the_first_rank_asks_before_anything_is_spent(void **state) {
     job.is_stopped = true;
     expect_failure(&job, 4, DPMF_ERR_BASE_CANCELLED, "interrupted");
     assert_int_equal(job.n_asked, 1);
-    assert_int_equal(access(world->ledger, F_OK), -1);
+    int counts[5] = {0};
+    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(counts[LEDGER_RESERVED] + counts[LEDGER_RETURNED], 0);
     dpmf_store_close(set);
     remove_shards(directory);
 }
@@ -350,14 +353,15 @@ static void the_first_rank_asks_before_anything_is_spent(void **state) {
 static void the_ledger_has_one_entry_a_release(void **state) {
     struct world *world = *state;
     char directory[TEMP_PATH_MAX], place[TEMP_PATH_MAX], late[TEMP_PATH_MAX];
-    int counts[4] = {0};
+    int counts[5] = {0};
     struct dpmf_store *set = open_sharded(world, world->ratings, 3, directory);
     struct job job = new_job(world, set, "biases");
     job.options.has_insecure_seed = false;
     job.output = "/nowhere/out.safetensors";
     assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
     for (int r = 0; r < 3; r++) assert_int_equal(job.code[r], DPMF_ERR_IO_MISSING);
-    assert_int_equal(access(world->ledger, F_OK), -1); /* found out before it was touched */
+    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(counts[LEDGER_RETURNED], 0); /* found out before it was touched */
     temp_dir_file(&world->dir, "place", place);
     temp_dir_file(&world->dir, "place/out", late);
     assert_int_equal(mkdir(place, 0700), 0);

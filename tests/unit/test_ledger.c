@@ -18,6 +18,7 @@
 #include "privacy/accountant.h"
 #include "privacy/ledger.h"
 #include "privacy/ledger_book.h"
+#include "privacy/ledger_budget.h"
 #include "privacy/ledger_lock.h"
 #include "temp_dir.h"
 
@@ -47,9 +48,25 @@ static struct ledger_entry entry_of(const char *population, unsigned id, double 
     return entry;
 }
 
-static int reserve(const char *population, unsigned id, double mu, double budget) {
+/* The epsilon at a delta of 1e-5; what is no budget stays none. */
+static struct dpmf_budget budget_of(double epsilon) {
+    if (!(epsilon > 0 && epsilon <= 1e9)) return (struct dpmf_budget){epsilon, epsilon, 1e-5};
+    return ledger_budget_declare(epsilon, 1e-5);
+}
+
+static int reserve_entry(const char *place, const struct ledger_entry *entry, double epsilon) {
+    const struct dpmf_budget budget = budget_of(epsilon);
+    return ledger_reserve(place, true, entry, epsilon == 0 ? NULL : &budget, &error);
+}
+
+static int reserve(const char *population, unsigned id, double mu, double epsilon) {
     struct ledger_entry entry = entry_of(population, id, mu);
-    return ledger_reserve(path, &entry, budget, &error);
+    return reserve_entry(path, &entry, epsilon);
+}
+
+static int set_budget(const char *population, double epsilon) {
+    const struct dpmf_budget budget = budget_of(epsilon);
+    return dpmf_ledger_set_budget(path, population, epsilon == 0 ? NULL : &budget, &error);
 }
 
 static const char *id_of(unsigned id) {
@@ -112,8 +129,8 @@ static void test_life_of_a_release(void **state) {
     assert_true(seen.entries[0].mu == 0.2 && seen.entries[0].delta == 1e-5);
     assert_true(seen.entries[0].time == 1700000000);
 
-    assert_int_equal(ledger_commit(path, id_of(1), &error), 0);
-    assert_int_equal(ledger_commit(path, id_of(1), &error), 0);
+    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
+    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
     assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
     assert_int_equal(ledger_return(path, id_of(1), &error), DPMF_ERR_PRIVACY_REFUSED);
     assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
@@ -141,19 +158,19 @@ static void test_committed_after_return(void **state) {
     assert_int_equal(reserve("movies", 1, 0.2, budget), 0);
     assert_int_equal(ledger_return(path, id_of(1), &error), 0);
     assert_int_equal(reserve("movies", 2, 0.2, 0), 0);
-    assert_int_equal(ledger_commit(path, id_of(1), &error), 0);
+    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
     struct sum sum = sum_of("movies");
-    assert_true(sum.found.epsilon > sum.found.budget);
+    assert_true(sum.found.epsilon > sum.found.budget.epsilon);
     assert_int_equal(reserve("movies", 3, 1e-6, 0), DPMF_ERR_PRIVACY_BUDGET);
 }
 
 static void test_unknown_ids(void **state) {
     (void)state;
-    assert_int_equal(ledger_commit(path, id_of(9), &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(ledger_commit(path, id_of(9), NULL, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(ledger_return(path, id_of(9), &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(temp_dir_count(&dir), 0); /* not even a lock */
     assert_int_equal(reserve("movies", 1, 0.2, 0), 0);
-    assert_int_equal(ledger_commit(path, id_of(9), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_commit(path, id_of(9), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_return(path, "", &error), DPMF_ERR_PRIVACY_LEDGER);
 }
 
@@ -183,65 +200,112 @@ static void test_one_release_costs_what_it_claims(void **state) {
 static void test_budget_given(void **state) {
     (void)state;
     assert_int_equal(reserve("a", 1, 0.1, 5), 0);
-    assert_true(sum_of("a").found.budget == 5);
+    assert_true(sum_of("a").found.budget.epsilon == 5);
     assert_int_equal(reserve("a", 2, 0.1, 6), DPMF_ERR_PRIVACY_BUDGET); /* not in passing */
     assert_int_equal(reserve("a", 2, 0.1, 4), 0);
-    assert_true(sum_of("a").found.budget == 4);
+    assert_true(sum_of("a").found.budget.epsilon == 4);
     assert_int_equal(reserve("a", 3, 3, 2), DPMF_ERR_PRIVACY_BUDGET);
-    assert_true(sum_of("a").found.budget == 4); /* a refusal changes nothing */
-    assert_int_equal(dpmf_ledger_set_budget(path, "a", 6, &error), 0);
+    assert_true(sum_of("a").found.budget.epsilon == 4); /* a refusal changes nothing */
+    assert_int_equal(set_budget("a", 6), 0);
     assert_int_equal(reserve("a", 4, 0.1, 6), 0);
-    assert_int_equal(dpmf_ledger_set_budget(path, "a", 0, &error), 0);
-    assert_true(sum_of("a").found.budget == 0);
+    assert_int_equal(set_budget("a", 0), 0);
+    assert_true(sum_of("a").found.budget.mu == 0);
     assert_int_equal(reserve("a", 5, 100, 0), 0);
 }
 
 static void test_budget_before_any_release(void **state) {
     (void)state;
-    assert_int_equal(dpmf_ledger_set_budget(path, "none", 0, &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(dpmf_ledger_set_budget(path, "new", 1, &error), 0);
+    assert_int_equal(set_budget("none", 0), DPMF_ERR_IO_MISSING);
+    assert_int_equal(set_budget("new", 1), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_init(path, &error), 0);
+    assert_int_equal(set_budget("new", 1), 0);
     struct sum sum = sum_of("new");
     assert_int_equal(sum.populations, 1);
     assert_int_equal(sum.entries, 0);
-    assert_true(sum.found.epsilon == 0 && sum.found.budget == 1);
+    assert_true(sum.found.epsilon == 0 && sum.found.budget.epsilon == 1);
     assert_int_equal(reserve("new", 1, 1, 0), DPMF_ERR_PRIVACY_BUDGET);
     static const double bad[] = {-1, NAN, INFINITY, 1e10};
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(dpmf_ledger_set_budget(path, "new", bad[i], &error), DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(set_budget("new", bad[i]), DPMF_ERR_USAGE_VALUE);
         assert_int_equal(reserve("new", 2, 0.1, bad[i]), DPMF_ERR_USAGE_VALUE);
     }
 }
 
-static void test_smallest_delta(void **state) {
+/* A large delta makes a small epsilon; what is spent is a mu, and is shown at a delta that hides nothing. */
+static void test_delta_hides_nothing(void **state) {
     (void)state;
-    struct ledger_entry entry = entry_of("a", 1, 0.2);
-    entry.delta = 1e-4;
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    struct ledger_entry entry = entry_of("a", 1, accountant_mu(5, 0.4));
+    entry.delta = 0.4, entry.epsilon = 5;
+    assert_int_equal(reserve_entry(path, &entry, 5), DPMF_ERR_PRIVACY_BUDGET);
+    assert_non_null(strstr(error.message, "it would be 18.1"));
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    struct sum sum = sum_of("a");
+    assert_true(sum.found.delta == 1e-5 && sum.found.epsilon > 18.1 && sum.found.epsilon < 18.2);
+
+    /* Shown at the smallest delta claimed, and at the budget's when there is one. */
     entry = entry_of("a", 2, 0.2);
     entry.delta = 1e-7;
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
-    double mu[] = {0.2, 0.2};
-    struct sum sum = sum_of("a");
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    double mu[] = {accountant_mu(5, 0.4), 0.2};
+    sum = sum_of("a");
     assert_true(sum.found.delta == 1e-7);
     assert_true(sum.found.epsilon == accountant_epsilon(accountant_compose(mu, 2), 1e-7));
-    /* A later one at a larger delta is held to the smallest too. */
-    entry = entry_of("a", 3, 0.2);
-    entry.delta = 0.5;
-    assert_int_equal(ledger_reserve(path, &entry, sum.found.epsilon, &error),
-                     DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(set_budget("a", 30), 0);
+    assert_true(sum_of("a").found.delta == 1e-5);
+    assert_true(sum_of("a").found.mu == sum.found.mu);
+    assert_int_equal(set_budget("a", 0), 0);
     /* What was returned does not hold anyone to its delta. */
     assert_int_equal(ledger_return(path, id_of(2), &error), 0);
-    assert_true(sum_of("a").found.delta == 1e-4);
+    assert_true(sum_of("a").found.delta == 1e-5);
+}
+
+static void test_budget_is_a_mu(void **state) {
+    (void)state;
+    const struct dpmf_budget half = {.mu = 0.5}, more = {.mu = 0.6}, bad = {0.5, 1, 1e-5};
+    struct ledger_entry entry = entry_of("a", 1, 0.3);
+    assert_int_equal(ledger_reserve(path, true, &entry, &half, &error), 0);
+    assert_true(sum_of("a").found.budget.mu == 0.5 && sum_of("a").found.budget.epsilon == 0);
+    entry = entry_of("a", 2, 0.4); /* 0.3 and 0.4 are 0.5 and a rounding more */
+    assert_int_equal(ledger_reserve(path, true, &entry, NULL, &error), DPMF_ERR_PRIVACY_BUDGET);
+    assert_non_null(strstr(error.message, "mu 0.3 of 0.5"));
+    entry = entry_of("a", 2, 0.399);
+    assert_int_equal(ledger_reserve(path, true, &entry, &more, &error), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, true, &entry, NULL, &error), 0);
+    /* mu 0.5 is more than epsilon 1 at that delta */
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", &bad, &error), DPMF_ERR_USAGE_VALUE);
+    /* Without a delta a release is what it is as a Gaussian one. */
+    entry = entry_of("b", 3, accountant_mu_pure(0.5));
+    entry.is_conditional = true, entry.delta = 0, entry.epsilon = 0.5;
+    assert_int_equal(ledger_reserve(path, true, &entry, &half, &error), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve_entry(path, &entry, 0.5), 0);
+}
+
+static void test_budget_words(void **state) {
+    (void)state;
+    static const char *const bad[] = {"",     "x",     "0",       "-1",      "nan",      "inf",
+                                      "1e10", "3.46",  "5",       "5@",      "@1e-5",    "5@0",
+                                      "5@1",  "5@nan", "5@1e-5@", "5 @1e-5", "1e10@1e-5"};
+    struct dpmf_budget budget;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(dpmf_budget_parse(bad[i], &budget, &error), DPMF_ERR_USAGE_VALUE);
+        assert_true(budget.mu == 0);
+    }
+    assert_int_equal(dpmf_budget_parse("1.2", &budget, NULL), 0);
+    assert_true(budget.mu == 1.2 && budget.epsilon == 0 && budget.delta == 0);
+    assert_int_equal(dpmf_budget_parse("5@1e-5", &budget, NULL), 0);
+    assert_true(budget.mu == accountant_mu(5, 1e-5) && budget.epsilon == 5 && budget.delta == 1e-5);
+    assert_int_equal(dpmf_budget_parse("50@1e-6", &budget, NULL), 0);
+    assert_true(budget.mu > 5);
 }
 
 static void test_conditional(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 0.2);
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
     assert_false(sum_of("a").found.is_conditional);
     entry = entry_of("a", 2, 0.2);
     entry.is_conditional = true;
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
     assert_true(sum_of("a").found.is_conditional);
     assert_int_equal(ledger_return(path, id_of(2), &error), 0);
     assert_false(sum_of("a").found.is_conditional);
@@ -254,17 +318,17 @@ static void test_pure(void **state) {
     entry.is_conditional = true;
     entry.delta = 0;
     entry.epsilon = 0.7;
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
     assert_true(sum_of("a").found.epsilon == 0.7);
     assert_true(sum_of("a").found.delta == 0);
     snprintf(entry.id, sizeof entry.id, "%s", id_of(2));
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
     double both = sum_of("a").found.epsilon;
     assert_true(both >= 1.4 && both < 1.4 + 1e-9);
 
     struct ledger_entry other = entry_of("a", 3, 0.2);
     other.delta = 1e-5;
-    assert_int_equal(ledger_reserve(path, &other, 0, &error), 0);
+    assert_int_equal(reserve_entry(path, &other, 0), 0);
     double apart = 1.4 + accountant_epsilon(0.2, 1e-5), all = sum_of("a").found.epsilon;
     assert_true(all >= apart && all < apart + 1e-9);
     assert_true(sum_of("a").found.delta == 1e-5);
@@ -276,7 +340,7 @@ static void test_pure(void **state) {
         small.is_conditional = i > 10;
         small.delta = i > 10 ? 0 : 1e-5;
         small.epsilon = 0.05;
-        assert_int_equal(ledger_reserve(path, &small, 0, &error), 0);
+        assert_int_equal(reserve_entry(path, &small, 0), 0);
     }
     double many = sum_of("b").found.epsilon, mu = accountant_mu_pure(0.05) * sqrt(60);
     assert_true(many < 2.9);
@@ -288,24 +352,23 @@ static void test_pure(void **state) {
         one.is_conditional = true;
         one.delta = 0;
         one.epsilon = 1;
-        assert_int_equal(ledger_reserve(path, &one, 2, &error),
-                         i < 102 ? 0 : DPMF_ERR_PRIVACY_BUDGET);
+        assert_int_equal(reserve_entry(path, &one, 2), i < 102 ? 0 : DPMF_ERR_PRIVACY_BUDGET);
     }
 
     /* A budget counts them; and only a conditional one may be without a delta. */
     snprintf(entry.id, sizeof entry.id, "%s", id_of(2000));
-    assert_int_equal(ledger_reserve(path, &entry, all + 0.69, &error), DPMF_ERR_PRIVACY_BUDGET);
-    assert_int_equal(ledger_reserve(path, &entry, all + 0.71, &error), 0);
+    assert_int_equal(reserve_entry(path, &entry, all + 0.69), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve_entry(path, &entry, all + 0.71), 0);
     snprintf(entry.id, sizeof entry.id, "%s", id_of(2001));
     entry.is_conditional = false;
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
 /* ---- what is refused -------------------------------------------------------------------------- */
 
 static void check_name(const char *name, int code) {
     struct ledger_entry entry = entry_of(name, 1, 0.1);
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), code);
+    assert_int_equal(reserve_entry(path, &entry, 0), code);
     unlink(path);
     unlink(lock_path);
 }
@@ -322,9 +385,9 @@ static void test_names(void **state) {
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) check_name(good[i], 0);
     struct ledger_entry entry = entry_of("a", 1, 0.1);
     memset(entry.population, 'x', sizeof entry.population); /* without an end */
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
     entry.population[LEDGER_NAME_MAX] = '\0';
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(path, &entry, 0), 0);
     assert_string_equal(look().entries[0].population, entry.population);
 }
 
@@ -332,7 +395,7 @@ static void test_names_come_back(void **state) {
     (void)state;
     assert_int_equal(reserve("\"quoted\" \\ \xc3\xbc", 1, 0.1, 3), 0);
     assert_string_equal(look().entries[0].population, "\"quoted\" \\ \xc3\xbc");
-    assert_true(sum_of("\"quoted\" \\ \xc3\xbc").found.budget == 3);
+    assert_true(sum_of("\"quoted\" \\ \xc3\xbc").found.budget.epsilon == 3);
 }
 
 static void test_values(void **state) {
@@ -346,13 +409,13 @@ static void test_values(void **state) {
         struct ledger_entry entry = entry_of("a", 1, bad[i].mu);
         entry.delta = bad[i].delta;
         entry.epsilon = bad[i].epsilon;
-        assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
     }
     struct ledger_entry entry = entry_of("a", 1, 0.1);
     memset(entry.id, 'f', sizeof entry.id);
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
     snprintf(entry.id, sizeof entry.id, "%032X", 0xABCu);
-    assert_int_equal(ledger_reserve(path, &entry, 0, &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
     assert_int_equal(temp_dir_count(&dir), 0);
     assert_int_equal(reserve("a", 1, 1e9, 0),
                      0); /* huge, but a number: recorded, and fits no budget */
@@ -366,7 +429,7 @@ static void test_clock(void **state) {
     for (unsigned i = 0; i < 6; i++) {
         struct ledger_entry entry = entry_of("a", i + 1, 0.1);
         entry.time = times[i];
-        assert_int_equal(ledger_reserve(path, &entry, 0, &error), 0);
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
     }
     struct seen seen = look();
     assert_int_equal(seen.n, 6);
@@ -392,7 +455,7 @@ static void test_modes_and_directories(void **state) {
     temp_dir_file(&dir, "state/dpmf/ledger.lock", lock);
     struct ledger_entry entry = entry_of("a", 1, 0.1);
     mode_t old = umask(0);
-    assert_int_equal(ledger_reserve(file, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(file, &entry, 0), 0);
     umask(old);
     assert_int_equal(mode_of(above), 0700);
     assert_int_equal(mode_of(below), 0700);
@@ -406,18 +469,20 @@ static void test_default_path(void **state) {
     char *home = getenv("HOME"), *kept = home ? strdup(home) : NULL;
     setenv("HOME", "/h", 1);
     setenv("XDG_STATE_HOME", "/x", 1);
-    char *found = ledger_default_path();
+    const struct dpmf_budget one = {.mu = 1};
+    char *found = dpmf_ledger_path();
     assert_string_equal(found, "/x/dpmf/ledger");
     free(found);
     setenv("XDG_STATE_HOME", "relative", 1);
-    found = ledger_default_path();
+    found = dpmf_ledger_path();
     assert_string_equal(found, "/h/.local/state/dpmf/ledger");
     free(found);
     unsetenv("XDG_STATE_HOME");
     unsetenv("HOME");
-    assert_null(ledger_default_path());
+    assert_null(dpmf_ledger_path());
+    assert_int_equal(dpmf_ledger_init(NULL, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(dpmf_ledger_return(NULL, id_of(1), &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(dpmf_ledger_set_budget(NULL, "a", 1, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_set_budget(NULL, "a", &one, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(dpmf_ledger_visit(NULL, NULL, add_up, NULL, &error), DPMF_ERR_IO_MISSING);
     if (kept) setenv("HOME", kept, 1);
     free(kept);
@@ -449,7 +514,7 @@ static void test_links(void **state) {
     assert_int_equal(reserve("a", 1, 0.1, 0), 0);
     assert_int_equal(symlink(path, link), 0);
     struct ledger_entry entry = entry_of("a", 2, 0.1);
-    assert_int_equal(ledger_reserve(link, &entry, 0, &error), 0);
+    assert_int_equal(reserve_entry(link, &entry, 0), 0);
     struct stat status;
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISLNK(status.st_mode)); /* the ledger was replaced where it is */
@@ -458,7 +523,7 @@ static void test_links(void **state) {
 
     unlink(link);
     assert_int_equal(symlink("nowhere", link), 0);
-    assert_int_equal(ledger_reserve(link, &entry, 0, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(reserve_entry(link, &entry, 0), DPMF_ERR_PRIVACY_LEDGER);
     unlink(link);
     assert_int_equal(linkat(AT_FDCWD, path, AT_FDCWD, link, 0), 0);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
@@ -491,8 +556,8 @@ static void test_not_a_file(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 0.1);
     struct seen seen = {0};
-    assert_int_equal(ledger_reserve("", &entry, 0, &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(ledger_reserve("/", &entry, 0, &error), DPMF_ERR_IO_DIRECTORY);
+    assert_int_equal(reserve_entry("", &entry, 0), DPMF_ERR_IO_MISSING);
+    assert_int_equal(reserve_entry("/", &entry, 0), DPMF_ERR_IO_DIRECTORY);
     assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(reserve("a", 1, 0.1, 0), DPMF_ERR_IO_DIRECTORY);
@@ -537,7 +602,7 @@ static void test_lost_and_old_ledgers(void **state) {
     unlink(path);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "gone"));
-    assert_int_equal(ledger_commit(path, id_of(1), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
 
     temp_dir_write(path, old, n); /* what the hint says */
@@ -567,7 +632,7 @@ static char *some_ledger(size_t *n) {
     assert_int_equal(reserve("a", 1, 0.1, 5), 0);
     assert_int_equal(reserve("b \"x\"", 2, 0.25, 0), 0);
     assert_int_equal(reserve("a", 3, 0.3, 0), 0);
-    assert_int_equal(ledger_commit(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_commit(path, id_of(2), NULL, &error), 0);
     assert_int_equal(ledger_return(path, id_of(3), &error), 0);
     return temp_dir_read(path, n);
 }
@@ -651,15 +716,23 @@ static size_t seal_line(char *out, const char *line, uint64_t *seal) {
 }
 
 /* Lines with good checksums and no sense. */
-static int parse_lines(const char *const *lines) {
-    char text[4096];
+static size_t seal_lines(const char *const *lines, char *text) {
     size_t n = 0;
     uint64_t seal = 0;
     for (; *lines; lines++) n += seal_line(text + n, *lines, &seal);
-    return parse(text, n);
+    return n;
+}
+
+static int parse_lines(const char *const *lines) {
+    char text[4096];
+    return parse(text, seal_lines(lines, text));
 }
 
 #define HEAD "{\"dpmf\":\"ledger\",\"version\":1,\"generation\":1}"
+#define HEAD_2 "{\"dpmf\":\"ledger\",\"version\":2,\"generation\":1}"
+#define RUN(use)                                                                                   \
+    "{\"run\":\"00000000000000000000000000000009\",\"population\":\"a\",\"use\":\"" use            \
+    "\",\"time\":5}"
 #define RELEASE(id, rest)                                                                          \
     "{\"release\":\"0000000000000000000000000000000" id "\",\"population\":\"a\",\"state\":\""     \
     "reserved\",\"kind\":\"proven\"," rest "}"
@@ -695,7 +768,23 @@ static void test_sealed_nonsense(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(parse_lines(bad[i]), DPMF_ERR_PRIVACY_LEDGER);
-    static const char *const newer[] = {"{\"dpmf\":\"ledger\",\"version\":2,\"generation\":1}",
+    static const char *const runs[] = {HEAD_2,          "{\"budget\":\"a\",\"mu\":0.5}",
+                                       RUN("research"), RELEASE("1", FIGURES),
+                                       "{\"end\":3}",   NULL};
+    assert_int_equal(parse_lines(runs), 0);
+    static const char *const worse[][4] = {
+        {HEAD, RUN("research"), "{\"end\":1}", NULL}, /* 0.1.0 knew of none */
+        {HEAD_2, RUN("pleasure"), "{\"end\":1}", NULL},
+        {HEAD_2, "{\"budget\":\"a\",\"epsilon\":1}", "{\"end\":1}", NULL},
+        {HEAD_2, "{\"budget\":\"a\",\"mu\":0.5,\"epsilon\":1}", "{\"end\":1}", NULL},
+        {HEAD_2, "{\"budget\":\"a\",\"mu\":0.5,\"epsilon\":1,\"delta\":0.00001}", "{\"end\":1}",
+         NULL},
+        {HEAD, "{\"budget\":\"a\",\"mu\":0.5}", "{\"end\":1}", NULL},
+        {"{\"dpmf\":\"ledger\",\"version\":0,\"generation\":1}", "{\"end\":0}", NULL},
+    };
+    for (size_t i = 0; i < sizeof worse / sizeof worse[0]; i++)
+        assert_int_equal(parse_lines(worse[i]), DPMF_ERR_PRIVACY_LEDGER);
+    static const char *const newer[] = {"{\"dpmf\":\"ledger\",\"version\":3,\"generation\":1}",
                                         "{\"end\":0}", NULL};
     assert_int_equal(parse_lines(newer), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "newer"));
@@ -718,6 +807,99 @@ static void test_too_large(void **state) {
     assert_int_equal(parse(text, n), 0);
     free(text);
     ledger_book_free(&book);
+}
+
+/* ---- a new ledger, other runs, and old ones ----------------------------------------------------- */
+
+static void test_made_on_purpose(void **state) {
+    (void)state;
+    struct ledger_entry entry = entry_of("a", 1, 0.1);
+    const struct dpmf_budget one = {.mu = 1};
+    assert_int_equal(ledger_reserve(path, false, &entry, NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_non_null(strstr(error.hint, "dpmf ledger init"));
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", &one, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(temp_dir_count(&dir), 0);
+    assert_int_equal(dpmf_ledger_init(path, &error), 0);
+    assert_int_equal(look().n, 0);
+    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_reserve(path, false, &entry, NULL, &error), 0);
+    unlink(path); /* one that has vanished is not begun again */
+    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_reserve(path, true, &entry, NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
+}
+
+static void test_other_runs(void **state) {
+    (void)state;
+    struct ledger_entry run = entry_of("a", 7, 3);
+    struct dpmf_ledger_population spent;
+    run.state = LEDGER_RESEARCH;
+    assert_int_equal(reserve("a", 1, 0.2, 1), 0);
+    assert_int_equal(ledger_record(path, false, &run, &spent, &error), 0);
+    assert_true(spent.research == 1 && spent.reserved == 1 && spent.mu == 0.2);
+    assert_int_equal(ledger_record(path, false, &run, NULL, &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), 0);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "", &error), DPMF_ERR_USAGE_VALUE);
+    struct sum sum = sum_of("a");
+    assert_int_equal(sum.entries, 3);
+    assert_true(sum.found.research == 1 && sum.found.tuning == 1 && sum.found.mu == 0.2);
+    /* They are no reservations. */
+    assert_int_equal(ledger_return(path, id_of(7), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_commit(path, id_of(7), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
+    /* What is returned counts for nothing, and its share is known. */
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+    double mu[] = {0.2, 0.1};
+    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    sum = sum_of("a");
+    assert_true(sum.found.mu == 0.2 && sum.found.returned == 1);
+    assert_true(sum.found.mu_with_returned == accountant_compose(mu, 2));
+    assert_int_equal(ledger_commit(path, id_of(1), &spent, &error), 0);
+    assert_true(spent.committed == 1 && spent.mu == 0.2 && spent.budget.epsilon == 1);
+}
+
+static void test_what_is_new(void **state) {
+    (void)state;
+    struct ledger_view view;
+    assert_int_equal(ledger_look(path, "a", &view, &error), 0);
+    assert_false(view.is_there || view.is_known);
+    assert_int_equal(reserve("a", 1, 0.2, 0), 0);
+    assert_int_equal(set_budget("b", 1), 0);
+    assert_int_equal(reserve("b", 2, 0.1, 0), 0);
+    assert_int_equal(ledger_look(path, "a", &view, &error), 0);
+    assert_true(view.is_there && view.is_known && view.others == 1 && view.population.mu == 0.2);
+    assert_int_equal(ledger_look(path, "A", &view, &error), 0);
+    assert_true(view.is_there && !view.is_known && view.others == 2 && view.population.mu == 0);
+    assert_string_equal(view.population.name, "A");
+}
+
+/* A ledger of 0.1.0 is read as it is, and written in the version of today, which 0.1.0 refuses. */
+static void test_old_ledgers(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        HEAD,
+        "{\"budget\":\"a\",\"epsilon\":5}",
+        "{\"budget\":\"new\",\"epsilon\":2}",
+        "{\"release\":\"00000000000000000000000000000001\",\"population\":\"a\",\"state\":"
+        "\"committed\",\"kind\":\"proven\",\"mu\":0.2,\"delta\":1e-7,\"epsilon\":1,\"time\":"
+        "5}",
+        "{\"release\":\"00000000000000000000000000000002\",\"population\":\"a\",\"state\":"
+        "\"reserved\",\"kind\":\"proven\",\"mu\":0.5,\"delta\":0.4,\"epsilon\":1,\"time\":5}",
+        "{\"end\":4}",
+        NULL};
+    char text[4096];
+    size_t n = seal_lines(lines, text);
+    temp_dir_write(path, text, n);
+    chmod(path, 0600);
+    struct sum sum = sum_of("a");
+    assert_true(sum.found.budget.epsilon == 5 && sum.found.budget.delta == 1e-7);
+    assert_true(sum.found.budget.mu == accountant_mu(5, 1e-7));
+    assert_true(sum_of("new").found.budget.delta == 1e-5);
+    assert_int_equal(reserve("a", 3, 2, 0), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(reserve("a", 3, 0.1, 0), 0);
+    assert_true(sum_of("a").entries == 3 && sum_of("a").found.budget.mu == sum.found.budget.mu);
+    char *now = temp_dir_read(path, &n);
+    assert_non_null(strstr(now, "\"version\":2,\"generation\":2,"));
+    free(now);
 }
 
 /* ---- visits ----------------------------------------------------------------------------------- */
@@ -751,16 +933,17 @@ static void test_visit(void **state) {
 static void test_without_words(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 5);
-    assert_int_equal(ledger_reserve(path, &entry, 1, NULL), DPMF_ERR_PRIVACY_BUDGET);
-    assert_int_equal(ledger_reserve(path, &entry, 0, NULL), 0);
-    assert_int_equal(ledger_reserve(path, &entry, 0, NULL), DPMF_ERR_PRIVACY_REFUSED);
-    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_PRIVACY_LEDGER);
+    const struct dpmf_budget budget = budget_of(1);
+    assert_int_equal(ledger_reserve(path, true, &entry, &budget, NULL), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, true, &entry, NULL, NULL), 0);
+    assert_int_equal(ledger_reserve(path, true, &entry, NULL, NULL), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     temp_dir_write(path, "{", 1);
-    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     unlink(path);
-    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     unlink(lock_path);
-    assert_int_equal(ledger_commit(path, "x", NULL), DPMF_ERR_IO_MISSING);
+    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_IO_MISSING);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -775,7 +958,9 @@ int main(void) {
         TEST(test_one_release_costs_what_it_claims),
         TEST(test_budget_given),
         TEST(test_budget_before_any_release),
-        TEST(test_smallest_delta),
+        TEST(test_delta_hides_nothing),
+        TEST(test_budget_is_a_mu),
+        TEST(test_budget_words),
         TEST(test_conditional),
         TEST(test_pure),
         TEST(test_names),
@@ -796,6 +981,10 @@ int main(void) {
         TEST(test_torn_file),
         TEST(test_sealed_nonsense),
         TEST(test_too_large),
+        TEST(test_made_on_purpose),
+        TEST(test_other_runs),
+        TEST(test_what_is_new),
+        TEST(test_old_ledgers),
         TEST(test_visit),
         TEST(test_without_words),
     };

@@ -32,6 +32,7 @@ static int make_world(void **state) {
     temp_dir_file(&world->dir, "x.dpr", world->ratings);
     temp_dir_file(&world->dir, "items.csv", world->items);
     temp_dir_file(&world->dir, "ledger", world->ledger);
+    if (dpmf_ledger_init(world->ledger, NULL) != 0) return -1;
     temp_dir_file(&world->dir, "out.safetensors", world->output);
     temp_dir_file(&world->dir, "wishes.csv", world->wishes);
     synth.users = 400;
@@ -69,8 +70,8 @@ static int count_entry(void *self, const struct ledger_entry *entry) {
 }
 
 /* Entries by state. */
-static void count_ledger(const struct world *world, int counts[4]) {
-    memset(counts, 0, 4 * sizeof *counts);
+static void count_ledger(const struct world *world, int counts[5]) {
+    memset(counts, 0, 5 * sizeof *counts);
     assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
 }
 
@@ -78,7 +79,7 @@ static void test_a_release(void **state) {
     const struct world *world = *state;
     struct dpmf_private_options options = good_options(world);
     struct dpmf_private_report report;
-    int before[4] = {0}, after[4];
+    int before[5] = {0}, after[5];
     if (access(world->ledger, F_OK) == 0) count_ledger(world, before);
     assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
                      0);
@@ -156,9 +157,9 @@ static void test_refusals(void **state) {
 static void test_budget(void **state) {
     const struct world *world = *state;
     struct dpmf_private_options options = good_options(world);
-    int before[4], after[4];
+    int before[5], after[5];
     options.population = "others";
-    options.ledger_budget = 1.2;
+    options.ledger_budget = (struct dpmf_budget){.mu = 0.35};
     assert_int_equal(dpmf_train_private(world->store, "/no/such/place", &options, NULL, NULL, NULL),
                      DPMF_ERR_IO_MISSING);
     count_ledger(world, before);
@@ -170,6 +171,42 @@ static void test_budget(void **state) {
     count_ledger(world, after);
     assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED] + 1);
     assert_int_equal(after[LEDGER_RESERVED], 0);
+}
+
+/* What is spent so far is reported, before and after; what is for research is recorded; a mistyped path spends nothing. */
+static void test_spent_so_far(void **state) {
+    const struct world *world = *state;
+    struct dpmf_private_options options = good_options(world);
+    struct dpmf_private_report report;
+    struct dpmf_error error = {0};
+    char other[TEMP_PATH_MAX];
+    options.population = "watched";
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(
+            dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL), 0);
+        assert_string_equal(report.spent.name, "watched");
+        assert_int_equal(report.spent.committed, i);
+        assert_true(report.is_new_population == (i == 1) && !report.is_new_ledger);
+        assert_true(report.spent.mu >= report.mu * sqrt(i));
+    }
+    options.research = true;
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
+                     0);
+    assert_true(report.spent.research == 1 && report.spent.committed == 2);
+    options.research = false;
+    temp_dir_file(&world->dir, "legder", other);
+    options.ledger = other;
+    unlink(world->output);
+    assert_int_equal(
+        dpmf_train_private(world->store, world->output, &options, NULL, &report, &error),
+        DPMF_ERR_IO_MISSING);
+    assert_non_null(strstr(error.hint, "ledger init"));
+    assert_int_not_equal(access(other, F_OK), 0);
+    assert_int_not_equal(access(world->output, F_OK), 0);
+    options.has_insecure_seed = true; /* which no ledger is asked about */
+    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
+                     0);
+    assert_null(report.spent.name);
 }
 
 /* ---- wishes ----------------------------------------------------------------------------------- */
@@ -242,11 +279,23 @@ struct curator {
     struct dpmf_private_report seen;
 };
 
+static int add_one(void *self, const struct ledger_entry *entry) {
+    (void)entry;
+    ++*(int *)self;
+    return 0;
+}
+
+static int count_entries(const char *ledger) {
+    int n = 0;
+    assert_int_equal(ledger_visit(ledger, add_one, &n, NULL), 0);
+    return n;
+}
+
 static int look_at_counts(void *self, const struct dpmf_private_report *report) {
     struct curator *curator = self;
     curator->calls++;
     curator->seen = *report;
-    assert_int_not_equal(access(curator->ledger, F_OK), 0); /* not touched yet */
+    assert_int_equal(count_entries(curator->ledger), 0); /* not touched yet */
     assert_int_not_equal(access(curator->output, F_OK), 0);
     return curator->answer;
 }
@@ -280,6 +329,7 @@ static void test_before_spending(void **state) {
         struct dpmf_private_options options = good_options(world);
         struct dpmf_private_report report;
         temp_dir_file(&world->dir, mechanisms[m], ledger);
+        assert_int_equal(dpmf_ledger_init(ledger, NULL), 0);
         run.self = &curator;
         options.mechanism = mechanisms[m];
         options.rounds = m ? 5 : 0;
@@ -291,7 +341,7 @@ static void test_before_spending(void **state) {
         assert_int_equal(
             dpmf_train_private(world->store, world->output, &options, &run, &report, NULL),
             DPMF_ERR_BASE_CANCELLED);
-        assert_int_not_equal(access(ledger, F_OK), 0);
+        assert_int_equal(count_entries(ledger), 0);
         assert_int_not_equal(access(world->output, F_OK), 0);
         curator.answer = 0;
         assert_int_equal(
@@ -311,7 +361,7 @@ static void test_interrupted(void **state) {
     const struct world *world = *state;
     struct dpmf_private_options options = good_options(world);
     struct dpmf_run run = dpmf_run_default();
-    int after[4];
+    int after[5];
     run.progress = stop_at_once;
     unlink(world->output);
     assert_int_equal(dpmf_train_private(world->store, world->output, &options, &run, NULL, NULL),
@@ -323,9 +373,10 @@ static void test_interrupted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_release),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_budget),      cmocka_unit_test(test_wishes),
-        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_before_spending),
+        cmocka_unit_test(test_a_release),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_budget),          cmocka_unit_test(test_wishes),
+        cmocka_unit_test(test_spent_so_far),    cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_before_spending),
     };
     return cmocka_run_group_tests(tests, make_world, end_world);
 }

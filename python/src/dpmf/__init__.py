@@ -7,6 +7,7 @@ fitted. People at home need a public release and ratings of their own:
 
 from ._native import ffi as _ffi
 from ._native import lib as _lib
+from ._ledger import init_ledger
 from ._run import Epoch, Progress
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
@@ -24,6 +25,7 @@ __all__ = [
     "Progress",
     "Recommendations",
     "User",
+    "init_ledger",
     "load",
     *_errors,
 ]

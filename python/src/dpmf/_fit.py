@@ -7,15 +7,18 @@ file is open.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from . import _tables
 from ._file import ModelFile, WorkFolder
 from ._ids import Ids
+from ._ledger import budget
 from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
@@ -40,6 +43,9 @@ PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "releases", "seconds", "r
                   "wishes_twice", "wishes_above")
 
 SECONDS_TO_INTERRUPT = 5
+
+# Where nobody has set up logging, its warnings are on standard error: also in a notebook.
+log = logging.getLogger("dpmf")
 
 OpenStore = Callable[[Run, Reading], Store]
 
@@ -153,12 +159,45 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
     if parameters["ledger"] is not None:
         options.put("ledger", path_bytes(parameters["ledger"]))
     if parameters["ledger_budget"] is not None:
-        options.put("ledger_budget", number("ledger_budget", parameters["ledger_budget"]))
+        options.put("ledger_budget", budget(parameters["ledger_budget"])[0])
     if parameters["insecure_noise_seed"] is not None:
         options.put("has_insecure_seed", True)
         options.put("insecure_seed", whole("insecure_noise_seed",
                                            parameters["insecure_noise_seed"], 0, 2**64 - 1))
     return options
+
+
+def _tell_new(report: Any) -> None:
+    """A name that is misspelled, or a ledger in another place, begins with nothing spent."""
+    if report.spent.name == ffi.NULL:
+        return
+    name = ffi.string(report.spent.name).decode()
+    if report.is_new_ledger:
+        log.warning("new ledger in its usual place: it knows nothing of earlier releases")
+    elif report.is_new_population and report.other_populations:
+        warn(f"population {name!r} is new to the ledger, which knows others: check the name, since "
+             "each has a budget of its own", PrivacyWarning)
+
+
+def _up(value: float) -> str:
+    """Five digits, and never less than the value."""
+    return f"{Context(prec=5, rounding=ROUND_CEILING).create_decimal(value):g}"
+
+
+def _spent(report: Any) -> dict[str, Any]:
+    """What the population has spent, for the report; told to the log, so that many fits do not add
+    up unnoticed."""
+    spent = report.spent
+    if spent.name == ffi.NULL:
+        return {}
+    name = ffi.string(spent.name).decode()
+    releases = spent.committed + spent.reserved
+    log.warning("population %r has spent mu %s in %d release%s, epsilon %s at delta %g; %s", name,
+                _up(spent.mu), releases, "" if releases == 1 else "s", _up(spent.epsilon), spent.delta,
+                f"budget mu {spent.budget.mu:.5g}" if spent.budget.mu else "no budget: an odometer")
+    return {"population": name, "spent_mu": spent.mu, "spent_epsilon": spent.epsilon,
+            "spent_delta": spent.delta, "spent_releases": releases,
+            "budget_mu": spent.budget.mu or None}
 
 
 def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
@@ -189,6 +228,7 @@ def _tell_wishes(report: Any) -> bool:
 def _tell_before_spending(report: Any) -> None:
     """What the curator would want to have known. On a terminal there is time to interrupt; where
     warnings are errors, it ends here, and nothing is spent."""
+    _tell_new(report)
     whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range
     alarms = [_tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
               _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
@@ -233,6 +273,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     file.name = "the release"
     # The store is let go of here: a release has nothing to do with anyone's ratings.
     fitted = Fitted(file, items_are_texts=store.items_are_texts)
-    fitted.report = {**plain(report[0], PRIVATE_REPORT), "kind": file.statement.kind}
+    fitted.report = {**plain(report[0], PRIVATE_REPORT), "kind": file.statement.kind,
+                     **_spent(report)}
     _tell(file.statement)
     return fitted

@@ -61,8 +61,9 @@ class Model:
         series has the users as its index. Whom no rating matches is counted in a warning, before
         anything is spent, and decides nothing.
     population, ledger, ledger_budget : optional
-        Whose budget is spent; the file in which that is recorded, by default the one of whoever runs
-        this; how much epsilon the population may spend in all.
+        Whose budget is spent; the file in which that is recorded, which `init_ledger` made, by default the
+        one of whoever runs this; how much the population may spend in all, as a mu or as an epsilon at
+        a delta ("5@1e-5"). What it has spent by then is logged after every fit, and in `report_`.
     random_state : int, optional
         Seed of training: the same ratings give the same model, with `deterministic` bit for bit.
         None is the library's own seed. Not with `epsilon`: noise comes from the operating system.
@@ -133,7 +134,7 @@ class Model:
         declared_users: Optional[int] = None,
         accept_delta: bool = False,
         accept_epsilon: bool = False,
-        ledger_budget: Optional[float] = None,
+        ledger_budget: Optional[Union[float, str]] = None,
         insecure_noise_seed: Optional[int] = None,
     ) -> None:
         self.n_factors = n_factors

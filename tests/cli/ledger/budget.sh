@@ -1,5 +1,6 @@
 # A budget is set, changed and removed; the ledger and its directory are made, for their owner only.
 export XDG_STATE_HOME=$PWD/state
+dpmf ledger budget movies 5@1e-5
 dpmf ledger budget movies 5
 dpmf ledger budget movies 2.5 --json
 dpmf ledger budget 'films "à la carte"' 1 --quiet

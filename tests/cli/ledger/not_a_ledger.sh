@@ -5,4 +5,4 @@ echo "exit $?"
 mkdir there
 dpmf ledger show --ledger there
 echo "exit $?"
-dpmf ledger budget movies 5 --ledger there/
+dpmf ledger budget movies 5@1e-5 --ledger there/

@@ -1,3 +1,4 @@
+dpmf ledger init -q l
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 dpmf train -q -j 2 r.dpr --epsilon 3 --mechanism posterior --rating-range 1:5 --catalogue items.csv --ledger l --epochs 60 -k 4 --max-ratings 15 --trace chains.svg -o x.safetensors
 ls

@@ -1,4 +1,5 @@
 # A wish that matches nobody decides nothing: a refusal would show who is in the ratings.
+dpmf ledger init -q l
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 try() {
     printf '%b' "$1" >wishes

@@ -1,5 +1,6 @@
 # Wishes mean whom the ratings mean: of a format whose ids are whole numbers, 0001 is 1, and what is no number is no one's id.
 printf 'item\n1\n2\n3\n4\n' >items
+dpmf ledger init -q l
 for u in $(seq 1 60); do for i in 1 2 3; do echo "$u $i $((1 + (u + i) % 5))"; done; done >r.libmf
 { printf '%%%%MatrixMarket matrix coordinate real general\n60 4 180\n'; cat r.libmf; } >r.mtx
 { echo user,epsilon; for u in $(seq 1 50); do printf '%04d,0\n' "$u"; done; } >wishes

@@ -1,0 +1,2 @@
+dpmf help ledger init
+diff <(dpmf help ledger init) <(dpmf ledger init --help)
