@@ -1,4 +1,5 @@
 # A delta or an epsilon beyond what is usual is refused, and partial when it is accepted.
+dpmf ledger init -q l
 dpmf synth -q --users 300 --items 40 --ratings 6000 --catalogue-out items.csv -o r.dpr
 mechanism=biases
 try() {

@@ -1,4 +1,5 @@
 # A pipe is read once, whatever it holds, and nothing of it is lost
+dpmf ledger init -q l
 printf 'item\ni1\ni2\n' >items
 { echo user,item,rating; for u in $(seq 20000); do echo "someone$u,i1,$((1 + u % 5))"; done; } >r.csv
 gzip -k r.csv
