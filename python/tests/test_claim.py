@@ -83,6 +83,7 @@ class Claims(FolderTest):
             self.assertEqual(json.loads(block)["kind"], kind)
 
     def test_every_way(self):
+        self.call("ledger", "init", "l")
         for number, (given, kind, names) in enumerate(ways()):
             with self.subTest(" ".join(given)):
                 done = self.call("train", "r.dpr", "--rating-range", "1:5", "--ledger", "l", "--json", "-o", "r.safetensors",
