@@ -30,7 +30,7 @@ trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
 "$dpmf" ledger init -q ledger
-"$dpmf" import -q "$ratings" -o all.dpr
+"$dpmf" import -q "$ratings" --format movielens --on-error skip -o all.dpr
 "$dpmf" split -q all.dpr --train train.dpr --test test.dpr
 
 # The test RMSE of one release.

@@ -28,7 +28,7 @@ trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
 "$dpmf" ledger init -q ledger
-"$dpmf" import -q "$ratings" -o all.dpr
+"$dpmf" import -q "$ratings" --format movielens --on-error skip -o all.dpr
 for ((split = 1; split <= splits; split++)); do
     "$dpmf" split -q all.dpr --train "train$split.dpr" --test "test$split.dpr" --seed "$split"
 done

@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
     struct dpmf_store *ratings = NULL;
     struct dpmf_private_report report;
     struct dpmf_private_options options = dpmf_private_options_default();
+    struct dpmf_input_options reading = dpmf_input_options_default();
     if (argc != 4) {
         fprintf(stderr, "usage: 04_private_release RATINGS CATALOGUE RELEASE\n");
         return 2;
@@ -30,7 +31,9 @@ int main(int argc, char **argv) {
     options.range_max = 5;
     options.catalogue = argv[2];
     options.ledger = "ledger"; /* made with dpmf ledger init; NULL: the user's own */
-    int code = dpmf_store_open(argv[1], NULL, NULL, &ratings, &error);
+    reading.by_record =
+        true; /* nobody's record decides how another's is read, or whether there is a release */
+    int code = dpmf_store_open(argv[1], &reading, NULL, &ratings, &error);
     if (code == 0) code = dpmf_train_private(ratings, argv[3], &options, NULL, &report, &error);
     if (code == 0) printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
     if (code == 0) code = verify(argv[3], &error);

@@ -722,16 +722,20 @@ struct dpmf_private_options {
 /* The usual delta and mechanism; epsilon, range and catalogue are yours to declare. */
 DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
 
-/* Makes a release from `store` and writes it to `output`.
+/* Makes a release from `store` and writes it to `output`. A store in which one record may have decided how others were
+ * read, or whether they are there, is refused: ratings are opened with by_record, or were imported with a declared layout
+ * and skip_bad.
  *
  *     struct dpmf_store *store = NULL;
+ *     struct dpmf_input_options reading = dpmf_input_options_default();
  *     struct dpmf_private_options options = dpmf_private_options_default();
  *     struct dpmf_private_report report;
  *     options.epsilon = 2;
  *     options.range_min = 1, options.range_max = 5; // declared, as the items are
  *     options.catalogue = "titles.csv";
  *     options.ledger = "ledger"; // made once with dpmf_ledger_init; NULL: the user's own
- *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
+ *     reading.by_record = true;
+ *     if (dpmf_store_open("ratings.csv", &reading, NULL, &store, &error) == 0 &&
  *         dpmf_train_private(store, "private.safetensors", &options, NULL, &report, &error) == 0)
  *         printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
  *     dpmf_store_close(store);

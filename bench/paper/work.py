@@ -415,7 +415,9 @@ def import_real(work, name, folder_name, stamps):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     found = real_inputs(name, os.path.realpath(work.env[name.upper()]))
-    importing = [work.dpmf, "import", "--quiet", *(["--rescale", "0:100=0:5"] if name == "yahoo" else [])]
+    reading = {"yahoo": ["--rescale", "0:100=0:5"],
+               "movielens": ["--format", "movielens", "--on-error", "skip"]}  # as private runs want it
+    importing = [work.dpmf, "import", "--quiet", *reading.get(name, [])]
     work.run([*importing, "-o", folder / "all.dpr", *found["files"], *found.get("test", [])])
     if found.get("test"):
         work.run([*importing, "-o", folder / "train.dpr", *found["files"]])

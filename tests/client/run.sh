@@ -156,7 +156,7 @@ if [[ -n $python ]]; then
     movies=$tree/../shared/data/ml-1m/ratings.dat.zst
     if [[ -n ${DPMF_TEST_LONG:-} && -e $movies ]]; then
         cut -d: -f1 "$(dirname "$movies")/movies.dat" >movies.txt
-        "$dpmf" import "$movies" -q -o m.dpr &&
+        "$dpmf" import "$movies" --format movielens --on-error skip -q -o m.dpr &&
             "$dpmf" train m.dpr --epsilon 8 --delta 1e-6 --rating-range 1:5 --catalogue movies.txt --ledger ledger \
                 --insecure-noise-seed 1 -q -o movies.safetensors
         verdict "no release of MovieLens 1M could be made"

@@ -285,7 +285,9 @@ static void make_inputs(void) {
     temp_dir_write(netflix_path, netflix, sizeof netflix - 1);
     temp_dir_write(probe_path, probe, sizeof probe - 1);
     const char *input = csv_path;
-    assert_int_equal(dpmf_import(&input, 1, packed_path, NULL, NULL, NULL, NULL), 0);
+    struct dpmf_input_options options = dpmf_input_options_default();
+    options.by_record = true; /* as private runs want it */
+    assert_int_equal(dpmf_import(&input, 1, packed_path, &options, NULL, NULL, NULL), 0);
 }
 
 static int import_all(void) {

@@ -45,13 +45,13 @@ fi
 
 if [[ -r $data/ml-1m/ratings.dat.zst && -r $data/ml-1m/movies.dat ]]; then
     echo "the ratings are MovieLens 1M"
-    ratings=$data/ml-1m/ratings.dat.zst catalogue=$data/ml-1m/movies.dat
+    format=movielens ratings=$data/ml-1m/ratings.dat.zst catalogue=$data/ml-1m/movies.dat
 else
     echo "MovieLens 1M is not in $data: the ratings are synthetic"
-    ratings=synth.dpr catalogue=items.csv
+    format=dpr ratings=synth.dpr catalogue=items.csv
     "$dpmf" synth -q --like ml-1m --catalogue-out items.csv -o synth.dpr
 fi
-"$dpmf" import -q "$ratings" -o ratings.dpr && "$dpmf" export -q ratings.dpr --csv .
+"$dpmf" import -q "$ratings" --format "$format" --on-error skip -o ratings.dpr && "$dpmf" export -q ratings.dpr --csv .
 head -n 100000 ratings.csv >some.csv # for what needs fewer users
 
 "$dpmf" ledger init -q ledger

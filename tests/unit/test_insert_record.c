@@ -256,21 +256,23 @@ static bool is_of_another(const struct insert_reader *reader, const char *line, 
 static void private_runs_see_the_same_of_others(void **state) {
     (void)state;
     static struct insert_text text;
-    static struct packed base, with;
+    static struct packed base[WAYS], with;
     for (size_t r = 0; r < INSERT_READERS; r++) {
         const struct insert_reader *reader = &insert_readers[r];
+        insert_text_make(reader, 0, NULL, 0, &text);
+        for (int way = 0; way < WAYS; way++) {
+            pack_text(reader, &text, (enum way)way, &base[way]);
+            assert_true(base[way].n >= 3);
+        }
         for (uint64_t c = 0; c < cases() / PACKED_EVERY; c++) {
             uint64_t random = ~(r << 32 | c);
             enum way way = (enum way)(c % WAYS);
             char line[INSERT_LINE_MAX];
             size_t n = make_line(&random, reader, line);
             if (is_of_another(reader, line, n)) continue;
-            insert_text_make(reader, 0, NULL, 0, &text);
-            pack_text(reader, &text, way, &base);
-            assert_true(base.n >= 3);
             insert_text_make(reader, below(&random, INSERT_LINES + 1), line, n, &text);
             pack_text(reader, &text, way, &with);
-            expect_others(&base, &with);
+            expect_others(&base[way], &with);
         }
     }
 }
