@@ -629,6 +629,12 @@ const struct verb verbs[] = {
                 "When a user rated an item more than once, the last rating wins and the number of "
                 "such pairs is reported. A rating that is not a finite number, or that is out of "
                 "--rating-range, is an error that names its file, line and column.",
+                "With --on-error skip each bad record is dropped by itself, and a record is a "
+                "line: a quote that is left open harms no other. Else a quoted field may hold "
+                "line feeds. The store keeps how it was read. One that is to feed train "
+                "--epsilon is imported with --on-error skip and with a layout that no record "
+                "decided: a header names the columns, or --format, --columns and --separator "
+                "declare them. The formats netflix and yahoo are in blocks and cannot feed it.",
                 "Ratings that do not fit in --memory are sorted through a temporary file beside "
                 "the output.",
             },
@@ -646,6 +652,9 @@ const struct verb verbs[] = {
                  "dpmf import scores.tsv --rescale 0:100=0:5 --on-error skip -o scores.dpr",
                  "printf 'user\\titem\\trating\\nann\\tdune\\t90\\nbob\\tdune\\tgood\\n' "
                  ">scores.tsv"},
+                {"A store for private releases, from a file without a header",
+                 "dpmf import ratings.dat --format movielens --on-error skip -o ratings.dpr",
+                 "printf '1::1193::5::978300760\\n2::661::3\\n' >ratings.dat"},
                 {"Several files into one store",
                  "dpmf import january.csv.gz february.csv.gz -o winter.dpr",
                  SOME_CSV "; gzip -c ratings.csv >january.csv.gz; "
@@ -766,9 +775,11 @@ const struct verb verbs[] = {
                 "With --epsilon it makes a release instead: item vectors that are proven to say "
                 "little about any one user, and a statement of exactly what was proven. It needs "
                 "--rating-range and --catalogue, because both are private if they come from the "
-                "ratings. Records that cannot be used are dropped one by one, so that no one "
-                "person "
-                "decides whether there is a release. Each release is entered in a ledger.",
+                "ratings. Each record is read by itself and dropped by itself, so that no one "
+                "person decides how others are read, or whether there is a release: a header must "
+                "name the columns, or --format, --columns and --separator declare them, and a "
+                "store must have been imported so, with --on-error skip. Each release is entered "
+                "in a ledger.",
                 "Before anything is spent it prints how many ratings are outside the catalogue or "
                 "the range, and how many wishes of --user-privacy match nobody in the ratings: "
                 "such a wish decides nothing, since a refusal would show who is in them. Where "
