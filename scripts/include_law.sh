@@ -210,5 +210,14 @@ breaches=$(c_files lib programs tests/unit | grep -vxE 'lib/base/host.c|programs
 breaches+=$(c_files tests/unit | grep -vx 'tests/unit/test_host.c' | xargs -r grep -nE 'host_caches_read' /dev/null || true)
 rule "only base/host asks what this machine is, and no unit test reads its caches" "$breaches"
 
+# ---- rule 8: only noisy_sum draws the noise of a release ---------------------------------------------
+# private_ratings tosses coins, by which a user's ratings are trimmed. `posterior` publishes one draw of a sampler, and
+# its statement is conditional for that reason: it alone of the mechanisms may draw.
+
+breaches=$(c_files lib | grep -v '^lib/random/' |
+    xargs -r grep -nE '#[[:space:]]*include[[:space:]]*"random/(exact_gaussian|secure_random)\.h"' /dev/null |
+    grep -vE '/noisy_sum\.c:|/(noisy_sum|private_ratings|posterior_sampler)\.h:[0-9]+:.*secure_random' || true)
+rule "of the mechanisms only posterior draws: noise comes from noisy_sum" "$breaches"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))

@@ -80,6 +80,15 @@ catches "two folders that need each other" 'tsort: .*loop'
 law=$root/scripts/include_law.sh
 
 begin
+mkdir lib/privacy lib/random
+touch lib/random/{secure_random,exact_gaussian}.h
+echo '#include "random/secure_random.h"' >lib/privacy/gram.c
+catches "a mechanism that draws noise" 'lib/privacy/gram.c:1:.*secure_random'
+rm lib/privacy/gram.c
+echo '#include "random/exact_gaussian.h"' >lib/privacy/posterior_sampler.h
+catches "posterior drawing what only noisy_sum may" 'posterior_sampler.h:1:.*exact_gaussian'
+
+begin
 echo '#include "error.h"' >lib/base/number.c
 catches "an include without its folder" 'there is no lib/error.h'
 
