@@ -184,12 +184,12 @@ class Forms(unittest.TestCase):
 class Copies(unittest.TestCase):
     def test_arrays_are_read_where_they_are(self):
         from dpmf._ids import number_ids as number
-        from dpmf._ratings import _values
+        from dpmf._records import ratings_of
 
         whole = np.arange(10)
         for kind in (np.float64, np.float32):
             ratings = np.ones(10, dtype=kind)
-            self.assertIs(_values(ratings, False), ratings)
+            self.assertIs(ratings_of(ratings, False), ratings)
         self.assertIs(number(whole, "users").numbers, whole)
         read_only = np.arange(10)
         read_only.flags.writeable = False

@@ -212,8 +212,9 @@ class Messages(FolderTest):
 
     def test_arrow_tables_are_read(self):
         with quiet():
-            model = dpmf.Model(n_factors=1, n_epochs=1).fit(self.table())
-        self.assertEqual(sorted(model.users_), ["alice", "bob", "carol"])
+            for table in (self.table(), self.table().to_pydict()):
+                model = dpmf.Model(n_factors=1, n_epochs=1).fit(table)
+                self.assertEqual(sorted(model.users_), ["alice", "bob", "carol"])
         with quiet():
             model = private_model(self.folder, catalogue=["dune", "4711"]).fit(self.table())
         self.assertEqual(model.report_["users"], 2)  # a rating of 4711 is off the scale
@@ -224,7 +225,7 @@ class Messages(FolderTest):
                 self.assertRegex(self.silent(lambda: fit(self.table(names))), "InputError")
             self.assertRegex(self.silent(lambda: fit(Stream(self.table()))), "pyarrow|AssertionError")
             for wrong in (self.table().columns, self.table()["user"], "alice", [self.table()], {"alice": "dune"},
-                          object(), [["alice", "dune", 4711]], self.table().to_pydict()):
+                          object(), [["alice", "dune", 4711]]):
                 self.assertRegex(self.silent(lambda: fit(wrong)), "Error")
             for wrong in ("alice", 4711, self.table(), [["alice", "bob"], ["carol", "dune"]]):
                 self.silent(lambda: fit(wrong, ["dune", "dune"], [1, 2]))

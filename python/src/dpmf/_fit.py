@@ -22,7 +22,7 @@ from ._ledger import budget
 from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
-from ._values import (Struct, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
+from ._values import (Struct, is_path, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
                       whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
 from .statement import PrivacyStatement
@@ -134,6 +134,14 @@ def _check_declared(parameters: dict[str, Any]) -> None:
     if parameters["rating_range"] is None:
         raise _refuse("a private release needs the range of ratings to be declared: the smallest "
                       "and the largest one given are private", "for example: rating_range=(1, 5)")
+
+
+def _read_catalogue(parameters: dict[str, Any]) -> bool:
+    """Reads it once. @return whether its items are texts: what is public says so, and not someone's record."""
+    if parameters["catalogue"] is None or is_path(parameters["catalogue"]):
+        return False
+    parameters["catalogue"] = _tables.catalogue_items(parameters["catalogue"])
+    return any(isinstance(item, (str, bytes)) for item in parameters["catalogue"])
 
 
 def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
@@ -258,6 +266,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                  "has no meaning with epsilon: a private mechanism follows its public rule")
     _check_declared(parameters)
     report = ffi.new("struct dpmf_private_report *")
+    items_are_texts = _read_catalogue(parameters)
     with WorkFolder() as folder:
         options = _private_options(parameters, folder)
         # A record that cannot be used is dropped: were the run refused for it, one person would
@@ -272,7 +281,8 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
         file = ModelFile.open(output)
     file.name = "the release"
     # The store is let go of here: a release has nothing to do with anyone's ratings.
-    fitted = Fitted(file, items_are_texts=store.items_are_texts)
+    fitted = Fitted(file, items_are_texts=store.items_are_texts if parameters["catalogue_from_ratings"]
+                    else items_are_texts)
     fitted.report = {**plain(report[0], PRIVATE_REPORT), "kind": file.statement.kind,
                      **_spent(report)}
     _tell(file.statement)

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ._native import ffi, lib
+from ._records import Column, Mask, column_of, first_of
 from ._values import shown
 from .errors import InputError
 
 Id = Union[int, str, bytes, np.integer]
 IntArray = npt.NDArray[np.int64]
-Column = Union[Sequence[Any], npt.NDArray[Any]]
 
+FLOAT_WHOLE_MAX = 2**53
 UNKNOWN = 2**64 - 1  # as the library numbers what it does not know
 
 
@@ -34,6 +35,11 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def whole_of(value: Any) -> Optional[int]:
+    """The whole number that a float is, up to 2^53, beyond which floats stand for several; None when it is none."""
+    return int(value) if abs(value) <= FLOAT_WHOLE_MAX and value.is_integer() else None
+
+
 def id_bytes(value: Any) -> Optional[bytes]:
     """The bytes of an id; None when this is no id."""
     if isinstance(value, str):
@@ -43,6 +49,8 @@ def id_bytes(value: Any) -> Optional[bytes]:
             return None
     if isinstance(value, bytes):
         return value
+    if isinstance(value, (float, np.floating)):
+        value = whole_of(value)
     return b"%d" % int(value) if is_whole(value) else None
 
 
@@ -50,9 +58,9 @@ def refuse_id(name: str, value: Any) -> InputError:
     """What to raise about something that is no id."""
     hint = ""
     if isinstance(value, (float, np.floating)) and value == value:
-        hint = 'floats are no ids: give whole numbers as integers, e.g. with .astype("int64")'
+        hint = "a float is an id only when it is a whole number up to 2^53"
     if isinstance(value, str):
-        hint = "this text has half of a surrogate pair, which no bytes stand for"
+        hint = "this text has half of a surrogate pair, which no bytes stand for" if value else ""
     return InputError(lib.DPMF_ERR_INPUT_ID,
                       f"{name} is {shown(value)}: an id is text or a whole number", hint)
 
@@ -60,38 +68,27 @@ def refuse_id(name: str, value: Any) -> InputError:
 # ---- columns of ids --------------------------------------------------------------------------
 
 
-def _column(values: Any, name: str) -> Column:
-    """A list as it is, since NumPy would make texts of a mixed one; anything else as an array."""
-    if isinstance(values, (str, bytes)):
-        raise InputError(lib.DPMF_ERR_INPUT_ID,
-                         f"{name} is one text, and not a list of ids")
-    if isinstance(values, (list, tuple)):
-        return values
-    if not hasattr(values, "__array__") and not isinstance(values, range):
-        try:
-            return list(values)
-        except TypeError:
-            raise InputError(lib.DPMF_ERR_INPUT_ID,
-                             f"{name} is a {type(values).__name__}, and not a list of ids") from None
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                         f"{name} has {array.ndim} dimensions, and a list of ids has one")
-    return array
+def _whole_floats(array: npt.NDArray[Any], missing: Optional[Mask]) -> tuple[IntArray, Optional[Mask]]:
+    if array.dtype.itemsize < 8:
+        array = array.astype(np.float64)
+    is_id = (np.abs(array) <= FLOAT_WHOLE_MAX) & (np.floor(array) == array)
+    whole = np.where(is_id, array, 0).astype(np.int64)
+    return whole, ~is_id if missing is None else missing | ~is_id
 
 
-def _whole_numbers(column: Column) -> Optional[IntArray]:
-    """The column as int64, itself if it is that; None when it is something else."""
-    if isinstance(column, np.ndarray):
-        if column.dtype.kind not in "iu":
+def _whole_numbers(column: Column) -> Optional[tuple[IntArray, Optional[Mask]]]:
+    """The column as int64, itself if it is that, and which of it are no ids; None when it is something else."""
+    values = column.values
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "f":
+            return _whole_floats(values, column.missing)
+        if values.dtype.kind not in "iu":
             return None
-        if column.dtype == np.uint64 and len(column) and column.max() > np.iinfo(np.int64).max:
+        if values.dtype == np.uint64 and len(values) and values.max() > np.iinfo(np.int64).max:
             return None
-        return np.ascontiguousarray(column, dtype=np.int64)
-    if not all(map(is_whole, column)):
-        return None
+        return np.ascontiguousarray(values, dtype=np.int64), column.missing
     try:
-        return np.array(column, dtype=np.int64)
+        return (np.array(values, dtype=np.int64), None) if column.only(int) else None
     except OverflowError:
         return None
 
@@ -121,42 +118,67 @@ class Numbered(NamedTuple):
 
 def _distinct(values: Sequence[Any]) -> Optional[dict[Any, int]]:
     """The distinct values as keys; None where equal ones need not be the same id, as 1 and True."""
-    return dict.fromkeys(values, -1) if set(map(type, values)) <= {str, int, bytes} else None
+    kinds = {str, int, bytes, type(None)}
+    return dict.fromkeys(values, -1) if set(map(type, values)) <= kinds else None
+
+
+def _plain_floats(values: Sequence[Any]) -> Sequence[Any]:
+    """With whole numbers, or None, in the place of floats: 2.0**60 equals 2**60, and is no id."""
+    if float not in set(map(type, values)):
+        return values
+    return [whole_of(value) if type(value) is float else value for value in values]
 
 
 def _number_texts(column: Column, name: str, skip_bad: bool) -> Numbered:
     """The distinct ids in the order they are met, by way of their bytes."""
-    values = column.tolist() if isinstance(column, np.ndarray) else column
+    given = column.listed()
+    values = _plain_floats(given)
     distinct = _distinct(values)  # most are met again and again: their bytes are made once
     by_text: dict[bytes, int] = {}
     are_texts = False
     numbers: list[int] = []
-    for place, value in enumerate(values if distinct is None else distinct):
+    for value in values if distinct is None else distinct:
         text = id_bytes(value)
-        if text is None and not skip_bad:
-            raise refuse_id(f"{name}[{place}]", value)
-        number = -1 if text is None else by_text.setdefault(text, len(by_text))
-        are_texts |= isinstance(value, (str, bytes))
+        number = by_text.setdefault(text, len(by_text)) if text else -1
+        are_texts |= bool(text) and isinstance(value, (str, bytes))
         if distinct is None:
             numbers.append(number)
         else:
             distinct[value] = number
     found = numbers if distinct is None else map(distinct.__getitem__, values)
-    return Numbered(np.fromiter(found, dtype=np.int64, count=len(values)), len(by_text),
-                    Texts.pack(list(by_text)), are_texts)
+    numbered = np.fromiter(found, dtype=np.int64, count=len(values))
+    bad = numbered < 0
+    if not skip_bad and bad.any():
+        place = first_of(bad)
+        raise refuse_id(f"{name}[{place}]", given[place])
+    return Numbered(numbered, len(by_text), Texts.pack(list(by_text)), are_texts)
 
 
-def number_ids(values: Any, name: str, skip_bad: bool = False) -> Numbered:
-    """A column of ids, numbered. What is no id is refused or, with `skip_bad`, numbered -1."""
-    column = _column(values, name)
-    whole = _whole_numbers(column)
-    if whole is None:
-        return _number_texts(column, name, skip_bad)
+def _number_whole(whole: IntArray) -> Numbered:
+    """Whole numbers stand for themselves, but for negative ones, which go by their texts."""
     if len(whole) == 0 or whole.min() >= 0:
         return Numbered(whole, int(whole.max()) + 1 if len(whole) else 0, None, False)
     distinct, inverse = np.unique(whole, return_inverse=True)
     texts = Texts.pack([b"%d" % value for value in distinct.tolist()])
     return Numbered(np.ascontiguousarray(inverse, dtype=np.int64), len(distinct), texts, False)
+
+
+def number_ids(values: Any, name: str, skip_bad: bool = False) -> Numbered:
+    """A column of ids, numbered. What is no id is refused or, with `skip_bad`, numbered -1."""
+    column = column_of(values, name, "ids")
+    found = _whole_numbers(column)
+    if found is None:
+        return _number_texts(column, name, skip_bad)
+    whole, bad = found
+    if bad is None or not bad.any():
+        return _number_whole(whole)
+    if not skip_bad:
+        place = first_of(bad)
+        raise refuse_id(f"{name}[{place}]", column.listed()[place])
+    numbered = _number_whole(whole[~bad])
+    numbers = np.full(len(whole), -1, dtype=np.int64)
+    numbers[~bad] = numbered.numbers
+    return numbered._replace(numbers=numbers)
 
 
 # ---- the ids of a model ------------------------------------------------------------------------
@@ -210,16 +232,16 @@ class Ids:
 
     def find(self, values: Any) -> IntArray:
         """The numbers of ids, -1 for those that the model does not know."""
-        column = _column(values, f"{self._side}s")
-        whole = _whole_numbers(column)
-        numbers = np.empty(len(column), dtype=np.int64)
-        if whole is not None:
+        column = column_of(values, f"{self._side}s", "ids")
+        whole, bad = _whole_numbers(column) or (None, None)
+        numbers = np.empty(len(column.values), dtype=np.int64)
+        if whole is not None and (bad is None or not bad.any()):
             find = getattr(lib, f"native_{self._side}s_find_whole")
             find(self._model, pointer("int64_t *", whole), len(whole),
                  pointer("int64_t *", numbers))
             return numbers
         texts = []
-        for place, value in enumerate(column):
+        for place, value in enumerate(column.listed()):
             text = id_bytes(value)
             if text is None:
                 raise refuse_id(f"{self._side}s[{place}]", value)

@@ -6,19 +6,17 @@ and times, and those are read by the library where they are.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple, Optional
 
 import numpy as np
-import numpy.typing as npt
 
-from ._frames import Frame, frame_of
+from ._frames import Frame, frame_of, frame_of_dict
 from ._ids import number_ids, pointer
 from ._native import ffi, lib
+from ._records import ratings_of, times_of
 from ._run import Run
 from ._values import Struct, path_bytes, shown, text_bytes
 from .errors import InputError, usage
-
-NO_TIME = np.iinfo(np.int64).min  # as the library has it; NumPy's NaT is the same number
 
 
 class Columns(NamedTuple):
@@ -105,7 +103,7 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
         raise usage("timestamps go with users, items and ratings")
     if hasattr(users, "tocoo"):
         return _from_sparse(users)
-    frame = frame_of(users)
+    frame = frame_of_dict(users) if isinstance(users, Mapping) else frame_of(users)
     if frame is not None:
         return _from_frame(frame)
     if isinstance(users, tuple) and len(users) in (3, 4):
@@ -114,49 +112,6 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
 
 
 # ---- from columns to a store -------------------------------------------------------------------
-
-
-def _values(ratings: Any, skip_bad: bool) -> npt.NDArray[Any]:
-    """Ratings as float64 or float32, themselves if they are that.
-
-    What is no number is refused or, with `skip_bad`, NaN."""
-    array = np.asarray(ratings)
-    if array.ndim != 1:
-        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                         f"ratings has {array.ndim} dimensions, and a list of ratings has one")
-    if array.dtype == np.float32 or array.dtype == np.float64:
-        return np.ascontiguousarray(array)
-    if array.dtype.kind in "iuf":
-        return np.ascontiguousarray(array, dtype=np.float64)
-    values = np.empty(len(array), dtype=np.float64)
-    for place, value in enumerate(array.tolist()):
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number and not skip_bad:
-            raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
-                             f"ratings[{place}] is {shown(value)}, which is not a number")
-        values[place] = value if is_number else np.nan
-    return values
-
-
-def _times(times: Any) -> npt.NDArray[np.int64]:
-    """Seconds since 1970: numbers, or dates and times of NumPy, of Python or of a frame."""
-    array = np.asarray(times)
-    try:
-        if array.dtype.kind == "O":
-            array = array.astype("datetime64[s]")
-        if array.dtype.kind == "M":
-            return np.ascontiguousarray(array.astype("datetime64[s]").astype(np.int64))
-        if array.dtype.kind == "f":
-            # What is not a number, or beyond all times, is no time.
-            is_time = np.abs(array) < 2.0**62
-            seconds = np.floor(np.where(is_time, array, 0.0)).astype(np.int64)
-            return np.where(is_time, seconds, NO_TIME)
-        if array.dtype.kind in "iu":
-            return np.ascontiguousarray(array, dtype=np.int64)
-    except (TypeError, ValueError):
-        pass
-    raise InputError(lib.DPMF_ERR_INPUT_TIME,
-                     "timestamps are neither seconds since 1970 nor dates and times")
 
 
 def _separator(separator: Any) -> bytes:
@@ -194,12 +149,14 @@ def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
     """A store of ratings in memory, which are read where they are."""
     users = number_ids(columns.users, "users", reading.skip_bad)
     items = number_ids(columns.items, "items", reading.skip_bad)
-    ratings = _values(columns.ratings, reading.skip_bad)
-    times = None if columns.times is None else _times(columns.times)
+    ratings = ratings_of(columns.ratings, reading.skip_bad)
+    times, bad = (None, None) if columns.times is None else times_of(columns.times, reading.skip_bad)
     lengths = {"users": len(users.numbers), "items": len(items.numbers), "ratings": len(ratings)}
     if times is not None:
         lengths["timestamps"] = len(times)
     _check_lengths(lengths)
+    if bad is not None and bad.any():
+        users = users._replace(numbers=np.where(bad, -1, users.numbers))
 
     arrays = ffi.new("struct dpmf_arrays *")
     arrays.n, arrays.n_users, arrays.n_items = len(ratings), users.n, items.n

@@ -1,0 +1,264 @@
+"""Record by record: insert any record anywhere, in any form that ratings can have, and what everyone else rated is the same.
+
+With DPMF_TEST_LONG set, 100,000 records are inserted; else a few thousand.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import os
+import random
+import unittest
+import warnings
+from decimal import Decimal
+
+import numpy as np
+
+import dpmf
+from dpmf._ids import id_bytes
+from dpmf._native import ffi, lib
+from dpmf._ratings import Reading, columns_of, store_from_columns
+from dpmf._run import Run
+from support import FolderTest, private_model, quiet
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+CASES = 100_000 if os.environ.get("DPMF_TEST_LONG") else 3000
+NAMES = ("user", "item", "rating", "timestamp")
+PRIVATE = Reading(skip_bad=True, by_record=True)
+
+# Values that someone could have written, most of which are no ids, ratings or times.
+ODD = [None, float("nan"), float("inf"), -0.0, 1.5, 2.0**60, 2**70, -(2**63), 10**400, True, False, "", " ", "n/a", "soon", "now",
+       "nan", "inf", "4", " 4 ", "4,5", "0x10", "1_0", "4\0", "NULL", "x" * 70_000, "\ud800", "\u0664", "é", '"', "a,b\nc", b"", b"\xff", b"4",
+       [], [1, 2], {}, (), object(), Decimal("4.5"), Decimal("NaN"), Decimal("1e999"), np.int64(4), np.float32(4.5), np.float16("inf"),
+       np.bool_(True), np.datetime64("NaT"), np.datetime64("2020-01-01"), np.str_("x"), datetime.date(2020, 1, 1),
+       datetime.datetime(1, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), datetime.timedelta(1), 1e308, 3 + 4j]
+if pandas is not None:
+    ODD += [pandas.NA, pandas.NaT, pandas.Timestamp("2020-01-01")]
+
+
+def packed(ratings):
+    """What everyone has rated, as the store has it: by user, every rating to the bit."""
+    with quiet():
+        store = store_from_columns(columns_of(ratings), PRIVATE, Run(1, 0, None))
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as file:
+        error = ffi.new("struct dpmf_error *")
+        code = lib.dpmf_store_export_csv(store.pointer, ffi.NULL, write, ffi.NULL, ffi.NULL, error)
+        os.close(write)
+        assert code == 0, ffi.string(error.message)
+        text = file.read().decode("utf-8", "surrogateescape")
+    people = {}
+    for user, *rating in list(csv.reader(text.splitlines(keepends=True)))[1:]:
+        people.setdefault(user, []).append(rating[:3])
+    return {user: sorted(ratings) for user, ratings in people.items()}
+
+
+# ---- forms -------------------------------------------------------------------------------------
+
+
+def as_lists(records):
+    return tuple(list(column) for column in zip(*records))
+
+
+def as_objects(records):
+    columns = []
+    for column in zip(*records):
+        columns.append(np.empty(len(records), dtype=object))
+        for place, value in enumerate(column):
+            columns[-1][place] = value
+    return tuple(columns)
+
+
+def as_dict(records):
+    return dict(zip(NAMES, as_lists(records)))
+
+
+def as_frame(records):
+    """With the types that pandas finds best."""
+    try:
+        return pandas.DataFrame(as_dict(records))
+    except OverflowError:  # there is none
+        return as_object_frame(records)
+
+
+def as_object_frame(records):
+    return pandas.DataFrame(as_dict(records), dtype=object)
+
+
+def as_arrays(records):
+    """With the types that NumPy finds best, which are texts where there is one."""
+    arrays = []
+    for place, column in enumerate(zip(*records)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                array = np.array(column)
+            except Exception:  # pylint: disable=broad-except
+                array = None
+        # What NumPy changes is the caller's affair: here, only what it keeps.
+        kept = array is not None and array.ndim == 1 and array.dtype.kind in "iufOU" and not any(
+            isinstance(value, (bool, np.bool_)) for value in column)
+        arrays.append(array if kept else as_objects(records)[place])
+    return tuple(arrays)
+
+
+FORMS = [as_lists, as_objects, as_dict, as_arrays] + ([as_frame, as_object_frame] if pandas is not None else [])
+EXACT = [as_lists, as_objects, as_dict] + ([as_object_frame] if pandas is not None else [])  # nothing becomes a float
+
+
+def people(ids, rng):
+    return [(user, item, rng.choice([1, 2.5, 4, 5]), 1_000_000 + rng.randrange(9))
+            for user in ids for item in rng.sample(range(5), 3)]
+
+
+IDS = {"small": [3, 14, 15, 926], "texts": ["3", "ann", "bob b", "é"], "negative": [-1, 2, -2**40, 2**53],
+       "large": [2**53 + 1, 2**60, 2**63 - 1, -(2**63)]}
+
+
+class Inserted(unittest.TestCase):
+    def insert(self, kind, case):
+        rng = random.Random(f"{kind} {case}")
+        records = people(IDS[kind], random.Random(kind))
+        evil = [rng.choice(ODD), rng.choice(ODD), rng.choice(ODD), rng.choice(ODD)]
+        for place in range(4):  # most of it may be sound
+            if rng.random() < 0.5:
+                evil[place] = [rng.choice(["mallory", 666, 667.0, -13]), rng.randrange(5), 3, 1_000_000][place]
+        if any(id_bytes(evil[0]) == id_bytes(user) for user in IDS[kind]):
+            return
+        form = rng.choice(EXACT if kind == "large" else FORMS)
+        records.insert(rng.randrange(len(records) + 1), tuple(evil))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = packed(form(records))
+        others = {user: ratings for user, ratings in found.items() if user in self.expected[kind]}
+        self.assertEqual(others, self.expected[kind], (kind, case, form.__name__, [type(value) for value in evil]))
+
+    def test_nobody_else_is_changed(self):
+        self.expected = {kind: packed(as_lists(people(ids, random.Random(kind)))) for kind, ids in IDS.items()}
+        for kind, ids in IDS.items():
+            self.assertEqual(set(self.expected[kind]), set(map(str, ids)))
+            for case in range(CASES // len(IDS)):
+                self.insert(kind, case)
+
+    def test_every_form_of_the_same_values(self):
+        """Whole numbers, floats, objects, texts: the same people."""
+        ids, items, ratings, times = (list(column) for column in zip(*people(IDS["small"], random.Random(1))))
+        expected = packed((ids, items, ratings, times))
+        texts = [list(map(str, column)) for column in (ids, items, ratings, times)]
+        for users in (ids, np.array(ids), np.array(ids, dtype=np.float64), np.array(ids, dtype=object), texts[0],
+                      np.array(texts[0]), np.array(texts[0], dtype=bytes), list(map(float, ids)), np.ma.masked_array(ids)):
+            self.assertEqual(packed((users, items, ratings, times)), expected)
+        for column in (np.array(ratings), np.array(ratings, dtype=object), texts[2], np.array(texts[2]), list(map(Decimal, texts[2])),
+                       [np.float32(rating) for rating in ratings]):
+            self.assertEqual(packed((ids, items, column, times)), expected)
+        moments = np.array(times, dtype="datetime64[s]")
+        for column in (np.array(times), np.array(times, dtype=np.float64), texts[3], moments, moments.astype("datetime64[ns]"),
+                       moments.tolist(), list(map(str, moments)), np.array(times, dtype=np.uint64)):
+            self.assertEqual(packed((ids, items, ratings, column)), expected)
+
+    def test_what_is_missing_is_nobody(self):
+        ids = [2**60 + 1, 2**60 + 3, 7]
+
+        class Nullable:
+            """As Arrow and polars have whole numbers: floats for NumPy as soon as one is missing."""
+
+            def __array__(self, dtype=None):
+                return np.array([float(value) for value in ids] + [np.nan], dtype=dtype)
+
+            def is_null(self):
+                return [False, False, False, True]
+
+            def fill_null(self, value):
+                return np.array(ids + [value])
+
+        masked = np.ma.masked_array(ids + [7], mask=[False, False, False, True])
+        for users in (Nullable(), masked, ids + [None]):
+            self.assertEqual(packed((users, [1, 2, 3, 4], [1, 2, 3, 4])),
+                             {str(user): [[str(place + 1), str(place + 1)]] for place, user in enumerate(ids)})
+        self.assertEqual(packed(([1, 2, 3], [1, 1, 1], np.ma.masked_array([1, 2, 3], mask=[False, True, False]))),
+                         {"1": [["1", "1"]], "3": [["1", "3"]]})
+
+    def test_libraries_that_are_here(self):
+        """Frames of polars and of Arrow, with a number that is missing."""
+        columns = {"user": [2**60 + 1, None, 7], "item": [1, 2, None], "rating": [1.5, 2.0, 3.0]}
+        found = 0
+        for name, make in (("polars", "DataFrame"), ("pyarrow", "table")):
+            try:
+                frame = getattr(__import__(name), make)(columns)
+            except ImportError:
+                continue
+            found += 1
+            self.assertEqual(packed(frame), {str(2**60 + 1): [["1", "1.5"]]})
+        if not found:
+            self.skipTest("neither polars nor pyarrow is here")
+
+
+class Releases(FolderTest):
+    """The reproductions: one record decided about everyone's."""
+
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(3)
+        users, items = np.divmod(rng.permutation(100 * 20)[:1000], 20)
+        self.records = list(zip(users.tolist(), items.tolist(), (1 + (users + items) % 5).tolist(), [1_000_000] * 1000))
+
+    def told(self, frame):
+        """A release of these ratings, and what was said."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = private_model(self.folder, catalogue=range(20)).fit(frame)
+        return model, "\n".join(str(warning.message) for warning in caught)
+
+    def check(self, *record):
+        """The release is of the same people, and nothing that is said holds what someone wrote."""
+        forms = ([as_frame] if pandas is not None else []) + [as_dict]
+        for form in forms:
+            model, said = self.told(form([record] + self.records))
+            self.assertEqual((model.report_["users"], model.report_["ratings"]), (100, 1000))
+            self.assertEqual(model.items_.dtype, np.int64)
+            for value in record:
+                if isinstance(value, str) and value:
+                    self.assertNotIn(value, said)
+
+    def test_an_id_that_is_missing(self):
+        self.check(None, 3, 4, 1_000_000)
+        self.check(float("nan"), 3, 4, 1_000_000)
+        self.check("", 3, 4, 1_000_000)
+
+    def test_a_rating_that_is_no_number(self):
+        self.check(5000, 3, "n/a", 1_000_000)
+        if pandas is None:
+            return
+        # In a file it makes texts of all ratings.
+        text = "user,item,rating,timestamp\n5000,3,n/a,soon\n" + "".join("%s,%s,%s,%s\n" % record for record in self.records)
+        frame = pandas.read_csv(io.StringIO(text), keep_default_na=False)
+        self.assertEqual(frame["rating"].iloc[1], str(self.records[0][2]))
+        model, said = self.told(frame)
+        self.assertEqual((model.report_["users"], model.report_["ratings"]), (100, 1000))
+        self.assertNotIn("n/a", said)
+
+    def test_a_time_that_is_none(self):
+        self.check(5000, 3, 4, "soon")
+
+    def test_an_item_that_is_a_text(self):
+        """What the ids of a release look like is for its catalogue to say."""
+        self.check(5000, "mallory's", 9, 1_000_000)
+
+    def test_ordinary_runs_name_the_record(self):
+        for place, value in ((0, None), (1, ""), (2, "n/a"), (3, "soon")):
+            record = list(self.records[7])
+            record[place] = value
+            records = self.records[:7] + [tuple(record)] + self.records[7:]
+            name = ("users", "items", "ratings", "timestamps")[place]
+            with self.assertRaisesRegex(dpmf.InputError, rf"^{name}\[7\] is "):
+                dpmf.Model(n_epochs=1).fit(as_dict(records))
+
+
+if __name__ == "__main__":
+    unittest.main()
