@@ -65,6 +65,15 @@ DPMF_API struct dpmf_run dpmf_run_default(void);
  * there is no such directory, nothing may be written into it, or what is there is no file. Leaves nothing behind. */
 DPMF_API int dpmf_output_check(const char *path, struct dpmf_error *error);
 
+/* What this library was built from; the statement of every release names it. */
+struct dpmf_build {
+    const char *commit;   /* of the sources; "unknown", or with "+changed" at its end */
+    const char *compiler; /* such as "GNU 12.2.0" */
+    const char *sources;  /* SHA-256 over them, as packaging/build_identity.cmake describes it */
+};
+
+DPMF_API struct dpmf_build dpmf_build_identity(void);
+
 /* ------------------------------------------------------------------------------------------------
  * Several processes, on one machine or many: the ranks of a job that mpirun started
  * ---------------------------------------------------------------------------------------------- */

@@ -42,6 +42,10 @@ while IFS= read -r -d '' file; do # a file that is gone is still listed until gi
     if [[ -e $file && $file != .ci/* && $file != .git* ]]; then printf '%s\0' "$file"; fi
 done < <(list_files) | tar --null --files-from=- -cf - | tar -xf - -C "$tree"
 mv "$tree/packaging/debian" "$tree/debian"
+# The commit that releases made with the packages name, where the tree is exactly that.
+if [[ -e .git ]] && command -v git >/dev/null && [[ -z $(git status --porcelain) ]]; then
+    git rev-parse HEAD >"$tree/packaging/commit.txt"
+fi
 find "$tree" -name '__pycache__' -prune -exec rm -rf {} +
 chmod -R u=rwX,go=rX "$tree"
 find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +

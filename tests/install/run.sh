@@ -107,6 +107,30 @@ printf '#include <dpmf.h>\nint main(void) { return !dpmf_version() || !dpmf_form
     nm -D "$work/both" | grep -q 'U dpmf_format_name@DPMF_0'
 verdict "the two libraries cannot be told apart in one process"
 
+# ---- what it says it was built from ----------------------------------------------------------------
+
+# identity TREE NAME: the header that a build of this tree has
+identity() {
+    rm -f "$work/$2.h"
+    cmake -DSOURCE="$1" -DOUTPUT="$work/$2.h" -DCOMPILER="GNU 1.2" -P packaging/build_identity.cmake
+}
+tree=$work/another-place
+mkdir -p "$tree/packaging"
+cp -R CMakeLists.txt include lib "$tree"
+sum=$(find CMakeLists.txt include lib -name '*.[ch]' -o -name CMakeLists.txt | LC_ALL=C sort | xargs sha256sum | sha256sum)
+identity "$PWD" here && identity "$tree" there &&
+    [[ $(grep -c "SOURCES \"${sum%% *}\"" "$work/here.h") == 1 ]] &&
+    diff <(grep SOURCES "$work/here.h") <(grep SOURCES "$work/there.h") >"$work/log" &&
+    grep -q 'COMMIT "unknown"' "$work/there.h" && grep -q 'COMPILER "GNU 1.2"' "$work/there.h"
+verdict "the same tree in another place has another identity, or not the hash that anyone can compute"
+echo 0123456789abcdef0123456789abcdef01234567 >"$tree/packaging/commit.txt"
+echo "/* changed */" >>"$tree/lib/base/error.c"
+identity "$tree" changed && grep -q 'COMMIT "0123456789abcdef0123456789abcdef01234567"' "$work/changed.h" &&
+    ! grep -q "${sum%% *}" "$work/changed.h"
+verdict "an archive's commit is not taken, or changed sources have the same hash"
+grep -aq "${sum%% *}" "$build/libdpmf.so"
+verdict "the library that was built does not name its own sources"
+
 # ---- an outside project ----------------------------------------------------------------------------
 
 # outside NAME TARGET HEADER [VERSION]: three lines of CMake beside a program, configured, built and run
