@@ -192,7 +192,7 @@ static int compare_worlds(struct auditing *self, struct dpmf_error *error) {
     struct audit_world without = {0};
     const struct audit_setting setting = {&input, &options, &self->quiet, output};
     input.format = "csv";
-    input.skip_bad = true; /* as a private run does */
+    input.by_record = true; /* as a private run does */
     options.has_insecure_seed = true;
     snprintf(output, sizeof output, "%s/world", self->folder);
     int code = random_from_system(&options.insecure_seed, sizeof options.insecure_seed, error);
@@ -375,10 +375,11 @@ static int judge(struct dpmf_audit_report *report, struct dpmf_error *error) {
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
+/* In memory where that can be: a release waits until the disk has it, and these are gone in a moment. */
 static int make_folder(struct auditing *self, struct dpmf_error *error) {
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets one */
     const char *base = getenv("TMPDIR");
-    if (!base || !*base) base = "/tmp";
+    if (!base || !*base) base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     int n = snprintf(self->folder, sizeof self->folder, "%s/dpmf-audit-XXXXXX", base);
     if (n > 0 && (size_t)n < sizeof self->folder && mkdtemp(self->folder)) return 0;
     self->folder[0] = '\0';
@@ -392,6 +393,7 @@ static int audit_population(struct auditing *self, struct dpmf_error *error) {
     const struct id_form form = store_id_form(self->store);
     self->privacy = self->options->privacy;
     self->privacy.before_spending = NULL;
+    self->privacy.accept_delta = self->privacy.accept_epsilon = true; /* nothing is published */
     int code = audit_population_make(self->store, &self->privacy, self->options->users,
                                      &self->quiet, &self->population, error);
     if (code < 0) return code;

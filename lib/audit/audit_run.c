@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/release.h"
+#include "privacy/claim.h"
 #include "random/random.h"
 #include "store/store.h"
 
@@ -347,7 +348,8 @@ static void compare_lists(struct audit_runner *runner, const struct statement *s
     tally->rounds += runner->n_rounds;
     tally->rounds_listed += statement->n_releases;
     tally->wrong_lists += !same || listed != runner->draws;
-    tally->wrong_statements += statement_check(statement, NULL) != 0 || !statement->is_insecure;
+    tally->wrong_statements +=
+        statement_check(statement, NULL) != 0 || claim_of(statement) != DPMF_CLAIM_NOT_PRIVATE;
 }
 
 static size_t stride_of(size_t k) { return k; }

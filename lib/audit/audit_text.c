@@ -113,9 +113,10 @@ static void put_ratings(struct writing *writing, const struct audit_population *
 /* No record, each of them, and all of them the canary's. */
 static void put_mischief(struct writing *writing, const struct audit_population *population,
                          int64_t user) {
-    static const char *const after[] = {"",        ",",      ",,",        ",x",
-                                        ",x,good", ",x,n/a", ",x,1e999",  ",,5",
-                                        ";x;5",    "\t9\t5", "::9::5::1", ",\xff\xfe,nan"};
+    static const char *const after[] = {"",         ",",         ",,",        ",x",
+                                        ",x,good",  ",x,n/a",    ",x,1e999",  ",,5",
+                                        ";x;5",     "\t9\t5",    "::9::5::1", ",\xff\xfe,nan",
+                                        ",\"x,5,1", ",\"x\"y,5", ",x\",5"};
     put_text(writing, "user,item,rating\n");
     put_text(writing, "\n,,\n{}\n%%\n1:\n");
     for (size_t i = 0; i < sizeof after / sizeof after[0]; i++) {

@@ -29,7 +29,7 @@
 
 #include "base/error.h"
 #include "cluster/cluster.h"
-#include "privacy/statement.h"
+#include "privacy/claim.h"
 #include "store/store.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -49,7 +49,7 @@ static int take_release(const struct audit_setting *setting, struct audit_world 
         code = statement_from_json(world->release.statement, strlen(world->release.statement),
                                    statement, error);
     if (code == 0) {
-        world->is_marked = statement->is_insecure;
+        world->is_marked = claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE;
         memset(statement->id, 0, sizeof statement->id);
         world->statement = statement_to_json(statement);
         if (!world->statement) code = error_no_memory(error);

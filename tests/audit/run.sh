@@ -94,6 +94,7 @@ mutant wishes_lost "norm" residual 5 40 40
 mutant leaking_catalogue "catalogue" biases 5 40 40
 mutant silent_catalogue "catalogue" biases 5 40 40
 mutant unmarked_seed "statement" biases 5 40 40
+mutant claims_all "statement" biases 5 40 40
 if [[ -n ${DPMF_TEST_LONG:-} ]]; then
     # mu 0.536 for 0.268, from 6,400 guesses: 9.6 standard deviations, 4.2 of which are needed.
     mutant halved_noise "loss noise" biases 3200 30 80

@@ -26,8 +26,10 @@ struct format {
 };
 
 static const struct format formats[] = {
-    {"csv", "user,item,rating\n", "%s,%d,%d\n", "mallory\nmallory,3\nmallory,4,none\n,,\n"},
+    {"csv", "user,item,rating\n", "%s,%d,%d\n",
+     "mallory\nmallory,3\nmallory,4,none\n,,\nmallory,\"3,4,1\nmallory,3\",1\n"},
     {"tsv", "user\titem\trating\n", "%s\t%d\t%d\n", "mallory\nmallory\t3\nmallory\t4\tnone\n"},
+    {"movielens", "", "%s::%d::%d::1\n", "mallory::3::4\nmallory::matrix::good\nmallory\n"},
     {"jsonl", "", "{\"user\":\"%s\",\"item\":\"%d\",\"rating\":%d}\n",
      "{\"user\":\"mallory\"}\n{\n[]\n{\"user\":\"mallory\",\"item\":\"3\",\"rating\":\"none\"}\n"},
 };
@@ -149,7 +151,7 @@ static struct job job_of(const struct place *place, const struct format *format)
                       .threads = 1,
                       .scale = 1};
     job.input.format = format->name;
-    job.input.skip_bad = true;
+    job.input.by_record = true;
     write_texts(place, format);
     return job;
 }
@@ -234,11 +236,11 @@ static void test_other_catalogue(void **state) {
     assert_int_equal(job.difference[0].findings, DPMF_AUDIT_CATALOGUE);
 }
 
-/* One bad record is the end of the second world, since it is not skipped. */
+/* The second world ends in an error, and the first did not: whoever caused it decides whether there is a release. */
 static void test_one_decides(void **state) {
     const struct place *place = *state;
     struct job job = job_of(place, &formats[0]);
-    job.input.skip_bad = false;
+    temp_dir_write(place->with, "user\nmallory\n", 13);
     compare(&job, NULL);
     assert_int_equal(job.difference[0].findings, DPMF_AUDIT_WORLDS);
     assert_non_null(strstr(job.difference[0].reason, "no release"));
