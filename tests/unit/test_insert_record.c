@@ -22,9 +22,15 @@
 #include "ratings/source.h"
 #include "temp_dir.h"
 
-enum { SHORT_CASES = 3000, LONG_CASES = 100000, PACKED_EVERY = 60 };
+enum {
+    READ = 3000,
+    READ_LONG = 100000,
+    PACKED = 50,
+    PACKED_LONG = 300
+}; /* packing flushes files */
 
-static uint64_t cases(void) { return getenv("DPMF_TEST_LONG") ? LONG_CASES : SHORT_CASES; }
+static bool is_long(void) { return getenv("DPMF_TEST_LONG") != NULL; }
+static uint64_t cases(void) { return is_long() ? READ_LONG : READ; }
 
 /* ---- lines, made up --------------------------------------------------------------------------- */
 
@@ -264,7 +270,7 @@ static void private_runs_see_the_same_of_others(void **state) {
             pack_text(reader, &text, (enum way)way, &base[way]);
             assert_true(base[way].n >= 3);
         }
-        for (uint64_t c = 0; c < cases() / PACKED_EVERY; c++) {
+        for (uint64_t c = 0; c < (is_long() ? PACKED_LONG : PACKED); c++) {
             uint64_t random = ~(r << 32 | c);
             enum way way = (enum way)(c % WAYS);
             char line[INSERT_LINE_MAX];
