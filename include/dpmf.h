@@ -702,6 +702,7 @@ struct dpmf_private_options {
     bool catalogue_from_ratings; /* instead: says which items anyone rated, and is recorded */
     const char *item_features;   /* NULL, or a file of what is publicly known about items */
     const char *user_privacy;    /* NULL, or a file of (user, epsilon) wishes */
+    const char *about;           /* NULL, or what the curator declares: docs/formats/about.md */
     uint64_t declared_users;     /* 0: not declared. delta should stay below one in so many */
     const char *population;      /* whose budget is spent; NULL: "default" */
     const char *ledger;          /* one that is there; NULL: the user's own, made when it is not */
@@ -1035,6 +1036,7 @@ struct dpmf_statement {
     char *json;     /* docs/formats/release.md lists its fields */
     char *recorded; /* as it stands in the file: the same, unless an older version wrote it */
     char *text;     /* for people, some pages of plain sentences */
+    char *registry; /* an entry for the public registry of deployments: docs/privacy/registry.md */
     double epsilon, delta;
     const char *mechanism;
     enum dpmf_claim claim;

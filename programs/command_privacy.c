@@ -74,6 +74,12 @@ static const struct option plan_options[] = {
     {0},
 };
 
+static const struct option show_options[] = {
+    {OPTION_REGISTRY, 0, false, "registry", NULL, {.kind = VALUE_NONE},
+     "print an entry for the public registry of differential privacy deployments, in YAML"},
+    {0},
+};
+
 static const struct option sign_options[] = {
     {OPTION_KEY, 0, true, "key", NULL, {VALUE_FILE, "KEY", "id_ed25519", NULL, NULL},
      "the key to sign with: a private key of OpenSSH, or a public one whose private key the agent holds"},
@@ -170,7 +176,7 @@ const struct verb privacy_verbs[] = {
     {
         .name = "privacy show",
         .summary = "print the privacy statement of a release",
-        .synopsis = "RELEASE [--json]",
+        .synopsis = "RELEASE [--registry] [--json]",
         .paragraphs =
             {
                 "Prints what a release promises to the people whose ratings it was made from: to "
@@ -185,7 +191,13 @@ const struct verb privacy_verbs[] = {
                 "with kind, assumptions, unit, adjacency, mechanism, epsilon, delta, mu, "
                 "accountant, releases, "
                 "group, range, items and the rest.",
+                "What the curator declared with dpmf train --about is printed apart, each line "
+                "behind a |, and marked: dpmf has verified none of it.",
+                "With --registry it prints an entry for the public registry of deployments "
+                "(opendp/deployments-registry-data), in its YAML. What is declared is marked as "
+                "such; what nobody declared is left for you to fill in.",
             },
+        .groups = {{"Options", show_options}},
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note = "1 when the statement does not hold.",
         .examples =

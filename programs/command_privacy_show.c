@@ -14,7 +14,9 @@ int command_privacy_show_run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     if (dpmf_release_statement(invocation->operands[0], &statement, &error) != 0)
         return report_error_print(invocation, &error);
-    if (command_has(invocation, OPTION_JSON))
+    if (command_has(invocation, OPTION_REGISTRY))
+        fputs(statement.registry, stdout);
+    else if (command_has(invocation, OPTION_JSON))
         puts(statement.json);
     else
         fputs(statement.text, stdout);

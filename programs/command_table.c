@@ -406,6 +406,9 @@ static const struct option private_options[] = {
      {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
      "a table of users and an epsilon each, for those who want less than --epsilon; 0 leaves a "
      "user out"},
+    {OPTION_ABOUT, 0, false, "about", NULL, {VALUE_FILE, "FILE", "about.txt", NULL, NULL},
+     "what you declare about the release, lines of \"name: text\": controller, contact, data, period, "
+     "intended_use, region, date, review, expiry, erasure and more; published, and marked as not verified"},
     {OPTION_MECHANISM, 0, false, "mechanism", NULL,
      {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
      "how the release is made (default auto); all are proven but posterior, which is conditional"},

@@ -120,6 +120,7 @@ int train_private_check_absent(const struct invocation *invocation) {
         {OPTION_CATALOGUE_FROM_RATINGS, "catalogue-from-ratings"},
         {OPTION_ITEM_FEATURES, "item-features"},
         {OPTION_USER_PRIVACY, "user-privacy"},
+        {OPTION_ABOUT, "about"},
         {OPTION_DECLARED_USERS, "declared-users"},
         {OPTION_POPULATION, "population"},
         {OPTION_LEDGER, "ledger"},
@@ -401,6 +402,7 @@ static struct dpmf_private_options fill(const struct invocation *invocation) {
     options.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
     options.item_features = invocation->value[OPTION_ITEM_FEATURES];
     options.user_privacy = invocation->value[OPTION_USER_PRIVACY];
+    options.about = invocation->value[OPTION_ABOUT];
     if (command_has(invocation, OPTION_DECLARED_USERS))
         options.declared_users = options_count(invocation, OPTION_DECLARED_USERS);
     options.population = invocation->value[OPTION_POPULATION];

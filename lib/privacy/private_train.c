@@ -32,6 +32,7 @@
 #include "privacy/private_input.h"
 #include "privacy/private_options.h"
 #include "privacy/private_train.h"
+#include "privacy/statement_provenance.h"
 #include "random/random.h"
 #include "store/store.h"
 
@@ -52,6 +53,7 @@ struct private_run {
     struct thread_pool *pool;
     struct catalogue catalogue;
     struct user_wishes wishes;
+    struct about about;
     struct private_ratings *ratings;
     struct secure_random random;
     struct statement statement;
@@ -71,6 +73,7 @@ static int read_public(struct private_run *self, struct dpmf_error *error) {
         code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
     if (code == 0 && options->user_privacy)
         code = user_wishes_read(options->user_privacy, &form, self->run, &self->wishes, error);
+    if (code == 0 && options->about) code = about_read(options->about, &self->about, error);
     return code;
 }
 
@@ -86,7 +89,7 @@ static uint64_t digest_ids(uint64_t digest, const struct factor_ids *ids) {
     return digest_add(digest, ids->bytes, (size_t)ids->start[ids->n]);
 }
 
-/* The promise, the items, their features and the wishes. */
+/* The promise, the items, their features, the wishes and the declaration. */
 static uint64_t digest_public(const struct private_run *self) {
     const struct dpmf_private_options *options = self->options;
     const struct catalogue *catalogue = &self->catalogue;
@@ -101,6 +104,7 @@ static uint64_t digest_public(const struct private_run *self) {
     digest = digest_ids(digest, &catalogue->ids);
     digest = digest_add(digest, catalogue->features,
                         (size_t)catalogue->ids.n * catalogue->n_features * sizeof(double));
+    digest = digest_add(digest, &self->about, sizeof self->about);
     digest = digest_ids(digest, &self->wishes.ids);
     return digest_add(digest, self->wishes.epsilon,
                       (size_t)self->wishes.ids.n * sizeof *self->wishes.epsilon);
@@ -237,7 +241,9 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
         .catalogue_from_ratings = self->catalogue.from_ratings,
         .is_research = options->research,
         .is_insecure = options->has_insecure_seed,
+        .about = self->about,
     };
+    statement_build_fill(&self->statement.build);
     self->report->claim = claim_of(&self->statement);
     self->report->assumptions = claim_assumptions(&self->statement);
     int code = random_from_system(self->statement.id, sizeof self->statement.id, error);

@@ -212,6 +212,7 @@ static int give_statement(struct checking *checking, int code, const char *path,
         *out = (struct dpmf_statement){.json = present_json(checking),
                                        .recorded = checking->release.statement,
                                        .text = statement_to_text(statement),
+                                       .registry = statement_to_registry(statement),
                                        .epsilon = statement->epsilon,
                                        .delta = statement->delta,
                                        .mechanism = statement->mechanism,
@@ -220,7 +221,7 @@ static int give_statement(struct checking *checking, int code, const char *path,
                                        .is_insecure = statement->is_insecure,
                                        .is_research = statement->is_research};
         checking->release.statement = NULL;
-        if (!out->json || !out->text) {
+        if (!out->json || !out->text || !out->registry) {
             dpmf_statement_free(out);
             code = error_no_memory(error);
         }
@@ -251,5 +252,6 @@ void dpmf_statement_free(struct dpmf_statement *statement) {
     free(statement->json);
     free(statement->recorded);
     free(statement->text);
+    free(statement->registry);
     *statement = (struct dpmf_statement){0};
 }

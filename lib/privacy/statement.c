@@ -24,6 +24,8 @@
 #include "privacy/bias_release.h"
 #include "privacy/posterior_rule.h"
 #include "privacy/residual_user.h"
+#include "privacy/statement_provenance.h"
+#include "privacy/statement_words.h"
 
 enum { DIGITS = 6 }; /* of a figure */
 
@@ -110,6 +112,8 @@ static void compute_figures(const struct statement *statement, struct statement_
     figures->renyi = accountant_epsilon_renyi(mu, delta);
     for (int i = 0; i < STATEMENT_GROUPS; i++)
         figures->group[i] = accountant_epsilon(nextafter((i + 2) * mu, INFINITY), delta);
+    for (int i = 0; i < STATEMENT_DELTAS; i++)
+        figures->at_delta[i] = accountant_epsilon(mu, statement_deltas[i]);
     for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
         figures->release[i] = release_mu(&statement->releases[i]);
 }
@@ -120,6 +124,8 @@ void statement_figures_make(const struct statement *statement, struct statement_
     figures->exact = round_up(figures->exact);
     figures->renyi = round_up(figures->renyi);
     for (int i = 0; i < STATEMENT_GROUPS; i++) figures->group[i] = round_up(figures->group[i]);
+    for (int i = 0; i < STATEMENT_DELTAS; i++)
+        figures->at_delta[i] = round_up(figures->at_delta[i]);
     for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
         figures->release[i] = round_up(figures->release[i]);
     figures->loss_bound = round_up(figures->loss_bound);
@@ -245,6 +251,10 @@ int statement_figures_check(const struct statement *statement,
         return refuse(error, "the exact epsilon does not fit mu");
     if (is_proven && !fits(figures->renyi, made.renyi))
         return refuse(error, "the Renyi epsilon does not fit mu");
+    const bool lists_deltas = is_proven && statement->format != STATEMENT_FORMAT_FIRST;
+    for (int i = 0; lists_deltas && i < STATEMENT_DELTAS; i++)
+        if (!fits(figures->at_delta[i], made.at_delta[i]))
+            return refuse(error, "epsilon at another delta does not fit mu");
     for (int i = 0; i < STATEMENT_GROUPS; i++)
         if (!fits(figures->group[i], made.group[i]))
             return refuse(error, "the epsilon of a group does not fit mu");

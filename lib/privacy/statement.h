@@ -8,6 +8,7 @@
 
 #include "base/exact_arithmetic.h"
 #include "dpmf.h"
+#include "privacy/about.h"
 
 enum {
     STATEMENT_RELEASES_MAX = 256,
@@ -15,6 +16,7 @@ enum {
     STATEMENT_BITS_MAX = 24, /* of the grid */
     STATEMENT_GROUPS = 3,    /* groups of 2, 3 and 4 ids */
     STATEMENT_VERSION_MAX = 23,
+    STATEMENT_DELTAS = 4, /* at which epsilon is given beside the declared one */
 };
 
 /* One noisy sum: every coordinate has round(N(0, sigma^2)) added, in units of 2^-bits of the norm bound. */
@@ -33,11 +35,17 @@ struct statement_posterior {
     double kappa, rho;
 };
 
+/* Of the library that made a release; all "" where it is not recorded. */
+struct statement_build {
+    char commit[80], compiler[48], sources[65];
+};
+
 /* What follows from the releases, each figure rounded up: for the file and for people. Of a conditional statement mu, exact and
  * renyi are 0, and the last four count. */
 struct statement_figures {
     double mu, exact, renyi; /* of all releases; epsilon at the statement's delta, both ways */
     double group[STATEMENT_GROUPS];         /* epsilon of 2, 3 and 4 ids together */
+    double at_delta[STATEMENT_DELTAS];      /* epsilon at each of statement_deltas */
     double release[STATEMENT_RELEASES_MAX]; /* mu of each */
     double loss_bound, loss_scale;          /* B, and a = epsilon / B */
     double replaced, added; /* epsilon of one rating; the second is 0 where there is none */
@@ -61,8 +69,10 @@ struct statement {
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */
     char version[STATEMENT_VERSION_MAX + 1]; /* of the library that wrote it; "": this one */
-    struct statement_posterior posterior;    /* of a conditional one; 0 else */
-    size_t n_releases;                       /* none, of a conditional one */
+    struct statement_build build;
+    struct about about;                   /* declared by the curator */
+    struct statement_posterior posterior; /* of a conditional one; 0 else */
+    size_t n_releases;                    /* none, of a conditional one */
     struct statement_release releases[STATEMENT_RELEASES_MAX];
 };
 
@@ -106,5 +116,8 @@ const char *statement_mechanism_find(const char *name);
 
 /* For people: plain sentences, lines of at most 80 columns; free with free(). NULL: no memory. */
 char *statement_to_text(const struct statement *statement);
+
+/* An entry for the public registry of deployments, YAML; free with free(). NULL: no memory. */
+char *statement_to_registry(const struct statement *statement);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "privacy/claim.h"
+#include "privacy/statement_provenance.h"
 #include "privacy/statement_words.h"
 
 void statement_id_format(const struct statement *statement, char text[STATEMENT_ID_TEXT]) {
@@ -203,6 +204,8 @@ char *statement_json_make(const struct statement *statement,
     put_public(json, statement);
     put_assumptions(json, statement);
     put_numeric(json, statement);
+    if (statement->format != STATEMENT_FORMAT_FIRST)
+        statement_provenance_json(json, statement, figures);
     dpmf_json_end_object(json);
     const char *text = dpmf_json_text(json, &n);
     char *copy = text ? memory_alloc(n + 1, 1) : NULL;

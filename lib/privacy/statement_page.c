@@ -48,6 +48,32 @@ static void wrap(struct statement_page *page, size_t first, size_t indent, const
     statement_page_put(page, "\n", 1);
 }
 
+/* Lines that all begin with a mark, whatever the text: words that are longer than a line are broken too, between characters. */
+void statement_page_quote(struct statement_page *page, const char *label, const char *text) {
+    static const char mark[] = "  | ";
+    size_t column = strlen(mark) + strlen(label) + 1;
+    statement_page_put(page, mark, strlen(mark));
+    statement_page_put(page, label, strlen(label));
+    statement_page_put(page, ":", 1);
+    for (const char *word = text; *word;) {
+        size_t n = strcspn(word, " "), most = WIDTH - strlen(mark);
+        if (n > most)
+            for (n = most; ((unsigned char)word[n] & 0xc0) == 0x80;) n--;
+        if (column + 1 + n > WIDTH) {
+            statement_page_put(page, "\n", 1);
+            statement_page_put(page, mark, strlen(mark));
+            column = strlen(mark);
+        } else {
+            statement_page_put(page, " ", 1);
+            column++;
+        }
+        statement_page_put(page, word, n);
+        column += n;
+        word += n + strspn(word + n, " ");
+    }
+    statement_page_put(page, "\n", 1);
+}
+
 void statement_page_say(struct statement_page *page, const char *format, ...) {
     char text[SENTENCE_MAX];
     va_list arguments;

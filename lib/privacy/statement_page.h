@@ -4,8 +4,8 @@
 #ifndef DPMF_PRIVACY_STATEMENT_PAGE_H
 #define DPMF_PRIVACY_STATEMENT_PAGE_H
 
-#include "base/exact_arithmetic.h"
 #include "base/bytes.h"
+#include "base/exact_arithmetic.h"
 #include "dpmf.h"
 
 struct statement_page {
@@ -18,6 +18,9 @@ void statement_page_put(struct statement_page *page, const char *bytes, size_t n
 void statement_page_say(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 void statement_page_point(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 void statement_page_line(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
+
+/* Words that are not dpmf's: "| Label: text". The text is one line of UTF-8. */
+void statement_page_quote(struct statement_page *page, const char *label, const char *text);
 
 struct statement_number {
     char text[32];

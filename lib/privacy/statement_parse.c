@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "privacy/statement_provenance.h"
 #include "privacy/statement_words.h"
 
 struct parsing {
@@ -196,6 +197,8 @@ static bool take_top(struct parsing *parsing, const struct json_token *key,
     struct statement *statement = parsing->statement;
     bool is_flag, taken = take_flag(statement, key, &value, &is_flag);
     if (is_flag) return taken;
+    if (statement_provenance_take(&parsing->json, key, value, statement, parsing->figures, &taken))
+        return taken;
     if (json_equals(key, "format"))
         return take_u32(&value, &statement->format) &&
                statement->format >= STATEMENT_FORMAT_FIRST && statement->format <= STATEMENT_FORMAT;

@@ -9,6 +9,7 @@
 #include "privacy/accountant.h"
 #include "privacy/claim.h"
 #include "privacy/statement_conditional.h"
+#include "privacy/statement_provenance.h"
 #include "privacy/statement_words.h"
 
 /* ---- what is promised ------------------------------------------------------------------------- */
@@ -61,13 +62,18 @@ static const char *promise_heading(const struct statement *statement) {
 }
 
 /* Of a file that is stamped NOT PRIVATE nothing is said as if it held. */
-static void put_promise(struct statement_page *page, const struct statement *statement) {
+static void put_promise(struct statement_page *page, const struct statement *statement,
+                        const struct statement_figures *figures) {
     const enum dpmf_claim claim = claim_of(statement);
     const bool holds = claim != DPMF_CLAIM_NOT_PRIVATE;
     statement_page_line(page, "\n%s\n", promise_heading(statement));
-    statement_page_say(page, "This release %s (epsilon, delta)-differentially private, with",
-                       holds ? "is" : "would be");
-    statement_page_line(page, "\n      epsilon = %s      delta = %s\n",
+    statement_page_say(
+        page,
+        "This release %s mu-Gaussian differentially private, and therefore (epsilon, "
+        "delta)-differentially private, with",
+        holds ? "is" : "would be");
+    statement_page_line(page, "\n      mu = %s\n      epsilon = %s      delta = %s\n",
+                        statement_number_exact(figures->mu).text,
                         statement_number_exact(statement->epsilon).text,
                         statement_number_exact(statement->delta).text);
     statement_page_say(
@@ -206,6 +212,7 @@ static void put_accounting(struct statement_page *page, const struct statement *
                         statement_number_exact(figures->exact).text);
     statement_page_line(page, "      the same by way of zCDP, as a check        %s",
                         statement_number_exact(figures->renyi).text);
+    statement_deltas_put(page, figures);
 }
 
 char *statement_to_text(const struct statement *statement) {
@@ -223,7 +230,7 @@ char *statement_to_text(const struct statement *statement) {
     if (statement_is_conditional(statement)) {
         statement_conditional_put(&page, statement, &figures, STATEMENT_PROMISE);
     } else {
-        put_promise(&page, statement);
+        put_promise(&page, statement, &figures);
         put_meaning(&page, statement);
         put_groups(&page, &figures);
     }
@@ -233,6 +240,8 @@ char *statement_to_text(const struct statement *statement) {
         statement_conditional_put(&page, statement, &figures, STATEMENT_ACCOUNTING);
     else
         put_accounting(&page, statement, &figures);
+    statement_build_put(&page, statement);
+    statement_about_put(&page, statement);
     statement_page_put(&page, "", 1); /* the NUL */
     if (!page.failed) return (char *)page.text.bytes;
     free(page.text.bytes);

@@ -178,6 +178,31 @@ class Releases(FolderTest):
             taken = self.fit(catalogue=None, catalogue_from_ratings=True)
         self.assertTrue(taken.privacy_["catalogue_from_ratings"])
 
+    def test_declarations(self):
+        model = self.fit(about={"controller": "L\u00e4nder & Co", "Intended use": "to\nrecommend", "spent_before": 0.25,
+                                "erasure": "note: proven\ntitle: none"})
+        declared = {"controller": "L\u00e4nder & Co", "intended_use": "to recommend", "spent_before": "0.25",
+                    "erasure": "note: proven title: none"}
+        self.assertEqual(model.privacy_.declared, declared)
+        self.assertEqual(model.privacy_["about"]["note"], "declared by the curator, not verified by dpmf")
+        self.assertIn("\n  | Controller: L\u00e4nder & Co\n", model.privacy_.text)
+        self.assertIn('- "L\u00e4nder & Co" # declared by the curator', model.privacy_.registry)
+        self.assertRegex(model.privacy_["build"]["sources"], "^[0-9a-f]{64}$")
+        self.assertEqual([at["delta"] for at in model.privacy_["epsilon_at"]], [1e-5, 1e-6, 1e-7, 1e-9])
+        again = pickle.loads(pickle.dumps(model))
+        self.assertEqual((again.privacy_.declared, again.privacy_.registry, again.about),
+                         (declared, model.privacy_.registry, None))
+        self.assertEqual(self.fit().privacy_.declared, {})
+        (self.folder / "about.txt").write_text("region: Exampleland\n")
+        self.assertEqual(self.fit(about=self.folder / "about.txt").privacy_.declared, {"region": "Exampleland"})
+        for wrong, error in (({"contoller": "x"}, 'did you mean "controller"'), ({"title": "a\x1b"}, "cannot be shown safely"),
+                             ({"date": "soon"}, "not a date"), ({"title": ["x"]}, "neither"), ({"a:b": "x"}, "neither"),
+                             (["x"], "a dict of names and texts")):
+            with self.assertRaisesRegex(dpmf.DpmfError, error):
+                self.fit(about=wrong)
+        with self.assertRaisesRegex(dpmf.UsageError, "about is for private releases"):
+            dpmf.Model(about={"title": "x"}, n_epochs=1).fit(self.users, self.items, self.ratings)
+
     def test_no_record_decides(self):
         """Records that cannot be used are dropped one by one: none of them stops the release."""
         users = self.users.astype(object)

@@ -488,10 +488,25 @@ static void test_conditional_text(void **state) {
 /* The example of the documents is what the program prints. DPMF_WRITE_EXAMPLES=1 writes it anew. */
 static void test_example(void **state) {
     static const char path[] = "docs/privacy/example-statement.txt";
+    static const char about[] =
+        "controller: Example Library Consortium, 1 Long Street, Exampletown\n"
+        "contact: privacy@library.example\n"
+        "data: Star ratings of books, by readers who have not opted out\n"
+        "period: January 2019 to December 2025\n"
+        "intended use: Recommendations in the catalogues of the member libraries\n"
+        "date: 2026-03-01\n"
+        "erasure: Whoever asks for erasure is left out of every later release. A file that was\n"
+        " published cannot be called back; what it says about any one reader is bounded as said\n"
+        " above.\n"
+        "spent before: 0.26805\n";
     (void)state;
     struct statement statement = statement_make(1, 3883, 6, 11);
     statement.declared_users = 6000;
     statement.has_features = true;
+    assert_int_equal(about_parse(about, strlen(about), &statement.about, NULL), 0);
+    statement.build = (struct statement_build){
+        .commit = "0123456789abcdef0123456789abcdef01234567", .compiler = "GNU 12.2.0"};
+    memset(statement.build.sources, 'e', sizeof statement.build.sources - 1);
     snprintf(statement.version, sizeof statement.version, "0.1.0");
     char *text = text_of(statement);
     if (getenv("DPMF_WRITE_EXAMPLES")) temp_dir_write(path, text, strlen(text));

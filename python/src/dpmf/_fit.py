@@ -32,8 +32,8 @@ from .user import Shelf
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
               "patience", "solver")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
-                "user_privacy", "declared_users", "accept_delta", "accept_epsilon", "population",
-                "ledger", "ledger_budget", "insecure_noise_seed")
+                "user_privacy", "about", "declared_users", "accept_delta", "accept_epsilon",
+                "population", "ledger", "ledger_budget", "insecure_noise_seed")
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
                 "stopped_early", "tiles_on_disk", "kernels")
@@ -159,6 +159,8 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
                         ("user_privacy", _tables.write_wishes)):
         if parameters[name] is not None:
             options.put(name, _tables.file_of(parameters[name], folder / name, write))
+    if parameters["about"] is not None:
+        options.put("about", _tables.about_file(parameters["about"], folder / "about"))
     if parameters["declared_users"] is not None:
         options.put("declared_users",
                     whole("declared_users", parameters["declared_users"], 1, 2**63))
@@ -275,7 +277,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
         output = folder / "release"
         options.put("before_spending", run.before_spending(_tell_before_spending))
         names = {str(folder / name): name
-                 for name in ("catalogue", "item_features", "user_privacy")}
+                 for name in ("catalogue", "item_features", "user_privacy", "about")}
         run.call(lib.dpmf_train_private, store.pointer, os.fsencode(output), options.pointer,
                  run.pointer, report, names={**names, str(output): "the release"})
         file = ModelFile.open(output)

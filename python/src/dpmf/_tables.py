@@ -177,3 +177,29 @@ def write_features(features: Any, table: Any) -> None:
     table.writerow(["item", *map(_cell, names)])
     for item, *row in rows:
         table.writerow([_id_text("an item of item_features", item), *map(_cell, row)])
+
+
+# ---- declarations ------------------------------------------------------------------------------
+
+
+def _declared_lines(about: Any) -> str:
+    if not isinstance(about, Mapping):
+        raise usage("about is a dict of names and texts, or a file",
+                    'for example: {"controller": "Example Library", "contact": "privacy@library.example"}')
+    lines = []
+    for name, text in about.items():
+        if not isinstance(name, str) or ":" in name or "\n" in name or not isinstance(text, (str, int, float)):
+            raise usage("about has names and texts, and one of them is neither")
+        # Further lines begin with a blank: none of them can be taken for a field.
+        lines.append(f"{name}: " + "\n ".join(str(text).split("\n")))
+    return "\n".join(lines) + "\n"
+
+
+def about_file(about: Any, path: Path) -> bytes:
+    """The name of a file of declarations that was given, or of one that is made of a dict."""
+    if is_path(about):
+        return path_bytes(about)
+    text = _declared_lines(about)
+    with told("write", str(path), lib.DPMF_ERR_IO_WRITE):
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    return os.fsencode(path)

@@ -60,6 +60,9 @@ class Model:
         ``{user: epsilon}`` of users who want a smaller one; 0 leaves a user out. A frame has columns of both, a
         series has the users as its index. Whom no rating matches is counted in a warning, before
         anything is spent, and decides nothing.
+    about : dict or path, optional
+        What you declare about a release: ``{"controller": "Example Library", "contact": ...}``, with the names of
+        docs/formats/about.md. It is published, and marked as not verified.
     population, ledger, ledger_budget : optional
         Whose budget is spent; the file in which that is recorded, which `init_ledger` made, by default the
         one of whoever runs this; how much the population may spend in all, as a mu or as an epsilon at
@@ -119,6 +122,7 @@ class Model:
         mechanism: str = "auto",
         item_features: Any = None,
         user_privacy: Any = None,
+        about: Any = None,
         population: Optional[str] = None,
         ledger: Optional[PathLike] = None,
         random_state: Optional[int] = None,
@@ -148,6 +152,7 @@ class Model:
         self.mechanism = mechanism
         self.item_features = item_features
         self.user_privacy = user_privacy
+        self.about = about
         self.population = population
         self.ledger = ledger
         self.random_state = random_state
@@ -527,7 +532,7 @@ class Model:
                                  "this file is NOT PRIVATE, and pickles are passed around: refused",
                                  "save(path) writes it to a file")
         # What a fit was told may name people and places. What is public of it is in the release.
-        for name in ("catalogue", "item_features", "user_privacy", "population", "ledger"):
+        for name in ("catalogue", "item_features", "user_privacy", "about", "population", "ledger"):
             state[name] = None
         state["_release"] = fitted.file.bytes()
         state["_items_are_texts"] = fitted.items.as_texts

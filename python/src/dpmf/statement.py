@@ -12,21 +12,25 @@ class PrivacyStatement(dict[str, Any]):
     """The privacy statement of a release, whose digest fits and whose arithmetic holds.
 
     A dict with the fields of docs/formats/release.md, such as ``epsilon``, ``delta``, ``mechanism``
-    and ``releases``; `text` is the same for people.
+    and ``releases``; `text` is the same for people, `registry` an entry for the public registry of
+    deployments, in YAML.
     """
 
     text: str
+    registry: str
 
-    def __init__(self, fields: dict[str, Any], text: str) -> None:
+    def __init__(self, fields: dict[str, Any], text: str, registry: str = "") -> None:
         super().__init__(fields)
         self.text = text
+        self.registry = registry
 
     @classmethod
     def take(cls, statement: Any) -> PrivacyStatement:
         """Out of a struct dpmf_statement, which is freed."""
         try:
             return cls(json.loads(ffi.string(statement.json).decode("utf-8")),
-                       ffi.string(statement.text).decode("utf-8"))
+                       ffi.string(statement.text).decode("utf-8"),
+                       ffi.string(statement.registry).decode("utf-8"))
         finally:
             lib.dpmf_statement_free(statement)
 
@@ -50,8 +54,13 @@ class PrivacyStatement(dict[str, Any]):
         """False, too, where the promise rests on something that dpmf cannot check."""
         return self.kind == "proven"
 
+    @property
+    def declared(self) -> dict[str, str]:
+        """What the curator declared, in their own words: dpmf has verified none of it."""
+        return {name: text for name, text in self.get("about", {}).items() if name != "note"}
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return PrivacyStatement, (dict(self), self.text)
+        return PrivacyStatement, (dict(self), self.text, self.registry)
 
     def __repr__(self) -> str:
         if not self.is_private:

@@ -4,7 +4,7 @@ dpmf train -q -j 2 r.dpr --epsilon 3 --mechanism posterior --rating-range 1:5 --
 ls
 stat -c %a chains.svg
 dpmf privacy verify --accept conditional x.safetensors
-dpmf privacy show x.safetensors | grep -v '^Privacy statement\|^made by'
+dpmf privacy show x.safetensors | grep -v '^Privacy statement\|^made by\|^      \(commit\|compiler\|sources\) '
 dpmf privacy show x.safetensors --json | grep -o '"kind":"[a-z]*"\|"delta":[^,]*\|"mu":[^,]*\|"releases":\[\]\|"one_rating":{[^}]*}'
 dpmf describe x.safetensors | grep privacy
 dpmf ledger show --ledger l | grep -o 'default.*\|committed.*'

@@ -1,1 +1,1 @@
-cp "$CLI_TESTS/fixtures/insecure.safetensors" . && dpmf privacy show insecure.safetensors | head -n 24
+cp "$CLI_TESTS/fixtures/insecure.safetensors" . && dpmf privacy show insecure.safetensors | head -n 27
