@@ -1,13 +1,15 @@
 /*
  * Property: no text makes the reader of statements crash; what it accepts is, byte by byte, what the writer
  * makes of it, so nothing can be hidden in it; and what then passes the checks claims no less than its
- * releases cost, or, where it is conditional, than its bound on a user's loss gives, and can be shown to people.
+ * releases cost, or, where it is conditional, than its bound on a user's loss gives, is called proven only when it has no hole that it
+ * records itself, and can be shown to people.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "privacy/accountant.h"
+#include "privacy/claim.h"
 #include "privacy/statement_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,6 +24,16 @@ static void check_claim(const struct statement *statement) {
     }
     double delta = accountant_delta(sqrt(mu2), statement->epsilon);
     if (!(delta <= statement->delta * (1 + 1e-6))) abort();
+}
+
+/* What is called proven has no hole that the statement itself records. */
+static void check_kind(const struct statement *statement) {
+    if (claim_of(statement) != DPMF_CLAIM_PROVEN) return;
+    if (statement->is_insecure || statement->is_research || statement->catalogue_from_ratings ||
+        statement_is_conditional(statement) || !(statement->delta <= 1e-4) ||
+        !(statement->delta * (double)statement->declared_users < 1) ||
+        !(statement_mu(statement) <= 3.45 * (1 + 1e-9)))
+        abort();
 }
 
 static void check_conditional(const struct statement *statement,
@@ -47,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (statement_figures_check(&statement, &figures, NULL) == 0 &&
         statement_is_conditional(&statement))
         check_conditional(&statement, &figures);
+    check_kind(&statement);
     statement_shape_check(&statement, statement.items, 2, NULL);
     char *page = statement_to_text(&statement);
     if (!page) abort();
