@@ -4,10 +4,26 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 
+#include <errno.h>
 #include <time.h>
 
 double clock_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+bool clock_cond_init(pthread_cond_t *cond) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) return false;
+    bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                pthread_cond_init(cond, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
+
+bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until) {
+    struct timespec time = {.tv_sec = (time_t)until};
+    time.tv_nsec = (long)((until - (double)time.tv_sec) * 1e9);
+    return pthread_cond_timedwait(cond, mutex, &time) != ETIMEDOUT;
 }

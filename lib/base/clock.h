@@ -4,7 +4,16 @@
 #ifndef DPMF_BASE_CLOCK_H
 #define DPMF_BASE_CLOCK_H
 
+#include <pthread.h>
+#include <stdbool.h>
+
 /* Seconds since some moment in the past. They never go back. */
 double clock_now(void);
+
+/* A condition that is waited for by this clock. @return whether there was memory */
+bool clock_cond_init(pthread_cond_t *cond);
+
+/* Waits for it until clock_now() is `until`. @return false when that time has come; true may be for no reason */
+bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until);
 
 #endif

@@ -12,18 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum { ASK_MILLISECONDS = 200, CANCEL_SECONDS = 2 };
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
+static int64_t milliseconds_now(void) { return (int64_t)(clock_now() * 1000); }
 
 /* ---- what goes wrong -------------------------------------------------------------------------- */
 
@@ -141,7 +137,7 @@ int postgres_session_fail(struct postgres_session *session, const PGresult *resu
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
 static int check_go_on(struct postgres_session *session, struct dpmf_error *error) {
-    int64_t time = now();
+    int64_t time = milliseconds_now();
     if (!session->wait.go_on || time - session->asked < ASK_MILLISECONDS) return 0;
     session->asked = time;
     if (session->wait.go_on(session->wait.self)) return 0;
@@ -265,13 +261,13 @@ static int64_t connect_timeout(const struct postgres_session *session) {
 static int connect_to_server(struct postgres_session *session, struct dpmf_error *error) {
     const struct postgres_library *pq = &session->pq;
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
-    int64_t limit = connect_timeout(session), begun = now();
+    int64_t limit = connect_timeout(session), begun = milliseconds_now();
     while (status != PGRES_POLLING_OK) {
         if (status == PGRES_POLLING_FAILED) return fail_of_connection(session, "connect", error);
         short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
         int code = wait_for_socket(session, events, error);
         if (code < 0) return code;
-        if (limit > 0 && now() - begun > limit)
+        if (limit > 0 && milliseconds_now() - begun > limit)
             return describe(session, "connect", "the server does not answer in time", NULL,
                             DPMF_ERR_IO_CONNECTION, "check the host and the port", error);
         if (code == 1) status = pq->connectPoll(session->connection);
@@ -362,18 +358,19 @@ static void cancel_query(const struct postgres_session *session) {
     self->pq = session->pq;
     self->cancel = cancel;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->changed, NULL);
+    if (!clock_cond_init(&self->changed)) {
+        pthread_mutex_destroy(&self->lock);
+        session->pq.freeCancel(cancel);
+        free(self);
+        return;
+    }
     if (!start_alone(ask_to_cancel, self)) {
         cancelling_free(self);
         return;
     }
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += CANCEL_SECONDS;
+    const double end = clock_now() + CANCEL_SECONDS;
     pthread_mutex_lock(&self->lock);
-    int waited = 0;
-    while (!self->done && waited == 0)
-        waited = pthread_cond_timedwait(&self->changed, &self->lock, &end);
+    while (!self->done && clock_wait(&self->changed, &self->lock, end)) continue;
     bool is_last = self->done;
     self->left = true;
     pthread_mutex_unlock(&self->lock);

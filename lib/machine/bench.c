@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
@@ -45,12 +45,6 @@ struct bench {
     atomic_flag asking; /* one thread at a time asks whether to stop */
     _Atomic bool stopped;
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 struct dpmf_bench_options dpmf_bench_options_default(void) {
     return (struct dpmf_bench_options){.factors = RATES_FACTORS, .seconds = 1};
@@ -126,9 +120,9 @@ static int tile_ratings(struct bench *bench, struct dpmf_error *error) {
     };
     code = memory_plan_divide(&bench->plan, &options, error);
     if (code < 0) return code;
-    double begun = now();
+    double begun = clock_now();
     code = tiling_build(bench->store, &options, bench->run, &bench->tiling, error);
-    bench->result->tiling_seconds = now() - begun;
+    bench->result->tiling_seconds = clock_now() - begun;
     return code == DPMF_ERR_USAGE_MEMORY ? memory_plan_refuse(&bench->plan, missing, error) : code;
 }
 
@@ -202,16 +196,16 @@ static int run_sgd(struct bench *bench, double *seconds, struct dpmf_error *erro
     const struct sgd_rates rates = {
         .rate = 1e-3f, .reg = (float)RATES_REGULARIZATION, .bias_rate = 1e-3f, .bias_reg = 0.01f};
     const struct sgd_watch watch = {.self = bench, .should_stop = should_stop};
-    double begun = now();
+    double begun = clock_now();
     size_t done;
     int code = sgd_epoch_run(bench->epoch, bench->n_epochs, 0, &rates, &watch, &done, error);
-    *seconds = now() - begun;
+    *seconds = clock_now() - begun;
     return code;
 }
 
 /* All that a round of a sampler takes. */
 static int run_sampler(struct bench *bench, double *seconds, struct dpmf_error *error) {
-    double begun = now(), squares = 0;
+    double begun = clock_now(), squares = 0;
     size_t done;
     const struct sgd_rates rates = langevin_begin_round(bench->langevin, bench->n_epochs + 1);
     const struct sgd_watch watch = {
@@ -224,7 +218,7 @@ static int run_sampler(struct bench *bench, double *seconds, struct dpmf_error *
     for (size_t s = 0; s < tiling_n_superblocks(bench->tiling); s++)
         squares += sgd_epoch_squared_error(bench->epoch, s);
     langevin_draw_precisions(bench->langevin, langevin_squared_error(bench->langevin, squares));
-    *seconds = now() - begun;
+    *seconds = clock_now() - begun;
     return 0;
 }
 

@@ -19,9 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
@@ -195,12 +195,6 @@ static const char *name_of(const char *input) {
     return strcmp(input, "-") == 0 ? "<stdin>" : input;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* `given`, taken in any case, in place of inputs; errors will call a nameless store `name`. */
 static int import_any(const char *const *inputs, size_t n_inputs, struct source *given,
                       const char *name, const char *output,
@@ -237,7 +231,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         return error_no_memory(error);
     }
     import.last_report = (struct dpmf_progress){.phase = "reading", .unit = "bytes"};
-    double started = now();
+    double started = clock_now();
     int code = run_import(&import, output, error);
     if (code == 0) {
         import.report->ratings = import.n_written;
@@ -250,7 +244,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.writer = NULL;
         code = output ? store_writer_commit(writer, &import.report->bytes_written, error)
                       : store_writer_commit_open(writer, name, store, error);
-        import.report->seconds = now() - started;
+        import.report->seconds = clock_now() - started;
     }
     source_close(import.given);
     store_writer_abandon(import.writer);

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -376,12 +376,6 @@ static void synth_free(struct synth *synth) {
     synth_shape_free(&synth->shape);
 }
 
-static double seconds_now(void) {
-    struct timespec now = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void fill_report(struct dpmf_import_report *report, const struct dpmf_synth_options *options,
                         uint64_t file_bytes, double seconds) {
     if (!report) return;
@@ -400,7 +394,7 @@ int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
     struct dpmf_error unwanted;
     if (!error) error = &unwanted;
     static const struct pipeline_stages stages = {produce_block, make_block, append_block};
-    double began = seconds_now();
+    double began = clock_now();
     struct store_layout layout = store_layout_declared();
     layout.formats = store_layout_format("synth");
     struct synth synth = {.options = options, .run = run ? *run : dpmf_run_default()};
@@ -415,7 +409,7 @@ int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
                         threads_wanted(&synth.run), error);
     if (code == 0) code = finish_store(&synth, error);
     if (code == 0) code = put_in_place(&synth, &file_bytes, error);
-    if (code == 0) fill_report(report, options, file_bytes, seconds_now() - began);
+    if (code == 0) fill_report(report, options, file_bytes, clock_now() - began);
 out:
     synth_free(&synth);
     return code;

@@ -8,19 +8,20 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum {
     SLOTS = 2, /* parts that a rank has at a time */
     TAG = 64,  /* of the first array of the first slot */
-    /* Nanoseconds from look to look at messages, while others work: a look takes a core from them, and a part
-     * that comes by has the whole work on another one to arrive in. */
-    LOOK_AGAIN = 2000000,
     MESSAGES = RING_ARRAYS_MAX + 1,
 };
+
+/* Seconds from look to look at messages, while others work: a look takes a core from them, and a part
+ * that comes by has the whole work on another one to arrive in. */
+#define LOOK_AGAIN 0.002
 
 /* What goes with a part besides its rows. */
 struct note {
@@ -59,12 +60,6 @@ struct ring {
     struct dpmf_error error;
 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 int ring_init(struct ring **out, const struct dpmf_cluster *cluster, const struct tiling *tiling,
               uint32_t first_round, const struct ring_array *arrays, size_t n_arrays,
               struct dpmf_error *error) {
@@ -80,7 +75,7 @@ int ring_init(struct ring **out, const struct dpmf_cluster *cluster, const struc
         free(ring);
         return error_no_memory(error);
     }
-    if (pthread_cond_init(&ring->changed, NULL) != 0) {
+    if (!clock_cond_init(&ring->changed)) {
         pthread_mutex_destroy(&ring->mutex);
         free(ring);
         return error_no_memory(error);
@@ -224,17 +219,6 @@ static void *work_main(void *argument) {
     return NULL;
 }
 
-static struct timespec soon(void) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_AGAIN;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    return until;
-}
-
 /* Until the work is done, messages are looked after; a failure of theirs does not keep this from
  * waiting for it. */
 static int carry_messages(struct ring *ring, struct dpmf_error *error) {
@@ -245,8 +229,7 @@ static int carry_messages(struct ring *ring, struct dpmf_error *error) {
             pthread_cond_wait(&ring->changed, &ring->mutex);
             continue;
         }
-        const struct timespec until = soon();
-        pthread_cond_timedwait(&ring->changed, &ring->mutex, &until);
+        clock_wait(&ring->changed, &ring->mutex, clock_now() + LOOK_AGAIN);
         pthread_mutex_unlock(&ring->mutex);
         code = look_after(ring, error);
         pthread_mutex_lock(&ring->mutex);
@@ -284,9 +267,9 @@ static int visit_slot(struct ring *ring, uint32_t step, size_t turn, struct dpmf
     const int tag = TAG + (int)slot * MESSAGES;
     const struct tiling_part part = part_of(ring, pair_at(ring, step), slot);
     struct transfer *coming = &ring->coming[slot], *going = &ring->going[slot];
-    double begun = now();
+    double begun = clock_now();
     int code = end_transfer(ring, coming, error);
-    ring->waited += now() - begun;
+    ring->waited += clock_now() - begun;
     if (code < 0) return code;
     if (step > 0 && coming->note.stop) ring->stopping = true;
     if (step + 1 < steps) {

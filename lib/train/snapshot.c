@@ -12,14 +12,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum piece_state { PIECE_UNSAVED, PIECE_SAVING, PIECE_SAVED };
 
-enum { LOOK_AGAIN = 2 * 1000 * 1000 }; /* nanoseconds, for superblocks that are still at work */
+#define LOOK_AGAIN 0.002 /* seconds, for superblocks that are still at work */
 
 struct snapshot {
     struct snapshot_source source;
@@ -44,12 +44,6 @@ struct snapshot {
     _Atomic int code;
     struct dpmf_error error;
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Called with the lock held. The first failure is the one that is told. */
 static void fail(struct snapshot *snapshot, int code, const struct dpmf_error *error) {
@@ -186,17 +180,6 @@ static bool save_what_is_settled(struct snapshot *snapshot) {
     return found;
 }
 
-static void look_again_soon(struct snapshot *snapshot) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_AGAIN;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&snapshot->changed, &snapshot->mutex, &until);
-}
-
 /* The error up to the cut, added up in the order of superblocks. */
 static bool sum_errors(struct snapshot *snapshot) {
     struct checkpoint_state *state = &snapshot->state;
@@ -249,7 +232,7 @@ static void collect(struct snapshot *snapshot) {
     if (code < 0) fail(snapshot, code, &error);
     while (snapshot->n_left > 0 && !snapshot->dropped)
         if (!save_what_is_settled(snapshot) && snapshot->n_left > 0 && !snapshot->dropped)
-            look_again_soon(snapshot);
+            clock_wait(&snapshot->changed, &snapshot->mutex, clock_now() + LOOK_AGAIN);
     while (snapshot->n_saving > 0) pthread_cond_wait(&snapshot->changed, &snapshot->mutex);
     end_collection(snapshot);
 }
@@ -277,7 +260,7 @@ static uint64_t position_of(const struct snapshot *snapshot, uint32_t epoch, siz
 
 static bool make_locks(struct snapshot *snapshot) {
     if (pthread_mutex_init(&snapshot->mutex, NULL) != 0) return false;
-    if (pthread_cond_init(&snapshot->changed, NULL) == 0) return true;
+    if (clock_cond_init(&snapshot->changed)) return true;
     pthread_mutex_destroy(&snapshot->mutex);
     return false;
 }
@@ -300,7 +283,7 @@ int snapshot_init(struct snapshot **out, const struct snapshot_source *source,
     snapshot->superblocks = memory_alloc_zero(snapshot->n_superblocks, 1);
     snapshot->groups = memory_alloc_zero(snapshot->n_groups, 1);
     snapshot->squared_error = memory_alloc_zero(snapshot->n_superblocks, sizeof(double));
-    snapshot->begun = now();
+    snapshot->begun = clock_now();
     snapshot->begun_at = position_of(snapshot, source->first_epoch, source->first_superblock);
     if (!snapshot->superblocks || !snapshot->groups || !snapshot->squared_error ||
         !make_locks(snapshot)) {
@@ -342,7 +325,7 @@ bool snapshot_is_due(struct snapshot *snapshot, uint32_t epoch, size_t superbloc
     if (at <= snapshot->begun_at) return false;
     return (source->every_superblocks > 0 &&
             at - snapshot->begun_at >= source->every_superblocks) ||
-           (source->every_seconds > 0 && now() - snapshot->begun >= source->every_seconds);
+           (source->every_seconds > 0 && clock_now() - snapshot->begun >= source->every_seconds);
 }
 
 int snapshot_begin(struct snapshot *snapshot, const struct checkpoint_state *state, size_t first,
@@ -365,7 +348,7 @@ int snapshot_begin(struct snapshot *snapshot, const struct checkpoint_state *sta
     memset(snapshot->superblocks, PIECE_UNSAVED, snapshot->n_superblocks);
     memset(snapshot->groups, PIECE_UNSAVED, snapshot->n_groups);
     snapshot->n_left = snapshot->n_superblocks + snapshot->n_groups;
-    snapshot->begun = now();
+    snapshot->begun = clock_now();
     snapshot->begun_at = position_of(snapshot, state->epoch, snapshot->cut);
     atomic_store_explicit(&snapshot->collecting, true, memory_order_release);
     pthread_cond_broadcast(&snapshot->changed);

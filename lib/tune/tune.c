@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/store.h"
@@ -56,12 +56,6 @@ struct tune {
     bool is_late;
     bool no_memory;
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
@@ -239,7 +233,7 @@ static double outlook(const struct tune *tune) {
 /* ---- a trial ---------------------------------------------------------------------------------- */
 
 static bool is_out_of_time(const struct tune *tune) {
-    return tune->options->seconds > 0 && now() - tune->started >= tune->options->seconds;
+    return tune->options->seconds > 0 && clock_now() - tune->started >= tune->options->seconds;
 }
 
 /* The first trial that ends is kept whatever the time; the others are given up in their midst. */
@@ -256,7 +250,8 @@ static int on_progress(void *self, const struct dpmf_progress *progress) {
         return tune->is_stopped = tune->run->progress(tune->run->self, progress) != 0;
     if (tune->curve.epochs > 0) within = curve_share(&tune->curve);
     double share = ((double)tune->trial.trial - 1 + within) / (double)trials;
-    if (tune->options->seconds > 0) by_time = (now() - tune->started) / tune->options->seconds;
+    if (tune->options->seconds > 0)
+        by_time = (clock_now() - tune->started) / tune->options->seconds;
     const uint64_t total = (uint64_t)trials * PROGRESS_UNITS;
     const struct dpmf_progress shown = {
         .phase = "tuning",
@@ -308,7 +303,7 @@ static struct dpmf_train_options trial_options(const struct tune *tune) {
 
 /* @return 1 when it came to an end of its own, 0 when time ran out first, or a negative code */
 static int run_trial(struct tune *tune, const double *settings, struct dpmf_error *error) {
-    double begun = now();
+    double begun = clock_now();
     tune->trial = (struct dpmf_trial){
         .trial = tune->report->trials + 1,
         .factors = (uint32_t)settings[FACTORS],
@@ -332,7 +327,7 @@ static int run_trial(struct tune *tune, const double *settings, struct dpmf_erro
     if (curve->n > 0) tune->trial.valid_rmse = curve->error[curve->n - 1];
     if (code < 0 || !isfinite(tune->trial.valid_rmse)) tune->trial.end = DPMF_TRIAL_DIVERGED;
     tune->trial.epochs_run = curve->n;
-    tune->trial.seconds = now() - begun;
+    tune->trial.seconds = clock_now() - begun;
     return 1;
 }
 
@@ -412,7 +407,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
         .options = options ? options : &default_options,
         .run = run ? run : &default_run,
         .report = report ? report : &unwanted,
-        .started = now(),
+        .started = clock_now(),
     };
     tune.trial_run = *tune.run;
     tune.trial_run.progress = on_progress;
@@ -429,6 +424,6 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
         code = run_trials(&tune, on_trial, error);
     }
     end(&tune);
-    tune.report->seconds = now() - tune.started;
+    tune.report->seconds = clock_now() - tune.started;
     return code;
 }
