@@ -80,7 +80,7 @@ def make_release(work, dataset, mechanism, epsilon, options):
     path = work.temporary("release.safetensors")
     ledger = work.temporary("ledger")
     delete(path, ledger, ledger + ".lock")
-    work.dpmf("ledger", "init", "-q", ledger)
+    work.run([work.dpmf, "ledger", "init", "-q", ledger])
     said = work.dpmf_json("train", dataset.train, "--epsilon", epsilon, "--mechanism", mechanism, "--rating-range",
                           dataset.range, "--catalogue", dataset.catalogue, "--ledger", ledger, "-j", work.threads,
                           "--accept-epsilon", *options, "-o", path)

@@ -245,6 +245,17 @@ static void add_tally(struct audit_tally *sum, const struct audit_tally *part) {
     sum->loudness += part->loudness;
 }
 
+static uint64_t memory_of(const struct dpmf_run *run) {
+    return run->memory ? run->memory : host_default_budget();
+}
+
+/* A thread for each core, as far as the memory gives every run what an import needs at least. */
+static int threads_within(const struct dpmf_run *run) {
+    const uint64_t least = UINT64_C(64) << 20, most = memory_of(run) / least;
+    const int wanted = threads_wanted(run);
+    return most < 1 ? 1 : most < (uint64_t)wanted ? (int)most : wanted;
+}
+
 /* Room for the most runs there can be, and a thread's own things. */
 static int make_runners(struct auditing *self, struct dpmf_error *error) {
     const size_t most = (size_t)(2 * self->options->runs), threads = (size_t)self->threads;
@@ -258,10 +269,9 @@ static int make_runners(struct auditing *self, struct dpmf_error *error) {
     if (!self->runners || !self->output || !self->guesses || !self->informed || !self->was_in ||
         !self->is_done || !self->tally)
         return error_no_memory(error);
-    const uint64_t memory = self->run->memory ? self->run->memory : host_default_budget();
     self->alone = self->quiet;
     self->alone.threads = 1;
-    self->alone.memory = memory / (uint64_t)self->threads;
+    self->alone.memory = memory_of(self->run) / (uint64_t)self->threads;
     for (int i = 0; i < self->threads; i++) {
         struct audit_runner *runner = &self->runners[i];
         snprintf(self->output[i], sizeof self->output[i], "%s/run-%d", self->folder, i);
@@ -450,7 +460,7 @@ int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *option
     self->options = options;
     self->run = run ? run : &default_run;
     self->report = report ? report : &unwanted;
-    self->threads = threads_wanted(self->run);
+    self->threads = threads_within(self->run);
     self->quiet = *self->run;
     self->quiet.progress = watch_time;
     self->quiet.warn = NULL;
