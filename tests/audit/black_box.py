@@ -125,6 +125,7 @@ def epsilon_of(outs, ins, threshold):
 with tempfile.TemporaryDirectory() as folder:
     with open(os.path.join(folder, "items.csv"), "w") as file:
         file.write("item\n" + "".join(f"i{j}\n" for j in range(options.items)))
+    subprocess.run([options.dpmf, "ledger", "init", os.path.join(folder, "ledger")], check=True, capture_output=True)
     outs, ins = make_scores(folder, False, options.runs), make_scores(folder, True, options.runs)
 
 half = options.runs // 2
