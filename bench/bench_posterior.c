@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mechanisms/posterior_sampler.h"
 #include "model/release.h"
-#include "privacy/posterior_sampler.h"
-#include "privacy/statement.h"
 #include "random/random.h"
+#include "statement/statement.h"
 
 enum { TIMES = 40 }; /* that it is looked at */
 

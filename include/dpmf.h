@@ -1019,7 +1019,7 @@ struct dpmf_plan {
     uint32_t factors, rounds;       /* as the mechanism will likely choose them; 0: biases alone */
     uint64_t published_numbers;     /* over all releases */
 
-    /* Test errors in units of the ratings: a forecast from assumed variances, see lib/privacy/plan.c. */
+    /* Test errors in units of the ratings: a forecast from assumed variances, see lib/mechanisms/plan.c. */
     double rmse_biases, rmse_residual;
 };
 

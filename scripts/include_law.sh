@@ -21,8 +21,11 @@ lib/kernels    base
 lib/schedule   base store kernels
 lib/ratings    base random store model database
 lib/cluster    base store
-lib/privacy    base random store model cluster chains
-lib/audit      base random store model cluster privacy
+lib/statement  base model
+lib/ledger     base random statement
+lib/privacy    base random store model cluster statement ledger
+lib/mechanisms base random chains statement privacy
+lib/audit      base random store model cluster statement privacy
 lib/train      base random store schedule kernels model cluster
 lib/sample     base random store schedule kernels model cluster chains train
 lib/recommend  base model kernels

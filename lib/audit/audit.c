@@ -24,9 +24,9 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
-#include "privacy/accountant.h"
 #include "privacy/private_options.h"
 #include "random/random.h"
+#include "statement/accountant.h"
 #include "store/store.h"
 
 enum { RUNS_DEFAULT = 100, RUNS_MAX = 1000000, USERS_DEFAULT = 1000 };

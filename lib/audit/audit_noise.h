@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "privacy/statement.h"
+#include "statement/statement.h"
 
 enum { AUDIT_NOISE_EDGES = 33 }; /* from -4 to 4 deviations, a quarter apart */
 

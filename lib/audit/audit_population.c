@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "privacy/accountant.h"
+#include "statement/accountant.h"
 #include "store/store.h"
 
 /* Items of a canary that shares the catalogue with others: enough to fill its norm bound. */

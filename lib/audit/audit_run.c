@@ -26,8 +26,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/release.h"
-#include "privacy/claim.h"
 #include "random/random.h"
+#include "statement/claim.h"
 #include "store/store.h"
 
 __extension__ typedef unsigned __int128 wide;

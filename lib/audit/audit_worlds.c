@@ -29,7 +29,7 @@
 
 #include "base/error.h"
 #include "cluster/cluster.h"
-#include "privacy/claim.h"
+#include "statement/claim.h"
 #include "store/store.h"
 
 __extension__ typedef unsigned __int128 wide;

@@ -7,8 +7,8 @@
 #define DPMF_PRIVACY_MECHANISM_H
 
 #include "privacy/noisy_sum.h"
-#include "privacy/posterior_rule.h"
 #include "privacy/public_model.h"
+#include "statement/posterior_rule.h"
 
 struct mechanism_input {
     struct noisy_sum_context *sums;

@@ -14,8 +14,8 @@
 #include "privacy/private_ratings.h"
 #include "privacy/public_model.h"
 #include "privacy/quantise.h"
-#include "privacy/statement.h"
 #include "random/secure_random.h"
+#include "statement/statement.h"
 
 /* What one user puts in: n_blocks blocks of `width` numbers each, block i at the coordinates block[i] * width and after,
  * and `tail` numbers at the coordinates n_rows * width and after. Blocks are strictly increasing. The mechanism

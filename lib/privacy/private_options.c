@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "privacy/accountant.h"
+#include "statement/accountant.h"
 
 /* Vectors are kept in single precision, and squares of ratings are computed. */
 static const double largest_rating = 1e18, narrowest_range = 1e-18;

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/output_file.h"
-#include "privacy/accountant.h"
+#include "statement/accountant.h"
 #include "store/store.h"
 
 static const uint32_t no_row = UINT32_MAX;

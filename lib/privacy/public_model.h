@@ -7,7 +7,7 @@
 
 #include "base/exact_arithmetic.h"
 #include "privacy/catalogue.h"
-#include "privacy/residual_rule.h"
+#include "statement/residual_rule.h"
 
 /* On the standard scale, ratings -2 .. 2:  y = b0 + c_j + a + u.v_j + noise of variance s2, a ~ N(0, var_a), u ~ N(0, I).
  * Row j of `rows` is v_j, then a 1 (the column of a), then zeros up to the stride. */

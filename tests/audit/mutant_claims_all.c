@@ -1,7 +1,7 @@
 /*
  * Mutant: whatever the statement says of itself, it is called proven.
  */
-#include "privacy/claim.h"
+#include "statement/claim.h"
 
 enum dpmf_claim __wrap_claim_of(const struct statement *statement);
 

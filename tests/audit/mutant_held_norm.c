@@ -2,7 +2,7 @@
  * No mutant that may be accused: contributions to the rounds are four times too long, but the integers are
  * checked as they should be. The mechanism is wrong, and still private.
  */
-#include "privacy/residual_user.h"
+#include "mechanisms/residual_user.h"
 
 noisy_sum_contribute __real_residual_user_contribute, __wrap_residual_user_contribute;
 

@@ -1,7 +1,7 @@
 /*
  * Mutant: a file whose noise has a seed claims what any other does.
  */
-#include "privacy/statement.h"
+#include "statement/statement.h"
 
 char *__real_statement_to_json(const struct statement *statement);
 char *__wrap_statement_to_json(const struct statement *statement);

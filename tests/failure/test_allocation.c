@@ -28,9 +28,9 @@
 #include "base/threads.h"
 #include "database/sqlite_library.h"
 #include "dpmf.h"
+#include "ledger/ledger.h"
 #include "model/safetensors.h"
 #include "privacy/catalogue.h"
-#include "privacy/ledger.h"
 #include "store/store.h"
 
 /* ---- allocations that fail -------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/statement_provenance.h"
-#include "privacy/statement_words.h"
+#include "statement/statement_provenance.h"
+#include "statement/statement_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/ledger_book.h"
+#include "ledger/ledger_book.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "privacy/accountant.h"
-#include "privacy/claim.h"
-#include "privacy/statement_words.h"
+#include "statement/accountant.h"
+#include "statement/claim.h"
+#include "statement/statement_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "privacy/ledger.h"
+#include "ledger/ledger.h"
 
 static int report(int code, const struct dpmf_error *error) {
     if (code == 0) return 0;

@@ -82,10 +82,10 @@ law=$root/scripts/include_law.sh
 begin
 mkdir lib/privacy lib/random
 touch lib/random/{secure_random,exact_gaussian}.h
-echo '#include "random/secure_random.h"' >lib/privacy/gram.c
-catches "a mechanism that draws noise" 'lib/privacy/gram.c:1:.*secure_random'
-rm lib/privacy/gram.c
-echo '#include "random/exact_gaussian.h"' >lib/privacy/posterior_sampler.h
+echo '#include "random/secure_random.h"' >lib/mechanisms/gram.c
+catches "a mechanism that draws noise" 'lib/mechanisms/gram.c:1:.*secure_random'
+rm lib/mechanisms/gram.c
+echo '#include "random/exact_gaussian.h"' >lib/mechanisms/posterior_sampler.h
 catches "posterior drawing what only noisy_sum may" 'posterior_sampler.h:1:.*exact_gaussian'
 
 begin

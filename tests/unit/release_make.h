@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "model/release.h"
-#include "privacy/accountant.h"
-#include "privacy/statement.h"
+#include "statement/accountant.h"
+#include "statement/statement.h"
 
 static inline size_t release_make_stride(size_t k) { return (k + 15) / 16 * 16; }
 

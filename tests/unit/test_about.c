@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "privacy/statement_provenance.h"
 #include "release_make.h"
+#include "statement/statement_provenance.h"
 #include "temp_dir.h"
 
 static struct about parsed(const char *text) {

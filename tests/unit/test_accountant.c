@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "dpmf.h"
-#include "privacy/accountant.h"
 #include "random/random.h"
+#include "statement/accountant.h"
 
 static const struct {
     double mu, epsilon, delta;

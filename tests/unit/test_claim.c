@@ -12,9 +12,9 @@
 /* cmocka.h wants the headers above first */
 #include <cmocka.h>
 
-#include "privacy/claim.h"
-#include "privacy/statement_words.h"
 #include "release_make.h"
+#include "statement/claim.h"
+#include "statement/statement_words.h"
 
 enum { CONDITIONAL = 1, CATALOGUE = 2, DELTA = 4, EPSILON = 8, RESEARCH = 16, SEED = 32, ALL = 64 };
 

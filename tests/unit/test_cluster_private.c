@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "cluster/user_shares.h"
-#include "privacy/ledger.h"
+#include "ledger/ledger.h"
 #include "ratings/shard_set.h"
 #include "store_triples.h"
 #include "temp_dir.h"

@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-#include "privacy/accountant.h"
-#include "privacy/ledger.h"
-#include "privacy/ledger_book.h"
-#include "privacy/ledger_budget.h"
-#include "privacy/ledger_lock.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_book.h"
+#include "ledger/ledger_budget.h"
+#include "ledger/ledger_lock.h"
+#include "statement/accountant.h"
 #include "temp_dir.h"
 
 static struct temp_dir dir;

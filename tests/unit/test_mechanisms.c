@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "base/lanczos.h"
-#include "privacy/dpals.h"
-#include "privacy/gram.h"
-#include "privacy/langevin.h"
+#include "mechanisms/dpals.h"
+#include "mechanisms/gram.h"
+#include "mechanisms/langevin.h"
 #include "privacy/mechanism.h"
 #include "random/random.h"
 #include "store_triples.h"

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "privacy/bias_release.h"
+#include "mechanisms/bias_release.h"
+#include "mechanisms/residual_user.h"
 #include "privacy/noisy_sum.h"
-#include "privacy/residual_user.h"
 #include "random/random.h"
 #include "store_triples.h"
 #include "temp_dir.h"

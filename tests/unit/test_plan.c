@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "dpmf.h"
-#include "privacy/accountant.h"
-#include "privacy/choose_factors.h"
+#include "mechanisms/choose_factors.h"
+#include "statement/accountant.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "privacy/accountant.h"
-#include "privacy/ledger.h"
-#include "privacy/posterior_sampler.h"
+#include "ledger/ledger.h"
+#include "mechanisms/posterior_sampler.h"
 #include "random/random.h"
+#include "statement/accountant.h"
 #include "temp_dir.h"
 
 enum { USERS = 40, ITEMS = 120, TAU = 15 };

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "privacy/accountant.h"
-#include "privacy/ledger.h"
+#include "ledger/ledger.h"
 #include "privacy/private_ratings.h"
+#include "statement/accountant.h"
 #include "store/store.h"
 #include "temp_dir.h"
 

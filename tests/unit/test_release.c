@@ -15,8 +15,8 @@
 #include "base/bytes.h"
 #include "checkpoint_make.h"
 #include "model/release_parts.h"
-#include "privacy/statement_words.h"
 #include "release_make.h"
+#include "statement/statement_words.h"
 #include "temp_dir.h"
 
 static int set_up(void **state) {

@@ -1,0 +1,598 @@
+/*
+ * The ledger: reserving, committing and returning releases, recording other runs, and setting budgets. Every change is made under
+ * the lock (ledger_lock.c) to the whole book in memory (ledger_book.c), which then replaces the file in one
+ * rename. So a process killed at any moment leaves the ledger before the change or after it, and a full disk
+ * leaves it before. Fed by whatever makes releases, and by the public functions at the end of this file,
+ * which `dpmf ledger` calls.
+ */
+#define _GNU_SOURCE
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/output_file.h"
+#include "ledger/ledger_book.h"
+#include "ledger/ledger_budget.h"
+#include "ledger/ledger_lock.h"
+#include "random/random.h"
+
+/* ---- where it is ------------------------------------------------------------------------------ */
+
+/* The directory that the user's own is in, or NULL; `rest` is what comes behind it. A relative one is passed over, as the
+ * standard says. The environment of a program with rights of its own is not believed. */
+static const char *own_place(const char **rest) {
+    const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+    const bool has_state = state && state[0] == '/';
+    *rest = has_state ? "/dpmf/ledger" : "/.local/state/dpmf/ledger";
+    if (has_state) return state;
+    return home && home[0] == '/' ? home : NULL;
+}
+
+int ledger_find(const char *given, char **path, struct dpmf_error *error) {
+    const char *rest = "", *base = given ? given : own_place(&rest);
+    *path = NULL;
+    if (!base) {
+        error_set(error, DPMF_ERR_IO_MISSING, "there is no home directory to find a ledger in");
+        error_hint(error, "name the ledger");
+        return DPMF_ERR_IO_MISSING;
+    }
+    size_t size = strlen(base) + strlen(rest) + 1;
+    *path = memory_alloc(size, 1);
+    if (!*path) return error_no_memory(error);
+    snprintf(*path, size, "%s%s", base, rest);
+    return 0;
+}
+
+/* ---- reading the file ------------------------------------------------------------------------- */
+
+static int refuse_file(struct dpmf_error *error, const char *path, const char *what,
+                       const char *hint) {
+    error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s", what);
+    error_hint(error, "%s", hint);
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_PRIVACY_LEDGER;
+}
+
+static int check_file(int fd, const char *path, bool to_change, size_t *size,
+                      struct dpmf_error *error) {
+    struct stat status;
+    if (fstat(fd, &status) != 0) return error_system(error, errno, "read", path);
+    if (S_ISDIR(status.st_mode)) return error_system(error, EISDIR, "read", path);
+    if (!S_ISREG(status.st_mode))
+        return refuse_file(error, path, "this is not a ledger", "give the path of a ledger");
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return refuse_file(error, path, "the ledger can be written by others than its owner",
+                           "look whether it is as it should be, then chmod 600 it");
+    if (to_change && status.st_uid != geteuid())
+        return refuse_file(error, path, "the ledger belongs to another user",
+                           "run dpmf as that user: a ledger has one owner");
+    if (to_change && status.st_nlink > 1)
+        return refuse_file(error, path, "the ledger has a second name, a hard link",
+                           "remove the other name: a change would be seen under one of them alone");
+    if (status.st_size > LEDGER_TEXT_MAX)
+        return refuse_file(error, path, "this is too large to be a ledger",
+                           "give the path of a ledger");
+    *size = (size_t)status.st_size;
+    return 0;
+}
+
+static int read_text(int fd, const char *path, bool to_change, struct ledger_book *book,
+                     struct dpmf_error *error) {
+    size_t n = 0;
+    int code = check_file(fd, path, to_change, &n, error);
+    if (code < 0) return code;
+    char *text = memory_alloc(n + 1, 1);
+    if (!text) return error_no_memory(error);
+    code = file_read_at(fd, text, n, 0, path, error);
+    if (code == 0) code = ledger_book_parse(text, n, path, book, error);
+    free(text);
+    return code;
+}
+
+/* Whether the book is the one that was written last. */
+static int check_generation(const struct ledger_lock *lock, const struct ledger_book *book,
+                            struct dpmf_error *error) {
+    bool is_gone = book->generation == 0;
+    if (book->generation >= lock->generation) return 0;
+    error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s",
+              is_gone ? "the ledger is gone, though there was one"
+                      : "the ledger is an old copy: what was spent since is missing");
+    error_hint(error, "put the newest copy back; if %s, remove %.200s",
+               is_gone ? "nothing was ever released" : "there is none newer", lock->lock_path);
+    error_place(error, lock->path, 0, 0);
+    return DPMF_ERR_PRIVACY_LEDGER;
+}
+
+/* A ledger that is not there gives an empty book of generation 0. */
+static int read_book(const struct ledger_lock *lock, bool to_change, struct ledger_book *book,
+                     struct dpmf_error *error) {
+    memset(book, 0, sizeof *book);
+    int fd = open(lock->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno != ENOENT) return error_system(error, errno, "open", lock->path);
+    int code = 0;
+    if (fd >= 0) {
+        code = read_text(fd, lock->path, to_change, book, error);
+        close(fd);
+    }
+    if (code == 0) code = check_generation(lock, book, error);
+    if (code < 0) ledger_book_free(book);
+    return code;
+}
+
+int ledger_refuse_missing(const char *path, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_IO_MISSING, "there is no ledger here");
+    error_hint(error, "check the path, or make the ledger first: dpmf ledger init FILE");
+    error_place(error, path, 0, 0);
+    return code;
+}
+
+/* ---- one change ------------------------------------------------------------------------------- */
+
+struct change {
+    struct ledger_lock lock;
+    struct ledger_book book;
+};
+
+/* With `may_make`, the ledger may be missing, and so may its directory. */
+static int begin(struct change *change, const char *path, bool may_make, struct dpmf_error *error) {
+    memset(&change->book, 0, sizeof change->book);
+    int code = ledger_lock_find(path, &change->lock, error);
+    if (code < 0) return code;
+    /* Where there is no ledger and none is to be made, no lock file is left behind either. */
+    if (!may_make && change->lock.generation == 0 && access(change->lock.path, F_OK) != 0 &&
+        (errno == ENOENT || errno == ENOTDIR))
+        return ledger_refuse_missing(change->lock.path, error);
+    code = ledger_lock_take(&change->lock, may_make, error);
+    if (code == 0) code = read_book(&change->lock, true, &change->book, error);
+    if (code == 0 && !may_make && change->book.generation == 0)
+        code = ledger_refuse_missing(change->lock.path, error);
+    return code;
+}
+
+static int save(struct change *change, struct dpmf_error *error) {
+    struct output_file *file = NULL;
+    char *text = NULL;
+    size_t n;
+    change->book.generation++;
+    int code = ledger_book_format(&change->book, &text, &n, error);
+    if (code == 0) code = output_file_open(&file, change->lock.path, OUTPUT_PRIVATE, error);
+    if (code == 0) code = output_file_write(file, text, n, error);
+    if (code < 0)
+        output_file_abandon(file);
+    else
+        code = output_file_commit(file, error);
+    if (code == 0) ledger_lock_mark(&change->lock, change->book.generation);
+    free(text);
+    return code;
+}
+
+static void end(struct change *change) {
+    ledger_book_free(&change->book);
+    ledger_lock_drop(&change->lock);
+}
+
+void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEXT]) {
+    for (size_t i = 0; i < LEDGER_ID_BYTES; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* ---- reserving -------------------------------------------------------------------------------- */
+
+static int refuse_value(struct dpmf_error *error, const char *what) {
+    return error_set(error, DPMF_ERR_USAGE_VALUE, "%s", what);
+}
+
+static int check_name(const char *population, struct dpmf_error *error) {
+    const char *fault = ledger_name_fault(population);
+    if (!fault) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE, "the population's name %s", fault);
+    error_hint(error, "name it in a few words, for example movies-2024");
+    return code;
+}
+
+static int check_budget(const struct dpmf_budget *budget, struct dpmf_error *error) {
+    if (budget->mu == 0 || ledger_budget_is_valid(budget)) return 0;
+    int code = refuse_value(error, "a budget is a mu above 0, or an epsilon at a delta");
+    error_hint(error, "for example 1.1, or 5@1e-5");
+    return code;
+}
+
+/* Four decimals, rounded up as every figure of what is spent. */
+static const char *figure_text(double figure, char text[DPMF_DOUBLE_TEXT_MAX]) {
+    double up = ceil(figure * 1e4) / 1e4;
+    if (isfinite(up))
+        dpmf_format_double(up, text);
+    else
+        memcpy(text, "infinity", sizeof "infinity");
+    return text;
+}
+
+static void tell_spending(const struct dpmf_ledger_population *before,
+                          const struct dpmf_ledger_population *after, struct dpmf_error *error) {
+    char mu[DPMF_DOUBLE_TEXT_MAX], mu_after[DPMF_DOUBLE_TEXT_MAX];
+    char epsilon[DPMF_DOUBLE_TEXT_MAX], epsilon_after[DPMF_DOUBLE_TEXT_MAX];
+    const struct dpmf_budget *budget = &after->budget;
+    figure_text(before->mu, mu);
+    figure_text(after->mu, mu_after);
+    figure_text(before->epsilon, epsilon);
+    figure_text(after->epsilon, epsilon_after);
+    if (budget->epsilon > 0)
+        error_set(error, DPMF_ERR_PRIVACY_BUDGET,
+                  "population \"%s\" has spent epsilon %s of %g at delta %g; with this release it "
+                  "would be %s (mu %s of %.6g)",
+                  after->name, epsilon, budget->epsilon, budget->delta, epsilon_after, mu_after,
+                  budget->mu);
+    else
+        error_set(error, DPMF_ERR_PRIVACY_BUDGET,
+                  "population \"%s\" has spent mu %s of %g; with this release it would be %s "
+                  "(epsilon %s at delta %g)",
+                  after->name, mu, budget->mu, mu_after, epsilon_after, after->delta);
+}
+
+static int refuse_spending(const struct dpmf_ledger_population *before,
+                           const struct dpmf_ledger_population *after, struct dpmf_error *error) {
+    tell_spending(before, after, error);
+    if (before->reserved > 0)
+        error_hint(error,
+                   "ask for a smaller epsilon, or return what was reserved but never published "
+                   "(%llu): dpmf ledger show",
+                   (unsigned long long)before->reserved);
+    else
+        error_hint(error, "ask for a smaller epsilon, or allow the population more: dpmf ledger "
+                          "budget NAME MU");
+    return DPMF_ERR_PRIVACY_BUDGET;
+}
+
+/* A budget that is given may tighten the recorded one, never loosen it in passing. */
+static int settle_budget(struct ledger_book *book, const char *population,
+                         const struct dpmf_budget *budget, struct dpmf_error *error) {
+    const struct dpmf_budget recorded = ledger_book_budget(book, population);
+    if (budget->mu == 0) return 0;
+    if (recorded.mu > 0 && budget->mu > recorded.mu) {
+        int code = error_set(error, DPMF_ERR_PRIVACY_BUDGET,
+                             "population \"%s\" has a budget of mu %.6g, and this asks for %.6g",
+                             population, recorded.mu, budget->mu);
+        error_hint(error, "leave the budget out, or raise it first: dpmf ledger budget NAME MU");
+        return code;
+    }
+    return ledger_book_set_budget(book, population, budget, error);
+}
+
+static int refuse_known_id(const struct ledger_entry *entry, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED, "release %s is in the ledger already",
+                         entry->id);
+    error_hint(error, "every release has an id of its own: start the run again");
+    return code;
+}
+
+/* Adds the entry to the book, if the population can pay for it. */
+static int spend(struct ledger_book *book, const struct ledger_entry *entry,
+                 const struct dpmf_budget *given, struct dpmf_error *error) {
+    struct dpmf_ledger_population before, after;
+    if (ledger_book_find(book, entry->id)) return refuse_known_id(entry, error);
+    int code = settle_budget(book, entry->population, given, error);
+    if (code == 0) code = ledger_book_total(book, entry->population, NULL, &before, error);
+    if (code == 0) code = ledger_book_total(book, entry->population, entry, &after, error);
+    if (code != 0) return code;
+    if (!ledger_budget_allows(&after)) return refuse_spending(&before, &after, error);
+    return ledger_book_add(book, entry, error);
+}
+
+/* A clock that is wrong is no reason to refuse; the order of the entries does not depend on it. */
+static int64_t sane_time(int64_t given) {
+    const int64_t last = INT64_C(253402300799); /* of the year 9999 */
+    int64_t moment = given != 0 ? given : (int64_t)time(NULL);
+    return moment < 0 ? 0 : moment > last ? last : moment;
+}
+
+/* An entry that can be written down, of what is given. */
+static int make_entry(const struct ledger_entry *given, enum ledger_state state,
+                      struct ledger_entry *entry, struct dpmf_error *error) {
+    int code = check_name(given->population, error);
+    if (code < 0) return code;
+    *entry = (struct ledger_entry){.state = state, .time = sane_time(given->time)};
+    snprintf(entry->population, sizeof entry->population, "%s", given->population);
+    memcpy(entry->id, given->id, sizeof entry->id);
+    if (ledger_is_release(entry)) {
+        entry->is_conditional = given->is_conditional;
+        entry->mu = given->mu;
+        entry->delta = given->delta;
+        entry->epsilon = given->epsilon;
+    }
+    const char *fault = ledger_entry_fault(entry);
+    return fault ? refuse_value(error, fault) : 0;
+}
+
+int ledger_reserve(const char *path, bool may_make, const struct ledger_entry *given,
+                   const struct dpmf_budget *budget, struct dpmf_error *error) {
+    static const struct dpmf_budget none;
+    struct change change;
+    struct ledger_entry entry;
+    int code = make_entry(given, LEDGER_RESERVED, &entry, error);
+    if (!budget) budget = &none;
+    if (code == 0) code = check_budget(budget, error);
+    if (code < 0) return code;
+    code = begin(&change, path, may_make, error);
+    if (code == 0) code = spend(&change.book, &entry, budget, error);
+    if (code == 0) code = save(&change, error);
+    end(&change);
+    return code;
+}
+
+int ledger_record(const char *path, bool may_make, const struct ledger_entry *given,
+                  struct dpmf_ledger_population *spent, struct dpmf_error *error) {
+    struct change change;
+    struct ledger_entry entry;
+    struct dpmf_ledger_population unwanted;
+    int code = make_entry(given, given->state, &entry, error);
+    if (code < 0) return code;
+    code = begin(&change, path, may_make, error);
+    if (code == 0 && ledger_book_find(&change.book, entry.id))
+        code = refuse_known_id(&entry, error);
+    if (code == 0) code = ledger_book_add(&change.book, &entry, error);
+    if (code == 0)
+        code = ledger_book_total(&change.book, given->population, NULL, spent ? spent : &unwanted,
+                                 error);
+    if (code == 0) code = save(&change, error);
+    end(&change);
+    return code;
+}
+
+/* ---- what became of it ------------------------------------------------------------------------ */
+
+static int find_entry(const struct change *change, const char *id, struct ledger_entry **entry,
+                      struct dpmf_error *error) {
+    *entry = ledger_book_find(&change->book, id);
+    if (*entry && ledger_is_release(*entry)) return 0;
+    int code =
+        error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger knows no release \"%.64s\"", id);
+    error_hint(error, "dpmf ledger show lists the releases with their ids");
+    error_place(error, change->lock.path, 0, 0);
+    return code;
+}
+
+int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
+                  struct dpmf_error *error) {
+    struct change change;
+    struct ledger_entry *entry;
+    struct dpmf_ledger_population unwanted;
+    int code = begin(&change, path, false, error);
+    if (!spent) spent = &unwanted;
+    if (code == 0) code = find_entry(&change, id, &entry, error);
+    if (code == 0) {
+        const bool was_committed = entry->state == LEDGER_COMMITTED;
+        entry->state = LEDGER_COMMITTED;
+        code = ledger_book_total(&change.book, entry->population, NULL, spent, error);
+        spent->name = NULL; /* it goes with the book */
+        if (code == 0 && !was_committed) code = save(&change, error);
+    }
+    end(&change);
+    return code;
+}
+
+static int refuse_return(const struct ledger_entry *entry, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                         "release %s was published: what is public stays spent", entry->id);
+    error_hint(error, "only a reservation can be returned");
+    return code;
+}
+
+int ledger_return(const char *path, const char *id, struct dpmf_error *error) {
+    struct change change;
+    struct ledger_entry *entry;
+    int code = begin(&change, path, false, error);
+    if (code == 0) code = find_entry(&change, id, &entry, error);
+    if (code == 0 && entry->state == LEDGER_COMMITTED) code = refuse_return(entry, error);
+    if (code == 0 && entry->state == LEDGER_RESERVED) {
+        entry->state = LEDGER_RETURNED;
+        code = save(&change, error);
+    }
+    end(&change);
+    return code;
+}
+
+static bool is_one_budget(const struct dpmf_budget *a, const struct dpmf_budget *b) {
+    return a->mu == b->mu && a->epsilon == b->epsilon && a->delta == b->delta;
+}
+
+static int set_budget(const char *path, bool may_make, const char *population,
+                      const struct dpmf_budget *budget, struct dpmf_error *error) {
+    struct change change;
+    int code = check_name(population, error);
+    if (code == 0) code = check_budget(budget, error);
+    if (code < 0) return code;
+    code = begin(&change, path, may_make && budget->mu > 0, error);
+    const struct dpmf_budget recorded = ledger_book_budget(&change.book, population);
+    if (code == 0 && !is_one_budget(&recorded, budget)) {
+        code = ledger_book_set_budget(&change.book, population, budget, error);
+        if (code == 0) code = save(&change, error);
+    }
+    end(&change);
+    return code;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+/* The mark is read before the ledger, which can only become newer: so no lock is needed. */
+static int open_book(const char *path, struct change *change, struct dpmf_error *error) {
+    memset(&change->book, 0, sizeof change->book);
+    int code = ledger_lock_find(path, &change->lock, error);
+    if (code == 0) code = read_book(&change->lock, false, &change->book, error);
+    if (code == 0 && change->book.generation == 0)
+        code = ledger_refuse_missing(change->lock.path, error);
+    return code;
+}
+
+/* Whether the i-th entry is the first of its population, which has no budget that was met before. */
+static bool is_first(const struct ledger_book *book, size_t i) {
+    const char *name = book->entries[i].population;
+    if (ledger_book_budget(book, name).mu > 0) return false;
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(book->entries[j].population, name) == 0) return false;
+    return true;
+}
+
+static uint64_t count_others(const struct ledger_book *book, const char *population) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < book->n_budgets; i++)
+        n += strcmp(book->budgets[i].population, population) != 0;
+    for (size_t i = 0; i < book->n_entries; i++)
+        n += strcmp(book->entries[i].population, population) != 0 && is_first(book, i);
+    return n;
+}
+
+int ledger_look(const char *path, const char *population, struct ledger_view *view,
+                struct dpmf_error *error) {
+    struct change change = {0};
+    memset(view, 0, sizeof *view);
+    view->population.name = population;
+    int code = ledger_lock_find(path, &change.lock, error);
+    if (code == 0) code = read_book(&change.lock, false, &change.book, error);
+    if (code == 0) {
+        view->is_there = change.book.generation > 0;
+        view->is_known = ledger_book_knows(&change.book, population);
+        view->others = count_others(&change.book, population);
+        code = ledger_book_total(&change.book, population, NULL, &view->population, error);
+    }
+    end(&change);
+    return code;
+}
+
+int ledger_visit(const char *path, int (*take)(void *self, const struct ledger_entry *entry),
+                 void *self, struct dpmf_error *error) {
+    struct change change;
+    int code = open_book(path, &change, error);
+    for (size_t i = 0; i < change.book.n_entries && code == 0; i++)
+        code = take(self, &change.book.entries[i]);
+    end(&change);
+    return code;
+}
+
+/* ---- for everyone ----------------------------------------------------------------------------- */
+
+struct visit {
+    const struct ledger_book *book;
+    int (*take)(void *self, const struct dpmf_ledger_population *population,
+                const struct dpmf_ledger_entry *entry);
+    void *self;
+};
+
+static int visit_entries(const struct visit *visit,
+                         const struct dpmf_ledger_population *population) {
+    for (size_t i = 0; i < visit->book->n_entries; i++) {
+        const struct ledger_entry *entry = &visit->book->entries[i];
+        if (strcmp(entry->population, population->name) != 0) continue;
+        const struct dpmf_ledger_entry shown = {
+            .id = entry->id,
+            .state = (enum dpmf_ledger_state)entry->state,
+            .is_conditional = entry->is_conditional,
+            .mu = entry->mu,
+            .delta = entry->delta,
+            .epsilon = entry->epsilon,
+            .time = entry->time,
+        };
+        int code = visit->take(visit->self, population, &shown);
+        if (code != 0) return code;
+    }
+    return 0;
+}
+
+static int visit_population(const struct visit *visit, const char *name, struct dpmf_error *error) {
+    struct dpmf_ledger_population shown;
+    int code = ledger_book_total(visit->book, name, NULL, &shown, error);
+    if (code < 0) return code;
+    code = visit->take(visit->self, &shown, NULL);
+    return code != 0 ? code : visit_entries(visit, &shown);
+}
+
+static int visit_all(const struct visit *visit, const char *only, struct dpmf_error *error) {
+    const struct ledger_book *book = visit->book;
+    int code = 0;
+    for (size_t i = 0; i < book->n_budgets && code == 0; i++)
+        if (!only || strcmp(only, book->budgets[i].population) == 0)
+            code = visit_population(visit, book->budgets[i].population, error);
+    for (size_t i = 0; i < book->n_entries && code == 0; i++)
+        if ((!only || strcmp(only, book->entries[i].population) == 0) && is_first(book, i))
+            code = visit_population(visit, book->entries[i].population, error);
+    return code;
+}
+
+int dpmf_ledger_visit(const char *path, const char *population,
+                      int (*take)(void *self, const struct dpmf_ledger_population *population,
+                                  const struct dpmf_ledger_entry *entry),
+                      void *self, struct dpmf_error *error) {
+    struct change change = {.lock = {.fd = -1}};
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = open_book(place, &change, error);
+    const struct visit visit = {&change.book, take, self};
+    if (code == 0) code = visit_all(&visit, population, error);
+    end(&change);
+    free(place);
+    return code;
+}
+
+char *dpmf_ledger_path(void) {
+    char *path;
+    ledger_find(NULL, &path, NULL);
+    return path;
+}
+
+static int refuse_second(const char *path, struct dpmf_error *error) {
+    return refuse_file(error, path, "there is a ledger here already",
+                       "use it as it is, or give another path");
+}
+
+int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
+    struct change change = {.lock = {.fd = -1}};
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = begin(&change, place, true, error);
+    if (code == 0 && change.book.generation > 0) code = refuse_second(place, error);
+    if (code == 0) code = save(&change, error);
+    end(&change);
+    free(place);
+    return code;
+}
+
+int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error) {
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = ledger_return(place, id, error);
+    free(place);
+    return code;
+}
+
+int dpmf_ledger_set_budget(const char *path, const char *population,
+                           const struct dpmf_budget *budget, struct dpmf_error *error) {
+    static const struct dpmf_budget none;
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = set_budget(place, !path, population, budget ? budget : &none, error);
+    free(place);
+    return code;
+}
+
+int dpmf_ledger_record_tuning(const char *path, const char *population, struct dpmf_error *error) {
+    struct ledger_entry entry = {.state = LEDGER_TUNING};
+    uint8_t id[LEDGER_ID_BYTES];
+    char *place;
+    int code = check_name(population, error);
+    if (code == 0) code = random_from_system(id, sizeof id, error);
+    if (code < 0) return code;
+    ledger_id_write(id, entry.id);
+    snprintf(entry.population, sizeof entry.population, "%s", population);
+    code = ledger_find(path, &place, error);
+    if (code == 0) code = ledger_record(place, !path, &entry, NULL, error);
+    free(place);
+    return code;
+}

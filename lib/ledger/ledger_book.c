@@ -1,0 +1,641 @@
+/*
+ * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases and other runs in the order they
+ * were entered, and an end that counts them; every line ends with a checksum that also depends on the line
+ * above. docs/formats/ledger.md specifies it. Fed by ledger.c with the bytes of the file; feeds it with
+ * entries and sums, which come from the accountant.
+ */
+#include "ledger/ledger_book.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "ledger/ledger_budget.h"
+#include "statement/accountant.h"
+
+enum { FORMAT_VERSION = 2, FIELD_TEXT_MAX = 1024 };
+
+static const double LARGEST = 1e9;                       /* of mu and epsilon, by far */
+static const int64_t LAST_TIME = INT64_C(253402300799);  /* the end of the year 9999 */
+static const int64_t LAST_GENERATION = INT64_C(1) << 53; /* that every JSON reader can say */
+static const char *const STATES[] = {"reserved", "committed", "returned"}; /* enum ledger_state */
+static const char *const USES[] = {"research", "tuning"};                  /* its end */
+static const char *const KINDS[] = {"proven", "conditional"};              /* is_conditional */
+
+void ledger_book_free(struct ledger_book *book) {
+    free(book->budgets);
+    free(book->entries);
+    memset(book, 0, sizeof *book);
+}
+
+/* ---- what may be recorded --------------------------------------------------------------------- */
+
+/* The controls of ASCII and of Latin-1, and the two line ends of Unicode. */
+static bool is_control(const unsigned char *at, size_t n) {
+    if (n == 1) return at[0] < 0x20 || at[0] == 0x7f;
+    if (n == 2) return at[0] == 0xc2 && at[1] < 0xa0;
+    return n == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
+}
+
+const char *ledger_name_fault(const char *name) {
+    size_t n = strnlen(name, LEDGER_NAME_MAX + 1);
+    if (n == 0) return "is empty";
+    if (n > LEDGER_NAME_MAX) return "is longer than 128 bytes";
+    /* Nobody sees a blank at the end, and "x" and "x " would be two budgets. */
+    if (name[0] == ' ' || name[n - 1] == ' ') return "begins or ends with a blank";
+    for (size_t at = 0; at < n;) {
+        size_t step = utf8_sequence(name + at, n - at);
+        if (step == 0) return "is not UTF-8";
+        if (is_control((const unsigned char *)name + at, step)) return "has a control character";
+        at += step;
+    }
+    return NULL;
+}
+
+bool ledger_id_is_valid(const char *id) {
+    return strnlen(id, LEDGER_ID_TEXT) == LEDGER_ID_TEXT - 1 &&
+           strspn(id, "0123456789abcdef") == LEDGER_ID_TEXT - 1;
+}
+
+const char *ledger_entry_fault(const struct ledger_entry *entry) {
+    const char *fault = ledger_name_fault(entry->population);
+    if (fault) return "the population's name is not fit for the ledger";
+    if (!ledger_id_is_valid(entry->id)) return "the release's id is not 32 hexadecimal digits";
+    if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
+    if (!ledger_is_release(entry)) return NULL;
+    if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
+    bool is_pure = entry->delta == 0 && entry->is_conditional;
+    if (!is_pure && !(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
+    if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
+    return NULL;
+}
+
+/* ---- looking up and adding -------------------------------------------------------------------- */
+
+struct ledger_entry *ledger_book_find(const struct ledger_book *book, const char *id) {
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (strcmp(book->entries[i].id, id) == 0) return &book->entries[i];
+    return NULL;
+}
+
+int ledger_book_add(struct ledger_book *book, const struct ledger_entry *entry,
+                    struct dpmf_error *error) {
+    if (!memory_reserve(&book->entries, &book->entries_capacity, book->n_entries + 1,
+                        sizeof *book->entries))
+        return error_no_memory(error);
+    book->entries[book->n_entries++] = *entry;
+    return 0;
+}
+
+static struct ledger_budget *find_budget(const struct ledger_book *book, const char *population) {
+    for (size_t i = 0; i < book->n_budgets; i++)
+        if (strcmp(book->budgets[i].population, population) == 0) return &book->budgets[i];
+    return NULL;
+}
+
+struct dpmf_budget ledger_book_budget(const struct ledger_book *book, const char *population) {
+    const struct ledger_budget *budget = find_budget(book, population);
+    return budget ? budget->budget : (struct dpmf_budget){0};
+}
+
+bool ledger_book_knows(const struct ledger_book *book, const char *population) {
+    bool is_known = find_budget(book, population) != NULL;
+    for (size_t i = 0; i < book->n_entries && !is_known; i++)
+        is_known = strcmp(book->entries[i].population, population) == 0;
+    return is_known;
+}
+
+static int add_budget(struct ledger_book *book, const char *population,
+                      const struct dpmf_budget *budget, struct dpmf_error *error) {
+    if (!memory_reserve(&book->budgets, &book->budgets_capacity, book->n_budgets + 1,
+                        sizeof *book->budgets))
+        return error_no_memory(error);
+    struct ledger_budget *added = &book->budgets[book->n_budgets++];
+    memset(added, 0, sizeof *added);
+    snprintf(added->population, sizeof added->population, "%s", population);
+    added->budget = *budget;
+    return 0;
+}
+
+int ledger_book_set_budget(struct ledger_book *book, const char *population,
+                           const struct dpmf_budget *budget, struct dpmf_error *error) {
+    struct ledger_budget *found = find_budget(book, population);
+    if (!found) return budget->mu > 0 ? add_budget(book, population, budget, error) : 0;
+    found->budget = *budget;
+    if (budget->mu > 0) return 0;
+    size_t after = book->n_budgets - (size_t)(found - book->budgets) - 1;
+    memmove(found, found + 1, after * sizeof *found);
+    book->n_budgets--;
+    return 0;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------- */
+
+/* What is spent. */
+struct spent {
+    double *mu; /* of all; behind them that of what was returned */
+    size_t n, n_returned;
+    double *delta_mu; /* of those with a delta */
+    size_t n_delta;
+    double delta; /* the smallest of them */
+    double pure;  /* epsilon of those without, added up */
+};
+
+/* a + b, rounded up where it is rounded at all: 1 and 1 are 2, and within a budget of 2. What the sum left out is known
+ * exactly (Knuth's two-sum). */
+static double add_up(double a, double b) {
+    double sum = a + b, part = sum - a;
+    double left = (a - (sum - part)) + (b - part);
+    return left > 0 ? nextafter(sum, INFINITY) : sum;
+}
+
+static void count_spent(const struct ledger_entry *entry, struct spent *spent) {
+    spent->mu[spent->n++] = entry->mu;
+    if (entry->delta > 0) {
+        if (spent->n_delta == 0 || entry->delta < spent->delta) spent->delta = entry->delta;
+        spent->delta_mu[spent->n_delta++] = entry->mu;
+    } else {
+        spent->pure = add_up(spent->pure, entry->epsilon);
+    }
+}
+
+/* Counts the entry and, if it is spent, puts its mu down. */
+static void count_entry(const struct ledger_entry *entry, struct dpmf_ledger_population *total,
+                        struct spent *spent) {
+    uint64_t *const counts[] = {&total->reserved, &total->committed, &total->returned,
+                                &total->research, &total->tuning}; /* enum ledger_state */
+    ++*counts[entry->state];
+    if (entry->state == LEDGER_RETURNED) spent->n_returned++;
+    if (!ledger_is_spent(entry)) return;
+    total->is_conditional |= entry->is_conditional;
+    count_spent(entry, spent);
+}
+
+/* One release alone costs what its own statement says, to the bit: composing would round once more. */
+static double compose(const double *mu, size_t n) {
+    if (n == 0) return 0;
+    return n == 1 ? mu[0] : accountant_compose(mu, n);
+}
+
+/* At which epsilon is shown: as the budget was declared; or as cautious as the most cautious release, and at 1e-5 at least: a
+ * large delta makes a small epsilon, and would hide what was spent. */
+static double delta_to_show(const struct spent *spent, const struct dpmf_budget *budget) {
+    if (budget->delta > 0) return budget->delta;
+    return spent->n_delta > 0 ? fmin(spent->delta, LEDGER_USUAL_DELTA) : 0;
+}
+
+/* Two bounds hold, and the smaller one is shown: epsilon of all as Gaussian releases; and epsilon of those with a
+ * delta, at it, plus that of the others (basic composition, which adds no delta for them). */
+static void sum_up(const struct spent *spent, struct dpmf_ledger_population *total) {
+    total->mu = compose(spent->mu, spent->n);
+    total->mu_with_returned = compose(spent->mu, spent->n + spent->n_returned);
+    total->delta = delta_to_show(spent, &total->budget);
+    total->epsilon = spent->pure;
+    if (total->delta == 0) return;
+    double apart = accountant_epsilon(compose(spent->delta_mu, spent->n_delta), total->delta);
+    total->epsilon = add_up(apart, spent->pure);
+    if (spent->pure > 0)
+        total->epsilon = fmin(total->epsilon, accountant_epsilon(total->mu, total->delta));
+}
+
+/* What was returned is put behind what is spent when that is all there. */
+static void add_returned(const struct ledger_book *book, const char *population,
+                         struct spent *spent) {
+    size_t n = spent->n;
+    for (size_t i = 0; i < book->n_entries; i++)
+        if (book->entries[i].state == LEDGER_RETURNED &&
+            strcmp(book->entries[i].population, population) == 0)
+            spent->mu[n++] = book->entries[i].mu;
+}
+
+int ledger_book_total(const struct ledger_book *book, const char *population,
+                      const struct ledger_entry *more, struct dpmf_ledger_population *total,
+                      struct dpmf_error *error) {
+    struct spent spent = {.mu = memory_alloc(book->n_entries + 1, sizeof *spent.mu),
+                          .delta_mu = memory_alloc(book->n_entries + 1, sizeof *spent.delta_mu)};
+    *total = (struct dpmf_ledger_population){.name = population,
+                                             .budget = ledger_book_budget(book, population)};
+    int code = spent.mu && spent.delta_mu ? 0 : error_no_memory(error);
+    for (size_t i = 0; code == 0 && i < book->n_entries; i++)
+        if (strcmp(book->entries[i].population, population) == 0)
+            count_entry(&book->entries[i], total, &spent);
+    if (code == 0 && more) count_entry(more, total, &spent);
+    if (code == 0) add_returned(book, population, &spent);
+    if (code == 0) sum_up(&spent, total);
+    free(spent.mu);
+    free(spent.delta_mu);
+    return code;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous) {
+    return checksum64_seeded(line, n, previous);
+}
+
+/* Text in the making; `seal` is that of the last line. */
+struct text {
+    struct byte_buffer buffer;
+    uint64_t seal;
+};
+
+/* Ends the object, seals it and puts it down as a line; frees `json`. */
+static int put_line(struct text *text, struct dpmf_json *json, struct dpmf_error *error) {
+    static const char form[] = ",\"check\":\"%016llx\"}\n";
+    enum { SEAL_ROOM = 48 };
+    size_t n = 0;
+    dpmf_json_end_object(json);
+    const char *object = dpmf_json_text(json, &n);
+    uint8_t *room = object ? byte_buffer_room(&text->buffer, n + SEAL_ROOM) : NULL;
+    if (room) {
+        n--; /* the closing brace comes after the seal */
+        text->seal = ledger_book_seal(object, n, text->seal);
+        memcpy(room, object, n);
+        text->buffer.n +=
+            n + (size_t)snprintf((char *)room + n, SEAL_ROOM, form, (unsigned long long)text->seal);
+    }
+    dpmf_json_free(json);
+    return room ? 0 : error_no_memory(error);
+}
+
+static struct dpmf_json *new_line(void) {
+    struct dpmf_json *json = dpmf_json_new();
+    dpmf_json_begin_object(json, NULL);
+    return json;
+}
+
+static int put_head(struct text *text, int64_t version, uint64_t generation,
+                    struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "dpmf", "ledger");
+    dpmf_json_int(json, "version", version);
+    dpmf_json_uint(json, "generation", generation);
+    return put_line(text, json, error);
+}
+
+/* A budget of version 1 was an epsilon alone. */
+static int put_budget(struct text *text, int64_t version, const struct ledger_budget *budget,
+                      struct dpmf_error *error) {
+    const struct dpmf_budget *amount = &budget->budget;
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "budget", budget->population);
+    if (version > 1) dpmf_json_double(json, "mu", amount->mu);
+    if (amount->epsilon > 0) dpmf_json_double(json, "epsilon", amount->epsilon);
+    if (amount->delta > 0) dpmf_json_double(json, "delta", amount->delta);
+    return put_line(text, json, error);
+}
+
+static int put_release(struct text *text, const struct ledger_entry *entry,
+                       struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "release", entry->id);
+    dpmf_json_string(json, "population", entry->population);
+    dpmf_json_string(json, "state", STATES[entry->state]);
+    dpmf_json_string(json, "kind", KINDS[entry->is_conditional]);
+    dpmf_json_double(json, "mu", entry->mu);
+    dpmf_json_double(json, "delta", entry->delta);
+    dpmf_json_double(json, "epsilon", entry->epsilon);
+    dpmf_json_int(json, "time", entry->time);
+    return put_line(text, json, error);
+}
+
+static int put_run(struct text *text, const struct ledger_entry *entry, struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_string(json, "run", entry->id);
+    dpmf_json_string(json, "population", entry->population);
+    dpmf_json_string(json, "use", USES[entry->state - LEDGER_RESEARCH]);
+    dpmf_json_int(json, "time", entry->time);
+    return put_line(text, json, error);
+}
+
+static int put_entry(struct text *text, const struct ledger_entry *entry,
+                     struct dpmf_error *error) {
+    return ledger_is_release(entry) ? put_release(text, entry, error) : put_run(text, entry, error);
+}
+
+static int put_end(struct text *text, uint64_t n, struct dpmf_error *error) {
+    struct dpmf_json *json = new_line();
+    dpmf_json_uint(json, "end", n);
+    return put_line(text, json, error);
+}
+
+int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
+                       struct dpmf_error *error) {
+    struct text text = {0};
+    *out = NULL;
+    int code = put_head(&text, FORMAT_VERSION, book->generation, error);
+    for (size_t i = 0; i < book->n_budgets && code == 0; i++)
+        code = put_budget(&text, FORMAT_VERSION, &book->budgets[i], error);
+    for (size_t i = 0; i < book->n_entries && code == 0; i++)
+        code = put_entry(&text, &book->entries[i], error);
+    if (code == 0) code = put_end(&text, book->n_budgets + book->n_entries, error);
+    if (code == 0 && text.buffer.n > LEDGER_TEXT_MAX) {
+        code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow over 8 MiB");
+        error_hint(error, "keep another population in another ledger");
+    }
+    if (code < 0) {
+        free(text.buffer.bytes);
+        return code;
+    }
+    *out = (char *)text.buffer.bytes;
+    *n = text.buffer.n;
+    return 0;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+enum field {
+    DPMF,
+    VERSION,
+    GENERATION,
+    BUDGET,
+    RELEASE,
+    RUN,
+    POPULATION,
+    STATE,
+    USE,
+    KIND,
+    MU,
+    DELTA,
+    EPSILON,
+    TIME,
+    END,
+    N_FIELDS
+};
+
+static const char *const FIELDS[N_FIELDS] = {
+    "dpmf", "version", "generation", "budget", "release", "run",  "population", "state",
+    "use",  "kind",    "mu",         "delta",  "epsilon", "time", "end"};
+
+/* What a line says: the last value of every field that is known. Whether it says more, or says it
+ * otherwise than we would, shows when it is written again. */
+struct line {
+    struct json_token value[N_FIELDS]; /* JSON_ERROR (0): not there */
+};
+
+static bool read_line(const char *bytes, size_t n, struct line *line) {
+    struct json_reader reader;
+    json_reader_init(&reader, bytes, n);
+    memset(line, 0, sizeof *line);
+    if (json_next(&reader).kind != JSON_OBJECT_BEGIN) return false;
+    for (;;) {
+        struct json_token key = json_next(&reader);
+        if (key.kind == JSON_OBJECT_END) return json_next(&reader).kind == JSON_END;
+        if (key.kind != JSON_KEY) return false;
+        struct json_token value = json_next(&reader);
+        for (int i = 0; i < N_FIELDS; i++)
+            if (json_equals(&key, FIELDS[i])) line->value[i] = value;
+        if (!json_skip(&reader, value)) return false;
+    }
+}
+
+static bool get_double(const struct line *line, enum field field, double *value) {
+    const struct json_token *token = &line->value[field];
+    return token->kind == JSON_NUMBER &&
+           number_parse_double(token->text, token->length, value) == NUMBER_OK;
+}
+
+static bool get_int(const struct line *line, enum field field, int64_t *value) {
+    const struct json_token *token = &line->value[field];
+    return token->kind == JSON_NUMBER &&
+           number_parse_int64(token->text, token->length, value) == NUMBER_OK;
+}
+
+/* A string of fewer than `size` bytes, none of them NUL. */
+static bool get_text(const struct line *line, enum field field, char *text, size_t size) {
+    const struct json_token *token = &line->value[field];
+    char whole[FIELD_TEXT_MAX];
+    if (token->kind != JSON_STRING || token->length > sizeof whole) return false;
+    size_t n = json_unescape(token, whole);
+    if (n >= size || memchr(whole, 0, n)) return false;
+    memcpy(text, whole, n);
+    text[n] = '\0';
+    return true;
+}
+
+/* @return the place of the field's word in the list, or -1 */
+static int get_word(const struct line *line, enum field field, const char *const *words, int n) {
+    for (int i = 0; i < n; i++)
+        if (line->value[field].kind == JSON_STRING && json_equals(&line->value[field], words[i]))
+            return i;
+    return -1;
+}
+
+static bool get_run(const struct line *line, struct ledger_entry *entry) {
+    memset(entry, 0, sizeof *entry);
+    int use = get_word(line, USE, USES, 2);
+    if (use < 0) return false;
+    entry->state = (enum ledger_state)(LEDGER_RESEARCH + use);
+    return get_text(line, RUN, entry->id, sizeof entry->id) &&
+           get_text(line, POPULATION, entry->population, sizeof entry->population) &&
+           get_int(line, TIME, &entry->time) && !ledger_entry_fault(entry);
+}
+
+static bool get_release(const struct line *line, struct ledger_entry *entry) {
+    memset(entry, 0, sizeof *entry);
+    int state = get_word(line, STATE, STATES, 3), kind = get_word(line, KIND, KINDS, 2);
+    if (state < 0 || kind < 0) return false;
+    entry->state = (enum ledger_state)state;
+    entry->is_conditional = kind == 1;
+    return get_text(line, RELEASE, entry->id, sizeof entry->id) &&
+           get_text(line, POPULATION, entry->population, sizeof entry->population) &&
+           get_double(line, MU, &entry->mu) && get_double(line, DELTA, &entry->delta) &&
+           get_double(line, EPSILON, &entry->epsilon) && get_int(line, TIME, &entry->time) &&
+           !ledger_entry_fault(entry);
+}
+
+/* Of version 1 the epsilon alone: at which delta it is meant depends on the releases below. */
+static bool get_budget(const struct line *line, int64_t version, struct ledger_budget *budget) {
+    struct dpmf_budget *amount = &budget->budget;
+    const bool is_declared = version == 1 || line->value[EPSILON].kind != JSON_ERROR;
+    memset(budget, 0, sizeof *budget);
+    if (!get_text(line, BUDGET, budget->population, sizeof budget->population) ||
+        ledger_name_fault(budget->population) ||
+        (is_declared && !get_double(line, EPSILON, &amount->epsilon)))
+        return false;
+    if (version == 1) return amount->epsilon > 0 && amount->epsilon <= LARGEST;
+    return get_double(line, MU, &amount->mu) &&
+           (!is_declared || get_double(line, DELTA, &amount->delta)) &&
+           ledger_budget_is_valid(amount);
+}
+
+struct parser {
+    const char *path;
+    struct ledger_book *book;
+    struct text again; /* the line as we would write it, and the seal so far */
+    int64_t number;    /* of the line, from 1 */
+    int64_t version;   /* of the text */
+    bool has_ended;
+    struct dpmf_error *error;
+};
+
+static int damaged(const struct parser *parser, const char *what) {
+    error_set(parser->error, DPMF_ERR_PRIVACY_LEDGER, "%s", what);
+    error_hint(parser->error, "restore it from a backup: as it is, nobody knows what was spent");
+    error_place(parser->error, parser->path, parser->number, 0);
+    return DPMF_ERR_PRIVACY_LEDGER;
+}
+
+static int not_a_ledger(const struct parser *parser) {
+    int code = damaged(parser, "this is not a ledger");
+    error_hint(parser->error, "give the path of a ledger; if it was one, restore it from a backup");
+    return code;
+}
+
+static int take_head(struct parser *parser, const struct line *line) {
+    int64_t version, generation;
+    static const char *const words[] = {"ledger"};
+    if (get_word(line, DPMF, words, 1) != 0 || !get_int(line, VERSION, &version))
+        return not_a_ledger(parser);
+    if (version > FORMAT_VERSION) {
+        int code = damaged(parser, "the ledger was written by a newer version of dpmf");
+        error_hint(parser->error, "use that version, here too");
+        return code;
+    }
+    if (version < 1 || !get_int(line, GENERATION, &generation) || generation < 1 ||
+        generation > LAST_GENERATION)
+        return damaged(parser, "the ledger is damaged");
+    parser->version = version;
+    parser->book->generation = (uint64_t)generation;
+    return put_head(&parser->again, version, (uint64_t)generation, parser->error);
+}
+
+static int take_entry(struct parser *parser, const struct line *line) {
+    struct ledger_entry entry;
+    const bool is_run = line->value[RUN].kind != JSON_ERROR;
+    const bool is_sound =
+        is_run ? parser->version > 1 && get_run(line, &entry) : get_release(line, &entry);
+    if (!is_sound) return damaged(parser, "the ledger is damaged");
+    int code = ledger_book_add(parser->book, &entry, parser->error);
+    return code < 0 ? code : put_entry(&parser->again, &entry, parser->error);
+}
+
+static int take_budget(struct parser *parser, const struct line *line) {
+    struct ledger_budget budget;
+    if (!get_budget(line, parser->version, &budget) || parser->book->n_entries > 0)
+        return damaged(parser, "the ledger is damaged");
+    int code = add_budget(parser->book, budget.population, &budget.budget, parser->error);
+    return code < 0 ? code : put_budget(&parser->again, parser->version, &budget, parser->error);
+}
+
+static int take_end(struct parser *parser) {
+    parser->has_ended = true;
+    return put_end(&parser->again, parser->book->n_budgets + parser->book->n_entries,
+                   parser->error);
+}
+
+/* One line, its line feed included. What it says is taken, written again, and must be the same bytes: so a
+ * wrong checksum, a field too many and another spelling of a number are all found by one comparison. */
+static int take_line(struct parser *parser, const char *bytes, size_t n) {
+    struct line line;
+    int code;
+    parser->number++;
+    parser->again.buffer.n = 0;
+    if (parser->has_ended) return damaged(parser, "something stands below the ledger's end");
+    if (!read_line(bytes, n, &line))
+        return parser->number == 1 ? not_a_ledger(parser)
+                                   : damaged(parser, "the ledger is damaged");
+    if (parser->number == 1)
+        code = take_head(parser, &line);
+    else if (line.value[RELEASE].kind != JSON_ERROR || line.value[RUN].kind != JSON_ERROR)
+        code = take_entry(parser, &line);
+    else if (line.value[BUDGET].kind != JSON_ERROR)
+        code = take_budget(parser, &line);
+    else
+        code = take_end(parser);
+    if (code < 0) return code;
+    if (parser->again.buffer.n != n || memcmp(parser->again.buffer.bytes, bytes, n) != 0)
+        return damaged(parser, "the ledger is damaged or was edited by hand");
+    return 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* @return 1 when two of the names, `stride` bytes apart, are the same; 0; or a code */
+static int has_twins(const char *first, size_t n, size_t stride, struct dpmf_error *error) {
+    const char **names = memory_alloc(n + 1, sizeof *names);
+    int found = 0;
+    if (!names) return error_no_memory(error);
+    for (size_t i = 0; i < n; i++) names[i] = first + i * stride;
+    if (n > 1) qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 1; i < n && !found; i++) found = strcmp(names[i - 1], names[i]) == 0;
+    free(names);
+    return found;
+}
+
+/* An id or a budget that stands there twice could be counted once. */
+static int check_twins(const struct parser *parser) {
+    const struct ledger_book *book = parser->book;
+    int found = 0;
+    if (book->n_entries > 1)
+        found =
+            has_twins(book->entries[0].id, book->n_entries, sizeof book->entries[0], parser->error);
+    if (found == 0 && book->n_budgets > 1)
+        found = has_twins(book->budgets[0].population, book->n_budgets, sizeof book->budgets[0],
+                          parser->error);
+    return found > 0 ? damaged(parser, "a release or a budget is in the ledger twice") : found;
+}
+
+static int take_lines(struct parser *parser, const char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        if (!end) {
+            parser->number++;
+            return damaged(parser, "the ledger's last line is cut off");
+        }
+        size_t length = (size_t)(end - (text + at)) + 1;
+        int code = take_line(parser, text + at, length);
+        if (code < 0) return code;
+        at += length;
+    }
+    if (!parser->has_ended)
+        return damaged(parser, n == 0 ? "the ledger is empty" : "the ledger's end is missing");
+    return check_twins(parser);
+}
+
+/* The smallest delta that counts for a population, 1e-5 at most. */
+static double cautious_delta(const struct ledger_book *book, const char *population) {
+    double delta = LEDGER_USUAL_DELTA;
+    for (size_t i = 0; i < book->n_entries; i++) {
+        const struct ledger_entry *entry = &book->entries[i];
+        if (ledger_is_spent(entry) && entry->delta > 0 &&
+            strcmp(entry->population, population) == 0)
+            delta = fmin(delta, entry->delta);
+    }
+    return delta;
+}
+
+static int take_old_budgets(const struct parser *parser) {
+    const struct ledger_book *book = parser->book;
+    for (size_t i = 0; i < book->n_budgets; i++) {
+        struct ledger_budget *old = &book->budgets[i];
+        old->budget =
+            ledger_budget_declare(old->budget.epsilon, cautious_delta(book, old->population));
+        if (!ledger_budget_is_valid(&old->budget))
+            return damaged(parser, "a budget of the ledger allows no release at all");
+    }
+    return 0;
+}
+
+int ledger_book_parse(const char *text, size_t n, const char *path, struct ledger_book *book,
+                      struct dpmf_error *error) {
+    struct parser parser = {.path = path, .book = book, .error = error};
+    memset(book, 0, sizeof *book);
+    int code = take_lines(&parser, text, n);
+    if (code == 0 && parser.version == 1) code = take_old_budgets(&parser);
+    if (code < 0) ledger_book_free(book);
+    if (code < 0 && n == 0)
+        error_hint(error, "restore it from a backup, or, if nothing was ever released, remove it");
+    free(parser.again.buffer.bytes);
+    return code;
+}

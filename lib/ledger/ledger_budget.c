@@ -1,0 +1,73 @@
+/*
+ * Budgets: read from what people write, checked, and compared with what is spent. Fed by the options of a run, `dpmf ledger budget`
+ * and the ledger's file; feeds ledger.c with yes or no.
+ */
+#include "ledger/ledger_budget.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "statement/accountant.h"
+
+static const double LARGEST = 1e9;
+
+/* Of a number that stands alone: epsilon 20 at a delta of 1e-5. Budgets once were epsilons, and a 5 that is taken for
+ * a mu would allow seven times as much as was meant. */
+static const double LARGEST_ALONE = 3.45;
+
+bool ledger_budget_is_valid(const struct dpmf_budget *budget) {
+    if (!(budget->mu > 0 && budget->mu <= LARGEST)) return false;
+    if (budget->epsilon == 0 && budget->delta == 0) return true;
+    if (!(budget->epsilon > 0 && budget->epsilon <= LARGEST)) return false;
+    if (!(budget->delta > 0 && budget->delta < 1)) return false;
+    /* It may have been written by a machine whose logarithms differ from ours in their last bits. */
+    return accountant_delta(budget->mu, budget->epsilon) <= budget->delta * (1 + 1e-9);
+}
+
+struct dpmf_budget ledger_budget_declare(double epsilon, double delta) {
+    return (struct dpmf_budget){
+        .mu = accountant_mu(epsilon, delta), .epsilon = epsilon, .delta = delta};
+}
+
+bool ledger_budget_allows(const struct dpmf_ledger_population *spent) {
+    const struct dpmf_budget *budget = &spent->budget;
+    if (budget->mu == 0 || spent->mu <= budget->mu) return true;
+    return budget->epsilon > 0 && spent->epsilon <= budget->epsilon;
+}
+
+static int refuse(struct dpmf_error *error, const char *text, const char *what) {
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE, "the budget \"%.60s\" %s", text, what);
+    error_hint(error, "give a mu such as 1.1, or an epsilon at a delta such as 5@1e-5");
+    return code;
+}
+
+int dpmf_budget_parse(const char *text, struct dpmf_budget *budget, struct dpmf_error *error) {
+    const char *at = strchr(text, '@');
+    const size_t n = at ? (size_t)(at - text) : strlen(text);
+    double number, delta = 0;
+    *budget = (struct dpmf_budget){0};
+    if (number_parse_double(text, n, &number) != NUMBER_OK || !isfinite(number) ||
+        (at && (number_parse_double(at + 1, strlen(at + 1), &delta) != NUMBER_OK)))
+        return refuse(error, text, "is not a number, nor two with an @ between them");
+    if (!(number > 0) || number > LARGEST)
+        return refuse(error, text, "is not above 0 and at most 1e9");
+    if (at && !(delta > 0 && delta < 1))
+        return refuse(error, text, "has a delta that is not between 0 and 1");
+    if (!at && number > LARGEST_ALONE) {
+        char epsilon[DPMF_DOUBLE_TEXT_MAX];
+        dpmf_format_double(ceil(accountant_epsilon(number, LEDGER_USUAL_DELTA) * 10) / 10, epsilon);
+        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                             "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more "
+                             "than is taken on trust",
+                             text, epsilon);
+        error_hint(error, "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5", text, text);
+        return code;
+    }
+    const struct dpmf_budget read =
+        at ? ledger_budget_declare(number, delta) : (struct dpmf_budget){.mu = number};
+    if (!ledger_budget_is_valid(&read)) return refuse(error, text, "allows no release at all");
+    *budget = read;
+    return 0;
+}

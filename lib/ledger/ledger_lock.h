@@ -1,0 +1,35 @@
+/*
+ * Where a ledger is, and who may write to it now: the path with links followed, the directory, and the lock in a
+ * file of its own beside the ledger, which stays when the ledger is replaced. The lock file also remembers
+ * how often the ledger was written, so that a ledger that vanished or was put back from a backup is noticed.
+ */
+#ifndef DPMF_LEDGER_LEDGER_LOCK_H
+#define DPMF_LEDGER_LEDGER_LOCK_H
+
+#include "dpmf.h"
+
+struct ledger_lock {
+    int fd;              /* of the lock file; -1: not locked */
+    char *path;          /* of the ledger itself */
+    char *lock_path;     /* path + ".lock" */
+    uint64_t generation; /* that the ledger has at least; 0: none, or not known */
+};
+
+/* Finds the ledger's place without locking it. A ledger that is missing is no error here. */
+int ledger_lock_find(const char *path, struct ledger_lock *lock, struct dpmf_error *error);
+
+/* Waits for its turn, a minute at most. With `make_directory`, missing directories are made, 0700. `lock` comes
+ * from ledger_lock_find. */
+int ledger_lock_take(struct ledger_lock *lock, bool make_directory, struct dpmf_error *error);
+
+/* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot be
+ * found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
+int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);
+
+/* Remembers that the ledger has been written. A failure only means that less will be noticed. */
+void ledger_lock_mark(struct ledger_lock *lock, uint64_t generation);
+
+/* Unlocks and frees what it holds. */
+void ledger_lock_drop(struct ledger_lock *lock);
+
+#endif

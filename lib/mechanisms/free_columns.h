@@ -1,0 +1,16 @@
+/*
+ * Columns of item vectors that cost no privacy: functions of what is public already.
+ */
+#ifndef DPMF_MECHANISMS_FREE_COLUMNS_H
+#define DPMF_MECHANISMS_FREE_COLUMNS_H
+
+#include "privacy/public_model.h"
+
+/* How many there are with so many public features. */
+size_t free_columns_n(size_t n_features);
+
+/* Fills the model's last n_free columns, of at most `variance` each in the mean over ratings. */
+int free_columns_fill(struct public_model *model, const struct item_evidence *evidence,
+                      const struct catalogue *catalogue, double variance, struct dpmf_error *error);
+
+#endif

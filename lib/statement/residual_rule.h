@@ -1,0 +1,82 @@
+/*
+ * The public rule: every constant of the `residual` mechanism, none of them read from the data. docs/privacy/rule.md
+ * says what each is for and how it was found.
+ */
+#ifndef DPMF_STATEMENT_RESIDUAL_RULE_H
+#define DPMF_STATEMENT_RESIDUAL_RULE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Learned columns of item vectors, free ones, both. */
+enum { RULE_FACTORS_MAX = 20, RULE_FREE_MAX = 20, RULE_WIDTH_MAX = 40, RULE_ROUNDS_MAX = 20 };
+
+/* Sizes of releases, which a statement is checked against: numbers of the first one, an item's and the rest. */
+enum { BIAS_RELEASE_WIDTH = 2, BIAS_RELEASE_TAIL = 5 };
+
+/* Numbers of a round that belong to no item, with K columns: [u, a, 1] [u, a, 1]^T and the posterior covariance, triangles
+ * of symmetric matrices, and the mean squared residual. */
+static inline size_t residual_moments_n(size_t K) {
+    return (K + 2) * (K + 3) / 2 + (K + 1) * (K + 2) / 2 + 1;
+}
+
+struct residual_rule {
+    double mu;          /* the whole budget */
+    double first_share; /* of mu^2 for the first release */
+
+    /* The first release: counts and biases. */
+    double count_weight;  /* of the counts against the residuals */
+    double scalar_weight; /* of the scalars and of the number of users */
+    double bias_ridge;    /* of a user's own bias */
+    double first_floor;   /* norm floor: users with few ratings are not blown up to norm 1 */
+    double count_floor;   /* counts are floored at this many standard deviations of their noise */
+
+    /* The rounds. */
+    double moment_weight;
+    double round_floor;
+    double popularity; /* an item's weight in a contribution is (count / mean count)^-popularity */
+    double growth;     /* budget of a round relative to the one before */
+    double memory;     /* of earlier rounds */
+    double gain, over; /* over-relaxation of the step, and of the scale */
+    double ridge;      /* of the regression on public features, in units of the prior precision */
+    double first_variance; /* of the starting vectors */
+    double free_variance;  /* of free columns at the start */
+    double spectrum,
+        spectrum_decay; /* assumed variance of factor k: spectrum * k^-decay, for the choice of K */
+    size_t factors, rounds; /* learned columns and T; none: biases only */
+    size_t free_columns;    /* besides; 0 but in `residual` */
+};
+
+static inline struct residual_rule residual_rule_make(double mu, bool has_features) {
+    return (struct residual_rule){
+        .mu = mu,
+        .first_share = 0.2,
+        .count_weight = 0.8,
+        .scalar_weight = 0.1,
+        .bias_ridge = 3,
+        .first_floor = 6,
+        .count_floor = 0.7,
+        .moment_weight = 0.12,
+        .round_floor = 3.5,
+        .popularity = 0.1,
+        .growth = 1.25,
+        .over = 2,
+        .ridge = 3,
+        .first_variance = 0.015,
+        .free_variance = 0.008,
+        .spectrum = has_features ? 0.16 : 0.08,
+        .spectrum_decay = 1.2,
+    };
+}
+
+/* What depends on the number of factors, which is chosen from the first release's output. */
+static inline void residual_rule_finish(struct residual_rule *rule, size_t factors) {
+    double K = (double)factors;
+    rule->factors = factors;
+    rule->rounds = factors == 0 ? 0 : (size_t)fmin(round(4 + 1.2 * K), RULE_ROUNDS_MAX);
+    rule->memory = fmax(0.96 - 0.008 * K, 0.85);
+    rule->gain = fmin(1 + 0.05 * K, 1.4);
+}
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * The privacy statement of a release: exactly what was proven, for the file (JSON) and for people (text), and
+ * the check of its arithmetic. Nothing in it follows from the private data but through a release that is
+ * listed. A whitelist: what is not a field here is not in a release.
+ */
+#ifndef DPMF_STATEMENT_STATEMENT_H
+#define DPMF_STATEMENT_STATEMENT_H
+
+#include "base/exact_arithmetic.h"
+#include "dpmf.h"
+#include "statement/about.h"
+
+enum {
+    STATEMENT_RELEASES_MAX = 256,
+    STATEMENT_ID_BYTES = 16,
+    STATEMENT_BITS_MAX = 24, /* of the grid */
+    STATEMENT_GROUPS = 3,    /* groups of 2, 3 and 4 ids */
+    STATEMENT_VERSION_MAX = 23,
+    STATEMENT_DELTAS = 4, /* at which epsilon is given beside the declared one */
+};
+
+/* One noisy sum: every coordinate has round(N(0, sigma^2)) added, in units of 2^-bits of the norm bound. */
+struct statement_release {
+    char name[24];        /* "counts and biases", "round 3" */
+    uint64_t coordinates; /* how many numbers were published; public sizes alone */
+    uint64_t sigma;       /* whole grid units */
+    uint32_t bits;        /* the grid: 2^-bits, so mu = 2^bits / sigma */
+    uint64_t draws;       /* of noise, taken: must equal coordinates */
+};
+
+/* What a conditional mechanism was told: public. posterior_rule.h says what each is. */
+struct statement_posterior {
+    uint32_t max_ratings; /* tau */
+    uint32_t factors, rounds;
+    double kappa, rho;
+};
+
+/* Of the library that made a release; all "" where it is not recorded. */
+struct statement_build {
+    char commit[80], compiler[48], sources[65];
+};
+
+/* What follows from the releases, each figure rounded up: for the file and for people. Of a conditional statement mu, exact and
+ * renyi are 0, and the last four count. */
+struct statement_figures {
+    double mu, exact, renyi; /* of all releases; epsilon at the statement's delta, both ways */
+    double group[STATEMENT_GROUPS];         /* epsilon of 2, 3 and 4 ids together */
+    double at_delta[STATEMENT_DELTAS];      /* epsilon at each of statement_deltas */
+    double release[STATEMENT_RELEASES_MAX]; /* mu of each */
+    double loss_bound, loss_scale;          /* B, and a = epsilon / B */
+    double replaced, added; /* epsilon of one rating; the second is 0 where there is none */
+};
+
+struct statement {
+    uint32_t format;                /* that it was read in; 0: this version's */
+    uint8_t id[STATEMENT_ID_BYTES]; /* random */
+    const char *mechanism;          /* "residual", "biases", ... */
+    double epsilon,
+        delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
+    double range_min, range_max; /* of ratings, declared */
+    uint64_t items;              /* in the public catalogue */
+    uint64_t declared_users;     /* as declared by the curator, 0: not */
+    bool has_features;           /* public item features were used */
+    bool
+        is_personalised; /* a list of users with smaller epsilons was applied; it is taken as public */
+    bool
+        wishes_show_members; /* of 0.1.0's conditional ones: a list with anyone else in it was refused */
+    bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
+    bool is_research; /* made with --research: metrics of private data were shown; not releasable */
+    bool is_insecure; /* noise from a seed: NOT PRIVATE */
+    char version[STATEMENT_VERSION_MAX + 1]; /* of the library that wrote it; "": this one */
+    struct statement_build build;
+    struct about about;                   /* declared by the curator */
+    struct statement_posterior posterior; /* of a conditional one; 0 else */
+    size_t n_releases;                    /* none, of a conditional one */
+    struct statement_release releases[STATEMENT_RELEASES_MAX];
+};
+
+/* Whether what is claimed depends on the convergence of a sampler: the mechanism decides. */
+bool statement_is_conditional(const struct statement *statement);
+
+/* mu of the listed releases together, rounded up. */
+double statement_mu(const struct statement *statement);
+
+/* Computes the figures from the releases listed. */
+void statement_figures_make(const struct statement *statement, struct statement_figures *figures);
+
+/* JSON text of the whole statement, also with the derived figures (mu, group figures for 2 .. 4 ids, the Renyi
+ * cross-check); free with free(). NULL when there is no memory. */
+char *statement_to_json(const struct statement *statement);
+
+/* Reads it back, believing nothing: it must be, byte by byte, what statement_to_json would write, so that
+ * there is nothing in it that is not a field here. `mechanism` points to a constant of the library.
+ * @return 0, or DPMF_ERR_MODEL_CORRUPT */
+int statement_from_json(const char *json, size_t n, struct statement *statement,
+                        struct dpmf_error *error);
+
+/* The same, with the derived figures as they stand there, for statement_figures_check. */
+int statement_from_json_figures(const char *json, size_t n, struct statement *statement,
+                                struct statement_figures *figures, struct dpmf_error *error);
+
+/* Recomputes the arithmetic. @return 0, or DPMF_ERR_PRIVACY_NOT_VERIFIED with what does not fit */
+int statement_check(const struct statement *statement, struct dpmf_error *error);
+
+/* Whether figures that were read are those that the releases give, and none of them too small. */
+int statement_figures_check(const struct statement *statement,
+                            const struct statement_figures *figures, struct dpmf_error *error);
+
+/* Whether the releases can have made a model of `items` items and `k` factors, as far as the mechanism
+ * decides it. @return as above */
+int statement_shape_check(const struct statement *statement, uint64_t items, uint32_t k,
+                          struct dpmf_error *error);
+
+/* The library's own name of a mechanism, or NULL when there is none of that name. */
+const char *statement_mechanism_find(const char *name);
+
+/* For people: plain sentences, lines of at most 80 columns; free with free(). NULL: no memory. */
+char *statement_to_text(const struct statement *statement);
+
+/* An entry for the public registry of deployments, YAML; free with free(). NULL: no memory. */
+char *statement_to_registry(const struct statement *statement);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The page that a statement for people is written on.
+ */
+#ifndef DPMF_STATEMENT_STATEMENT_PAGE_H
+#define DPMF_STATEMENT_STATEMENT_PAGE_H
+
+#include "base/bytes.h"
+#include "base/exact_arithmetic.h"
+#include "dpmf.h"
+
+struct statement_page {
+    struct byte_buffer text;
+    bool failed; /* no memory */
+};
+
+void statement_page_put(struct statement_page *page, const char *bytes, size_t n); /* as it is */
+/* A paragraph; a point of a list; a line that is not broken. */
+void statement_page_say(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
+void statement_page_point(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
+void statement_page_line(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
+
+/* Words that are not dpmf's: "| Label: text". The text is one line of UTF-8. */
+void statement_page_quote(struct statement_page *page, const char *label, const char *text);
+
+struct statement_number {
+    char text[32];
+};
+
+struct statement_number statement_number_count(uint64_t n); /* 3,883 */
+struct statement_number statement_number_exact(double value);
+struct statement_number statement_number_at_most(double value, int decimals); /* never below it */
+struct statement_number statement_number_one_in(double chance); /* never fewer than it is */
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * What a statement says beside its promise, as JSON and for people: see the header. Fed by statement_json.c, statement_parse.c and
+ * statement_text.c, which have the statement's own members and pages.
+ */
+#include "statement/statement_provenance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "statement/accountant.h"
+
+const double statement_deltas[STATEMENT_DELTAS] = {1e-5, 1e-6, 1e-7, 1e-9};
+
+static const char declared_note[] = "declared by the curator, not verified by dpmf";
+
+/* docs/privacy/rule.md has the whole story. */
+static const char *rule_of(const struct statement *statement) {
+    if (strcmp(statement->mechanism, "residual") == 0 ||
+        strcmp(statement->mechanism, "biases") == 0)
+        return "the constants are public and fixed in the program; they were chosen on MovieLens "
+               "1M "
+               "and 100K, which are public, and on synthetic ratings; that choice is not part of "
+               "the cost, which matters only to people in those sets";
+    return "the constants are public and fixed in the program; on which ratings they were chosen "
+           "is "
+           "not recorded";
+}
+
+void statement_build_fill(struct statement_build *build) {
+    const struct dpmf_build made = dpmf_build_identity();
+    snprintf(build->commit, sizeof build->commit, "%s", made.commit);
+    snprintf(build->compiler, sizeof build->compiler, "%s", made.compiler);
+    snprintf(build->sources, sizeof build->sources, "%s", made.sources);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static void put_deltas(struct dpmf_json *json, const struct statement_figures *figures) {
+    dpmf_json_begin_array(json, "epsilon_at");
+    for (int i = 0; i < STATEMENT_DELTAS; i++) {
+        dpmf_json_begin_object(json, NULL);
+        dpmf_json_double(json, "delta", statement_deltas[i]);
+        dpmf_json_double(json, "epsilon", figures->at_delta[i]);
+        dpmf_json_end_object(json);
+    }
+    dpmf_json_end_array(json);
+}
+
+static void put_build(struct dpmf_json *json, const struct statement_build *build) {
+    if (!build->commit[0]) return;
+    dpmf_json_begin_object(json, "build");
+    dpmf_json_string(json, "commit", build->commit);
+    dpmf_json_string(json, "compiler", build->compiler);
+    dpmf_json_string(json, "sources", build->sources);
+    dpmf_json_end_object(json);
+}
+
+static void put_about(struct dpmf_json *json, const struct about *about) {
+    if (about_is_empty(about)) return;
+    dpmf_json_begin_object(json, "about");
+    dpmf_json_string(json, "note", declared_note);
+    for (int i = 0; i < ABOUT_FIELDS; i++) {
+        const char *text = about_get(about, (enum about_field)i);
+        if (text) dpmf_json_string(json, about_name((enum about_field)i), text);
+    }
+    dpmf_json_end_object(json);
+}
+
+void statement_provenance_json(struct dpmf_json *json, const struct statement *statement,
+                               const struct statement_figures *figures) {
+    if (!statement_is_conditional(statement)) put_deltas(json, figures);
+    dpmf_json_string(json, "rule", rule_of(statement));
+    put_build(json, &statement->build);
+    put_about(json, &statement->about);
+}
+
+/* ---- read back -------------------------------------------------------------------------------- */
+
+/* A string of these characters alone, one at least, into a text that it fits. */
+static bool take_word(const struct json_token *token, const char *allowed, char *text,
+                      size_t size) {
+    if (token->kind != JSON_STRING || token->escaped || token->length == 0 || token->length >= size)
+        return false;
+    memcpy(text, token->text, token->length);
+    text[token->length] = '\0';
+    return strspn(text, allowed) == token->length;
+}
+
+static bool take_build(struct json_reader *json, struct statement_build *build) {
+    static const char hexadecimal[] = "0123456789abcdef";
+    static const char words[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.- ";
+    for (;;) {
+        struct json_token key = json_next(json), value;
+        if (key.kind == JSON_OBJECT_END) return build->commit[0] != '\0';
+        if (key.kind != JSON_KEY) return false;
+        value = json_next(json);
+        bool taken = json_equals(&key, "commit")
+                         ? take_word(&value, words, build->commit, sizeof build->commit)
+                     : json_equals(&key, "compiler")
+                         ? take_word(&value, words, build->compiler, sizeof build->compiler)
+                     : json_equals(&key, "sources")
+                         ? take_word(&value, hexadecimal, build->sources, sizeof build->sources)
+                         : false;
+        if (!taken) return false;
+    }
+}
+
+/* The same texts as a curator may give, and no others. */
+static bool take_about(struct json_reader *json, struct about *about) {
+    char name[40], text[ABOUT_VALUE_MAX];
+    for (;;) {
+        struct json_token key = json_next(json), value;
+        if (key.kind == JSON_OBJECT_END) return !about_is_empty(about);
+        if (key.kind != JSON_KEY || key.length >= sizeof name || key.escaped) return false;
+        value = json_next(json);
+        if (value.kind != JSON_STRING || value.length > 6 * sizeof text) return false;
+        if (json_equals(&key, "note")) continue; /* compared with the rest in the end */
+        memcpy(name, key.text, key.length);
+        name[key.length] = '\0';
+        enum about_field field = about_find(name);
+        if (field == ABOUT_FIELDS || value.length > sizeof text) return false;
+        size_t n = json_unescape(&value, text);
+        if (about_put(about, field, text, n)) return false;
+    }
+}
+
+static bool take_deltas(struct json_reader *json, struct statement_figures *figures) {
+    for (int i = 0; i < STATEMENT_DELTAS; i++) {
+        struct json_token token = json_next(json);
+        if (token.kind != JSON_OBJECT_BEGIN) return false;
+        while ((token = json_next(json)).kind == JSON_KEY) {
+            struct json_token value = json_next(json);
+            if (value.kind != JSON_NUMBER) return false;
+            if (json_equals(&token, "epsilon") &&
+                number_parse_double(value.text, value.length, &figures->at_delta[i]) != NUMBER_OK)
+                return false;
+        }
+        if (token.kind != JSON_OBJECT_END) return false;
+    }
+    return json_next(json).kind == JSON_ARRAY_END;
+}
+
+bool statement_provenance_take(struct json_reader *json, const struct json_token *key,
+                               struct json_token value, struct statement *statement,
+                               struct statement_figures *figures, bool *taken) {
+    if (json_equals(key, "epsilon_at"))
+        *taken = value.kind == JSON_ARRAY_BEGIN && take_deltas(json, figures);
+    else if (json_equals(key, "build"))
+        *taken = value.kind == JSON_OBJECT_BEGIN && !statement->build.commit[0] &&
+                 take_build(json, &statement->build);
+    else if (json_equals(key, "about"))
+        *taken = value.kind == JSON_OBJECT_BEGIN && about_is_empty(&statement->about) &&
+                 take_about(json, &statement->about);
+    else
+        return false;
+    return true;
+}
+
+/* ---- for people ------------------------------------------------------------------------------- */
+
+void statement_deltas_put(struct statement_page *page, const struct statement_figures *figures) {
+    statement_page_line(page, "\n      epsilon at other deltas, exactly");
+    for (int i = 0; i < STATEMENT_DELTAS; i++)
+        statement_page_line(page, "      %41s  %s",
+                            statement_number_exact(statement_deltas[i]).text,
+                            statement_number_exact(figures->at_delta[i]).text);
+}
+
+void statement_build_put(struct statement_page *page, const struct statement *statement) {
+    statement_page_put(page, "\n", 1);
+    statement_page_say(page, "The rule: %s.", rule_of(statement));
+    if (!statement->build.commit[0]) return;
+    statement_page_line(page, "\n      commit    %s", statement->build.commit);
+    statement_page_line(page, "      compiler  %s", statement->build.compiler);
+    statement_page_line(page, "      sources   %s", statement->build.sources);
+}
+
+/* What follows if it is true what was declared; of Gaussian noise alone, whose costs add by squares. */
+static void put_spent(struct statement_page *page, const struct statement *statement) {
+    const double before = about_spent_before(&statement->about);
+    if (isnan(before) || statement_is_conditional(statement)) return;
+    const double mu[] = {before, statement_mu(statement)};
+    const double together = accountant_compose(mu, 2);
+    statement_page_put(page, "\n", 1);
+    statement_page_say(
+        page,
+        "If the releases before had spent mu %s on these people, as declared, then "
+        "with this one it is mu %s together, which is epsilon %s at delta %s.",
+        statement_number_exact(before).text, statement_number_at_most(together, 4).text,
+        statement_number_at_most(accountant_epsilon(together, statement->delta), 2).text,
+        statement_number_exact(statement->delta).text);
+}
+
+void statement_about_put(struct statement_page *page, const struct statement *statement) {
+    const struct about *about = &statement->about;
+    if (about_is_empty(about)) return;
+    statement_page_line(page, "\nDeclared by the curator, not verified by dpmf\n");
+    statement_page_say(page, "What begins with | below is in the curator's own words. dpmf has "
+                             "checked none of it, and nothing that is promised above rests on it.");
+    statement_page_put(page, "\n", 1);
+    for (int i = 0; i < ABOUT_FIELDS; i++) {
+        const char *text = about_get(about, (enum about_field)i);
+        if (text) statement_page_quote(page, about_label((enum about_field)i), text);
+    }
+    put_spent(page, statement);
+}

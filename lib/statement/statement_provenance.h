@@ -1,0 +1,32 @@
+/*
+ * What a statement says beside its promise: epsilon at other deltas, where the public constants come from, the build that made the
+ * release, and what the curator declares. The last is not dpmf's word, and stands apart. Since format 2.
+ */
+#ifndef DPMF_STATEMENT_STATEMENT_PROVENANCE_H
+#define DPMF_STATEMENT_STATEMENT_PROVENANCE_H
+
+#include "base/json.h"
+#include "statement/statement.h"
+#include "statement/statement_page.h"
+
+/* The deltas at which a statement gives epsilon. */
+extern const double statement_deltas[STATEMENT_DELTAS];
+
+/* This library's. */
+void statement_build_fill(struct statement_build *build);
+
+/* As members of the statement, which is open. */
+void statement_provenance_json(struct dpmf_json *json, const struct statement *statement,
+                               const struct statement_figures *figures);
+
+/* Takes a member back when it is one of these. @return whether it is; `*taken`: whether it was sound */
+bool statement_provenance_take(struct json_reader *json, const struct json_token *key,
+                               struct json_token value, struct statement *statement,
+                               struct statement_figures *figures, bool *taken);
+
+/* For people: figures and the build, for specialists; and the curator's part. */
+void statement_deltas_put(struct statement_page *page, const struct statement_figures *figures);
+void statement_build_put(struct statement_page *page, const struct statement *statement);
+void statement_about_put(struct statement_page *page, const struct statement *statement);
+
+#endif
