@@ -292,10 +292,10 @@ static void tell_result(struct invocation *invocation, const struct dpmf_private
     else
         snprintf(promise, sizeof promise, "epsilon %.6g%s for every user%s", report->epsilon, delta,
                  kind);
-    terminal_note_print(terminal, "%s: %s; %s and %s, in %s, written to %s", report->mechanism,
+    terminal_note_print(terminal, "%s: %s; %s, %s, in %s, written to %s", report->mechanism,
                         promise, text_count(report->factors, "factor").text,
                         text_count(is_sampled(report) ? 1 : report->releases,
-                                   is_sampled(report) ? "draw" : "release")
+                                   is_sampled(report) ? "draw" : "noisy round")
                             .text,
                         text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }

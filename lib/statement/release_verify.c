@@ -101,9 +101,8 @@ static int check_accounting(struct checking *checking, struct dpmf_error *error)
     if (code < 0) return code;
     for (size_t i = 0; i < statement->n_releases; i++)
         numbers += statement->releases[i].coordinates;
-    note(checking, "its %zu release%s list%s as many draws of noise as numbers: %llu",
-         statement->n_releases, statement->n_releases == 1 ? "" : "s",
-         statement->n_releases == 1 ? "s" : "", (unsigned long long)numbers);
+    note(checking, "its noisy rounds (%zu) list a draw of noise for each of their %llu numbers",
+         statement->n_releases, (unsigned long long)numbers);
     code = statement_figures_check(statement, checking->figures, error);
     if (code < 0) return code;
     char cost[DPMF_DOUBLE_TEXT_MAX], delta[DPMF_DOUBLE_TEXT_MAX], claimed[DPMF_DOUBLE_TEXT_MAX];
