@@ -402,7 +402,7 @@ struct dpmf_train_options {
     uint32_t prefetch;        /* superblocks read ahead, where the run is larger than memory */
 
     /* Samplers: models that are draws from the posterior, a round of them an epoch. */
-    const char *solver; /* NULL or "sgd"; else "sgld", "sghmc", "sgnht" or "gibbs" */
+    const char *solver; /* NULL or "sgd"; "ials"; else "sgld", "sghmc", "sgnht" or "gibbs" */
     const char *noise;  /* of sgld: NULL or "exact"; "table" or "table:SIZE", the paper's */
     double step;        /* of sgld, sghmc and sgnht, an epoch's; 0: from the ratings */
     uint32_t burn_in;   /* epochs before samples count; UINT32_MAX: a part of them */
@@ -410,6 +410,13 @@ struct dpmf_train_options {
     uint32_t samples;   /* that are kept for it, at most; 0: as many as are useful */
     uint32_t chains;    /* independent ones, each from the prior; 0: what is good for the solver */
     const char *trace;  /* NULL, or an SVG file to draw the chains in */
+
+    /* Of "ials", which learns to rank: from events, pairs of a user and an item, and not from the values of ratings. */
+    bool has_like; /* ratings of at least `like` are events; else all are */
+    double like;
+    double unobserved; /* weight of a pair without an event; 0: chosen by how many there are */
+    double exponent;   /* of a row's number of events in its penalty: 1 in proportion, 0 the same */
+    uint32_t row_steps; /* of conjugate gradients a row and epoch; 0: exact */
 };
 
 /* SGD with what is good for all known sets: change what you have a reason to change. */
@@ -430,7 +437,8 @@ struct dpmf_epoch {
     double seconds; /* since the start of training */
     double updates_per_second;
     double train_rmse;
-    double valid_rmse; /* NaN without a validation set */
+    double valid_rmse; /* NaN without a validation set, and of a model that ranks, ... */
+    double valid_recall, valid_ndcg; /* ... which has these, of the ten best; else NaN */
 };
 
 /* How training went. */
@@ -457,6 +465,8 @@ struct dpmf_train_report {
     double rhat, ess; /* the worst of what was watched, of all chains; NaN: too few epochs */
     char worst[64];   /* what that was */
     bool converged;
+
+    double valid_ndcg; /* of a model that ranks, the best; NaN without a validation set */
 };
 
 /* Trains on `store` and writes a checkpoint to `output`. `valid` may be NULL. `on_epoch` (may be NULL) is
@@ -889,12 +899,14 @@ DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpm
 /* What to measure beside the errors of predictions. */
 struct dpmf_evaluate_options {
     uint32_t ranking; /* 0: no ranking metrics. Else their n: the length of the lists */
+    bool has_like;    /* only test ratings of at least `like` are wanted; else all are */
+    double like;
 };
 
 /* How many parts of equal size the items are cut into by popularity, the most popular first. */
 enum { DPMF_POPULARITY_PARTS = 5 };
 
-/* How well the n best items of each user agree with the user's test items, whatever their ratings: for all items, or for a part
+/* How well the n best items of each user agree with the user's test items (or likes): for all items, or for a part
  * of them. Averages are over users that the model knows and that have test items (in that part). Items of the history
  * are neither recommended nor wanted; items that the model does not know are wanted but cannot be found. */
 struct dpmf_ranking_part {
@@ -914,7 +926,7 @@ struct dpmf_ranking_part {
 /* How well a model predicts a test set. */
 struct dpmf_evaluation {
     uint64_t n;
-    double rmse, mae;
+    double rmse, mae; /* NaN of a model that ranks, whose scores are no ratings */
     uint64_t unknown_users, unknown_items; /* ratings of them: predicted from averages */
     uint64_t ranked_users;
     double recall, ndcg, map; /* of all items, as in `ranking` */

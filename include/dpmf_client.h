@@ -192,6 +192,10 @@ struct dpmf_model_info {
      * fitted with. */
     const char *statement;
     double factor_penalty, bias_penalty;
+
+    const char *goal; /* "rating", or "ranking": scores order items, and are no ratings */
+    double unobserved, exponent; /* of such a model: as training had them */
+    double like; /* of such a model: ratings of at least this count as events; -INFINITY: all */
 };
 
 /* Tells it; texts live as long as the model. */

@@ -2,6 +2,7 @@
  * dpmf evaluate: how well a model predicts and ranks ratings it has not seen.
  * Fed by a model and by ratings of any kind.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,8 +108,10 @@ static void print_popularity(uint32_t n, const struct dpmf_evaluation *evaluatio
 
 static void print_page(uint32_t n, const struct dpmf_evaluation *evaluation) {
     const int width = n > 0 ? 20 : 12;
-    printf("%-*s %.4f\n", width, "RMSE", evaluation->rmse);
-    printf("%-*s %.4f\n", width, "MAE", evaluation->mae);
+    if (!isnan(evaluation->rmse)) {
+        printf("%-*s %.4f\n", width, "RMSE", evaluation->rmse);
+        printf("%-*s %.4f\n", width, "MAE", evaluation->mae);
+    }
     printf("%-*s %s\n", width, "ratings", text_number(evaluation->n).text);
     if (n == 0) return;
     for (size_t i = 0; i < METRICS; i++)
@@ -135,16 +138,20 @@ static void note_release(struct invocation *invocation, const struct dpmf_model 
 
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
                     struct dpmf_store *test, struct dpmf_store *history, uint32_t n) {
-    const struct dpmf_evaluate_options options = {.ranking = n};
+    struct dpmf_evaluate_options options = {.ranking = n};
     struct dpmf_evaluation evaluation;
     struct dpmf_error error = {0};
+    int status = options_like(invocation, &options.has_like, &options.like);
+    if (status != STATUS_DONE) return status;
     int rc =
         dpmf_model_evaluate(model, test, history, &options, &invocation->run, &evaluation, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     note_release(invocation, model);
-    print_unknown(&invocation->terminal, evaluation.unknown_users, "users");
-    print_unknown(&invocation->terminal, evaluation.unknown_items, "items");
+    if (!isnan(evaluation.rmse)) {
+        print_unknown(&invocation->terminal, evaluation.unknown_users, "users");
+        print_unknown(&invocation->terminal, evaluation.unknown_items, "items");
+    }
     terminal_phases_print(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(invocation, n, &evaluation);
     print_page(n, &evaluation);
@@ -229,9 +236,6 @@ static int rank_candidates(struct invocation *invocation, const struct dpmf_mode
 static int check_use(const struct invocation *invocation) {
     const bool ranks = command_has(invocation, OPTION_RANKING);
     const bool has_candidates = command_has(invocation, OPTION_CANDIDATES);
-    if (!ranks && !has_candidates && command_has(invocation, OPTION_TOP))
-        return terminal_error_print(STATUS_USAGE, "add --ranking or --candidates",
-                                    "-n is about the ranking, which was not asked for");
     if (invocation->n_operands == 2) return STATUS_DONE;
     if (!has_candidates)
         return terminal_error_print(STATUS_USAGE, "usage: dpmf evaluate MODEL TEST [options]",
@@ -239,6 +243,22 @@ static int check_use(const struct invocation *invocation) {
     if (ranks)
         return terminal_error_print(STATUS_USAGE, "give TEST too, or leave out --ranking",
                                     "--ranking is about the items of TEST");
+    return STATUS_DONE;
+}
+
+/* A model that ranks has nothing else to be judged by. */
+static int check_ranking(const struct invocation *invocation, const struct dpmf_model *model,
+                         bool *ranks) {
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    *ranks = command_has(invocation, OPTION_RANKING) || strcmp(info.goal, "ranking") == 0;
+    if (!*ranks && command_has(invocation, OPTION_LIKE))
+        return terminal_error_print(STATUS_USAGE, "add --ranking",
+                                    "--like is about the ranking, which was not asked for");
+    if (!*ranks && !command_has(invocation, OPTION_CANDIDATES) &&
+        command_has(invocation, OPTION_TOP))
+        return terminal_error_print(STATUS_USAGE, "add --ranking or --candidates",
+                                    "-n is about the ranking, which was not asked for");
     return STATUS_DONE;
 }
 
@@ -250,16 +270,17 @@ int command_evaluate_run(struct invocation *invocation) {
     size_t n;
 
     const bool has_test = invocation->n_operands == 2;
+    bool ranks = false;
     int status = check_use(invocation);
     if (status == STATUS_DONE) status = model_use_top(invocation, RANKING_MOST, &n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &model);
+    if (status == STATUS_DONE) status = check_ranking(invocation, model, &ranks);
     if (status == STATUS_DONE && has_test &&
         dpmf_store_open(invocation->operands[1], &input, &invocation->run, &test, &error) != 0)
         status = report_error_print(invocation, &error);
     if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &history);
     if (status == STATUS_DONE && has_test)
-        status = evaluate(invocation, model, test, history,
-                          command_has(invocation, OPTION_RANKING) ? (uint32_t)n : 0);
+        status = evaluate(invocation, model, test, history, ranks ? (uint32_t)n : 0);
     if (status == STATUS_DONE && command_has(invocation, OPTION_CANDIDATES))
         status = rank_candidates(invocation, model, history, (uint32_t)n);
     dpmf_store_close(history);

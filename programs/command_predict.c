@@ -288,6 +288,10 @@ int command_predict_run(struct invocation *invocation) {
         dpmf_model_info(model, &predicting.info);
         status = model_titles_read(invocation, model, &predicting.catalogue);
     }
+    if (status == STATUS_DONE && strcmp(predicting.info.goal, "ranking") == 0)
+        status = terminal_error_print(STATUS_USAGE, "use dpmf recommend",
+                                      "%s: this model ranks items: its scores are no ratings",
+                                      invocation->operands[0]);
     if (status == STATUS_DONE) status = begin_intervals(invocation, &predicting);
     if (status == STATUS_DONE) status = fold_in(invocation, &predicting);
     if (status == STATUS_DONE) status = predict_all(invocation, &predicting);

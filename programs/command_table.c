@@ -42,6 +42,11 @@ static const char *split_choices(size_t i, const char **description) {
     return listed(names, i, description);
 }
 
+static const char *goal_choices(size_t i, const char **description) {
+    static const char *const names[] = {"rating", "ranking", NULL};
+    return listed(names, i, description);
+}
+
 static const char *progress_choices(size_t i, const char **description) {
     static const char *const names[] = {"auto", "always", "never", NULL};
     return listed(names, i, description);
@@ -213,21 +218,31 @@ static const struct option train_options[] = {
      {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
      "the model to write: a safetensors file with everyone's vectors, which only you can read"},
     {OPTION_FACTORS, 'k', false, "factors", NULL, {VALUE_COUNT, "K", "64", NULL, NULL},
-     "numbers in a vector, 1 to 4096 (default 128; of gibbs 24)"},
+     "numbers in a vector, 1 to 4096 (default 128; of ials 64, of gibbs 24)"},
     {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
-     "passes over the ratings (default 20; of samplers, a chain's: 100, of gibbs 24)"},
+     "passes over the ratings (default 20; of ials 16; of samplers, a chain's: 100, of gibbs 24)"},
+    {OPTION_GOAL, 0, false, "goal", NULL, {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
+     "what the model is for: rating (the default), to predict ratings; or ranking, to recommend, which "
+     "takes the solver ials"},
     {OPTION_SOLVER, 0, false, "solver", NULL, {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
-     "how to learn: sgd (the default), stochastic gradient descent; or by drawing from the posterior, "
-     "gibbs, sgld, sghmc or sgnht"},
+     "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least squares, to "
+     "rank; or by drawing from the posterior, gibbs, sgld, sghmc or sgnht"},
+    {OPTION_LIKE, 0, false, "like", NULL, {VALUE_TEXT, "X", "4", NULL, NULL},
+     "with ials: ratings of at least X are likes, and nothing else counts; any, the default: all of them"},
+    {OPTION_UNOBSERVED, 0, false, "unobserved", NULL, {VALUE_NUMBER, "X", "0.3", NULL, NULL},
+     "with ials: the weight of a pair without a rating, where one with a rating has 1 (default: by how "
+     "full the table is)"},
+    {OPTION_ROW_STEPS, 0, false, "row-steps", NULL, {VALUE_COUNT, "N", "3", NULL, NULL},
+     "with ials: steps of conjugate gradients for each vector and epoch (default 3); 0: solve exactly"},
     {OPTION_LEARNING_RATE, 0, false, "learning-rate", NULL, {VALUE_NUMBER, "X", "0.03", NULL, NULL},
      "the first step size (default 0.03); it falls linearly to nothing over the epochs"},
     {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
      "let the step size fall as 1 / epoch^GAMMA instead"},
     {OPTION_REG, 0, false, "reg", NULL, {VALUE_NUMBER, "X", "0.05", NULL, NULL},
-     "the L2 penalty on vectors (default 0.05)"},
+     "the L2 penalty on vectors (default 0.05, of ials 0.007)"},
     {OPTION_VALID, 0, false, "valid", NULL, {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
-     "measure the error on these ratings after every epoch, keep the best epoch, and stop when it "
-     "no longer falls"},
+     "measure the error on these ratings after every epoch (with ials: how well they are ranked), keep "
+     "the best epoch, and stop when there is no more gain"},
     {OPTION_PATIENCE, 0, false, "patience", NULL, {VALUE_COUNT, "N", "3", NULL, NULL},
      "epochs without a gain on --valid before stopping (default 3; 0: never stop early)"},
     {OPTION_DETERMINISTIC, 0, false, "deterministic", NULL, {.kind = VALUE_NONE},
@@ -446,6 +461,8 @@ static const struct option evaluate_options[] = {
     {OPTION_RANKING, 0, false, "ranking", NULL, {.kind = VALUE_NONE},
      "also report how well the model ranks all items: recall, precision, ndcg, map, mrr and "
      "coverage at N"},
+    {OPTION_LIKE, 0, false, "like", NULL, {VALUE_TEXT, "X", "4", NULL, NULL},
+     "look only for items of TEST with a rating of at least X; any, the default: for all"},
     {OPTION_CANDIDATES, 0, false, "candidates", NULL,
      {VALUE_FILE, "FILE", "heldout.csv", NULL, NULL},
      "rank one item of each row of FILE among the row's others: hr, ndcg and mrr at N"},

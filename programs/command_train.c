@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "command_train_private.h"
@@ -19,7 +20,6 @@ static uint32_t count32(const struct invocation *invocation, enum option_id id) 
 }
 
 static void fill_sampler(const struct invocation *invocation, struct dpmf_train_options *options) {
-    options->solver = invocation->value[OPTION_SOLVER];
     options->noise = invocation->value[OPTION_SGLD_NOISE];
     options->trace = invocation->value[OPTION_TRACE];
     options->average = command_has(invocation, OPTION_AVERAGE);
@@ -33,9 +33,20 @@ static void fill_sampler(const struct invocation *invocation, struct dpmf_train_
         options->chains = count32(invocation, OPTION_CHAINS);
 }
 
+/* --goal ranking takes the solver that ranks. */
+static const char *solver_of(const struct invocation *invocation) {
+    if (command_has(invocation, OPTION_SOLVER)) return invocation->value[OPTION_SOLVER];
+    return options_is(invocation, OPTION_GOAL, "ranking") ? "ials" : NULL;
+}
+
+static bool is_ials(const struct invocation *invocation) {
+    const char *solver = solver_of(invocation);
+    return solver && strcmp(solver, "ials") == 0;
+}
+
 static struct dpmf_train_options fill(const struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
-    dpmf_train_options_solver(invocation->value[OPTION_SOLVER], &options); /* or check_solver */
+    dpmf_train_options_solver(solver_of(invocation), &options); /* or check_solver */
     if (command_has(invocation, OPTION_FACTORS)) {
         uint64_t factors = options_count(invocation, OPTION_FACTORS);
         options.factors = factors > UINT32_MAX ? UINT32_MAX : (uint32_t)factors;
@@ -69,6 +80,11 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.lanes = options_lanes(invocation);
     options.tiers = invocation->value[OPTION_TIERS];
     fill_sampler(invocation, &options);
+    options.solver = solver_of(invocation);
+    if (command_has(invocation, OPTION_UNOBSERVED))
+        options.unobserved = options_number(invocation, OPTION_UNOBSERVED);
+    if (command_has(invocation, OPTION_ROW_STEPS))
+        options.row_steps = count32(invocation, OPTION_ROW_STEPS);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
     options.resume = invocation->value[OPTION_RESUME];
     return options;
@@ -92,6 +108,10 @@ static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
         dpmf_json_double(json, "updates_per_second", epoch->updates_per_second);
         dpmf_json_double(json, "train_rmse", epoch->train_rmse);
         dpmf_json_double(json, "valid_rmse", epoch->valid_rmse);
+        if (is_ials(invocation)) {
+            dpmf_json_double(json, "valid_recall", epoch->valid_recall);
+            dpmf_json_double(json, "valid_ndcg", epoch->valid_ndcg);
+        }
         if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) {
             dpmf_json_uint(json, "chain", epoch->chain);
             dpmf_json_bool(json, "burn_in", epoch->is_burn_in);
@@ -99,8 +119,11 @@ static int show_epoch(void *self, const struct dpmf_epoch *epoch) {
         dpmf_json_end_object(json);
         return report_json_print(json) != STATUS_DONE;
     }
-    char valid[40] = "";
-    if (!isnan(epoch->valid_rmse))
+    char valid[80] = "";
+    if (is_ials(invocation) && !isnan(epoch->valid_ndcg))
+        snprintf(valid, sizeof valid, "   recall@10 %.4f   ndcg@10 %.4f", epoch->valid_recall,
+                 epoch->valid_ndcg);
+    else if (!is_ials(invocation) && !isnan(epoch->valid_rmse))
         snprintf(valid, sizeof valid, "   valid %.4f", epoch->valid_rmse);
     terminal_note_print(terminal, "epoch %3u   train %.4f%s   %.1f million updates/s", epoch->epoch,
                         epoch->train_rmse, valid, 1e-6 * epoch->updates_per_second);
@@ -129,6 +152,7 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     dpmf_json_uint(json, "epochs", report->epochs);
     dpmf_json_double(json, "train_rmse", report->train_rmse);
     dpmf_json_double(json, "valid_rmse", report->valid_rmse);
+    if (is_ials(invocation)) dpmf_json_double(json, "valid_ndcg", report->valid_ndcg);
     dpmf_json_bool(json, "stopped_early", report->stopped_early);
     dpmf_json_bool(json, "tiles_on_disk", report->tiles_on_disk);
     dpmf_json_string(json, "kernels", report->kernels);
@@ -176,6 +200,41 @@ static int check_sampler(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
+static int refuse_of(const struct invocation *invocation, const struct named_option *options,
+                     size_t n, const char *whose, const char *hint) {
+    for (size_t i = 0; i < n; i++)
+        if (command_has(invocation, options[i].id))
+            return terminal_error_print(STATUS_USAGE, hint, "--%s is for %s", options[i].name,
+                                        whose);
+    return STATUS_DONE;
+}
+
+/* The goal and the solver must agree, and what only one kind of solver has needs such a one. */
+static int check_goal(const struct invocation *invocation) {
+    static const struct named_option of_ials[] = {
+        {OPTION_LIKE, "like"}, {OPTION_UNOBSERVED, "unobserved"}, {OPTION_ROW_STEPS, "row-steps"}};
+    static const struct named_option of_sgd[] = {{OPTION_LEARNING_RATE, "learning-rate"},
+                                                 {OPTION_DECAY, "decay"},
+                                                 {OPTION_TIERS, "tiers"},
+                                                 {OPTION_LANES, "lanes"},
+                                                 {OPTION_PREFETCH, "prefetch"},
+                                                 {OPTION_HOGWILD, "hogwild"}};
+    const bool ranks = options_is(invocation, OPTION_GOAL, "ranking");
+    if (!is_ials(invocation)) {
+        if (ranks)
+            return terminal_error_print(STATUS_USAGE, "leave --solver out, or give --solver ials",
+                                        "--solver %s predicts ratings, and does not rank",
+                                        solver_of(invocation));
+        return refuse_of(invocation, of_ials, sizeof of_ials / sizeof of_ials[0], "ials",
+                         "add --goal ranking");
+    }
+    if (options_is(invocation, OPTION_GOAL, "rating"))
+        return terminal_error_print(STATUS_USAGE, "leave --goal out, or give --goal ranking",
+                                    "--solver ials ranks, and predicts no ratings");
+    return refuse_of(invocation, of_sgd, sizeof of_sgd / sizeof of_sgd[0], "sgd, not for ials",
+                     "leave it out");
+}
+
 static int check_solver(const struct invocation *invocation) {
     static const struct named_option only[] = {
         {OPTION_AVERAGE, "average"}, {OPTION_SAMPLES, "samples"}, {OPTION_BURN_IN, "burn-in"},
@@ -184,8 +243,8 @@ static int check_solver(const struct invocation *invocation) {
     };
     const char *solver = invocation->value[OPTION_SOLVER];
     if (dpmf_solver_is_sampler(solver)) return check_sampler(invocation);
-    if (solver && !options_is(invocation, OPTION_SOLVER, "sgd"))
-        return terminal_error_print(STATUS_USAGE, "one of: sgd, gibbs, sgld, sghmc, sgnht",
+    if (solver && !options_is(invocation, OPTION_SOLVER, "sgd") && !is_ials(invocation))
+        return terminal_error_print(STATUS_USAGE, "one of: sgd, ials, gibbs, sgld, sghmc, sgnht",
                                     "--solver %s: there "
                                     "is no such solver",
                                     solver);
@@ -278,7 +337,7 @@ static int check_outputs(const struct invocation *invocation, struct dpmf_error 
 }
 
 int command_train_run(struct invocation *invocation) {
-    const struct dpmf_train_options options = fill(invocation);
+    struct dpmf_train_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_train_report report = {0};
     struct dpmf_error error = {0};
@@ -291,6 +350,8 @@ int command_train_run(struct invocation *invocation) {
     }
     int status = train_private_check_absent(invocation);
     if (status == STATUS_DONE) status = check_solver(invocation);
+    if (status == STATUS_DONE) status = check_goal(invocation);
+    if (status == STATUS_DONE) status = options_like(invocation, &options.has_like, &options.like);
     if (status == STATUS_DONE) status = check_decay(invocation);
     if (status == STATUS_DONE) status = check_companions(invocation);
     if (status != STATUS_DONE) return status;
@@ -325,7 +386,12 @@ int command_train_run(struct invocation *invocation) {
     if (report.ranks > 0 && terminal->verbose && !isnan(report.seconds_waited))
         terminal_note_print(terminal, "each of them waited %s for that, in the mean",
                             text_seconds(report.seconds_waited).text);
-    if (report.stopped_early)
+    if (report.stopped_early && is_ials(invocation))
+        terminal_note_print(terminal,
+                            "stopped early: the validation set was ranked no better; the best "
+                            "epoch was kept, with ndcg@10 %.4f",
+                            report.valid_ndcg);
+    else if (report.stopped_early)
         terminal_note_print(terminal,
                             "stopped early: the validation error no longer fell; the best "
                             "epoch was kept, with %.4f",

@@ -27,11 +27,16 @@ static uint32_t epochs_asked(const struct dpmf_model_info *info) {
     return dpmf_parse_uint64(digits, &epochs) == 0 && epochs <= UINT32_MAX ? (uint32_t)epochs : 0;
 }
 
+static bool is_ranking(const struct dpmf_model_info *info) {
+    return strcmp(info->goal, "ranking") == 0;
+}
+
 static int print_json(const char *path, const struct dpmf_model_info *info) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "kind", info->kind);
     dpmf_json_string(json, "file", path);
+    dpmf_json_string(json, "goal", info->goal);
     dpmf_json_uint(json, "users", info->users);
     dpmf_json_uint(json, "items", info->items);
     dpmf_json_uint(json, "ratings", info->ratings);
@@ -41,7 +46,12 @@ static int print_json(const char *path, const struct dpmf_model_info *info) {
     dpmf_json_double(json, "offset", info->offset);
     dpmf_json_uint(json, "epochs", info->epochs);
     if (epochs_asked(info) > 0) dpmf_json_uint(json, "epochs_asked", epochs_asked(info));
-    if (info->samples == 0) {
+    if (is_ranking(info)) {
+        dpmf_json_double(json, "regularization", info->regularization);
+        dpmf_json_double(json, "unobserved", info->unobserved);
+        dpmf_json_double(json, "exponent", info->exponent);
+        dpmf_json_double(json, "like", info->like);
+    } else if (info->samples == 0) {
         dpmf_json_double(json, "learning_rate", info->learning_rate);
         dpmf_json_double(json, "decay", info->decay);
         dpmf_json_double(json, "regularization", info->regularization);
@@ -70,7 +80,8 @@ static void print_epochs(const struct dpmf_model_info *info) {
 /* A run with a validation set keeps the vectors of its best epoch, which need not be the last. */
 static void print_validation(const struct dpmf_model_info *info) {
     if (isnan(info->best_valid)) return;
-    printf("  %-10s RMSE %.4f after epoch %u", "validated", info->best_valid, info->best_epoch);
+    printf("  %-10s %s %.4f after epoch %u", "validated", is_ranking(info) ? "NDCG@10" : "RMSE",
+           info->best_valid, info->best_epoch);
     if (info->best_epoch < info->epochs)
         printf(", the best, which is kept; epoch %u, the last, was no better\n", info->epochs);
     else
@@ -78,7 +89,11 @@ static void print_validation(const struct dpmf_model_info *info) {
 }
 
 static void print_settings(const struct dpmf_model_info *info) {
-    if (info->samples == 0)
+    if (is_ranking(info))
+        printf("  %-10s ials, regularization %s, weight of unobserved pairs %s, seed %" PRIu64 "\n",
+               "settings", text_double(info->regularization).text,
+               text_double(info->unobserved).text, info->seed);
+    else if (info->samples == 0)
         printf("  %-10s learning rate %s, regularization %s, seed %" PRIu64 "\n", "settings",
                text_double(info->learning_rate).text, text_double(info->regularization).text,
                info->seed);
@@ -92,8 +107,13 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
     printf(": a model of %s and %s with %s\n\n", text_count(info->users, "user").text,
            text_count(info->items, "item").text, text_count(info->factors, "factor").text);
     printf("  %-10s %s, with a vector for each user: private data\n", "kind", info->kind);
-    printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
-           text_double(info->max).text, info->offset);
+    if (is_ranking(info))
+        printf("  %-10s ranking items, by scores that are no ratings%s%s\n", "goal",
+               isinf(info->like) ? "" : "; likes are ratings of at least ",
+               isinf(info->like) ? "" : text_double(info->like).text);
+    else
+        printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
+               text_double(info->max).text, info->offset);
     print_epochs(info);
     print_settings(info);
     print_validation(info);

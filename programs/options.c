@@ -552,3 +552,15 @@ struct dpmf_input_options options_input(const struct invocation *invocation) {
     input.skip_bad = options_is(invocation, OPTION_ON_ERROR, "skip");
     return input;
 }
+
+int options_like(const struct invocation *invocation, bool *has_like, double *like) {
+    *has_like = false;
+    *like = 0;
+    if (!command_has(invocation, OPTION_LIKE) || options_is(invocation, OPTION_LIKE, "any"))
+        return STATUS_DONE;
+    *has_like = dpmf_parse_double(invocation->value[OPTION_LIKE], like) == 0;
+    return *has_like ? STATUS_DONE
+                     : terminal_error_print(STATUS_USAGE, "for example: --like 4, or --like any",
+                                            "--like %s is neither a number nor any",
+                                            invocation->value[OPTION_LIKE]);
+}

@@ -17,6 +17,9 @@ uint64_t options_count(const struct invocation *invocation, enum option_id id);
 /* --lanes: 0 when it was not given, and a number that the library refuses when it was given as 0. */
 uint32_t options_lanes(const struct invocation *invocation);
 double options_number(const struct invocation *invocation, enum option_id id);
+
+/* --like: whether it is a number, which ratings must reach, and not "any". @return an exit status, after saying what is wrong */
+int options_like(const struct invocation *invocation, bool *has_like, double *like);
 uint64_t options_size(const struct invocation *invocation, enum option_id id);
 bool options_is(const struct invocation *invocation, enum option_id id, const char *value);
 

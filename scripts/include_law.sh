@@ -27,7 +27,8 @@ lib/privacy    base random store model cluster statement ledger
 lib/mechanisms base random chains statement privacy
 lib/audit      base random store model cluster statement privacy
 lib/train      base random store schedule kernels model cluster
-lib/sample     base random store schedule kernels model cluster chains train
+lib/rank       base random store kernels model cluster train recommend
+lib/sample     base random store schedule kernels model cluster chains train rank
 lib/recommend  base model kernels
 lib/evaluate   base store recommend cluster
 lib/tune       base random store

@@ -41,6 +41,7 @@ struct block_sums {
 struct evaluator {
     const struct dpmf_model *model;
     uint32_t ranking; /* n; 0: none */
+    double like;      /* ratings below are not wanted */
     uint32_t *item_numbers;
     struct block_sums total;
     struct block_sums *products;
@@ -112,11 +113,13 @@ static bool add_wanted_user(struct wanted_list *list, uint64_t user, size_t n) {
 
 static bool want_user(const struct evaluator *evaluator, const struct store_block *block,
                       uint32_t i, uint64_t user, struct wanted_list *list) {
-    size_t n = (size_t)(block->start[i + 1] - block->start[i]);
+    size_t n = 0;
+    for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++)
+        n += block->value[r] >= evaluator->like;
     if (!add_wanted_user(list, user, n)) return false;
-    uint32_t *items = list->items + list->n_items - n;
-    for (size_t j = 0; j < n; j++)
-        items[j] = evaluator->item_numbers[block->item[block->start[i] + j]];
+    uint32_t *items = list->items + list->n_items - n, *next = items;
+    for (uint64_t r = block->start[i]; r < block->start[i + 1]; r++)
+        if (block->value[r] >= evaluator->like) *next++ = evaluator->item_numbers[block->item[r]];
     qsort(items, n, sizeof items[0], compare_numbers);
     return true;
 }
@@ -255,8 +258,8 @@ static void finish(const struct evaluator *evaluator, struct dpmf_evaluation *ev
     const struct block_sums *total = &evaluator->total;
     double n = total->n > 0 ? (double)total->n : 1;
     evaluation->n = total->n;
-    evaluation->rmse = sqrt(total->squares / n);
-    evaluation->mae = total->absolutes / n;
+    evaluation->rmse = evaluator->model->state.ranks ? NAN : sqrt(total->squares / n);
+    evaluation->mae = evaluator->model->state.ranks ? NAN : total->absolutes / n;
     evaluation->unknown_users = total->unknown_users;
     evaluation->unknown_items = total->unknown_items;
     if (evaluator->ranking > 0)
@@ -348,7 +351,11 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
                                const struct dpmf_evaluate_options *options,
                                const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
                                struct dpmf_error *error) {
-    struct evaluator evaluator = {.model = model, .ranking = options ? options->ranking : 0};
+    struct evaluator evaluator = {
+        .model = model,
+        .ranking = options ? options->ranking : 0,
+        .like = options && options->has_like ? options->like : -INFINITY,
+    };
     *evaluation = (struct dpmf_evaluation){0};
     const struct dpmf_cluster *cluster = run ? run->cluster : NULL;
     struct dpmf_store *share = NULL;

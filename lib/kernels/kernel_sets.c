@@ -68,6 +68,8 @@ static const struct kernel_set avx2_set = {
     .diffuse = kernel_avx2_diffuse,
     .push = kernel_avx2_push,
     .gram = kernel_avx2_gram,
+    .pull = kernel_avx2_pull,
+    .times = kernel_avx2_times,
     .flush_denormals = sse_flush_denormals,
     .restore_denormals = sse_restore_denormals,
 };
@@ -96,6 +98,8 @@ static const struct kernel_set avx512_set = {
     .diffuse = kernel_avx512_diffuse,
     .push = kernel_avx512_push,
     .gram = kernel_avx512_gram,
+    .pull = kernel_avx512_pull,
+    .times = kernel_avx512_times,
     .flush_denormals = sse_flush_denormals,
     .restore_denormals = sse_restore_denormals,
 };
@@ -130,6 +134,8 @@ static const struct kernel_set neon_set = {
     .diffuse = kernel_neon_diffuse,
     .push = kernel_neon_push,
     .gram = kernel_neon_gram,
+    .pull = kernel_neon_pull,
+    .times = kernel_neon_times,
     .flush_denormals = fpcr_flush_denormals,
     .restore_denormals = fpcr_restore_denormals,
 };
@@ -153,6 +159,8 @@ static const struct kernel_set ref_set = {
     .diffuse = kernel_ref_diffuse,
     .push = kernel_ref_push,
     .gram = kernel_ref_gram,
+    .pull = kernel_ref_pull,
+    .times = kernel_ref_times,
     .flush_denormals = denormals_keep,
     .restore_denormals = denormals_kept,
 };

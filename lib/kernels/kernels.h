@@ -57,6 +57,12 @@ struct kernel_step {
 typedef double kernel_sgd_tile(const struct kernel_step *step, const struct kernel_chunk *chunks,
                                size_t n);
 
+/* With m_j = target - x.row_j for the n rows of numbers at[0] .. at[n - 1]: out += sum_j weight_j m_j row_j. Without weights
+ * (NULL) they are 1; without `out` (NULL) nothing is added. x and out are aligned as rows are, k padded.
+ * @return sum_j weight_j m_j^2 */
+typedef float kernel_pull(const float *x, float target, const float *rows, size_t stride,
+                          const uint32_t *at, const float *weights, size_t n, size_t k, float *out);
+
 struct kernel_set {
     const char *name;        /* "ref", "avx2", "avx512", "neon" */
     const char *description; /* one line, for doctor */
@@ -87,6 +93,11 @@ struct kernel_set {
     /* gram[a * k + b] = sum over n rows of row[a] row[b] for b <= a, k padded; the rows lie one after the other,
      * aligned as the k x k result is, whose part above the diagonal becomes anything. */
     void (*gram)(const float *rows, size_t n, size_t k, float *gram);
+
+    kernel_pull *pull;
+
+    /* out_i = matrix vector_i for KERNEL_LANES vectors; k padded, the vectors k apart, all aligned; the matrix is symmetric. */
+    void (*times)(const float *matrix, const float *vectors, size_t k, float *out);
 
     /* Noise, the same bits in every set. */
     noise_fill *fill;

@@ -45,6 +45,12 @@ struct checkpoint_state {
     uint32_t sample_factors; /* ... so many columns each: sample/posterior_mean.h says which */
     double noise_precision;  /* of a rating, given a sample */
     double factor_penalty, bias_penalty; /* that a new user is fitted with, as model/release.h's */
+
+    /* Of a model that ranks, whose scores are no ratings; best_valid is then its NDCG. */
+    bool ranks;
+    double unobserved, exponent; /* that a new user is fitted with, as rank/ials.h's */
+    bool has_like;               /* only ratings of at least `like` count; else all */
+    double like;
 };
 
 /* ---- writing ---------------------------------------------------------------------------------- */

@@ -97,6 +97,11 @@ static bool take_double(const struct json_token *token, double *value) {
            number_parse_double(token->text, token->length, value) == NUMBER_OK;
 }
 
+static bool take_flag(const struct json_token *token, bool *value) {
+    *value = token->kind == JSON_TRUE;
+    return token->kind == JSON_TRUE || token->kind == JSON_FALSE;
+}
+
 static bool take_count(const struct json_token *token, uint32_t *value) {
     int64_t number;
     if (token->kind != JSON_NUMBER ||
@@ -146,6 +151,13 @@ static bool take_field(struct json_reader *json, const struct json_token *key,
     if (json_equals(key, "noise_precision")) return take_double(&token, &state->noise_precision);
     if (json_equals(key, "factor_penalty")) return take_double(&token, &state->factor_penalty);
     if (json_equals(key, "bias_penalty")) return take_double(&token, &state->bias_penalty);
+    if (json_equals(key, "ranks")) return take_flag(&token, &state->ranks);
+    if (json_equals(key, "unobserved")) return take_double(&token, &state->unobserved);
+    if (json_equals(key, "exponent")) return take_double(&token, &state->exponent);
+    if (json_equals(key, "like")) {
+        state->has_like = true;
+        return take_double(&token, &state->like);
+    }
     return json_skip(json, token);
 }
 

@@ -72,6 +72,12 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
         dpmf_json_double(json, "factor_penalty", state->factor_penalty);
         dpmf_json_double(json, "bias_penalty", state->bias_penalty);
     }
+    if (state->ranks) {
+        dpmf_json_bool(json, "ranks", true);
+        dpmf_json_double(json, "unobserved", state->unobserved);
+        dpmf_json_double(json, "exponent", state->exponent);
+        if (state->has_like) dpmf_json_double(json, "like", state->like);
+    }
     dpmf_json_end_object(json);
     return json;
 }
@@ -100,6 +106,11 @@ static struct checkpoint_state longest_state(void) {
         .noise_precision = longest,
         .factor_penalty = longest,
         .bias_penalty = longest,
+        .ranks = true,
+        .unobserved = longest,
+        .exponent = longest,
+        .has_like = true,
+        .like = longest,
     };
 }
 

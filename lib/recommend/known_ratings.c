@@ -1,6 +1,6 @@
 /*
- * Sorts out a person's own ratings: items that the model does not know are passed over, and of an item that is there
- * twice the last rating counts. Fed by whoever folds in or explains; feeds ridge.c and user_rate.c.
+ * Sorts out a person's own ratings: items that the model does not know are passed over, and so are ratings that are no
+ * events to a model that ranks; of an item that is there twice the last rating counts. Fed by whoever folds in or explains; feeds ridge.c and user_rate.c.
  */
 #include "recommend/known_ratings.h"
 
@@ -23,7 +23,8 @@ static int compare_places(const void *a, const void *b) {
 }
 
 /* Places are in the order of items; what is passed over loses its item. */
-static void unite(struct known_ratings *own, const struct place *places) {
+static void unite(struct known_ratings *own, const struct dpmf_model *model,
+                  const struct place *places) {
     size_t kept = 0;
     for (size_t i = 0, first = 0; i < own->n; i++) {
         if (places[i].item != places[first].item) first = i;
@@ -33,7 +34,7 @@ static void unite(struct known_ratings *own, const struct place *places) {
         own->at[places[i].at].item = UINT64_MAX;
     }
     for (size_t i = 0; i < own->n; i++) {
-        if (own->at[i].item == UINT64_MAX) continue;
+        if (own->at[i].item == UINT64_MAX || !model_is_event(model, own->at[i].rating)) continue;
         own->at[kept] = own->at[i];
         own->origin[kept++] = own->origin[i];
     }
@@ -52,7 +53,7 @@ static int take(struct known_ratings *own, const struct dpmf_model *model,
     }
     if (own->n == 0) return 0;
     qsort(places, own->n, sizeof *places, compare_places);
-    unite(own, places);
+    unite(own, model, places);
     return 0;
 }
 

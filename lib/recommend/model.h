@@ -23,9 +23,15 @@ struct dpmf_model {
     size_t padded_k;
     double *item_norms;                  /* lengths of the items' vectors */
     double item_norm_max, item_bias_max; /* the longest; the largest without its sign */
+    double *gramian; /* k x k, V^T V: of a model that ranks, to fit users with; else NULL */
     char *provenance;
     uint64_t file_bytes;
 };
+
+/* Whether a rating is something that the model learns from: to one that ranks, only likes are. */
+static inline bool model_is_event(const struct dpmf_model *model, float rating) {
+    return !model->state.has_like || (double)rating >= model->state.like;
+}
 
 /* @return the row, or NULL when the model does not know the user or item */
 static inline const float *model_user_row(const struct dpmf_model *model, uint64_t user) {

@@ -23,6 +23,23 @@ static int copy_provenance(struct dpmf_model *model, const struct safetensors *f
     return 0;
 }
 
+/* By columns of both halves, in the order of items: the same bits everywhere. */
+static int sum_gramian(struct dpmf_model *model, struct dpmf_error *error) {
+    const struct factor_matrix *items = &model->factors.items;
+    const size_t k = model->factors.k;
+    model->gramian = memory_alloc_zero(k * k, sizeof(double));
+    if (!model->gramian) return error_no_memory(error);
+    for (uint64_t i = 0; i < items->n; i++) {
+        const float *v = items->rows + i * items->stride;
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b <= a; b++)
+                model->gramian[a * k + b] += (double)v[a] * (double)v[b];
+    }
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = 0; b < a; b++) model->gramian[b * k + a] = model->gramian[a * k + b];
+    return 0;
+}
+
 static int read_checkpoint(struct dpmf_model *model, const struct safetensors *file,
                            struct dpmf_error *error) {
     int code = copy_provenance(model, file, error);
@@ -32,7 +49,7 @@ static int read_checkpoint(struct dpmf_model *model, const struct safetensors *f
     if (code < 0) return code;
     model->factor_penalty = model->state.factor_penalty;
     model->bias_penalty = model->state.bias_penalty;
-    return 0;
+    return model->state.ranks ? sum_gramian(model, error) : 0;
 }
 
 static int read_release(struct dpmf_model *model, const struct safetensors *file,
@@ -115,6 +132,7 @@ void dpmf_model_close(struct dpmf_model *model) {
     if (!model) return;
     factors_free(&model->factors);
     free(model->item_norms);
+    free(model->gramian);
     free(model->provenance);
     free(model->statement);
     free(model);
@@ -145,6 +163,10 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .statement = model->statement,
         .factor_penalty = model->factor_penalty,
         .bias_penalty = model->bias_penalty,
+        .goal = state->ranks ? "ranking" : "rating",
+        .unobserved = state->unobserved,
+        .exponent = state->exponent,
+        .like = state->has_like ? state->like : -INFINITY,
     };
 }
 

@@ -26,7 +26,11 @@ int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, d
                     struct dpmf_error *error) {
     const double reg = model->state.regularization;
     *bias_column = 1;
-    if (!(model->bias_penalty > 0)) {
+    if (model->state.ranks) {
+        *bias_column = 0;
+        *penalty = reg * pow((double)n + model->state.unobserved * (double)model->factors.items.n,
+                             model->state.exponent);
+    } else if (!(model->bias_penalty > 0)) {
         double unit = factors_unit(model->factors.min, model->factors.max);
         *penalty = (reg > smallest_penalty ? reg : smallest_penalty) * unit * (double)n;
         *bias_column = sqrt(unit);
@@ -45,8 +49,14 @@ void ridge_row(const struct dpmf_model *model, uint64_t item, double bias_column
     for (size_t c = 0; c < model->factors.k; c++) x[c + 1] = (double)v[c];
 }
 
+double ridge_prior(const struct dpmf_model *model, size_t a, size_t b) {
+    if (!model->gramian || a == 0 || b == 0) return 0;
+    return model->state.unobserved * model->gramian[(a - 1) * model->factors.k + b - 1];
+}
+
 double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own) {
     const struct factors *factors = &model->factors;
+    if (model->state.ranks) return 1;
     return (double)own->rating - factors->offset - (double)factors->items.biases[own->item];
 }
 
@@ -78,6 +88,8 @@ static int factor_by_ratings(struct ridge *ridge) {
 static int factor_by_columns(struct ridge *ridge) {
     double *A = ridge->matrix; /* width x width */
     const size_t w = ridge->width;
+    for (size_t a = 1; ridge->model->gramian && a < w; a++)
+        for (size_t b = 1; b <= a; b++) A[a * w + b] = ridge_prior(ridge->model, a, b);
     for (size_t j = 0; j < ridge->n; j++) {
         const float *v = row_of(ridge, j);
         for (size_t a = 0; a < w; a++)
@@ -96,7 +108,7 @@ int ridge_init(struct ridge *ridge, const struct dpmf_model *model,
     int code = ridge_penalties(model, n, &ridge->penalty, &ridge->bias_column, error);
     if (code < 0) return code;
 
-    ridge->by_ratings = n < ridge->width;
+    ridge->by_ratings = n < ridge->width && !model->gramian;
     size_t order = ridge->by_ratings ? n : ridge->width;
     if (__builtin_mul_overflow(order, order, &cells)) return error_no_memory(error);
     ridge->matrix = memory_alloc_zero(cells, sizeof(double));

@@ -7,7 +7,8 @@
  * Of a checkpoint, c = regularization * unit * number of ratings and s^2 = unit (factors_unit), which is what training
  * drives the user's row towards. A release, and a checkpoint of samples, name two penalties: c is the vector's, and s^2
  * that over the bias's, which is the same as penalising the bias by its own. With fewer ratings than columns the same comes
- * from the smaller system w = X^T (X X^T + c I)^-1 y. All of it in double and in one order. Here it is made, used
+ * from the smaller system w = X^T (X X^T + c I)^-1 y. A model that ranks (rank/ials.h) has s = 0, y_j = 1 for each event, c as
+ * training has it for so many events, and alpha V^T V added to X^T X for all pairs. All of it in double and in one order. Here it is made, used
  * and forgotten: for users who are fitted once, and for explanations of ratings at hand. Who rates on has
  * the same kept (normal_equations.h).
  */
@@ -22,6 +23,9 @@ int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, d
 
 /* x of an item, k + 1 numbers. */
 void ridge_row(const struct dpmf_model *model, uint64_t item, double bias_column, double *x);
+
+/* What the matrix has before any rating, at row a and column b: 0 but of a model that ranks. */
+double ridge_prior(const struct dpmf_model *model, size_t a, size_t b);
 
 /* y of a rating. */
 double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own);

@@ -17,12 +17,20 @@ static int penalties(const struct dpmf_user *user, size_t n, double *penalty, do
     return ridge_penalties(user->model, n > 0 ? n : 1, penalty, bias_column, error);
 }
 
+/* The sums of no ratings. */
+static void clear(struct dpmf_user *user) {
+    struct normal_equations *equations = &user->equations;
+    normal_equations_clear(equations);
+    for (size_t a = 0, i = 0; user->model->gramian && a < equations->width; a++)
+        for (size_t b = 0; b <= a; b++) equations->sum[i++] = ridge_prior(user->model, a, b);
+}
+
 /* Sums and factor of all ratings. */
 static int build(struct dpmf_user *user, struct dpmf_error *error) {
     double penalty, bias_column;
     int code = penalties(user, user->known.n, &penalty, &bias_column, error);
     if (code < 0) return code;
-    normal_equations_clear(&user->equations);
+    clear(user);
     for (size_t j = 0; j < user->known.n; j++) {
         const struct dpmf_own_rating *own = &user->known.at[j];
         ridge_row(user->model, own->item, bias_column, user->x);
@@ -41,7 +49,7 @@ int user_equations_keep(struct dpmf_user *user, struct dpmf_error *error) {
 
 /* ---- one rating ------------------------------------------------------------------------------- */
 
-/* What a rating does to the user: it comes, goes (its value is then NaN), or has another value. */
+/* What a rating does to the user: it comes, goes (its value is then NaN, or no event to a model that ranks), or has another value. */
 struct change {
     struct dpmf_own_rating now;
     size_t at; /* its place; past the last for a new one */
@@ -59,7 +67,7 @@ static int apply(struct dpmf_user *user, const struct change *change, double pen
         return 0;
     }
     if (change->goes && user->known.n == 1) {
-        normal_equations_clear(equations); /* nothing is exactly nothing */
+        clear(user); /* nothing is exactly nothing */
         return normal_equations_factor(equations, penalty);
     }
     const int sign = change->comes ? 1 : -1;
@@ -97,7 +105,8 @@ int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint6
     if (!model_item_row(user->model, item))
         return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
     if (isinf(rating)) return known_ratings_refuse(error);
-    struct change change = {.now = {item, rating}, .goes = isnan(rating)};
+    const bool counts = !isnan(rating) && model_is_event(user->model, rating);
+    struct change change = {.now = {item, rating}, .goes = !counts};
     change.at = known_ratings_find(&user->known, item);
     change.comes = change.at == user->known.n;
     if (change.comes && change.goes) return 0;

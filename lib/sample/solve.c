@@ -9,6 +9,7 @@
 #include "base/output_file.h"
 #include "cluster/cluster.h"
 #include "cluster/user_shares.h"
+#include "rank/ials_train.h"
 #include "sample/gibbs_train.h"
 #include "sample/langevin_train.h"
 #include "sample/solver.h"
@@ -22,22 +23,19 @@ static uint64_t digest_text(uint64_t digest, const char *text) {
 
 /* Not of what is each rank's own (kernels, reading ahead) or rank 0's (when to make snapshots). */
 static uint64_t digest_options(const struct dpmf_train_options *options, bool has_valid) {
-    const double numbers[] = {options->learning_rate, options->decay, options->regularization,
-                              options->step};
+    const double numbers[] = {options->learning_rate,
+                              options->decay,
+                              options->regularization,
+                              options->step,
+                              options->unobserved,
+                              options->exponent,
+                              options->has_like ? options->like : 0};
     const uint64_t counts[] = {
-        options->factors,
-        options->epochs,
-        options->seed,
-        options->deterministic,
-        options->hogwild,
-        options->burn_in,
-        options->average,
-        options->samples,
-        options->chains,
-        options->patience,
-        options->snapshot != NULL,
-        options->resume != NULL,
-        has_valid,
+        options->factors,          options->epochs,         options->seed,
+        options->deterministic,    options->hogwild,        options->burn_in,
+        options->average,          options->samples,        options->chains,
+        options->has_like,         options->row_steps,      options->patience,
+        options->snapshot != NULL, options->resume != NULL, has_valid,
     };
     uint64_t digest = checksum64_seeded(numbers, sizeof numbers, sizeof counts);
     digest = checksum64_seeded(counts, sizeof counts, digest);
@@ -74,6 +72,8 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
     if (code < 0) return code;
+    if (solver == SOLVER_IALS)
+        return ials_train(store, valid, output, options, run, on_epoch, report, error);
     struct train_run train = {
         .whole = store,
         .valid_store = valid,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "rank/ials_train.h"
 #include "sample/posterior_mean.h"
 #include "train/rates.h"
 
@@ -24,6 +25,7 @@ static const struct {
     [SOLVER_SGLD] = {"sgld", 16, 200, 2, 8},
     [SOLVER_SGHMC] = {"sghmc", 32, 100, 2, 8},
     [SOLVER_SGNHT] = {"sgnht", 32, 100, 2, 8},
+    [SOLVER_IALS] = {"ials", 64, 16, 1, 1},
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0], CHAINS_MAX = 1024 };
@@ -37,7 +39,7 @@ int solver_find(const char *name, enum solver *solver, struct dpmf_error *error)
             return 0;
         }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "there is no solver called \"%s\"", name);
-    error_hint(error, "one of: sgd, gibbs, sgld, sghmc, sgnht");
+    error_hint(error, "one of: sgd, ials, gibbs, sgld, sghmc, sgnht");
     return code;
 }
 
@@ -50,12 +52,14 @@ int dpmf_train_options_solver(const char *name, struct dpmf_train_options *optio
     options->solver = name;
     options->factors = solvers[solver].factors;
     options->epochs = solvers[solver].epochs;
+    if (solver == SOLVER_IALS) options->regularization = IALS_PENALTY;
     return 0;
 }
 
 bool dpmf_solver_is_sampler(const char *name) {
     enum solver solver;
-    return name && solver_find(name, &solver, NULL) == 0 && solver != SOLVER_SGD;
+    return name && solver_find(name, &solver, NULL) == 0 && solver != SOLVER_SGD &&
+           solver != SOLVER_IALS;
 }
 
 uint32_t solver_burn_in(enum solver solver, const struct dpmf_train_options *options) {
@@ -69,12 +73,15 @@ uint32_t solver_chains(enum solver solver, const struct dpmf_train_options *opti
     return options->average ? solvers[solver].chains : 1;
 }
 
-static int check_sgd(const struct dpmf_train_options *options, struct dpmf_error *error) {
+/* What only samplers have. */
+static int check_no_sampler(enum solver solver, const struct dpmf_train_options *options,
+                            struct dpmf_error *error) {
     const struct dpmf_train_options *o = options;
     bool wanted = o->noise || o->step != 0 || o->burn_in != UINT32_MAX || o->average ||
                   o->samples != 0 || o->chains > 1 || o->trace;
     if (!wanted) return 0;
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "sgd draws no samples, and has no chains");
+    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s draws no samples, and has no chains",
+                         solvers[solver].name);
     error_hint(error, "choose a sampler: gibbs, sgld, sghmc or sgnht");
     return code;
 }
@@ -119,7 +126,14 @@ static int check_step(enum solver solver, const struct dpmf_train_options *optio
 
 int solver_check_options(enum solver solver, const struct dpmf_train_options *options,
                          struct dpmf_error *error) {
-    if (solver == SOLVER_SGD) return check_sgd(options, error);
+    if (solver == SOLVER_SGD) return check_no_sampler(solver, options, error);
+    if (solver == SOLVER_IALS && options->hogwild) {
+        int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                             "ials has no Hogwild: no two threads write the same row");
+        error_hint(error, "leave it out");
+        return code;
+    }
+    if (solver == SOLVER_IALS) return check_no_sampler(solver, options, error);
     if (options->hogwild) {
         int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                              "samplers cannot be run with Hogwild: a write that is lost is noise "

@@ -30,6 +30,11 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
     const char *what = NULL;
     if (was->samples > 0)
         what = "a sampler, which cannot be gone on from";
+    else if (was->ranks != state->ranks)
+        what = "another solver";
+    else if (was->unobserved != state->unobserved || was->exponent != state->exponent ||
+             was->has_like != state->has_like || was->like != state->like)
+        what = "another rule for events";
     else if (file->k != k)
         what = "another number of factors";
     else if (was->n_ratings != state->n_ratings || was->fingerprint != state->fingerprint)

@@ -38,6 +38,8 @@ struct dpmf_train_options dpmf_train_options_default(void) {
         .patience = 3,
         .prefetch = PREFETCH,
         .burn_in = UINT32_MAX,
+        .exponent = 1,
+        .row_steps = RATES_ROW_STEPS,
     };
 }
 

@@ -1,0 +1,16 @@
+/*
+ * The kernels of implicit least squares: instances of kernels/rows_body.h.
+ */
+#include "kernels/avx512/vec_avx512.h"
+
+#include "kernels/kernel_sets.h"
+#include "kernels/rows_body.h"
+
+float kernel_avx512_pull(const float *x, float target, const float *rows, size_t stride,
+                         const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
+    return rows_pull(x, target, rows, stride, at, weights, n, k, out);
+}
+
+void kernel_avx512_times(const float *matrix, const float *vectors, size_t k, float *out) {
+    rows_times(matrix, vectors, k, out);
+}

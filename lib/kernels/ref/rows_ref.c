@@ -1,0 +1,23 @@
+/*
+ * The kernels of implicit least squares in plain C.
+ */
+#include "kernels/kernel_sets.h"
+
+float kernel_ref_pull(const float *x, float target, const float *rows, size_t stride,
+                      const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
+    float total = 0;
+    for (size_t j = 0; j < n; j++) {
+        const float *row = rows + at[j] * stride;
+        const float miss = target - kernel_ref_dot(x, row, k);
+        const float pull = (weights ? weights[j] : 1) * miss;
+        for (size_t c = 0; out && c < k; c++) out[c] += pull * row[c];
+        total += pull * miss;
+    }
+    return total;
+}
+
+void kernel_ref_times(const float *matrix, const float *vectors, size_t k, float *out) {
+    for (size_t i = 0; i < KERNEL_LANES; i++)
+        for (size_t c = 0; c < k; c++)
+            out[i * k + c] = kernel_ref_dot(matrix + c * k, vectors + i * k, k);
+}

@@ -1,0 +1,107 @@
+/*
+ * Reads the events of a store into the two orders of event_rows.h: users in one pass, block by block; items from
+ * them. Fed by a store; feeds ials_train.c.
+ */
+#include "rank/event_rows.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+
+struct reading {
+    struct event_rows *rows;
+    double like;
+};
+
+static void take_block(const struct reading *reading, const struct store_block *block) {
+    struct event_rows *rows = reading->rows;
+    struct event_side *users = &rows->users, *items = &rows->items;
+    for (uint32_t u = 0; u < block->n_users; u++) {
+        for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
+            if (block->value[r] < reading->like) continue;
+            users->other[rows->n_events++] = block->item[r];
+            items->start[block->item[r] + 1]++;
+        }
+        users->start[block->first_user + u + 1] = rows->n_events;
+    }
+}
+
+/* By one thread in the order of blocks: what is done with a rating costs less than decoding it. */
+static int read_users(const struct reading *reading, const struct dpmf_store *store,
+                      const struct dpmf_run *run, struct dpmf_error *error) {
+    struct store_raw raw = {0};
+    struct store_space space = {0};
+    int code = 0;
+    for (uint64_t b = 0; b < store_n_blocks(store) && code == 0; b++) {
+        struct store_block block;
+        code = store_block_read(store, b, &raw, error);
+        if (code == 0)
+            code = store_block_decode(store, &raw, STORE_WANT_VALUE, &space, &block, error);
+        if (code == 0) take_block(reading, &block);
+        const struct dpmf_progress progress = {
+            .phase = "reading", .unit = "blocks", .done = b + 1, .total = store_n_blocks(store)};
+        if (code == 0 && run->progress && run->progress(run->self, &progress))
+            code = error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    }
+    free(raw.buffer.bytes);
+    store_space_free(&space);
+    return code;
+}
+
+/* The items' events, in the order of users. While they come, start[i + 1] is where the next of item i goes. */
+static void fill_items(struct event_rows *rows) {
+    struct event_side *users = &rows->users, *items = &rows->items;
+    uint64_t before = 0;
+    for (uint64_t i = 0; i < items->n; i++) {
+        const uint64_t n = items->start[i + 1];
+        items->start[i + 1] = before;
+        before += n;
+    }
+    for (uint64_t u = 0; u < users->n; u++)
+        for (uint64_t e = users->start[u]; e < users->start[u + 1]; e++)
+            items->other[items->start[users->other[e] + 1]++] = (uint32_t)u;
+}
+
+static bool make_side(struct event_side *side, uint64_t n, uint64_t n_events) {
+    side->n = n;
+    if (!side->start) side->start = memory_alloc_zero((size_t)n + 1, sizeof side->start[0]);
+    side->other = memory_alloc((size_t)n_events, sizeof side->other[0]);
+    return side->start && side->other;
+}
+
+int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
+                    const struct dpmf_run *run, struct dpmf_error *error) {
+    const struct reading reading = {rows, like};
+    *rows = (struct event_rows){0};
+    rows->items.n = store_n_items(store);
+    rows->items.start = memory_alloc_zero((size_t)rows->items.n + 1, sizeof *rows->items.start);
+    int code =
+        make_side(&rows->users, store_n_users(store), store_n_ratings(store)) && rows->items.start
+            ? read_users(&reading, store, run, error)
+            : error_no_memory(error);
+    if (code == 0 && !make_side(&rows->items, rows->items.n, rows->n_events))
+        code = error_no_memory(error);
+    if (code == 0) fill_items(rows);
+    if (code < 0) event_rows_free(rows);
+    return code;
+}
+
+static void free_side(struct event_side *side) {
+    free(side->start);
+    free(side->other);
+    free(side->weight);
+}
+
+void event_rows_free(struct event_rows *rows) {
+    free_side(&rows->users);
+    free_side(&rows->items);
+    *rows = (struct event_rows){0};
+}
+
+uint64_t event_rows_bytes(const struct dpmf_store *store) {
+    return 2 * store_n_ratings(store) * sizeof(uint32_t) +
+           (store_n_users(store) + store_n_items(store) + 2) * sizeof(uint64_t) +
+           store_largest_block(store) * (sizeof(double) + sizeof(uint32_t));
+}

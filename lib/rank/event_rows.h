@@ -1,0 +1,31 @@
+/*
+ * All events in memory, twice: each user's one after the other, and each item's. An event is a pair of a user and an item;
+ * of ratings, those that are likes. What implicit least squares goes through.
+ */
+#ifndef DPMF_RANK_EVENT_ROWS_H
+#define DPMF_RANK_EVENT_ROWS_H
+
+#include "dpmf.h"
+
+/* Row i's events are start[i] .. start[i + 1] - 1, in increasing order of the rows of the other side. */
+struct event_side {
+    uint64_t n;
+    uint64_t *start;
+    uint32_t *other;
+    float *weight; /* confidence in each event; NULL: 1 */
+};
+
+struct event_rows {
+    uint64_t n_events;
+    struct event_side users, items; /* as the store numbers them */
+};
+
+/* Ratings of at least `like` are events; of -INFINITY, all. */
+int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
+                    const struct dpmf_run *run, struct dpmf_error *error);
+void event_rows_free(struct event_rows *rows); /* of a zeroed one: fine */
+
+/* Bytes that it takes, at most. */
+uint64_t event_rows_bytes(const struct dpmf_store *store);
+
+#endif

@@ -1,0 +1,351 @@
+/*
+ * The sweeps of ials.h. Threads take rows eight at a time: their conjugate gradients go in step, so that each product with
+ * the Gramian, which is the same for all, is of a matrix and eight vectors. Fed by event_rows and a model's rows; feeds
+ * ials_train.c.
+ */
+#include "rank/ials.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cholesky.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    BATCH = KERNEL_LANES, /* rows that go in step */
+    TAKEN = 4 * BATCH,    /* rows that a thread takes at once */
+    PIECE = 256,          /* rows that are summed in floats */
+    PARTS = 16,           /* of the Gramian, each summed by one thread, whatever the threads */
+};
+
+/* What a thread works with: BATCH vectors each, a padded k apart. */
+struct work {
+    float *x, *r, *p, *q;
+    float *piece, *square; /* PIECE rows, k x k */
+    double *matrix, *right;
+};
+
+struct ials {
+    const struct kernel_set *kernels;
+    size_t k, width; /* width: k padded */
+    struct ials_rule rule;
+    struct thread_pool *pool;
+    int n_work;
+    struct work *work;
+    double *parts;   /* PARTS Gramians */
+    double *gramian; /* alpha G ... */
+    float *gramian32;
+
+    /* Of a sweep. */
+    const struct event_side *events;
+    struct factor_matrix *own;
+    const struct factor_matrix *other;
+    float *squares; /* by row */
+    uint64_t squares_n;
+    bool (*stop)(void *self);
+    void *self;
+    atomic_uint_fast64_t next;
+    atomic_bool stopped, failed;
+};
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+static float *floats(size_t n) {
+    void *at = NULL;
+    if (posix_memalign(&at, KERNEL_ALIGN, (n + 1) * sizeof(float)) != 0) return NULL;
+    memset(at, 0, (n + 1) * sizeof(float));
+    return at;
+}
+
+static bool make_work(const struct ials *ials, struct work *work) {
+    const size_t vectors = BATCH * ials->width, square = ials->width * ials->width;
+    work->x = floats(vectors);
+    work->r = floats(vectors);
+    work->p = floats(vectors);
+    work->q = floats(vectors);
+    work->piece = floats(PIECE * ials->width);
+    work->square = floats(square);
+    work->right = memory_alloc_zero(ials->k, sizeof(double));
+    if (ials->rule.steps == 0) work->matrix = memory_alloc_zero(ials->k * ials->k, sizeof(double));
+    return work->x && work->r && work->p && work->q && work->piece && work->square && work->right &&
+           (work->matrix || ials->rule.steps > 0);
+}
+
+static void free_work(struct work *work) {
+    free(work->x);
+    free(work->r);
+    free(work->p);
+    free(work->q);
+    free(work->piece);
+    free(work->square);
+    free(work->matrix);
+    free(work->right);
+}
+
+int ials_init(struct ials **out, const struct kernel_set *kernels, uint32_t k,
+              const struct ials_rule *rule, struct thread_pool *pool, struct dpmf_error *error) {
+    struct ials *ials = memory_alloc_zero(1, sizeof *ials);
+    *out = ials;
+    if (!ials) return error_no_memory(error);
+    ials->kernels = kernels;
+    ials->k = k;
+    ials->width = kernels->padded_k(k);
+    ials->rule = *rule;
+    ials->pool = pool;
+    ials->n_work = thread_pool_size(pool);
+    const size_t square = ials->width * ials->width;
+    ials->work = memory_alloc_zero((size_t)ials->n_work, sizeof *ials->work);
+    ials->parts = memory_alloc_zero(square, PARTS * sizeof(double));
+    ials->gramian = memory_alloc_zero(square, sizeof(double));
+    ials->gramian32 = floats(square);
+    bool done = ials->work && ials->parts && ials->gramian && ials->gramian32;
+    for (int i = 0; done && i < ials->n_work; i++) done = make_work(ials, &ials->work[i]);
+    if (done) return 0;
+    ials_free(ials);
+    *out = NULL;
+    return error_no_memory(error);
+}
+
+void ials_free(struct ials *ials) {
+    if (!ials) return;
+    for (int i = 0; ials->work && i < ials->n_work; i++) free_work(&ials->work[i]);
+    free(ials->work);
+    free(ials->parts);
+    free(ials->gramian);
+    free(ials->gramian32);
+    free(ials->squares);
+    free(ials);
+}
+
+uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads) {
+    const uint64_t width = kernels->padded_k(k), square = width * width;
+    const uint64_t each =
+        (4 * BATCH + PIECE) * width * sizeof(float) + square * (sizeof(float) + sizeof(double));
+    return (uint64_t)threads * each + square * ((PARTS + 1) * sizeof(double) + sizeof(float));
+}
+
+/* ---- the Gramian ----------------------------------------------------------------------------------- */
+
+/* Adds the products of n rows, that lie one after the other in `piece`, to the lower half of a matrix. */
+static void add_products(const struct ials *ials, const struct work *work, size_t n, size_t k,
+                         double *matrix) {
+    const size_t width = ials->width;
+    ials->kernels->gram(work->piece, n, width, work->square);
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = 0; b <= a; b++) matrix[a * k + b] += (double)work->square[a * width + b];
+}
+
+static void sum_part(const struct ials *ials, struct work *work, const struct factor_matrix *rows,
+                     size_t part) {
+    const size_t width = ials->width;
+    double *sum = ials->parts + part * width * width;
+    const uint64_t first = rows->n * part / PARTS, end = rows->n * (part + 1) / PARTS;
+    memset(sum, 0, width * width * sizeof *sum);
+    for (uint64_t i = first; i < end; i += PIECE) {
+        const size_t n = (size_t)(end - i < PIECE ? end - i : PIECE);
+        for (size_t j = 0; j < n; j++)
+            memcpy(work->piece + j * width, rows->rows + (i + j) * rows->stride,
+                   width * sizeof(float));
+        add_products(ials, work, n, width, sum);
+    }
+}
+
+static void sum_parts(void *self, int worker) {
+    struct ials *ials = self;
+    uint64_t part;
+    while ((part = atomic_fetch_add(&ials->next, 1)) < PARTS)
+        sum_part(ials, &ials->work[worker], ials->other, (size_t)part);
+}
+
+void ials_gramian(struct ials *ials, const struct factor_matrix *rows, double *gramian) {
+    const size_t width = ials->width;
+    ials->other = rows;
+    atomic_store(&ials->next, 0);
+    thread_pool_run(ials->pool, sum_parts, ials);
+    for (size_t a = 0; a < width; a++)
+        for (size_t b = 0; b <= a; b++) {
+            double sum = 0;
+            for (size_t part = 0; part < PARTS; part++)
+                sum += ials->parts[part * width * width + a * width + b];
+            gramian[a * width + b] = gramian[b * width + a] = sum;
+        }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+static double penalty_of(const struct ials *ials, uint64_t row) {
+    const uint64_t n = ials->events->start[row + 1] - ials->events->start[row];
+    const struct ials_rule *rule = &ials->rule;
+    return rule->penalty *
+           pow((double)n + rule->unobserved * (double)ials->other->n, rule->exponent);
+}
+
+static float pull(const struct ials *ials, uint64_t row, const float *x, float target, float *out) {
+    const struct event_side *events = ials->events;
+    const uint64_t first = events->start[row];
+    return ials->kernels->pull(x, target, ials->other->rows, ials->other->stride,
+                               events->other + first,
+                               events->weight ? events->weight + first : NULL,
+                               (size_t)(events->start[row + 1] - first), ials->width, out);
+}
+
+static float dot(const struct ials *ials, const float *a, const float *b) {
+    return ials->kernels->dot(a, b, ials->width);
+}
+
+/* q := -(alpha G + penalty) p for all vectors of a batch. */
+static void apply_common(const struct ials *ials, struct work *work, const float *vectors,
+                         const float *penalties) {
+    const size_t width = ials->width;
+    ials->kernels->times(ials->gramian32, vectors, width, work->q);
+    for (size_t i = 0; i < BATCH; i++)
+        for (size_t c = 0; c < width; c++)
+            work->q[i * width + c] =
+                -work->q[i * width + c] - penalties[i] * vectors[i * width + c];
+}
+
+/* One step along p for a row; r is left alone where there will be no other. @return r.r */
+static float step_row(const struct ials *ials, struct work *work, size_t i, uint64_t row,
+                      float before, bool is_last) {
+    const size_t width = ials->width;
+    float *x = work->x + i * width, *r = work->r + i * width, *p = work->p + i * width,
+          *q = work->q + i * width;
+    /* q is -(alpha G + penalty) p; the events' part is added, or for the last step only its product with p. */
+    float curvature = -dot(ials, p, q);
+    if (is_last) {
+        curvature += pull(ials, row, p, 0, NULL);
+    } else {
+        (void)pull(ials, row, p, 0, q);
+        curvature = -dot(ials, p, q);
+    }
+    if (!(curvature > 0) || !(before > 0)) return 0;
+    const float length = before / curvature;
+    for (size_t c = 0; c < width; c++) x[c] += length * p[c];
+    if (is_last) return 0;
+    for (size_t c = 0; c < width; c++) r[c] += length * q[c];
+    const float after = dot(ials, r, r), turn = after / before;
+    for (size_t c = 0; c < width; c++) p[c] = r[c] + turn * p[c];
+    return after;
+}
+
+/* Conjugate gradients for up to BATCH rows, from where they are. */
+static void solve_batch(const struct ials *ials, struct work *work, uint64_t first, size_t n) {
+    const size_t width = ials->width, stride = ials->own->stride;
+    float *rows = ials->own->rows + first * stride, penalties[BATCH] = {0}, squares[BATCH] = {0};
+    memset(work->x, 0, BATCH * width * sizeof(float));
+    memset(work->p, 0, BATCH * width * sizeof(float));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(work->x + i * width, rows + i * stride, width * sizeof(float));
+        penalties[i] = (float)penalty_of(ials, first + i);
+    }
+    apply_common(ials, work, work->x, penalties);
+    for (size_t i = 0; i < n; i++) {
+        float *r = work->r + i * width;
+        memcpy(r, work->q + i * width, width * sizeof(float));
+        ials->squares[first + i] = pull(ials, first + i, work->x + i * width, 1, r);
+        memcpy(work->p + i * width, r, width * sizeof(float));
+        squares[i] = dot(ials, r, r);
+    }
+    for (uint32_t step = 1; step <= ials->rule.steps; step++) {
+        apply_common(ials, work, work->p, penalties);
+        for (size_t i = 0; i < n; i++)
+            squares[i] = step_row(ials, work, i, first + i, squares[i], step == ials->rule.steps);
+    }
+    for (size_t i = 0; i < n; i++)
+        memcpy(rows + i * stride, work->x + i * width, width * sizeof(float));
+}
+
+/* The same by Cholesky. @return whether the matrix was positive definite, as it is unless numbers are too large */
+static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t row) {
+    const struct event_side *events = ials->events;
+    const size_t k = ials->k, width = ials->width;
+    float *x = ials->own->rows + row * ials->own->stride;
+    ials->squares[row] = pull(ials, row, x, 1, NULL);
+    for (size_t a = 0; a < k; a++)
+        memcpy(work->matrix + a * k, ials->gramian + a * width, k * sizeof(double));
+    memset(work->right, 0, k * sizeof(double));
+    for (uint64_t e = events->start[row], n; e < events->start[row + 1]; e += n) {
+        n = events->start[row + 1] - e < PIECE ? events->start[row + 1] - e : PIECE;
+        for (uint64_t j = 0; j < n; j++) {
+            const float *v = ials->other->rows + events->other[e + j] * ials->other->stride;
+            const double weight = events->weight ? (double)events->weight[e + j] : 1;
+            const float root = (float)sqrt(weight);
+            for (size_t c = 0; c < width; c++) work->piece[j * width + c] = root * v[c];
+            for (size_t c = 0; c < k; c++) work->right[c] += weight * (double)v[c];
+        }
+        add_products(ials, work, (size_t)n, k, work->matrix);
+    }
+    for (size_t a = 0; a < k; a++) work->matrix[a * k + a] += penalty_of(ials, row);
+    if (cholesky_factor(work->matrix, k) < 0) return false;
+    cholesky_solve(work->matrix, k, work->right);
+    for (size_t c = 0; c < k; c++) x[c] = (float)work->right[c];
+    return true;
+}
+
+/* ---- a sweep --------------------------------------------------------------------------------------- */
+
+static void solve_rows(struct ials *ials, struct work *work, uint64_t first, uint64_t end) {
+    if (ials->rule.steps > 0) {
+        for (uint64_t row = first; row < end; row += BATCH)
+            solve_batch(ials, work, row, (size_t)(end - row < BATCH ? end - row : BATCH));
+        return;
+    }
+    for (uint64_t row = first; row < end; row++)
+        if (!solve_exactly(ials, work, row)) atomic_store(&ials->failed, true);
+}
+
+static void work_on(void *self, int worker) {
+    struct ials *ials = self;
+    const unsigned state = ials->kernels->flush_denormals();
+    while (!atomic_load_explicit(&ials->stopped, memory_order_relaxed)) {
+        const uint64_t first = atomic_fetch_add(&ials->next, TAKEN);
+        if (first >= ials->own->n) break;
+        const uint64_t left = ials->own->n - first;
+        solve_rows(ials, &ials->work[worker], first, first + (left < TAKEN ? left : TAKEN));
+        if (ials->stop && ials->stop(ials->self)) atomic_store(&ials->stopped, true);
+    }
+    ials->kernels->restore_denormals(state);
+}
+
+static int begin_sweep(struct ials *ials, struct dpmf_error *error) {
+    const size_t cells = ials->width * ials->width;
+    if (ials->squares_n < ials->own->n) {
+        free(ials->squares);
+        ials->squares = memory_alloc((size_t)ials->own->n, sizeof *ials->squares);
+        ials->squares_n = ials->squares ? ials->own->n : 0;
+        if (!ials->squares) return error_no_memory(error);
+    }
+    ials_gramian(ials, ials->other, ials->gramian);
+    for (size_t i = 0; i < cells; i++) {
+        ials->gramian[i] *= ials->rule.unobserved;
+        ials->gramian32[i] = (float)ials->gramian[i];
+    }
+    return 0;
+}
+
+int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
+               const struct factor_matrix *other, bool (*stop)(void *self), void *self,
+               double *squares, struct dpmf_error *error) {
+    ials->events = events;
+    ials->own = own;
+    ials->other = other;
+    ials->stop = stop;
+    ials->self = self;
+    atomic_store(&ials->stopped, false);
+    atomic_store(&ials->failed, false);
+    int code = begin_sweep(ials, error);
+    if (code < 0) return code;
+    atomic_store(&ials->next, 0);
+    thread_pool_run(ials->pool, work_on, ials);
+    if (atomic_load(&ials->stopped))
+        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    if (atomic_load(&ials->failed))
+        return error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a row could not be solved for");
+    double sum = 0;
+    for (uint64_t i = 0; squares && i < own->n; i++) sum += (double)ials->squares[i];
+    if (squares) *squares = sum;
+    return 0;
+}

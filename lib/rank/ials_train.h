@@ -1,0 +1,20 @@
+/*
+ * The solver "ials": dpmf_train for models that rank.
+ */
+#ifndef DPMF_RANK_IALS_TRAIN_H
+#define DPMF_RANK_IALS_TRAIN_H
+
+#include "dpmf.h"
+
+#define IALS_PENALTY 0.007 /* lambda where nobody says */
+
+/* As dpmf_train, whose options have been checked as far as all solvers have them in common. */
+int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
+               const struct dpmf_train_options *options, const struct dpmf_run *run,
+               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+               struct dpmf_train_report *report, struct dpmf_error *error);
+
+/* What training takes the weight of pairs without an event to be where nobody says: so many events among so many pairs. */
+double ials_default_unobserved(uint64_t events, uint64_t users, uint64_t items);
+
+#endif
