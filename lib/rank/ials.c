@@ -207,12 +207,21 @@ static void apply_common(const struct ials *ials, struct work *work, const float
                 -work->q[i * width + c] - penalties[i] * vectors[i * width + c];
 }
 
+/* A residual of this square, or of this share of the first one's square, is rounding: steps along it lead anywhere. */
+static const float least_square = 1e-24f, least_share = 1e-12f;
+
+static float square_of(const struct ials *ials, const float *r, float first) {
+    const float square = dot(ials, r, r);
+    return square > least_square && square > least_share * first ? square : 0;
+}
+
 /* One step along p for a row; r is left alone where there will be no other. @return r.r */
 static float step_row(const struct ials *ials, struct work *work, size_t i, uint64_t row,
-                      float before, bool is_last) {
+                      float before, float first, bool is_last) {
     const size_t width = ials->width;
     float *x = work->x + i * width, *r = work->r + i * width, *p = work->p + i * width,
           *q = work->q + i * width;
+    if (before == 0) return 0;
     /* q is -(alpha G + penalty) p; the events' part is added, or for the last step only its product with p. */
     float curvature = -dot(ials, p, q);
     if (is_last) {
@@ -221,12 +230,12 @@ static float step_row(const struct ials *ials, struct work *work, size_t i, uint
         (void)pull(ials, row, p, 0, q);
         curvature = -dot(ials, p, q);
     }
-    if (!(curvature > 0) || !(before > 0)) return 0;
+    if (!(curvature > 0)) return 0;
     const float length = before / curvature;
     for (size_t c = 0; c < width; c++) x[c] += length * p[c];
     if (is_last) return 0;
     for (size_t c = 0; c < width; c++) r[c] += length * q[c];
-    const float after = dot(ials, r, r), turn = after / before;
+    const float after = square_of(ials, r, first), turn = after / before;
     for (size_t c = 0; c < width; c++) p[c] = r[c] + turn * p[c];
     return after;
 }
@@ -234,7 +243,8 @@ static float step_row(const struct ials *ials, struct work *work, size_t i, uint
 /* Conjugate gradients for up to BATCH rows, from where they are. */
 static void solve_batch(const struct ials *ials, struct work *work, uint64_t first, size_t n) {
     const size_t width = ials->width, stride = ials->own->stride;
-    float *rows = ials->own->rows + first * stride, penalties[BATCH] = {0}, squares[BATCH] = {0};
+    float *rows = ials->own->rows + first * stride, penalties[BATCH] = {0};
+    float first_squares[BATCH] = {0}, squares[BATCH];
     memset(work->x, 0, BATCH * width * sizeof(float));
     memset(work->p, 0, BATCH * width * sizeof(float));
     for (size_t i = 0; i < n; i++) {
@@ -247,12 +257,13 @@ static void solve_batch(const struct ials *ials, struct work *work, uint64_t fir
         memcpy(r, work->q + i * width, width * sizeof(float));
         ials->squares[first + i] = pull(ials, first + i, work->x + i * width, 1, r);
         memcpy(work->p + i * width, r, width * sizeof(float));
-        squares[i] = dot(ials, r, r);
+        squares[i] = first_squares[i] = square_of(ials, r, 0);
     }
     for (uint32_t step = 1; step <= ials->rule.steps; step++) {
         apply_common(ials, work, work->p, penalties);
         for (size_t i = 0; i < n; i++)
-            squares[i] = step_row(ials, work, i, first + i, squares[i], step == ials->rule.steps);
+            squares[i] = step_row(ials, work, i, first + i, squares[i], first_squares[i],
+                                  step == ials->rule.steps);
     }
     for (size_t i = 0; i < n; i++)
         memcpy(rows + i * stride, work->x + i * width, width * sizeof(float));

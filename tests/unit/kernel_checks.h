@@ -347,6 +347,98 @@ static int kernel_checks_gram(struct kernel_checks *t, size_t k, size_t n) {
     return code;
 }
 
+/* The pull of n rows, with weights and without, with a sum and without, against doubles. */
+static int kernel_checks_pull(struct kernel_checks *t, size_t k, uint32_t n) {
+    enum { ROWS = 24 };
+    const size_t w = t->set->padded_k(k), stride = t->set->stride(k);
+    struct kernel_checks_side one = {0}, many = {0};
+    int code = -1;
+    uint32_t at[ROWS];
+    float weights[ROWS], *out = aligned_alloc(KERNEL_ALIGN, (stride + 16) * sizeof *out);
+    double *exact = calloc(w, sizeof *exact);
+    if (!out || !exact || !kernel_checks_side_make(t, &one, 1, k) ||
+        !kernel_checks_side_make(t, &many, ROWS, k)) {
+        kernel_checks_fail(t, "out of memory");
+        goto out;
+    }
+    for (uint32_t j = 0; j < ROWS; j++) {
+        at[j] = kernel_checks_below(t, ROWS);
+        weights[j] = 0.5f + (float)j;
+    }
+    for (int way = 0; way < 4; way++) {
+        const float *given = way & 1 ? weights : NULL, target = (float)(way & 1);
+        double total = 0, size = 1;
+        for (size_t x = 0; x < w + 1; x++) out[x] = x < k ? 1 : x < w ? 0 : -77;
+        for (size_t x = 0; x < w; x++) exact[x] = x < k;
+        for (uint32_t j = 0; j < n; j++) {
+            const float *row = many.side.rows + at[j] * stride;
+            double miss = (double)target, weight = given ? (double)given[j] : 1;
+            for (size_t x = 0; x < k; x++) miss -= (double)one.side.rows[x] * (double)row[x];
+            for (size_t x = 0; x < k; x++) exact[x] += weight * miss * (double)row[x];
+            total += weight * miss * miss;
+            size += weight * (fabs(miss) + miss * miss) * (double)k;
+        }
+        const float got = t->set->pull(one.side.rows, target, many.side.rows, stride, at, given, n,
+                                       w, way & 2 ? out : NULL);
+        for (size_t x = 0; x < w && !(way & 2); x++) exact[x] = x < k;
+        if (!(fabs((double)got - total) <= 1e-6 * size)) {
+            kernel_checks_fail(t, "k %zu: %u rows pull with %.9g, not %.9g", k, n, (double)got,
+                               total);
+            goto out;
+        }
+        for (size_t x = 0; x < w; x++)
+            if (!(fabs((double)out[x] - exact[x]) <= 1e-6 * size)) {
+                kernel_checks_fail(t, "k %zu: column %zu of a pull is %.9g, not %.9g", k, x,
+                                   (double)out[x], exact[x]);
+                goto out;
+            }
+        if (out[w] != -77) {
+            kernel_checks_fail(t, "k %zu: a pull wrote past its end", k);
+            goto out;
+        }
+    }
+    code = 0;
+out:
+    free(out);
+    free(exact);
+    kernel_checks_side_free(&one);
+    kernel_checks_side_free(&many);
+    return code;
+}
+
+/* A symmetric matrix times eight vectors, against doubles. */
+static int kernel_checks_times(struct kernel_checks *t, size_t k) {
+    const size_t w = t->set->padded_k(k), line = KERNEL_ALIGN / sizeof(float);
+    const size_t cells = (w * w + line) / line * line;
+    const size_t many = (KERNEL_LANES * w + line) / line * line;
+    float *matrix = aligned_alloc(KERNEL_ALIGN, cells * sizeof *matrix);
+    float *vectors = aligned_alloc(KERNEL_ALIGN, many * sizeof *vectors);
+    float *out = aligned_alloc(KERNEL_ALIGN, many * sizeof *out);
+    int code = matrix && vectors && out ? 0 : kernel_checks_fail(t, "out of memory");
+    for (size_t a = 0; code == 0 && a < w; a++)
+        for (size_t b = 0; b <= a; b++)
+            matrix[a * w + b] = matrix[b * w + a] = a < k ? kernel_checks_uniform(t) : 0;
+    for (size_t i = 0; code == 0 && i < many; i++) {
+        vectors[i] = i % w < k ? kernel_checks_uniform(t) : 0;
+        out[i] = -77;
+    }
+    if (code == 0) t->set->times(matrix, vectors, w, out);
+    for (size_t i = 0; code == 0 && i < KERNEL_LANES * w; i++) {
+        double exact = 0;
+        for (size_t c = 0; c < k; c++)
+            exact += (double)matrix[(i % w) * w + c] * (double)vectors[i / w * w + c];
+        if (!(fabs((double)out[i] - exact) <= 1e-6 * (double)(k + 1)))
+            code = kernel_checks_fail(t, "k %zu: number %zu of a product is %.9g, not %.9g", k, i,
+                                      (double)out[i], exact);
+    }
+    if (code == 0 && many > KERNEL_LANES * w && out[KERNEL_LANES * w] != -77)
+        code = kernel_checks_fail(t, "k %zu: a product was written past its end", k);
+    free(matrix);
+    free(vectors);
+    free(out);
+    return code;
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
 static int kernel_checks_layout(struct kernel_checks *t) {
@@ -371,7 +463,9 @@ static int kernel_checks_k(struct kernel_checks *t, size_t k) {
         if (kernel_checks_scores(t, k, n) < 0) return -1;
     for (size_t n = 0; k <= 300 && n <= 9; n += 3)
         if (kernel_checks_gram(t, k, n) < 0) return -1;
-    return 0;
+    for (uint32_t n = 0; n <= 24; n += k <= 64 ? 1 : 8)
+        if (kernel_checks_pull(t, k, n) < 0) return -1;
+    return k <= 300 ? kernel_checks_times(t, k) : 0;
 }
 
 /* Runs all checks of a set that the machine supports. @return 0, or -1 with the first failure in words */

@@ -1,0 +1,392 @@
+/*
+ * Implicit least squares: a sweep against dense solves in double, for every set of kernels; the same bits for any number
+ * of threads; training, its snapshots and its validation; and users who are fitted to the model afterwards.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cholesky.h"
+#include "rank/ials.h"
+#include "recommend/model.h"
+#include "store/store.h"
+#include "synth_split.h"
+#include "temp_dir.h"
+
+static struct temp_dir directory;
+static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
+    a_file[TEMP_PATH_MAX], b_file[TEMP_PATH_MAX], snapshot_file[TEMP_PATH_MAX];
+
+static int make_stores(void **state) {
+    (void)state;
+    temp_dir_make(&directory);
+    temp_dir_file(&directory, "x.dpr", store_file);
+    temp_dir_file(&directory, "train.dpr", train_file);
+    temp_dir_file(&directory, "test.dpr", test_file);
+    temp_dir_file(&directory, "a.safetensors", a_file);
+    temp_dir_file(&directory, "b.safetensors", b_file);
+    temp_dir_file(&directory, "s.safetensors", snapshot_file);
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    synth.users = 300;
+    synth.items = 90;
+    synth.ratings = 6000;
+    return synth_split(&synth, store_file, train_file, test_file);
+}
+
+static int remove_stores(void **state) {
+    (void)state;
+    temp_dir_remove(&directory);
+    return 0;
+}
+
+/* ---- a sweep --------------------------------------------------------------------------------------- */
+
+enum { OWN = 45, OTHER = 33, MOST = 20 };
+
+struct bed {
+    struct event_side events;
+    struct factor_matrix own, other;
+    uint64_t start[OWN + 1];
+    uint32_t at[OWN * MOST];
+    float weight[OWN * MOST];
+    size_t k;
+};
+
+static double draw(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 40) / (double)(1 << 24) - 0.5;
+}
+
+/* Row 0 has no events, row 1 all there are. */
+static void make_bed(struct bed *bed, const struct kernel_set *set, size_t k, bool weighted) {
+    uint64_t random = 5;
+    *bed = (struct bed){.k = k};
+    assert_int_equal(factor_matrix_init(&bed->own, OWN, set->stride(k), 0, NULL), 0);
+    assert_int_equal(factor_matrix_init(&bed->other, OTHER, set->stride(k), 0, NULL), 0);
+    for (uint64_t i = 0; i < OWN; i++) {
+        uint64_t n = i == 0 ? 0 : i == 1 ? MOST : (uint64_t)(MOST * (draw(&random) + 0.5));
+        for (uint64_t j = 0; j < n; j++) {
+            bed->at[bed->start[i] + j] = (uint32_t)(j * OTHER / n);
+            bed->weight[bed->start[i] + j] = (float)(1.5 + draw(&random));
+        }
+        bed->start[i + 1] = bed->start[i] + n;
+        for (size_t c = 0; c < k; c++)
+            bed->own.rows[i * bed->own.stride + c] = (float)draw(&random);
+    }
+    for (uint64_t i = 0; i < OTHER; i++)
+        for (size_t c = 0; c < k; c++)
+            bed->other.rows[i * bed->other.stride + c] = (float)draw(&random);
+    bed->events = (struct event_side){
+        .n = OWN, .start = bed->start, .other = bed->at, .weight = weighted ? bed->weight : NULL};
+}
+
+static void free_bed(struct bed *bed) {
+    factor_matrix_free(&bed->own);
+    factor_matrix_free(&bed->other);
+}
+
+static double other_at(const struct bed *bed, uint64_t i, size_t c) {
+    return (double)bed->other.rows[i * bed->other.stride + c];
+}
+
+/* Row i by the definition of ials.h. */
+static void solve_plainly(const struct bed *bed, const struct ials_rule *rule, uint64_t i,
+                          double *x) {
+    const size_t k = bed->k;
+    double *A = calloc(k * k, sizeof(double));
+    assert_non_null(A);
+    memset(x, 0, k * sizeof(double));
+    for (uint64_t j = 0; j < OTHER; j++)
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b < k; b++)
+                A[a * k + b] += rule->unobserved * other_at(bed, j, a) * other_at(bed, j, b);
+    for (uint64_t e = bed->start[i]; e < bed->start[i + 1]; e++) {
+        const double weight = bed->events.weight ? (double)bed->weight[e] : 1;
+        for (size_t a = 0; a < k; a++) {
+            x[a] += weight * other_at(bed, bed->at[e], a);
+            for (size_t b = 0; b < k; b++)
+                A[a * k + b] +=
+                    weight * other_at(bed, bed->at[e], a) * other_at(bed, bed->at[e], b);
+        }
+    }
+    const double n = (double)(bed->start[i + 1] - bed->start[i]);
+    for (size_t a = 0; a < k; a++)
+        A[a * k + a] += rule->penalty * pow(n + rule->unobserved * OTHER, rule->exponent);
+    assert_int_equal(cholesky_factor(A, k), 0);
+    cholesky_solve(A, k, x);
+    free(A);
+}
+
+static double squares_plainly(const struct bed *bed) {
+    double sum = 0;
+    for (uint64_t i = 0; i < OWN; i++)
+        for (uint64_t e = bed->start[i]; e < bed->start[i + 1]; e++) {
+            double miss = 1;
+            for (size_t c = 0; c < bed->k; c++)
+                miss -=
+                    (double)bed->own.rows[i * bed->own.stride + c] * other_at(bed, bed->at[e], c);
+            sum += (bed->events.weight ? (double)bed->weight[e] : 1) * miss * miss;
+        }
+    return sum;
+}
+
+static void check_sweep(const struct kernel_set *set, size_t k, uint32_t steps, bool weighted,
+                        double exponent) {
+    const struct ials_rule rule = {
+        .unobserved = 0.3, .penalty = 0.05, .exponent = exponent, .steps = steps};
+    struct bed bed;
+    struct thread_pool *pool;
+    struct ials *ials;
+    double squares, *x = calloc(k, sizeof(double));
+    assert_non_null(x);
+    make_bed(&bed, set, k, weighted);
+    const double expected = squares_plainly(&bed);
+    assert_int_equal(thread_pool_init(&pool, 3, NULL), 0);
+    assert_int_equal(ials_init(&ials, set, (uint32_t)k, &rule, pool, NULL), 0);
+    assert_int_equal(
+        ials_sweep(ials, &bed.events, &bed.own, &bed.other, NULL, NULL, &squares, NULL), 0);
+    assert_true(fabs(squares - expected) <= 1e-4 * (1 + expected));
+    for (uint64_t i = 0; i < OWN; i++) {
+        solve_plainly(&bed, &rule, i, x);
+        for (size_t c = 0; c < k; c++)
+            assert_true(fabs((double)bed.own.rows[i * bed.own.stride + c] - x[c]) <= 2e-4);
+    }
+    ials_free(ials);
+    thread_pool_free(pool);
+    free_bed(&bed);
+    free(x);
+}
+
+static void test_sweeps(void **state) {
+    static const size_t ks[] = {1, 3, 8, 17, 40, 64};
+    (void)state;
+    for (size_t s = 0; kernel_set_at(s); s++) {
+        const struct kernel_set *set = kernel_set_at(s);
+        if (!set->is_supported()) continue;
+        for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++)
+            for (int weighted = 0; weighted < 2; weighted++) {
+                check_sweep(set, ks[i], 0, weighted, 1);
+                check_sweep(set, ks[i], 200, weighted, weighted ? 0 : 1);
+            }
+    }
+}
+
+/* Three steps lower what the sweep is to make small, and the number of threads changes nothing. */
+static void test_threads(void **state) {
+    const struct ials_rule rule = {.unobserved = 0.3, .penalty = 0.05, .exponent = 1, .steps = 3};
+    const struct kernel_set *set = kernel_set_choose(NULL);
+    struct bed first, bed;
+    (void)state;
+    for (int threads = 1; threads <= 5; threads++) {
+        struct thread_pool *pool;
+        struct ials *ials;
+        make_bed(&bed, set, 24, false);
+        assert_int_equal(thread_pool_init(&pool, threads, NULL), 0);
+        assert_int_equal(ials_init(&ials, set, 24, &rule, pool, NULL), 0);
+        const double before = squares_plainly(&bed);
+        assert_int_equal(
+            ials_sweep(ials, &bed.events, &bed.own, &bed.other, NULL, NULL, NULL, NULL), 0);
+        assert_true(squares_plainly(&bed) < before);
+        if (threads == 1) make_bed(&first, set, 24, false);
+        if (threads == 1)
+            memcpy(first.own.rows, bed.own.rows, OWN * bed.own.stride * sizeof(float));
+        assert_memory_equal(first.own.rows, bed.own.rows, OWN * bed.own.stride * sizeof(float));
+        ials_free(ials);
+        thread_pool_free(pool);
+        free_bed(&bed);
+    }
+    free_bed(&first);
+}
+
+/* ---- training -------------------------------------------------------------------------------------- */
+
+static struct dpmf_train_options small_options(void) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    assert_int_equal(dpmf_train_options_solver("ials", &options), 0);
+    assert_false(dpmf_solver_is_sampler("ials"));
+    options.factors = 7;
+    options.epochs = 6;
+    return options;
+}
+
+static int train(const struct dpmf_train_options *options, const char *output, int threads,
+                 bool validate, struct dpmf_train_report *report) {
+    struct dpmf_store *store, *valid = NULL;
+    struct dpmf_run run = dpmf_run_default();
+    run.threads = threads;
+    assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
+    if (validate) assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &valid, NULL), 0);
+    int code = dpmf_train(store, valid, output, options, &run, NULL, report, NULL);
+    dpmf_store_close(store);
+    dpmf_store_close(valid);
+    return code;
+}
+
+static struct dpmf_model *open_model(const char *file) {
+    struct dpmf_model *model;
+    assert_int_equal(dpmf_model_open(file, &model, NULL), 0);
+    return model;
+}
+
+static void assert_same_models(const char *a, const char *b) {
+    struct dpmf_model *x = open_model(a), *y = open_model(b);
+    const struct factors *f = &x->factors, *g = &y->factors;
+    assert_int_equal(f->users.n, g->users.n);
+    assert_memory_equal(f->users.rows, g->users.rows,
+                        (size_t)f->users.n * f->users.stride * sizeof(float));
+    assert_memory_equal(f->items.rows, g->items.rows,
+                        (size_t)f->items.n * f->items.stride * sizeof(float));
+    dpmf_model_close(x);
+    dpmf_model_close(y);
+}
+
+static void test_trains(void **state) {
+    struct dpmf_train_options options = small_options();
+    struct dpmf_train_report report;
+    struct dpmf_model_info info;
+    (void)state;
+    assert_int_equal(train(&options, a_file, 1, false, &report), 0);
+    assert_int_equal(report.epochs, 6);
+    assert_true(report.train_rmse > 0 && report.train_rmse < 1 && isnan(report.valid_ndcg));
+    assert_int_equal(train(&options, b_file, 4, false, &report), 0);
+    assert_same_models(a_file, b_file);
+    struct dpmf_model *model = open_model(a_file);
+    dpmf_model_info(model, &info);
+    assert_string_equal(info.goal, "ranking");
+    assert_true(info.unobserved > 0 && info.exponent == 1 && isinf(info.like));
+    for (uint64_t i = 0; i < info.items; i++) assert_true(dpmf_model_item_biases(model)[i] == 0);
+    dpmf_model_close(model);
+}
+
+static void test_validates(void **state) {
+    struct dpmf_train_options options = small_options();
+    struct dpmf_train_report report;
+    struct dpmf_evaluation found;
+    struct dpmf_store *test, *history;
+    const struct dpmf_evaluate_options ranking = {.ranking = 10};
+    (void)state;
+    options.epochs = 40;
+    options.patience = 2;
+    assert_int_equal(train(&options, a_file, 2, true, &report), 0);
+    assert_true(report.stopped_early && report.epochs < 40);
+    assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
+    assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &history, NULL), 0);
+    struct dpmf_model *model = open_model(a_file);
+    assert_int_equal(dpmf_model_evaluate(model, test, history, &ranking, NULL, &found, NULL), 0);
+    assert_true(found.ndcg == report.valid_ndcg && isnan(found.rmse));
+    dpmf_model_close(model);
+    dpmf_store_close(test);
+    dpmf_store_close(history);
+}
+
+static void test_resumes(void **state) {
+    struct dpmf_train_options options = small_options();
+    (void)state;
+    assert_int_equal(train(&options, a_file, 2, true, NULL), 0);
+    options.snapshot = snapshot_file;
+    options.epochs = 3;
+    assert_int_equal(train(&options, b_file, 1, true, NULL), 0);
+    options.epochs = 6;
+    options.snapshot = NULL;
+    options.resume = snapshot_file;
+    assert_int_equal(train(&options, b_file, 3, true, NULL), 0);
+    assert_same_models(a_file, b_file);
+
+    options.unobserved = 0.77;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_TRAIN_MISMATCH);
+    options = small_options();
+    options.solver = NULL;
+    options.resume = snapshot_file;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_TRAIN_MISMATCH);
+}
+
+static void test_refuses(void **state) {
+    struct dpmf_train_options options = small_options();
+    (void)state;
+    options.has_like = true;
+    options.like = 100;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_INPUT_EMPTY);
+    options = small_options();
+    options.regularization = 0;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_VALUE);
+    options = small_options();
+    options.unobserved = NAN;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_VALUE);
+    options = small_options();
+    options.hogwild = true;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
+    options = small_options();
+    options.average = true;
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
+    options = small_options();
+    options.tiers = "5,10";
+    assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------------ */
+
+/* With items and users at rest, a user fitted to their own likes is the user of the model. */
+static void test_folds_in(void **state) {
+    struct dpmf_train_options options = small_options();
+    struct dpmf_store *store;
+    struct dpmf_history history;
+    struct dpmf_user *user, *rated;
+    size_t stride, length;
+    (void)state;
+    options.epochs = 300;
+    options.row_steps = 0;
+    options.has_like = true;
+    options.like = 3;
+    assert_int_equal(train(&options, a_file, 2, false, NULL), 0);
+    struct dpmf_model *model = open_model(a_file);
+    assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
+    for (uint64_t u = 0; u < model->factors.users.n; u += 37) {
+        const char *id = dpmf_model_user_id(model, u, &length);
+        assert_int_equal(dpmf_model_history(model, store, id, length, NULL, &history, NULL), 0);
+        assert_int_equal(dpmf_user_fold_in(model, history.ratings, history.n, &user, NULL), 0);
+        assert_int_equal(dpmf_user_fold_in(model, NULL, 0, &rated, NULL), 0);
+        for (size_t i = 0; i < history.n; i++)
+            assert_int_equal(dpmf_user_rate(model, rated, history.ratings[i].item,
+                                            history.ratings[i].rating, NULL),
+                             0);
+        const float *row = dpmf_model_user_factors(model, &stride) + u * stride;
+        assert_true(dpmf_user_bias(user) == 0);
+        for (size_t c = 0; c < model->factors.k; c++) {
+            assert_true(fabs(dpmf_user_vector(user)[c] - (double)row[c]) < 1e-3);
+            assert_true(fabs(dpmf_user_vector(user)[c] - dpmf_user_vector(rated)[c]) < 1e-9);
+        }
+        /* An explanation adds up to the score. */
+        double prediction, sum = 0, *shares = calloc(history.n + 1, sizeof(double));
+        assert_int_equal(
+            dpmf_model_explain(model, history.ratings, history.n, 4, &prediction, shares, NULL), 0);
+        for (size_t i = 0; i < history.n; i++) {
+            sum += shares[i];
+            assert_true(history.ratings[i].rating >= 3 || shares[i] == 0);
+        }
+        assert_true(fabs(sum - prediction) < 1e-9);
+        assert_true(fabs(prediction - dpmf_user_predict(model, user, 4)) < 1e-9);
+        free(shares);
+        dpmf_user_free(user);
+        dpmf_user_free(rated);
+        dpmf_history_free(&history);
+    }
+    dpmf_store_close(store);
+    dpmf_model_close(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sweeps),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_trains),   cmocka_unit_test(test_validates),
+        cmocka_unit_test(test_resumes),  cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_folds_in),
+    };
+    return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
+}
