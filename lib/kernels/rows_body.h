@@ -13,20 +13,34 @@
 
 enum { ROWS_LINE = KERNEL_ALIGN / (int)sizeof(float) };
 
-/* The rows that come next are asked for while these are worked on. */
-INLINE void rows_prefetch(const float *rows, size_t stride, const uint32_t *at, size_t n,
-                          size_t k) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t x = 0; x < k; x += ROWS_LINE) __builtin_prefetch(rows + at[i] * stride + x);
+/* Groups of rows that are asked for ahead: short rows are gone through before memory could answer for the next. */
+enum { ROWS_SHORT = 128 };
+INLINE size_t rows_ahead(size_t k) { return k <= ROWS_SHORT ? 2 * KERNEL_LANES : KERNEL_LANES; }
+
+/* Half of the rows to come are asked for here, a line at a time, and half in the sum: all at once they would have to wait. */
+INLINE eight rows_dots(const float *u, const float *const *row, const float *const *later,
+                       size_t k) {
+    vec sum[KERNEL_LANES];
+    UNROLL for (int i = 0; i < KERNEL_LANES; i++) sum[i] = vec_splat(0);
+    for (size_t x = 0; x < k; x += VEC) {
+        const vec ux = vec_load(u + x);
+        UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
+            sum[i] = vec_fma(ux, vec_load(row[i] + x), sum[i]);
+            if (i < KERNEL_LANES / 2 && x % ROWS_LINE == 0) __builtin_prefetch(later[i] + x);
+        }
+    }
+    return eight_sums(sum);
 }
 
-INLINE void rows_add_eight(const float *const *row, eight pulls, size_t k, float *out) {
+INLINE void rows_add(const float *const *row, const float *const *later, eight pulls, size_t k,
+                     float *out) {
     vec pull[KERNEL_LANES];
     UNROLL for (int i = 0; i < KERNEL_LANES; i++) pull[i] = eight_pick(pulls, i);
     for (size_t x = 0; x < k; x += VEC) {
         vec sum[2] = {vec_load(out + x), vec_splat(0)};
         UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
             sum[i & 1] = vec_fma(pull[i], vec_load(row[i] + x), sum[i & 1]);
+            if (i >= KERNEL_LANES / 2 && x % ROWS_LINE == 0) __builtin_prefetch(later[i] + x);
         }
         vec_store(out + x, vec_add(sum[0], sum[1]));
     }
@@ -35,20 +49,21 @@ INLINE void rows_add_eight(const float *const *row, eight pulls, size_t k, float
 /* Where fewer than eight are left, the last is taken again in place of those missing, with weight 0. */
 INLINE float rows_pull(const float *x, float target, const float *rows, size_t stride,
                        const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
-    const float *row[KERNEL_LANES];
+    const float *row[KERNEL_LANES], *later[KERNEL_LANES];
+    const size_t ahead = rows_ahead(k);
     eight total = eight_splat(0);
     for (size_t j = 0; j < n; j += KERNEL_LANES) {
         const size_t left = n - j < KERNEL_LANES ? n - j : KERNEL_LANES;
         float weight[KERNEL_LANES] = {0};
-        for (size_t i = 0; i < KERNEL_LANES; i++)
+        for (size_t i = 0; i < KERNEL_LANES; i++) {
             row[i] = rows + at[j + (i < left ? i : left - 1)] * stride;
+            later[i] = j + i + ahead < n ? rows + at[j + i + ahead] * stride : row[i];
+        }
         for (size_t i = 0; i < left; i++) weight[i] = weights ? weights[j + i] : 1;
-        if (j + 2 * KERNEL_LANES <= n)
-            rows_prefetch(rows, stride, at + j + KERNEL_LANES, KERNEL_LANES, k);
-        const eight miss = eight_sub(eight_splat(target), dots_of_eight(x, row, k));
+        const eight miss = eight_sub(eight_splat(target), rows_dots(x, row, later, k));
         const eight pulls = eight_mul(eight_load(weight), miss);
         total = eight_fma(pulls, miss, total);
-        if (out) rows_add_eight(row, pulls, k, out);
+        if (out) rows_add(row, later, pulls, k, out);
     }
     return eight_total(total);
 }

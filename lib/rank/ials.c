@@ -1,6 +1,7 @@
 /*
- * The sweeps of ials.h. Threads take rows eight at a time: their conjugate gradients go in step, so that each product with
- * the Gramian, which is the same for all, is of a matrix and eight vectors. Fed by event_rows and a model's rows; feeds
+ * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in step: each product with the
+ * Gramian, which is the same for all, is of a matrix and eight vectors; and where the team has many events, it goes through the
+ * other side's rows in slices that fit in the second cache, so that these come from memory once for all of the team. Fed by event_rows and a model's rows; feeds
  * ials_train.c.
  */
 #include "rank/ials.h"
@@ -15,17 +16,20 @@
 #include "base/memory.h"
 
 enum {
-    BATCH = KERNEL_LANES, /* rows that go in step */
-    TAKEN = 4 * BATCH,    /* rows that a thread takes at once */
-    PIECE = 256,          /* rows that are summed in floats */
-    PARTS = 16,           /* of the Gramian, each summed by one thread, whatever the threads */
+    TEAM = 64, /* rows that go in step: whole groups of KERNEL_LANES */
+    SLICE_BYTES = 1 << 18,
+    SLICE_LEAST = 16, /* events a row and slice, on average, below which slices do not pay */
+    PIECE = 256,      /* rows that are summed in floats */
+    PARTS = 16,       /* of the Gramian, each summed by one thread, whatever the threads */
 };
 
-/* What a thread works with: BATCH vectors each, a padded k apart. */
+/* What a thread works with: TEAM vectors each, a padded k apart. */
 struct work {
     float *x, *r, *p, *q;
     float *piece, *square; /* PIECE rows, k x k */
     double *matrix, *right;
+    uint64_t next[TEAM]; /* events not yet gone through */
+    float sums[TEAM];    /* what they pulled with so far */
 };
 
 struct ials {
@@ -61,7 +65,7 @@ static float *floats(size_t n) {
 }
 
 static bool make_work(const struct ials *ials, struct work *work) {
-    const size_t vectors = BATCH * ials->width, square = ials->width * ials->width;
+    const size_t vectors = TEAM * ials->width, square = ials->width * ials->width;
     work->x = floats(vectors);
     work->r = floats(vectors);
     work->p = floats(vectors);
@@ -123,7 +127,7 @@ void ials_free(struct ials *ials) {
 uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads) {
     const uint64_t width = kernels->padded_k(k), square = width * width;
     const uint64_t each =
-        (4 * BATCH + PIECE) * width * sizeof(float) + square * (sizeof(float) + sizeof(double));
+        (4 * TEAM + PIECE) * width * sizeof(float) + square * (sizeof(float) + sizeof(double));
     return (uint64_t)threads * each + square * ((PARTS + 1) * sizeof(double) + sizeof(float));
 }
 
@@ -183,25 +187,56 @@ static double penalty_of(const struct ials *ials, uint64_t row) {
            pow((double)n + rule->unobserved * (double)ials->other->n, rule->exponent);
 }
 
-static float pull(const struct ials *ials, uint64_t row, const float *x, float target, float *out) {
+static float pull(const struct ials *ials, uint64_t first, uint64_t end, const float *x,
+                  float target, float *out) {
     const struct event_side *events = ials->events;
-    const uint64_t first = events->start[row];
-    return ials->kernels->pull(x, target, ials->other->rows, ials->other->stride,
-                               events->other + first,
-                               events->weight ? events->weight + first : NULL,
-                               (size_t)(events->start[row + 1] - first), ials->width, out);
+    return ials->kernels->pull(
+        x, target, ials->other->rows, ials->other->stride, events->other + first,
+        events->weight ? events->weight + first : NULL, (size_t)(end - first), ials->width, out);
+}
+
+/* Rows of the other side to a slice: all, where the team's events are too few. The caches of the machine do not count: results would
+ * depend on them. */
+static uint64_t slice_of(const struct ials *ials, uint64_t first, size_t n) {
+    const uint64_t rows = SLICE_BYTES / (ials->width * sizeof(float)) + 1;
+    const uint64_t n_events = ials->events->start[first + n] - ials->events->start[first];
+    const uint64_t slices = ials->other->n / rows + 1;
+    return n_events < SLICE_LEAST * n * slices ? ials->other->n : rows;
+}
+
+/* The pull of all events of a team's rows on their vectors; work->sums becomes what each row's pulled with. */
+static void pull_team(const struct ials *ials, struct work *work, uint64_t first, size_t n,
+                      const float *vectors, float target, float *out) {
+    const uint64_t *start = ials->events->start + first;
+    const uint32_t *other = ials->events->other;
+    const uint64_t slice = slice_of(ials, first, n);
+    memcpy(work->next, start, n * sizeof *start);
+    memset(work->sums, 0, n * sizeof work->sums[0]);
+    for (uint64_t begin = 0; begin < ials->other->n; begin += slice)
+        for (size_t i = 0; i < n; i++) {
+            uint64_t from = work->next[i], end = from;
+            if (slice == ials->other->n)
+                end = start[i + 1];
+            else
+                while (end < start[i + 1] && other[end] < begin + slice) end++;
+            if (end == from) continue;
+            work->sums[i] += pull(ials, from, end, vectors + i * ials->width, target,
+                                  out ? out + i * ials->width : NULL);
+            work->next[i] = end;
+        }
 }
 
 static float dot(const struct ials *ials, const float *a, const float *b) {
     return ials->kernels->dot(a, b, ials->width);
 }
 
-/* q := -(alpha G + penalty) p for all vectors of a batch. */
-static void apply_common(const struct ials *ials, struct work *work, const float *vectors,
+/* q := -(alpha G + penalty) p for all vectors of a team. */
+static void apply_common(const struct ials *ials, struct work *work, size_t n, const float *vectors,
                          const float *penalties) {
     const size_t width = ials->width;
-    ials->kernels->times(ials->gramian32, vectors, width, work->q);
-    for (size_t i = 0; i < BATCH; i++)
+    for (size_t i = 0; i < n; i += KERNEL_LANES)
+        ials->kernels->times(ials->gramian32, vectors + i * width, width, work->q + i * width);
+    for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < width; c++)
             work->q[i * width + c] =
                 -work->q[i * width + c] - penalties[i] * vectors[i * width + c];
@@ -215,22 +250,14 @@ static float square_of(const struct ials *ials, const float *r, float first) {
     return square > least_square && square > least_share * first ? square : 0;
 }
 
-/* One step along p for a row; r is left alone where there will be no other. @return r.r */
-static float step_row(const struct ials *ials, struct work *work, size_t i, uint64_t row,
+/* One step along p for a row, where q is -A p and the curvature p.A p; r is left alone where there will be no other step.
+ * @return r.r */
+static float step_row(const struct ials *ials, struct work *work, size_t i, float curvature,
                       float before, float first, bool is_last) {
     const size_t width = ials->width;
     float *x = work->x + i * width, *r = work->r + i * width, *p = work->p + i * width,
           *q = work->q + i * width;
-    if (before == 0) return 0;
-    /* q is -(alpha G + penalty) p; the events' part is added, or for the last step only its product with p. */
-    float curvature = -dot(ials, p, q);
-    if (is_last) {
-        curvature += pull(ials, row, p, 0, NULL);
-    } else {
-        (void)pull(ials, row, p, 0, q);
-        curvature = -dot(ials, p, q);
-    }
-    if (!(curvature > 0)) return 0;
+    if (before == 0 || !(curvature > 0)) return 0;
     const float length = before / curvature;
     for (size_t c = 0; c < width; c++) x[c] += length * p[c];
     if (is_last) return 0;
@@ -240,31 +267,39 @@ static float step_row(const struct ials *ials, struct work *work, size_t i, uint
     return after;
 }
 
-/* Conjugate gradients for up to BATCH rows, from where they are. */
-static void solve_batch(const struct ials *ials, struct work *work, uint64_t first, size_t n) {
+/* One step of all rows of a team. Of the last one only the curvature is needed, and not the events' part of q. */
+static void step_team(const struct ials *ials, struct work *work, uint64_t first, size_t n,
+                      const float *penalties, const float *first_squares, float *squares,
+                      bool is_last) {
+    const size_t width = ials->width;
+    apply_common(ials, work, n, work->p, penalties);
+    pull_team(ials, work, first, n, work->p, 0, is_last ? NULL : work->q);
+    for (size_t i = 0; i < n; i++) {
+        float curvature = -dot(ials, work->p + i * width, work->q + i * width);
+        if (is_last) curvature += work->sums[i];
+        squares[i] = step_row(ials, work, i, curvature, squares[i], first_squares[i], is_last);
+    }
+}
+
+/* Conjugate gradients for up to TEAM rows, from where they are. */
+static void solve_team(const struct ials *ials, struct work *work, uint64_t first, size_t n) {
     const size_t width = ials->width, stride = ials->own->stride;
-    float *rows = ials->own->rows + first * stride, penalties[BATCH] = {0};
-    float first_squares[BATCH] = {0}, squares[BATCH];
-    memset(work->x, 0, BATCH * width * sizeof(float));
-    memset(work->p, 0, BATCH * width * sizeof(float));
+    float *rows = ials->own->rows + first * stride, penalties[TEAM], squares[TEAM],
+          first_squares[TEAM];
     for (size_t i = 0; i < n; i++) {
         memcpy(work->x + i * width, rows + i * stride, width * sizeof(float));
         penalties[i] = (float)penalty_of(ials, first + i);
     }
-    apply_common(ials, work, work->x, penalties);
-    for (size_t i = 0; i < n; i++) {
-        float *r = work->r + i * width;
-        memcpy(r, work->q + i * width, width * sizeof(float));
-        ials->squares[first + i] = pull(ials, first + i, work->x + i * width, 1, r);
-        memcpy(work->p + i * width, r, width * sizeof(float));
-        squares[i] = first_squares[i] = square_of(ials, r, 0);
-    }
-    for (uint32_t step = 1; step <= ials->rule.steps; step++) {
-        apply_common(ials, work, work->p, penalties);
-        for (size_t i = 0; i < n; i++)
-            squares[i] = step_row(ials, work, i, first + i, squares[i], first_squares[i],
-                                  step == ials->rule.steps);
-    }
+    apply_common(ials, work, n, work->x, penalties);
+    memcpy(work->r, work->q, n * width * sizeof(float));
+    pull_team(ials, work, first, n, work->x, 1, work->r);
+    memcpy(ials->squares + first, work->sums, n * sizeof(float));
+    memcpy(work->p, work->r, n * width * sizeof(float));
+    for (size_t i = 0; i < n; i++)
+        squares[i] = first_squares[i] = square_of(ials, work->r + i * width, 0);
+    for (uint32_t step = 1; step <= ials->rule.steps; step++)
+        step_team(ials, work, first, n, penalties, first_squares, squares,
+                  step == ials->rule.steps);
     for (size_t i = 0; i < n; i++)
         memcpy(rows + i * stride, work->x + i * width, width * sizeof(float));
 }
@@ -274,7 +309,7 @@ static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t r
     const struct event_side *events = ials->events;
     const size_t k = ials->k, width = ials->width;
     float *x = ials->own->rows + row * ials->own->stride;
-    ials->squares[row] = pull(ials, row, x, 1, NULL);
+    ials->squares[row] = pull(ials, events->start[row], events->start[row + 1], x, 1, NULL);
     for (size_t a = 0; a < k; a++)
         memcpy(work->matrix + a * k, ials->gramian + a * width, k * sizeof(double));
     memset(work->right, 0, k * sizeof(double));
@@ -298,13 +333,12 @@ static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t r
 
 /* ---- a sweep --------------------------------------------------------------------------------------- */
 
-static void solve_rows(struct ials *ials, struct work *work, uint64_t first, uint64_t end) {
+static void solve_rows(struct ials *ials, struct work *work, uint64_t first, size_t n) {
     if (ials->rule.steps > 0) {
-        for (uint64_t row = first; row < end; row += BATCH)
-            solve_batch(ials, work, row, (size_t)(end - row < BATCH ? end - row : BATCH));
+        solve_team(ials, work, first, n);
         return;
     }
-    for (uint64_t row = first; row < end; row++)
+    for (uint64_t row = first; row < first + n; row++)
         if (!solve_exactly(ials, work, row)) atomic_store(&ials->failed, true);
 }
 
@@ -312,10 +346,10 @@ static void work_on(void *self, int worker) {
     struct ials *ials = self;
     const unsigned state = ials->kernels->flush_denormals();
     while (!atomic_load_explicit(&ials->stopped, memory_order_relaxed)) {
-        const uint64_t first = atomic_fetch_add(&ials->next, TAKEN);
+        const uint64_t first = atomic_fetch_add(&ials->next, TEAM);
         if (first >= ials->own->n) break;
         const uint64_t left = ials->own->n - first;
-        solve_rows(ials, &ials->work[worker], first, first + (left < TAKEN ? left : TAKEN));
+        solve_rows(ials, &ials->work[worker], first, (size_t)(left < TEAM ? left : TEAM));
         if (ials->stop && ials->stop(ials->self)) atomic_store(&ials->stopped, true);
     }
     ials->kernels->restore_denormals(state);
