@@ -54,9 +54,10 @@ static int check_options(struct bench *bench, struct dpmf_error *error) {
     const struct dpmf_bench_options *options = bench->options;
     int code = solver_find(options->solver, &bench->solver, error);
     if (code < 0) return code;
-    if (bench->solver == SOLVER_GIBBS)
+    if (bench->solver == SOLVER_GIBBS || bench->solver == SOLVER_IALS)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "gibbs has no updates to count: its rounds take what they take");
+                         "%s has no updates to count: its rounds take what they take",
+                         solver_name(bench->solver));
     if (options->factors < 1 || options->factors > KERNEL_K_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of factors must be 1 to %d",
                          KERNEL_K_MAX);

@@ -175,6 +175,8 @@ static int read_state(const struct tensor_source *source, struct checkpoint_stat
         if (key.kind != JSON_KEY || !take_field(&json, &key, state))
             return tensor_damage_tell(source, "dpmf.state", "does not say where the run stands");
     }
+    if (state->ranks && (!(state->unobserved > 0) || !(state->regularization > 0)))
+        return tensor_damage_tell(source, "dpmf.state", "does not say how users are fitted");
     return json_next(&json).kind == JSON_END
                ? 0
                : tensor_damage_tell(source, "dpmf.state", "is more than a JSON object");

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
@@ -58,12 +58,6 @@ struct ials_run {
     pthread_mutex_t progress_lock;
     _Atomic bool stopped;
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- options --------------------------------------------------------------------------------------- */
 
@@ -254,7 +248,7 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
 static int prepare(struct ials_run *run, struct dpmf_error *error) {
     const int threads = threads_wanted(run->run);
     struct factors *factors = &run->model.factors;
-    const double begun = now();
+    const double begun = clock_now();
     int code = check_options(run, error);
     if (code == 0) code = model_ids_fill_users(&factors->user_ids, run->store, error);
     if (code == 0) code = model_ids_fill_items(&factors->item_ids, run->store, NULL, error);
@@ -268,7 +262,7 @@ static int prepare(struct ials_run *run, struct dpmf_error *error) {
     if (code == 0)
         code = ials_init(&run->ials, run->kernels, run->options->factors, &run->rule, run->pool,
                          error);
-    run->report->tiling_seconds = now() - begun;
+    run->report->tiling_seconds = clock_now() - begun;
     return code;
 }
 
@@ -307,7 +301,7 @@ static int write_model(const struct ials_run *run, const char *path, bool with_b
 static int write_snapshot(struct ials_run *run, struct dpmf_error *error) {
     const bool with_best = run->best.kept && run->state.best_epoch != run->state.epoch;
     run->snapshot_epoch = run->state.epoch;
-    run->snapshot_time = now();
+    run->snapshot_time = clock_now();
     return write_model(run, run->options->snapshot, with_best, error);
 }
 
@@ -315,7 +309,7 @@ static bool is_due(const struct ials_run *run) {
     const struct dpmf_train_options *options = run->options;
     if (!options->snapshot) return false;
     if (options->snapshot_seconds > 0)
-        return now() - run->snapshot_time >= options->snapshot_seconds;
+        return clock_now() - run->snapshot_time >= options->snapshot_seconds;
     const uint32_t every = options->snapshot_every > 0 ? options->snapshot_every : 1;
     return run->state.epoch - run->snapshot_epoch >= every;
 }
@@ -360,7 +354,7 @@ static int validate(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf_
 
 static int run_epoch(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf_error *error) {
     struct factors *factors = &run->model.factors;
-    const double begun = now();
+    const double begun = clock_now();
     double squares = 0;
     int code = ials_sweep(run->ials, &run->events.users, &factors->users, &factors->items,
                           should_stop, run, NULL, error);
@@ -373,7 +367,7 @@ static int run_epoch(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf
         error_hint(error, "use a larger penalty");
         return code;
     }
-    const double seconds = now() - begun;
+    const double seconds = clock_now() - begun;
     run->state.epoch++;
     run->report->seconds += seconds;
     *epoch = (struct dpmf_epoch){
@@ -385,7 +379,7 @@ static int run_epoch(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf
         .valid_ndcg = NAN,
     };
     code = validate(run, epoch, error);
-    epoch->seconds = now() - run->started;
+    epoch->seconds = clock_now() - run->started;
     return code;
 }
 
@@ -412,7 +406,7 @@ static int run_epochs(struct ials_run *run,
     struct dpmf_train_report *report = run->report;
     const uint32_t first = run->state.epoch;
     bool wanted = true;
-    run->started = run->snapshot_time = now();
+    run->started = run->snapshot_time = clock_now();
     run->snapshot_epoch = first;
     report->train_rmse = report->valid_rmse = NAN;
     while (wanted && !is_finished(run)) {
