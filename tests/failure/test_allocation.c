@@ -495,6 +495,21 @@ static int rank_candidates(struct dpmf_store *store, const struct dpmf_run *run)
     return code;
 }
 
+/* With a validation set and a snapshot, by both kinds of solutions. */
+static int train_by_ials(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    int code = dpmf_train_options_solver("ials", &options);
+    options.factors = 3;
+    options.epochs = 2;
+    options.snapshot = output_path;
+    for (int exact = 0; exact < 2 && code == 0; exact++) {
+        if (exact) options.row_steps = 0;
+        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
+    }
+    unlink(output_path);
+    return code;
+}
+
 static int ignore_list(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
     (void)self, (void)user, (void)items, (void)n;
     return 0;
@@ -621,6 +636,7 @@ static int releasing(void) {
     return code;
 }
 
+static int ranking_events(void) { return with_store(train_by_ials); }
 static int evaluating(void) { return with_store(evaluate_it); }
 static int ranking_candidates(void) { return with_store(rank_candidates); }
 static int recommending(void) { return with_store(recommend_all); }
@@ -891,6 +907,7 @@ static const struct scenario scenarios[] = {
     {"evaluate", evaluating},
     {"candidates", ranking_candidates},
     {"train, snapshot and resume", training},
+    {"train by ials", ranking_events},
     {"train by gibbs", sampling},
     {"train by sgld", sampling_with_noise},
     {"train by sgnht", sampling_with_momenta},
