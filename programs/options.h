@@ -18,7 +18,8 @@ uint64_t options_count(const struct invocation *invocation, enum option_id id);
 uint32_t options_lanes(const struct invocation *invocation);
 double options_number(const struct invocation *invocation, enum option_id id);
 
-/* --like: whether it is a number, which ratings must reach, and not "any". @return an exit status, after saying what is wrong */
+/* --like: whether it is a number, which ratings must reach, and not "any". @return an exit status,
+ * after saying what is wrong */
 int options_like(const struct invocation *invocation, bool *has_like, double *like);
 uint64_t options_size(const struct invocation *invocation, enum option_id id);
 bool options_is(const struct invocation *invocation, enum option_id id, const char *value);

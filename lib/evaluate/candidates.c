@@ -1,8 +1,9 @@
 /*
- * Ranks one wanted item of each row among the row's others, as much of the literature does (He et al. 2017). Rows keep
- * ids, for the users of a release exist only once their history is fitted. Scores are taken in double, and of equal ones
- * the wanted item's is the last, so that a model gains nothing from being coarse. A row is a set: sampled negatives may
- * repeat, or hit the wanted item, and count once. Fed by rows of a table and a model; feeds `evaluate`.
+ * Ranks one wanted item of each row among the row's others, as much of the literature does (He et
+ * al. 2017). Rows keep ids, for the users of a release exist only once their history is fitted.
+ * Scores are taken in double, and of equal ones the wanted item's is the last, so that a model
+ * gains nothing from being coarse. A row is a set: sampled negatives may repeat, or hit the wanted
+ * item, and count once. Fed by rows of a table and a model; feeds `evaluate`.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 
 enum { PIECE_ROWS = 64, ROW_LEAST = 3 /* a user, the wanted item, one other */ };
 
-/* Row r has the ids row_start[r] .. row_start[r + 1] - 1; id i is bytes[id_end[i - 1]] .. id_end[i] - 1. */
+/* Row r has the ids row_start[r] .. row_start[r + 1] - 1; id i is bytes[id_end[i - 1]] .. id_end[i]
+ * - 1. */
 struct dpmf_candidates {
     uint64_t *row_start;
     uint64_t *id_end;
@@ -27,7 +29,7 @@ struct dpmf_candidates {
     size_t n_rows, n_ids, n_bytes, row_capacity, id_capacity, byte_capacity;
 };
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 int dpmf_candidates_new(struct dpmf_candidates **candidates, struct dpmf_error *error) {
     *candidates = memory_alloc_zero(1, sizeof **candidates);
@@ -95,7 +97,7 @@ static const char *id_at(const struct dpmf_candidates *candidates, uint64_t i, s
     return candidates->bytes + from;
 }
 
-/* ---- one row -------------------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------- */
 
 struct placed {
     uint64_t place; /* of the wanted item, from 1 on; 0: the model does not know it */
@@ -162,7 +164,7 @@ static struct placed place_row(const struct placing *placing, size_t r, uint64_t
     return placed;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int next_piece(void *self, void *job, struct dpmf_error *error) {
     struct placing *placing = self;

@@ -1,7 +1,7 @@
 /*
- * The metrics of ranked lists, by their definitions in dpmf.h. A part's metrics take the places that its items have in
- * the whole list, and are averaged over the users with test items in that part. Fed by the lists of rank_users; feeds
- * dpmf_model_evaluate.
+ * The metrics of ranked lists, by their definitions in dpmf.h. A part's metrics take the places
+ * that its items have in the whole list, and are averaged over the users with test items in that
+ * part. Fed by the lists of rank_users; feeds dpmf_model_evaluate.
  */
 #include "evaluate/ranking_scores.h"
 
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ---- the items ---------------------------------------------------------------------------------- */
+/* ---- the items ------------------------------------------------------------------------------- */
 
 struct by_popularity {
     uint64_t count;
@@ -59,7 +59,7 @@ void ranking_items_free(struct ranking_items *items) {
     *items = (struct ranking_items){0};
 }
 
-/* ---- one user ----------------------------------------------------------------------------------- */
+/* ---- one user -------------------------------------------------------------------------------- */
 
 static int compare_numbers(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -122,7 +122,7 @@ void ranking_user_judge(struct ranking_items *items, const uint32_t *wanted, siz
     for (int part = 0; part < RANKING_PARTS; part++) finish_list(&scores->part[part], n);
 }
 
-/* ---- many users ---------------------------------------------------------------------------------- */
+/* ---- many users ------------------------------------------------------------------------------ */
 
 void ranking_sums_add(struct ranking_sums *sums, const struct user_scores *scores, size_t n) {
     struct ranking_counts *counts = &sums->counts;

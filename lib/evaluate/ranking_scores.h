@@ -1,6 +1,6 @@
 /*
- * How good ranked lists are: of one user, and averaged over many; of all items, and of each fifth of the items by
- * popularity. Knows nothing of models and stores.
+ * How good ranked lists are: of one user, and averaged over many; of all items, and of each fifth
+ * of the items by popularity. Knows nothing of models and stores.
  */
 #ifndef DPMF_EVALUATE_RANKING_SCORES_H
 #define DPMF_EVALUATE_RANKING_SCORES_H
@@ -54,8 +54,8 @@ int ranking_items_init(struct ranking_items *items, uint64_t n, uint64_t *popula
                        struct dpmf_error *error);
 void ranking_items_free(struct ranking_items *items);
 
-/* Judges a list of at most n items, best first. `wanted` are the test items in increasing order; those from `items->n` on are
- * not known to the model, and count as not found. In any thread. */
+/* Judges a list of at most n items, best first. `wanted` are the test items in increasing order;
+ * those from `items->n` on are not known to the model, and count as not found. In any thread. */
 void ranking_user_judge(struct ranking_items *items, const uint32_t *wanted, size_t n_wanted,
                         const struct dpmf_scored_item *list, size_t n_list, size_t n,
                         struct user_scores *scores);

@@ -1,8 +1,9 @@
 /*
- * What implicit least squares does with rows, in terms of the `vec` and `eight` of an instruction set: include its vec_*.h
- * first. `pull` goes through the rows of one user's items, eight at a time: their scalar products with x, then their
- * weighted sum, while they are in the first cache. `times` multiplies a matrix with eight vectors, so that each number of
- * the matrix is loaded once for all of them.
+ * What implicit least squares does with rows, in terms of the `vec` and `eight` of an instruction
+ * set: include its vec_*.h first. `pull` goes through the rows of one user's items, eight at a
+ * time: their scalar products with x, then their weighted sum, while they are in the first cache.
+ * `times` multiplies a matrix with eight vectors, so that each number of the matrix is loaded once
+ * for all of them.
  */
 #ifndef DPMF_KERNELS_ROWS_BODY_H
 #define DPMF_KERNELS_ROWS_BODY_H
@@ -13,11 +14,13 @@
 
 enum { ROWS_LINE = KERNEL_ALIGN / (int)sizeof(float) };
 
-/* Groups of rows that are asked for ahead: short rows are gone through before memory could answer for the next. */
+/* Groups of rows that are asked for ahead: short rows are gone through before memory could answer
+ * for the next. */
 enum { ROWS_SHORT = 128 };
 INLINE size_t rows_ahead(size_t k) { return k <= ROWS_SHORT ? 2 * KERNEL_LANES : KERNEL_LANES; }
 
-/* Half of the rows to come are asked for here, a line at a time, and half in the sum: all at once they would have to wait. */
+/* Half of the rows to come are asked for here, a line at a time, and half in the sum: all at once
+ * they would have to wait. */
 INLINE eight rows_dots(const float *u, const float *const *row, const float *const *later,
                        size_t k) {
     vec sum[KERNEL_LANES];
@@ -46,7 +49,8 @@ INLINE void rows_add(const float *const *row, const float *const *later, eight p
     }
 }
 
-/* Where fewer than eight are left, the last is taken again in place of those missing, with weight 0. */
+/* Where fewer than eight are left, the last is taken again in place of those missing, with weight
+ * 0. */
 INLINE float rows_pull(const float *x, float target, const float *rows, size_t stride,
                        const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
     const float *row[KERNEL_LANES], *later[KERNEL_LANES];
@@ -68,7 +72,8 @@ INLINE float rows_pull(const float *x, float target, const float *rows, size_t s
     return eight_total(total);
 }
 
-/* Eight vectors by one vector of columns stay in registers while all rows of the matrix move by, which is symmetric. */
+/* Eight vectors by one vector of columns stay in registers while all rows of the matrix move by,
+ * which is symmetric. */
 INLINE void rows_times(const float *matrix, const float *vectors, size_t k, float *out) {
     for (size_t x = 0; x < k; x += VEC) {
         vec sum[KERNEL_LANES];

@@ -1,6 +1,6 @@
 /*
- * Reads the events of a store into the two orders of event_rows.h: users in one pass, block by block; items from
- * them. Fed by a store; feeds ials_train.c.
+ * Reads the events of a store into the two orders of event_rows.h: users in one pass, block by
+ * block; items from them. Fed by a store; feeds ials_train.c.
  */
 #include "rank/event_rows.h"
 
@@ -50,7 +50,8 @@ static int read_users(const struct reading *reading, const struct dpmf_store *st
     return code;
 }
 
-/* The items' events, in the order of users. While they come, start[i + 1] is where the next of item i goes. */
+/* The items' events, in the order of users. While they come, start[i + 1] is where the next of item
+ * i goes. */
 static void fill_items(struct event_rows *rows) {
     struct event_side *users = &rows->users, *items = &rows->items;
     uint64_t before = 0;

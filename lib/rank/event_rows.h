@@ -1,13 +1,15 @@
 /*
- * All events in memory, twice: each user's one after the other, and each item's. An event is a pair of a user and an item;
- * of ratings, those that are likes. What implicit least squares goes through.
+ * All events in memory, twice: each user's one after the other, and each item's. An event is a pair
+ * of a user and an item; of ratings, those that are likes. What implicit least squares goes
+ * through.
  */
 #ifndef DPMF_RANK_EVENT_ROWS_H
 #define DPMF_RANK_EVENT_ROWS_H
 
 #include "dpmf.h"
 
-/* Row i's events are start[i] .. start[i + 1] - 1, in increasing order of the rows of the other side. */
+/* Row i's events are start[i] .. start[i + 1] - 1, in increasing order of the rows of the other
+ * side. */
 struct event_side {
     uint64_t n;
     uint64_t *start;

@@ -1,8 +1,9 @@
 /*
- * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in step: each product with the
- * Gramian, which is the same for all, is of a matrix and eight vectors; and where the team has many events, it goes through the
- * other side's rows in slices that fit in the second cache, so that these come from memory once for all of the team. Fed by event_rows and a model's rows; feeds
- * ials_train.c.
+ * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in
+ * step: each product with the Gramian, which is the same for all, is of a matrix and eight vectors;
+ * and where the team has many events, it goes through the other side's rows in slices that fit in
+ * the second cache, so that these come from memory once for all of the team. Fed by event_rows and
+ * a model's rows; feeds ials_train.c.
  */
 #include "rank/ials.h"
 
@@ -55,7 +56,7 @@ struct ials {
     atomic_bool stopped, failed;
 };
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static float *floats(size_t n) {
     void *at = NULL;
@@ -131,9 +132,10 @@ uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads) {
     return (uint64_t)threads * each + square * ((PARTS + 1) * sizeof(double) + sizeof(float));
 }
 
-/* ---- the Gramian ----------------------------------------------------------------------------------- */
+/* ---- the Gramian ----------------------------------------------------------------------------- */
 
-/* Adds the products of n rows, that lie one after the other in `piece`, to the lower half of a matrix. */
+/* Adds the products of n rows, that lie one after the other in `piece`, to the lower half of a
+ * matrix. */
 static void add_products(const struct ials *ials, const struct work *work, size_t n, size_t k,
                          double *matrix) {
     const size_t width = ials->width;
@@ -178,7 +180,7 @@ void ials_gramian(struct ials *ials, const struct factor_matrix *rows, double *g
         }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static double penalty_of(const struct ials *ials, uint64_t row) {
     const uint64_t n = ials->events->start[row + 1] - ials->events->start[row];
@@ -195,8 +197,8 @@ static float pull(const struct ials *ials, uint64_t first, uint64_t end, const f
         events->weight ? events->weight + first : NULL, (size_t)(end - first), ials->width, out);
 }
 
-/* Rows of the other side to a slice: all, where the team's events are too few. The caches of the machine do not count: results would
- * depend on them. */
+/* Rows of the other side to a slice: all, where the team's events are too few. The caches of the
+ * machine do not count: results would depend on them. */
 static uint64_t slice_of(const struct ials *ials, uint64_t first, size_t n) {
     const uint64_t rows = SLICE_BYTES / (ials->width * sizeof(float)) + 1;
     const uint64_t n_events = ials->events->start[first + n] - ials->events->start[first];
@@ -204,7 +206,8 @@ static uint64_t slice_of(const struct ials *ials, uint64_t first, size_t n) {
     return n_events < SLICE_LEAST * n * slices ? ials->other->n : rows;
 }
 
-/* The pull of all events of a team's rows on their vectors; work->sums becomes what each row's pulled with. */
+/* The pull of all events of a team's rows on their vectors; work->sums becomes what each row's
+ * pulled with. */
 static void pull_team(const struct ials *ials, struct work *work, uint64_t first, size_t n,
                       const float *vectors, float target, float *out) {
     const uint64_t *start = ials->events->start + first;
@@ -242,7 +245,8 @@ static void apply_common(const struct ials *ials, struct work *work, size_t n, c
                 -work->q[i * width + c] - penalties[i] * vectors[i * width + c];
 }
 
-/* A residual of this square, or of this share of the first one's square, is rounding: steps along it lead anywhere. */
+/* A residual of this square, or of this share of the first one's square, is rounding: steps along
+ * it lead anywhere. */
 static const float least_square = 1e-24f, least_share = 1e-12f;
 
 static float square_of(const struct ials *ials, const float *r, float first) {
@@ -250,7 +254,8 @@ static float square_of(const struct ials *ials, const float *r, float first) {
     return square > least_square && square > least_share * first ? square : 0;
 }
 
-/* One step along p for a row, where q is -A p and the curvature p.A p; r is left alone where there will be no other step.
+/* One step along p for a row, where q is -A p and the curvature p.A p; r is left alone where there
+ * will be no other step.
  * @return r.r */
 static float step_row(const struct ials *ials, struct work *work, size_t i, float curvature,
                       float before, float first, bool is_last) {
@@ -267,7 +272,8 @@ static float step_row(const struct ials *ials, struct work *work, size_t i, floa
     return after;
 }
 
-/* One step of all rows of a team. Of the last one only the curvature is needed, and not the events' part of q. */
+/* One step of all rows of a team. Of the last one only the curvature is needed, and not the events'
+ * part of q. */
 static void step_team(const struct ials *ials, struct work *work, uint64_t first, size_t n,
                       const float *penalties, const float *first_squares, float *squares,
                       bool is_last) {
@@ -304,7 +310,8 @@ static void solve_team(const struct ials *ials, struct work *work, uint64_t firs
         memcpy(rows + i * stride, work->x + i * width, width * sizeof(float));
 }
 
-/* The same by Cholesky. @return whether the matrix was positive definite, as it is unless numbers are too large */
+/* The same by Cholesky. @return whether the matrix was positive definite, as it is unless numbers
+ * are too large */
 static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t row) {
     const struct event_side *events = ials->events;
     const size_t k = ials->k, width = ials->width;
@@ -331,7 +338,7 @@ static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t r
     return true;
 }
 
-/* ---- a sweep --------------------------------------------------------------------------------------- */
+/* ---- a sweep --------------------------------------------------------------------------------- */
 
 static void solve_rows(struct ials *ials, struct work *work, uint64_t first, size_t n) {
     if (ials->rule.steps > 0) {

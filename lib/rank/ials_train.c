@@ -1,8 +1,8 @@
 /*
- * The solver "ials": epochs of two sweeps, all users for the items and all items for the users, over events that are in
- * memory twice. A validation set is ranked after every epoch, and the epoch with the best NDCG is kept. The model is a
- * checkpoint without biases, marked as one that ranks, with the rule that new users are fitted by. Fed by a store; feeds a
- * checkpoint.
+ * The solver "ials": epochs of two sweeps, all users for the items and all items for the users,
+ * over events that are in memory twice. A validation set is ranked after every epoch, and the epoch
+ * with the best NDCG is kept. The model is a checkpoint without biases, marked as one that ranks,
+ * with the rule that new users are fitted by. Fed by a store; feeds a checkpoint.
  */
 #define _GNU_SOURCE
 #include "rank/ials_train.h"
@@ -59,7 +59,7 @@ struct ials_run {
     _Atomic bool stopped;
 };
 
-/* ---- options --------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 double ials_default_unobserved(uint64_t events, uint64_t users, uint64_t items) {
     const double density = (double)events / ((double)users * (double)items);
@@ -105,7 +105,7 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
                      options->kernels ? options->kernels : "$DPMF_KERNELS");
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static int plan_memory(const struct ials_run *run, int threads, struct dpmf_error *error) {
     const uint64_t mebibyte = (uint64_t)1 << 20;
@@ -127,7 +127,7 @@ static int plan_memory(const struct ials_run *run, int threads, struct dpmf_erro
     return code;
 }
 
-/* ---- before the epochs ------------------------------------------------------------------------------ */
+/* ---- before the epochs ----------------------------------------------------------------------- */
 
 static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
@@ -277,7 +277,7 @@ static void free_run(struct ials_run *run) {
     pthread_mutex_destroy(&run->progress_lock);
 }
 
-/* ---- snapshots -------------------------------------------------------------------------------------- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 static int write_model(const struct ials_run *run, const char *path, bool with_best,
                        struct dpmf_error *error) {
@@ -314,7 +314,7 @@ static bool is_due(const struct ials_run *run) {
     return run->state.epoch - run->snapshot_epoch >= every;
 }
 
-/* ---- epochs ----------------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 static bool should_stop(void *self) {
     struct ials_run *run = self;
@@ -392,7 +392,8 @@ static bool is_finished(const struct ials_run *run) {
     return run->report->stopped_early;
 }
 
-/* An epoch that was interrupted is done again: users' rows that are newer than the items' do no harm, but are not the same bits. */
+/* An epoch that was interrupted is done again: users' rows that are newer than the items' do no
+ * harm, but are not the same bits. */
 static int keep_interrupted(struct ials_run *run, int code) {
     if (code == DPMF_ERR_BASE_CANCELLED && run->options->snapshot && !run->options->deterministic &&
         run->state.epoch > run->snapshot_epoch)

@@ -14,7 +14,8 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
                struct dpmf_train_report *report, struct dpmf_error *error);
 
-/* What training takes the weight of pairs without an event to be where nobody says: so many events among so many pairs. */
+/* What training takes the weight of pairs without an event to be where nobody says: so many events
+ * among so many pairs. */
 double ials_default_unobserved(uint64_t events, uint64_t users, uint64_t items);
 
 #endif

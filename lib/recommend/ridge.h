@@ -1,16 +1,18 @@
 /*
- * A user fitted to ratings, the items of a model held still: with x_j = (s, v_j), the s standing for the
- * user's bias, and y_j = r_j - offset - b_j,
+ * A user fitted to ratings, the items of a model held still: with x_j = (s, v_j), the s standing
+ * for the user's bias, and y_j = r_j - offset - b_j,
  *
  *     w = (X^T X + c I)^-1 X^T y,      bias = s w_0,      vector = the rest of w.
  *
- * Of a checkpoint, c = regularization * unit * number of ratings and s^2 = unit (factors_unit), which is what training
- * drives the user's row towards. A release, and a checkpoint of samples, name two penalties: c is the vector's, and s^2
- * that over the bias's, which is the same as penalising the bias by its own. With fewer ratings than columns the same comes
- * from the smaller system w = X^T (X X^T + c I)^-1 y. A model that ranks (rank/ials.h) has s = 0, y_j = 1 for each event, c as
- * training has it for so many events, and alpha V^T V added to X^T X for all pairs. All of it in double and in one order. Here it is made, used
- * and forgotten: for users who are fitted once, and for explanations of ratings at hand. Who rates on has
- * the same kept (normal_equations.h).
+ * Of a checkpoint, c = regularization * unit * number of ratings and s^2 = unit (factors_unit),
+ * which is what training drives the user's row towards. A release, and a checkpoint of samples,
+ * name two penalties: c is the vector's, and s^2 that over the bias's, which is the same as
+ * penalising the bias by its own. With fewer ratings than columns the same comes from the smaller
+ * system w = X^T (X X^T + c I)^-1 y. A model that ranks (rank/ials.h) has s = 0, y_j = 1 for each
+ * event, c as training has it for so many events, and alpha V^T V added to X^T X for all pairs. All
+ * of it in double and in one order. Here it is made, used and forgotten: for users who are fitted
+ * once, and for explanations of ratings at hand. Who rates on has the same kept
+ * (normal_equations.h).
  */
 #ifndef DPMF_RECOMMEND_RIDGE_H
 #define DPMF_RECOMMEND_RIDGE_H

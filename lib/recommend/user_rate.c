@@ -47,9 +47,10 @@ int user_equations_keep(struct dpmf_user *user, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- one rating ------------------------------------------------------------------------------- */
+/* ---- one rating ------------------------------------------------------------------------------ */
 
-/* What a rating does to the user: it comes, goes (its value is then NaN, or no event to a model that ranks), or has another value. */
+/* What a rating does to the user: it comes, goes (its value is then NaN, or no event to a model
+ * that ranks), or has another value. */
 struct change {
     struct dpmf_own_rating now;
     size_t at; /* its place; past the last for a new one */

@@ -1,6 +1,7 @@
 /*
- * Implicit least squares: a sweep against dense solves in double, for every set of kernels; the same bits for any number
- * of threads; training, its snapshots and its validation; and users who are fitted to the model afterwards.
+ * Implicit least squares: a sweep against dense solves in double, for every set of kernels; the
+ * same bits for any number of threads; training, its snapshots and its validation; and users who
+ * are fitted to the model afterwards.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ static int remove_stores(void **state) {
     return 0;
 }
 
-/* ---- a sweep --------------------------------------------------------------------------------------- */
+/* ---- a sweep --------------------------------------------------------------------------------- */
 
 enum { OWN = 45, OTHER = 33, MOST = 20 };
 
@@ -205,7 +206,7 @@ static void test_threads(void **state) {
     free_bed(&first);
 }
 
-/* ---- training -------------------------------------------------------------------------------------- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 static struct dpmf_train_options small_options(void) {
     struct dpmf_train_options options = dpmf_train_options_default();
@@ -330,7 +331,7 @@ static void test_refuses(void **state) {
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
 }
 
-/* ---- afterwards ------------------------------------------------------------------------------------ */
+/* ---- afterwards ------------------------------------------------------------------------------ */
 
 /* With items and users at rest, a user fitted to their own likes is the user of the model. */
 static void test_folds_in(void **state) {
