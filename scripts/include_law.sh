@@ -19,7 +19,11 @@ lib/store      base
 lib/model      base
 lib/kernels    base
 lib/schedule   base store kernels
-lib/ratings    base random store model database
+lib/tables     base store
+lib/ratings    base random store tables database
+lib/synth      base random store model
+lib/describe   base store
+lib/split      base store tables ratings
 lib/cluster    base store
 lib/statement  base model
 lib/ledger     base random statement
@@ -33,7 +37,7 @@ lib/recommend  base model kernels
 lib/evaluate   base store recommend cluster
 lib/tune       base random store
 lib/machine    base store kernels train sample
-lib/export     base database
+lib/export     base store database
 programs       -
 python         -
 web            -

@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "database/database_url.h"
-#include "ratings/column_names.h"
 #include "ratings/source.h"
+#include "tables/column_names.h"
 
 enum {
     DATABASE_CHUNK_BYTES = 2 << 20,

@@ -5,9 +5,9 @@
 #ifndef DPMF_RATINGS_DELIMITED_H
 #define DPMF_RATINGS_DELIMITED_H
 
-#include "ratings/column_names.h"
 #include "ratings/formats.h"
 #include "ratings/row_split.h"
+#include "tables/column_names.h"
 
 enum delimited_ids {
     IDS_TEXT,   /* any bytes, kept as they are */

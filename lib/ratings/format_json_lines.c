@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "ratings/column_names.h"
 #include "ratings/field_text.h"
 #include "ratings/formats.h"
+#include "tables/column_names.h"
 
 /* The line being read. */
 struct reading {

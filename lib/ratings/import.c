@@ -31,7 +31,7 @@
 #include "database/database_url.h"
 #include "ratings/database_source.h"
 #include "ratings/import_state.h"
-#include "ratings/shard_set.h"
+#include "store/shard_set.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20)
 #define MEMORY_MIN (64 * MEBIBYTE)

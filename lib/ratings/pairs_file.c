@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "database/database_url.h"
 #include "ratings/formats.h"
-#include "ratings/shard_set.h"
 #include "ratings/source.h"
+#include "store/shard_set.h"
 
 typedef int take_pair(void *self, const struct dpmf_table_row *row, struct dpmf_error *error);
 

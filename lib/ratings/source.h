@@ -7,8 +7,8 @@
 #ifndef DPMF_RATINGS_SOURCE_H
 #define DPMF_RATINGS_SOURCE_H
 
-#include "ratings/input_stream.h"
 #include "ratings/record_batch.h"
+#include "tables/input_stream.h"
 
 struct source;
 
@@ -38,9 +38,9 @@ struct source_ops {
 
 struct source {
     const struct source_ops *ops;
-    const char *format;   /* its name, e.g. "csv"; static text */
+    const char *format;         /* its name, e.g. "csv"; static text */
     struct store_layout layout; /* how its records are read; complete once the source is open */
-    uint64_t total_bytes; /* for progress; 0 when not known (standard input) */
+    uint64_t total_bytes;       /* for progress; 0 when not known (standard input) */
     uint64_t (*bytes_read)(const struct source *source); /* so far, of the same total; any thread */
 };
 

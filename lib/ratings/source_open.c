@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "ratings/database_source.h"
 #include "ratings/formats.h"
-#include "ratings/shard_set.h"
 #include "ratings/source.h"
 #include "ratings/store_source.h"
 #include "ratings/text_source.h"
+#include "store/shard_set.h"
 
 /* A store is read in any order, which a pipe does not allow. */
 static int refuse_piped_store(const char *name, struct dpmf_error *error) {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "database/database_url.h"
 #include "ratings/import.h"
-#include "ratings/shard_set.h"
+#include "store/shard_set.h"
 #include "store/store.h"
 
 /* Only of a file: looking at a pipe would take its first bytes away. */

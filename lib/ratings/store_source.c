@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "ratings/shard_set.h"
+#include "store/shard_set.h"
 #include "store/store.h"
 
 struct store_source {

@@ -5,8 +5,8 @@
 #ifndef DPMF_RATINGS_TEXT_SOURCE_H
 #define DPMF_RATINGS_TEXT_SOURCE_H
 
-#include "ratings/input_stream.h"
 #include "ratings/source.h"
+#include "tables/input_stream.h"
 
 enum {
     TEXT_RECORD_MAX = 1 << 20, /* bytes in a record, its newline not counted */

@@ -1,7 +1,7 @@
 /*
  * Several stores as one, and a part of one as a store: what lets shards be trained on together, and each
  * process of a cluster see its own users alone. No byte is copied but the index: blocks are read from the files
- * they are in. Fed by store_reader.c; feeds ratings/shard.c and cluster/user_shares.c.
+ * they are in. Fed by store_reader.c; feeds split/shard.c and cluster/user_shares.c.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

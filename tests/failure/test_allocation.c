@@ -253,7 +253,7 @@ static int checkpoint_reading(void) {
     return code;
 }
 
-/* ---- lib/ratings and lib/store ---------------------------------------------------------------- */
+/* ---- lib/ratings, lib/synth, lib/store ------------------------------------------------------- */
 
 static struct temp_dir inputs;
 static char csv_path[TEMP_PATH_MAX], json_path[TEMP_PATH_MAX], netflix_path[TEMP_PATH_MAX],

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ratings/input_stream.h"
+#include "tables/input_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ratings/probe_file.h"
+#include "split/probe_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

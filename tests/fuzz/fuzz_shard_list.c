@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ratings/shard_set.h"
+#include "store/shard_set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ratings/block_packer.h"
+#include "store/block_packer.h"
 #include "store/store.h"
 
 /* Ids of these tests are at most this long. */

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "cluster/user_shares.h"
 #include "ledger/ledger.h"
-#include "ratings/shard_set.h"
+#include "store/shard_set.h"
 #include "store_triples.h"
 #include "temp_dir.h"
 #include "thread_cluster.h"

@@ -12,10 +12,10 @@
 #include <fcntl.h>
 
 #include "base/json.h"
-#include "ratings/column_names.h"
 #include "ratings/field_text.h"
 #include "ratings/formats.h"
 #include "read_text.h"
+#include "tables/column_names.h"
 #include "temp_dir.h"
 
 static const struct dpmf_input_options *options_with(const char *format, const char *columns,

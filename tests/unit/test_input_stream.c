@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "ratings/input_stream.h"
+#include "tables/input_stream.h"
 #include "temp_dir.h"
 
 enum { TEXT_BYTES = 300 * 1000, SMALL_BYTES = 400, SPACE = 2 * TEXT_BYTES };

@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "random/random.h"
-#include "ratings/probe_file.h"
-#include "ratings/split_coin.h"
-#include "ratings/time_cut.h"
+#include "split/probe_file.h"
+#include "split/split_coin.h"
+#include "split/time_cut.h"
 #include "store_triples.h"
 #include "temp_dir.h"
 

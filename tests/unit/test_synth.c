@@ -19,9 +19,9 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "ratings/synth_pick.h"
-#include "ratings/titles.h"
 #include "store/store.h"
+#include "synth/synth_pick.h"
+#include "synth/titles.h"
 #include "temp_dir.h"
 
 static struct temp_dir directory;

@@ -1,0 +1,406 @@
+/*
+ * Parts a store into a training set and a test set: by a coin a rating, a coin a user, by time or
+ * by a probe file. The side of a rating is a function of the rating, so it is worked out twice
+ * rather than kept: one pass counts the items of each side, which gives the sides their
+ * dictionaries, and one writes both stores, with users packed into full blocks again. Fed by the
+ * store, probe_file.c and time_cut.c; feeds two writers.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/pipeline.h"
+#include "base/threads.h"
+#include "split/probe_file.h"
+#include "split/split_coin.h"
+#include "split/time_cut.h"
+#include "store/block_packer.h"
+#include "store/store.h"
+
+enum side { TRAIN, TEST, N_SIDES };
+
+static const char *const SIDE_NAMES[N_SIDES] = {"training", "test"};
+
+#define NOT_ON_SIDE UINT32_MAX
+
+struct split_worker {
+    uint32_t *item_ratings[N_SIDES]; /* an item has at most one rating of each of 2^32 users */
+    uint64_t ratings[N_SIDES];
+    uint8_t *is_test; /* of the block at hand */
+    size_t is_test_capacity;
+};
+
+/* What a block leaves for each side, on its way from visit to finish. */
+struct split_product {
+    struct block_arrays part[N_SIDES];
+};
+
+struct split {
+    const struct dpmf_store *store;
+    const struct dpmf_split_options *options;
+    const struct dpmf_run *run;
+    bool has_times;
+
+    uint64_t *item_hash; /* with DPMF_SPLIT_RANDOM and _TIME */
+    struct time_cut cut;
+    struct probe_file *probe;
+
+    struct split_worker *workers;
+    int n_workers;
+    struct split_product *product;
+    void **products;
+    size_t n_products;
+
+    uint64_t *item_ratings[N_SIDES];
+    uint32_t *new_number[N_SIDES]; /* of an item on a side */
+    uint64_t n_items[N_SIDES], n_ratings[N_SIDES];
+    struct store_writer *writer[N_SIDES];
+    struct block_packer packer[N_SIDES];
+};
+
+/* ---- which side ------------------------------------------------------------------------------- */
+
+/* Both lists increase. */
+static void mark_probe(const struct split *split, const struct store_block *block, uint32_t i,
+                       uint8_t *is_test) {
+    uint64_t from = block->id_start[i], r = block->start[i], end = block->start[i + 1];
+    const struct probe_pair *pair = NULL;
+    size_t n = probe_file_user(split->probe, block->id_bytes + from,
+                               (size_t)(block->id_start[i + 1] - from), &pair);
+    memset(is_test + r, 0, (size_t)(end - r));
+    for (size_t p = 0; p < n && r < end;) {
+        if (block->item[r] == pair[p].item) is_test[r] = 1;
+        if (block->item[r] < pair[p].item)
+            r++;
+        else
+            p++;
+    }
+}
+
+static void mark_user(const struct split *split, const struct store_block *block, uint32_t i,
+                      uint8_t *is_test) {
+    const struct dpmf_split_options *options = split->options;
+    uint64_t from = block->start[i], end = block->start[i + 1], seed = options->seed;
+    uint64_t user_hash = split_coin_user(block, i, seed);
+    switch (options->by) {
+    case DPMF_SPLIT_RANDOM:
+        for (uint64_t r = from; r < end; r++) {
+            uint64_t coin = split_coin_pair(user_hash, split->item_hash[block->item[r]], seed);
+            is_test[r] = split_coin_is_test(coin, options->test_fraction);
+        }
+        break;
+    case DPMF_SPLIT_USER:
+        memset(is_test + from, split_coin_is_test(user_hash, options->test_fraction),
+               (size_t)(end - from));
+        break;
+    case DPMF_SPLIT_TIME:
+        for (uint64_t r = from; r < end; r++) {
+            int64_t time = block->time ? block->time[r] : STORE_NO_TIME;
+            uint64_t coin = 0; /* matters at the cut only */
+            if (time == split->cut.time)
+                coin = split_coin_pair(user_hash, split->item_hash[block->item[r]], seed);
+            is_test[r] = time_cut_is_late(&split->cut, time, coin);
+        }
+        break;
+    case DPMF_SPLIT_PROBE: mark_probe(split, block, i, is_test); break;
+    }
+}
+
+/* @return a mark for each rating of the block, NULL without memory */
+static const uint8_t *mark_block(const struct split *split, struct split_worker *worker,
+                                 const struct store_block *block) {
+    size_t n = (size_t)block->n_ratings;
+    if (!memory_reserve(&worker->is_test, &worker->is_test_capacity, n > 0 ? n : 1, 1)) return NULL;
+    for (uint32_t i = 0; i < block->n_users; i++) mark_user(split, block, i, worker->is_test);
+    return worker->is_test;
+}
+
+/* ---- the first pass: counting ----------------------------------------------------------------- */
+
+static int count_block(void *self, int worker_number, const struct store_block *block,
+                       void *product, struct dpmf_error *error) {
+    (void)product;
+    struct split *split = self;
+    struct split_worker *worker = &split->workers[worker_number];
+    const uint8_t *is_test = mark_block(split, worker, block);
+    if (!is_test) return error_no_memory(error);
+    uint64_t n_test = 0;
+    for (uint64_t r = 0; r < block->n_ratings; r++) {
+        worker->item_ratings[is_test[r]][block->item[r]]++;
+        n_test += is_test[r];
+    }
+    worker->ratings[TEST] += n_test;
+    worker->ratings[TRAIN] += block->n_ratings - n_test;
+    return 0;
+}
+
+/* Adds up what the workers counted, and numbers each side's items in the order of the store. */
+static int merge_counts(struct split *split, struct dpmf_error *error) {
+    size_t n = (size_t)store_n_items(split->store);
+    for (int side = 0; side < N_SIDES; side++) {
+        uint64_t *count = split->item_ratings[side] = memory_alloc_zero(n + 1, sizeof *count);
+        uint32_t *number = split->new_number[side] = memory_alloc(n + 1, sizeof *number);
+        if (!count || !number) return error_no_memory(error);
+        for (int w = 0; w < split->n_workers; w++) {
+            split->n_ratings[side] += split->workers[w].ratings[side];
+            const uint32_t *from = split->workers[w].item_ratings[side];
+            for (size_t j = 0; j < n; j++) count[j] += from[j];
+        }
+        for (size_t j = 0; j < n; j++)
+            number[j] = count[j] > 0 ? (uint32_t)split->n_items[side]++ : NOT_ON_SIDE;
+    }
+    return 0;
+}
+
+static int check_sides(const struct split *split, struct dpmf_error *error) {
+    for (int side = 0; side < N_SIDES; side++) {
+        if (split->n_ratings[side] > 0) continue;
+        error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "the %s set would be empty", SIDE_NAMES[side]);
+        error_place(error, store_path(split->store), 0, 0);
+        if (split->options->by == DPMF_SPLIT_PROBE && side == TEST)
+            return error_hint(error, "none of the probe file's pairs is in the store: do its ids "
+                                     "match?");
+        return error_hint(error, "choose another test fraction or another seed");
+    }
+    return 0;
+}
+
+/* ---- the second pass: writing ----------------------------------------------------------------- */
+
+/* The user's ratings of one side; nothing when there are none. */
+static bool take_part(const struct split *split, const struct store_block *block, uint32_t i,
+                      const uint8_t *is_test, enum side side, struct block_arrays *part) {
+    uint64_t from = block->start[i], end = block->start[i + 1], n = 0;
+    const char *id = block->id_bytes + block->id_start[i];
+    size_t id_length = (size_t)(block->id_start[i + 1] - block->id_start[i]);
+    if (!block_arrays_room(part, end - from, id_length, split->has_times)) return false;
+    uint32_t *item = part->item + part->n_ratings;
+    double *value = part->value + part->n_ratings;
+    int64_t *time = split->has_times ? part->time + part->n_ratings : NULL;
+    for (uint64_t r = from; r < end; r++) {
+        if (is_test[r] != side) continue;
+        item[n] = split->new_number[side][block->item[r]];
+        value[n] = block->value[r];
+        if (time) time[n] = block->time ? block->time[r] : STORE_NO_TIME;
+        n++;
+    }
+    if (n > 0) block_arrays_end_user(part, n, id, id_length);
+    return true;
+}
+
+static int part_block(void *self, int worker, const struct store_block *block, void *product_object,
+                      struct dpmf_error *error) {
+    struct split *split = self;
+    struct split_product *product = product_object;
+    const uint8_t *is_test = mark_block(split, &split->workers[worker], block);
+    if (!is_test) return error_no_memory(error);
+    for (int side = 0; side < N_SIDES; side++) {
+        block_arrays_clear(&product->part[side]);
+        for (uint32_t i = 0; i < block->n_users; i++)
+            if (!take_part(split, block, i, is_test, (enum side)side, &product->part[side]))
+                return error_no_memory(error);
+    }
+    return 0;
+}
+
+static int pack_parts(void *self, void *product_object, struct dpmf_error *error) {
+    struct split *split = self;
+    struct split_product *product = product_object;
+    int code = 0;
+    for (int side = 0; side < N_SIDES && code == 0; side++) {
+        struct store_block block = block_arrays_view(&product->part[side], 0);
+        code = block_packer_add(&split->packer[side], &block, error);
+    }
+    return code;
+}
+
+static int finish_side(struct split *split, int side, struct dpmf_error *error) {
+    int code = block_packer_flush(&split->packer[side], error);
+    if (code != 0) return code;
+    struct store_item *items = memory_alloc((size_t)split->n_items[side], sizeof *items);
+    if (!items) return error_no_memory(error);
+    size_t n = 0;
+    for (uint64_t j = 0; j < store_n_items(split->store); j++) {
+        if (split->new_number[side][j] == NOT_ON_SIDE) continue;
+        items[n] = store_item_at(split->store, j);
+        items[n++].n_ratings = split->item_ratings[side][j];
+    }
+    code = store_writer_finish(split->writer[side], items, n, error);
+    free(items);
+    return code != 0 ? code : store_writer_prepare(split->writer[side], error);
+}
+
+static int visit(struct split *split, const char *phase,
+                 int (*visit_block)(void *, int, const struct store_block *, void *,
+                                    struct dpmf_error *),
+                 int (*finish)(void *, void *, struct dpmf_error *), struct dpmf_error *error) {
+    bool by_time = split->options->by == DPMF_SPLIT_TIME;
+    struct store_visitor visitor = {
+        .phase = phase,
+        .want = STORE_WANT_IDS | (finish ? STORE_WANT_VALUE : 0u) |
+                (finish || by_time ? STORE_WANT_TIME : 0u),
+        .visit = visit_block,
+        .finish = finish,
+        .self = split,
+        .products = split->products,
+        .n_products = split->n_products,
+    };
+    return store_visit(split->store, &visitor, split->run, error);
+}
+
+static int write_sides(struct split *split, struct dpmf_error *error) {
+    int code = 0;
+    for (int side = 0; side < N_SIDES; side++)
+        block_packer_init(&split->packer[side], split->writer[side], split->has_times);
+    code = visit(split, "writing", part_block, pack_parts, error);
+    for (int side = 0; side < N_SIDES && code == 0; side++) code = finish_side(split, side, error);
+    for (int side = 0; side < N_SIDES && code == 0; side++) {
+        code = store_writer_commit(split->writer[side], NULL, error);
+        split->writer[side] = NULL;
+    }
+    return code;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+struct dpmf_split_options dpmf_split_options_default(void) {
+    return (struct dpmf_split_options){.by = DPMF_SPLIT_RANDOM, .test_fraction = 0.1, .seed = 1};
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    if (strcmp(a, b) == 0) return true;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static int check_options(const struct dpmf_split_options *options, const char *train,
+                         const char *test, struct dpmf_error *error) {
+    if (same_file(train, test)) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "the training set and the test set would be the same file");
+        return error_place(error, train, 0, 0);
+    }
+    switch (options->by) {
+    case DPMF_SPLIT_RANDOM:
+    case DPMF_SPLIT_USER:
+    case DPMF_SPLIT_TIME:
+        if (options->test_fraction > 0 && options->test_fraction < 1) return 0;
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "test fraction %g is not between 0 and 1",
+                         options->test_fraction);
+    case DPMF_SPLIT_PROBE:
+        if (options->probe) return 0;
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "a split by probe needs a probe file");
+    }
+    return error_set(error, DPMF_ERR_USAGE_VALUE, "unknown way %d to split", (int)options->by);
+}
+
+static int make_workers(struct split *split, struct dpmf_error *error) {
+    size_t n_items = (size_t)store_n_items(split->store);
+    split->n_workers = pipeline_workers(threads_wanted(split->run));
+    split->workers = memory_alloc_zero((size_t)split->n_workers, sizeof *split->workers);
+    if (!split->workers) return error_no_memory(error);
+    for (int w = 0; w < split->n_workers; w++) {
+        for (int side = 0; side < N_SIDES; side++) {
+            split->workers[w].item_ratings[side] = memory_alloc_zero(n_items + 1, sizeof(uint32_t));
+            if (!split->workers[w].item_ratings[side]) return error_no_memory(error);
+        }
+    }
+    split->n_products = store_visit_products(split->store, split->run);
+    split->product = memory_alloc_zero(split->n_products, sizeof *split->product);
+    split->products = memory_alloc(split->n_products, sizeof *split->products);
+    if (!split->product || !split->products) return error_no_memory(error);
+    for (size_t i = 0; i < split->n_products; i++) split->products[i] = &split->product[i];
+    return 0;
+}
+
+/* Whatever it takes to tell the side of a rating. */
+static int prepare_marks(struct split *split, struct dpmf_error *error) {
+    const struct dpmf_split_options *options = split->options;
+    int code = 0;
+    if (options->by == DPMF_SPLIT_RANDOM || options->by == DPMF_SPLIT_TIME) {
+        split->item_hash = split_coin_items(split->store, options->seed);
+        if (!split->item_hash) return error_no_memory(error);
+    }
+    if (options->by == DPMF_SPLIT_TIME)
+        code = time_cut_find(split->store, options->test_fraction, options->seed, split->item_hash,
+                             TIME_CUT_COLLECT, split->run, &split->cut, error);
+    if (options->by == DPMF_SPLIT_PROBE) {
+        code = probe_file_read(options->probe, &split->probe, error);
+        if (code == 0) code = probe_file_bind(split->probe, split->store, error);
+    }
+    return code;
+}
+
+static void split_free(struct split *split) {
+    for (int w = 0; split->workers && w < split->n_workers; w++) {
+        free(split->workers[w].item_ratings[TRAIN]);
+        free(split->workers[w].item_ratings[TEST]);
+        free(split->workers[w].is_test);
+    }
+    for (size_t i = 0; split->product && i < split->n_products; i++) {
+        block_arrays_free(&split->product[i].part[TRAIN]);
+        block_arrays_free(&split->product[i].part[TEST]);
+    }
+    for (int side = 0; side < N_SIDES; side++) {
+        store_writer_abandon(split->writer[side]);
+        block_packer_free(&split->packer[side]);
+        free(split->item_ratings[side]);
+        free(split->new_number[side]);
+    }
+    free(split->workers);
+    free(split->product);
+    free(split->products);
+    free(split->item_hash);
+    probe_file_free(split->probe);
+}
+
+static void fill_report(const struct split *split, struct dpmf_split_report *report) {
+    if (!report) return;
+    memset(report, 0, sizeof *report);
+    report->train_ratings = split->n_ratings[TRAIN];
+    report->train_users = split->packer[TRAIN].n_users;
+    report->train_items = split->n_items[TRAIN];
+    report->test_ratings = split->n_ratings[TEST];
+    report->test_users = split->packer[TEST].n_users;
+    report->test_items = split->n_items[TEST];
+    if (split->probe)
+        report->probe_missing = probe_file_n_pairs(split->probe) - split->n_ratings[TEST];
+    report->cut_time = split->cut.time;
+}
+
+/* Where the cut by time falls follows from everyone's ratings, so it decides what is left of each person's. */
+static struct store_layout layout_of_sides(const struct split *split) {
+    struct store_layout layout = *store_layout_of(split->store);
+    if (split->options->by == DPMF_SPLIT_TIME && layout.origin > STORE_ORIGIN_TOGETHER)
+        layout.origin = STORE_ORIGIN_TOGETHER;
+    return layout;
+}
+
+int dpmf_store_split(struct dpmf_store *store, const char *train, const char *test,
+                     const struct dpmf_split_options *options, const struct dpmf_run *run,
+                     struct dpmf_split_report *report, struct dpmf_error *error) {
+    struct dpmf_error unwanted;
+    if (!error) error = &unwanted;
+    struct split split = {
+        .store = store, .options = options, .run = run, .has_times = store_has_times(store)};
+    const struct store_layout layout = layout_of_sides(&split);
+    int code = check_options(options, train, test, error);
+    if (code == 0)
+        code = store_writer_open(&split.writer[TRAIN], train, split.has_times, &layout, error);
+    if (code == 0)
+        code = store_writer_open(&split.writer[TEST], test, split.has_times, &layout, error);
+    if (code == 0) code = make_workers(&split, error);
+    if (code == 0) code = prepare_marks(&split, error);
+    if (code == 0) code = visit(&split, "counting", count_block, NULL, error);
+    if (code == 0) code = merge_counts(&split, error);
+    if (code == 0) code = check_sides(&split, error);
+    if (code == 0) code = write_sides(&split, error);
+    if (code == 0) fill_report(&split, report);
+    split_free(&split);
+    return code;
+}

@@ -1,0 +1,99 @@
+/*
+ * The names under which the world's rating files keep users, items, ratings and times. Used by the
+ * readers of formats that name their columns or keys.
+ */
+#include "tables/column_names.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+struct known_name {
+    const char *name;
+    enum column_role role;
+};
+
+static const struct known_name known_names[] = {
+    {"user", COLUMN_USER},       {"userid", COLUMN_USER},     {"uid", COLUMN_USER},
+    {"customer", COLUMN_USER},   {"customerid", COLUMN_USER}, {"reviewerid", COLUMN_USER},
+    {"item", COLUMN_ITEM},       {"itemid", COLUMN_ITEM},     {"iid", COLUMN_ITEM},
+    {"movie", COLUMN_ITEM},      {"movieid", COLUMN_ITEM},    {"product", COLUMN_ITEM},
+    {"productid", COLUMN_ITEM},  {"asin", COLUMN_ITEM},       {"isbn", COLUMN_ITEM},
+    {"book", COLUMN_ITEM},       {"bookid", COLUMN_ITEM},     {"track", COLUMN_ITEM},
+    {"trackid", COLUMN_ITEM},    {"song", COLUMN_ITEM},       {"songid", COLUMN_ITEM},
+    {"businessid", COLUMN_ITEM}, {"artist", COLUMN_ITEM},     {"artistid", COLUMN_ITEM},
+    {"rating", COLUMN_RATING},   {"score", COLUMN_RATING},    {"value", COLUMN_RATING},
+    {"stars", COLUMN_RATING},    {"overall", COLUMN_RATING},  {"bookrating", COLUMN_RATING},
+    {"timestamp", COLUMN_TIME},  {"time", COLUMN_TIME},       {"ts", COLUMN_TIME},
+    {"date", COLUMN_TIME},       {"datetime", COLUMN_TIME},   {"unixreviewtime", COLUMN_TIME},
+};
+
+const char *column_role_name(enum column_role role) {
+    static const char *const names[] = {"user", "item", "rating", "timestamp", "_"};
+    return names[role];
+}
+
+enum { NAME_MAX_LENGTH = 16 };
+
+/* @return the length of the name with everything taken off that does not count, 0 when too long */
+static size_t reduce(const char *name, size_t n, char out[NAME_MAX_LENGTH]) {
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++) {
+        char c = name[i];
+        if (c == '_' || c == '-' || c == ' ') continue;
+        if (length == NAME_MAX_LENGTH) return 0;
+        out[length++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return length;
+}
+
+enum column_role column_role_of(const char *name, size_t n) {
+    char reduced[NAME_MAX_LENGTH];
+    size_t length = reduce(name, n, reduced);
+    if (length == 0) return COLUMN_OTHER;
+    for (size_t i = 0; i < sizeof known_names / sizeof known_names[0]; i++) {
+        const char *known = known_names[i].name;
+        if (known[0] == reduced[0] && strlen(known) == length &&
+            memcmp(known, reduced, length) == 0)
+            return known_names[i].role;
+    }
+    return COLUMN_OTHER;
+}
+
+static int refuse_list(const char *list, const char *why, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_VALUE, "the list of columns \"%.80s\" %s", list, why);
+    error_hint(error, "list user, item, rating, timestamp and _ (for a column to pass over) in the "
+                      "order of the file, e.g. --columns item,user,_,rating");
+    return DPMF_ERR_USAGE_VALUE;
+}
+
+static bool role_of_word(const char *word, size_t n, enum column_role *role) {
+    for (int i = COLUMN_USER; i <= COLUMN_OTHER; i++) {
+        *role = (enum column_role)i;
+        const char *name = column_role_name(*role);
+        if (strlen(name) == n && memcmp(name, word, n) == 0) return true;
+    }
+    return false;
+}
+
+int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *n_columns,
+                      struct dpmf_error *error) {
+    for (int i = 0; i < COLUMN_ROLES; i++) column[i] = -1;
+    uint32_t n = 0;
+    for (const char *at = list;; n++) {
+        size_t length = strcspn(at, ",");
+        enum column_role role;
+        if (!role_of_word(at, length, &role))
+            return refuse_list(list, "has a name that is none of them", error);
+        if (n == COLUMN_LIST_MAX) return refuse_list(list, "is too long", error);
+        if (role != COLUMN_OTHER && column[role] >= 0)
+            return refuse_list(list, "names one of them twice", error);
+        if (role != COLUMN_OTHER) column[role] = (int32_t)n;
+        at += length;
+        if (*at++ == '\0') break;
+    }
+    if (column[COLUMN_USER] < 0 || column[COLUMN_ITEM] < 0 || column[COLUMN_RATING] < 0)
+        return refuse_list(list, "lacks user, item or rating", error);
+    *n_columns = n + 1;
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * The bytes of an input, decompressed: from a file, from standard input, from any descriptor. What
+ * is read is looked at, never the name: gzip and zstd are known by their first bytes.
+ */
+#ifndef DPMF_TABLES_INPUT_STREAM_H
+#define DPMF_TABLES_INPUT_STREAM_H
+
+#include "dpmf.h"
+
+struct input_stream;
+
+/* Who is asked, a few times a second while a pipe or a terminal has nothing to read, whether to go on
+ * waiting. When not, reading ends with DPMF_ERR_BASE_CANCELLED. */
+struct input_wait {
+    bool (*go_on)(void *self);
+    void *self;
+};
+
+/* `path` "-" is standard input, which errors call "<stdin>". `wait` may be NULL: waits for ever. */
+int input_stream_open(const char *path, const struct input_wait *wait, struct input_stream **stream,
+                      struct dpmf_error *error);
+
+/* Takes over `fd`, which is closed with the stream, and also when this fails. */
+int input_stream_open_fd(int fd, const char *name, const struct input_wait *wait,
+                         struct input_stream **stream, struct dpmf_error *error);
+
+/* Bytes in memory, which must outlive the stream. */
+int input_stream_open_memory(const void *bytes, size_t n, const char *name,
+                             struct input_stream **stream, struct dpmf_error *error);
+void input_stream_close(struct input_stream *stream); /* NULL is fine */
+
+/* Fills `bytes`, short only at the end of the input: *got 0 is the end. */
+int input_stream_read(struct input_stream *stream, void *bytes, size_t capacity, size_t *got,
+                      struct dpmf_error *error);
+
+/* The first bytes as they are on disk (some KiB of them, fewer in a smaller input), for a look at
+ * magic numbers. Only before the first read. @return how many */
+size_t input_stream_head(const struct input_stream *stream, const void **bytes);
+
+/* Takes the bytes as they are, whatever they begin with. Only before the first read. */
+void input_stream_take_plain(struct input_stream *stream);
+
+bool input_stream_is_compressed(const struct input_stream *stream);
+const char *input_stream_name(const struct input_stream *stream);
+
+/* Bytes on disk: all of them (0 when not known), and how many were read so far (any thread). */
+uint64_t input_stream_total(const struct input_stream *stream);
+uint64_t input_stream_bytes_read(const struct input_stream *stream);
+
+#endif

@@ -1,0 +1,497 @@
+/*
+ * Reads small tables of text as people have them: pairs to predict, lists of items, catalogues, one's
+ * own ratings. One row at a time from a buffer that holds a few of them, so that a table of any length
+ * takes little memory. Rows are what dpmf_import() would take them for, but only some columns matter
+ * here, and none need be a rating. A store is read as if it were such a table.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "store/store.h"
+#include "tables/column_names.h"
+#include "tables/input_stream.h"
+
+enum {
+    ROW_MAX = 1 << 20, /* bytes; ids have at most 64 KiB */
+    COLUMNS_MAX = 4096,
+    FIRST_BUFFER = 1 << 16,
+};
+
+enum wanted { WANT_USER, WANT_ITEM, WANT_RATING, WANT_TITLE, N_WANTED };
+
+static const char *const wanted_names[N_WANTED] = {"user", "item", "rating", "title"};
+
+enum separator { SEPARATOR_CHARACTER, SEPARATOR_COLONS, SEPARATOR_BLANKS };
+
+typedef int take_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error);
+typedef int take_record(void *self, const struct dpmf_table_record *record,
+                        struct dpmf_error *error);
+
+struct table {
+    const char *name;
+    enum wanted wanted[DPMF_TABLE_COLUMNS_MAX];
+    size_t n_wanted;
+    take_row *take;
+    take_record *take_whole; /* in its place, for whole rows; NULL: only the columns wanted */
+    void *self;
+    const struct dpmf_run *run;
+    uint64_t n_rows;
+
+    struct input_stream *stream;
+    char *buffer;
+    size_t at, n, capacity; /* bytes at .. n-1 are still to be read */
+    bool at_end;
+    int64_t line;
+
+    bool is_known; /* the layout is, from the first row */
+    enum separator separator;
+    char character;
+    size_t column[DPMF_TABLE_COLUMNS_MAX]; /* where each wanted one is */
+    struct dpmf_field *fields;             /* of a row, COLUMNS_MAX + 1 */
+    char *title;                           /* a title in UTF-8 */
+    size_t title_capacity;
+};
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+static int fail(const struct table *table, int code, int64_t column, const char *message,
+                const char *hint, struct dpmf_error *error) {
+    error_set(error, code, "%s", message);
+    error_hint(error, "%s", hint);
+    error_place(error, table->name, table->line, column);
+    return code;
+}
+
+/* ---- the columns wanted ----------------------------------------------------------------------- */
+
+static bool is_role(enum wanted wanted, const char *text, size_t n) {
+    if (wanted == WANT_TITLE)
+        return (n == 5 && strncasecmp(text, "title", n) == 0) ||
+               (n == 4 && strncasecmp(text, "name", n) == 0);
+    static const enum column_role roles[] = {COLUMN_USER, COLUMN_ITEM, COLUMN_RATING};
+    return column_role_of(text, n) == roles[wanted];
+}
+
+static int parse_wanted(struct table *table, const char *columns, struct dpmf_error *error) {
+    while (*columns != '\0') {
+        size_t n = strcspn(columns, ","), i = 0;
+        while (i < N_WANTED &&
+               (strlen(wanted_names[i]) != n || strncmp(wanted_names[i], columns, n) != 0))
+            i++;
+        if (i == N_WANTED || table->n_wanted == DPMF_TABLE_COLUMNS_MAX)
+            return error_set(error, DPMF_ERR_USAGE_VALUE, "no such columns can be read");
+        table->wanted[table->n_wanted++] = (enum wanted)i;
+        columns += n + (columns[n] == ',');
+    }
+    return 0;
+}
+
+/* ---- where fields and rows end ---------------------------------------------------------------- */
+
+static bool has_quotes(const struct table *table) {
+    return table->separator == SEPARATOR_CHARACTER && table->character != '|';
+}
+
+/* @return the length of the separator that begins the n bytes, or 0 */
+static size_t separator_at(const struct table *table, const char *text, size_t n) {
+    size_t length = 0;
+    switch (table->separator) {
+    case SEPARATOR_CHARACTER: return text[0] == table->character;
+    case SEPARATOR_COLONS: return n >= 2 && text[0] == ':' && text[1] == ':' ? 2 : 0;
+    case SEPARATOR_BLANKS:
+        while (length < n && (text[length] == ' ' || text[length] == '\t')) length++;
+        break;
+    }
+    return length;
+}
+
+/* @return past the closing quote of the field that begins the n bytes, or 0 when there is none */
+static size_t quoted_length(const char *text, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        if (text[i] != '"') continue;
+        if (i + 1 == n || text[i + 1] != '"') return i + 1;
+        i++;
+    }
+    return 0;
+}
+
+/* @return the place of the line feed that ends the row, or n */
+static size_t row_length(const struct table *table, const char *text, size_t n) {
+    bool begins_field = true;
+    for (size_t i = 0; i < n;) {
+        if (begins_field && text[i] == '"' && has_quotes(table)) {
+            size_t length = quoted_length(text + i, n - i);
+            if (length == 0) return n;
+            i += length;
+            begins_field = false;
+            continue;
+        }
+        if (text[i] == '\n') return i;
+        size_t length = separator_at(table, text + i, n - i);
+        begins_field = length > 0;
+        i += begins_field ? length : 1;
+    }
+    return n;
+}
+
+/* ---- the layout ------------------------------------------------------------------------------- */
+
+/* The separator is the first of those known after the first field. */
+static void find_separator(struct table *table, const char *text, size_t n) {
+    size_t from = n > 0 && text[0] == '"' ? quoted_length(text, n) : 0;
+    bool has_blank = false;
+    for (size_t i = from; i < n; i++) {
+        if (i + 1 < n && text[i] == ':' && text[i + 1] == ':') {
+            table->separator = SEPARATOR_COLONS;
+            return;
+        }
+        if (text[i] != '\0' && strchr("\t,;|", text[i])) {
+            table->character = text[i];
+            return;
+        }
+        has_blank |= text[i] == ' ';
+    }
+    if (has_blank && (table->n_wanted > 1 || table->take_whole))
+        table->separator = SEPARATOR_BLANKS;
+}
+
+/* Cuts a row into fields, in place. @return how many there are, at most `most`, or a negative code */
+static int cut(const struct table *table, char *text, size_t n, struct dpmf_field *fields, int most,
+               struct dpmf_error *error) {
+    int n_fields = 0;
+    size_t i = table->separator == SEPARATOR_BLANKS ? separator_at(table, text, n) : 0;
+    while (n_fields < most) {
+        size_t from = i, length;
+        char *field = text + i;
+        if (i < n && text[i] == '"' && has_quotes(table)) {
+            length = quoted_length(text + i, n - i);
+            if (length == 0)
+                return fail(table, DPMF_ERR_INPUT_QUOTE, (int64_t)from + 1,
+                            "the quote is never closed",
+                            "close it, or double the quotes inside a field", error);
+            i += length;
+            field++;
+            size_t kept = 0;
+            for (size_t j = 0; j + 2 < length; j++) {
+                if (field[j] == '"') j++; /* the second of two */
+                field[kept++] = field[j];
+            }
+            length = kept;
+            if (i < n && separator_at(table, text + i, n - i) == 0)
+                return fail(table, DPMF_ERR_INPUT_QUOTE, (int64_t)i + 1,
+                            "there is text after the closing quote",
+                            "double the quotes inside a field", error);
+        } else {
+            while (i < n && separator_at(table, text + i, n - i) == 0) i++;
+            length = i - from;
+        }
+        size_t separator = i < n ? separator_at(table, text + i, n - i) : 0;
+        fields[n_fields++] = (struct dpmf_field){field, length, (int64_t)from + 1};
+        bool ends = separator == 0 || (table->separator == SEPARATOR_BLANKS && i + separator == n);
+        field[length] = '\0'; /* on a quote, a separator or the row's end */
+        i += separator;
+        if (ends) break;
+    }
+    return n_fields;
+}
+
+/* Whether the fields name all the columns wanted; where they are not named they come in order. */
+static bool read_header(struct table *table, const struct dpmf_field *fields, int n) {
+    size_t found = 0;
+    for (size_t w = 0; w < table->n_wanted; w++) {
+        for (int i = 0; i < n; i++) {
+            if (!is_role(table->wanted[w], fields[i].text, fields[i].length)) continue;
+            table->column[w] = (size_t)i;
+            found++;
+            break;
+        }
+    }
+    if (found == table->n_wanted) return true;
+    for (size_t w = 0; w < table->n_wanted; w++) table->column[w] = w;
+    return false;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+static int check_id(const struct table *table, const struct dpmf_field *field,
+                    struct dpmf_error *error) {
+    if (field->length == 0)
+        return fail(table, DPMF_ERR_INPUT_ID, field->column, "the id is empty",
+                    "give every row an id, or leave it out", error);
+    if (field->length > STORE_ID_MAX)
+        return fail(table, DPMF_ERR_INPUT_ID_TOO_LONG, field->column,
+                    "the id is longer than 64 KiB", "is this the file you mean?", error);
+    return 0;
+}
+
+static bool is_utf8(const char *text, size_t n) {
+    for (size_t i = 0, step; i < n; i += step) {
+        step = utf8_sequence(text + i, n - i);
+        if (step == 0) return false;
+    }
+    return true;
+}
+
+/* Bytes that are no UTF-8 are ISO-8859-1, whose characters are Unicode's first 256. */
+static int convert_title(struct table *table, struct dpmf_field *field, struct dpmf_error *error) {
+    if (is_utf8(field->text, field->length)) return 0;
+    size_t n = 0;
+    if (!memory_reserve(&table->title, &table->title_capacity, 2 * field->length + 1, 1))
+        return error_no_memory(error);
+    for (size_t i = 0; i < field->length; i++)
+        n += utf8_put((unsigned char)field->text[i], table->title + n);
+    table->title[n] = '\0';
+    field->text = table->title;
+    field->length = n;
+    return 0;
+}
+
+static int take_fields(struct table *table, const struct dpmf_field *fields, int n,
+                       struct dpmf_error *error) {
+    struct dpmf_table_row row = {.file = table->name, .line = table->line};
+    int code = 0;
+    for (size_t w = 0; w < table->n_wanted && code == 0; w++) {
+        if (table->column[w] >= (size_t)n) {
+            error_set(error, DPMF_ERR_INPUT_COLUMNS, "there is no %s in this row",
+                      wanted_names[table->wanted[w]]);
+            error_place(error, table->name, table->line, 0);
+            error_hint(error, "rows need column %zu here", table->column[w] + 1);
+            return DPMF_ERR_INPUT_COLUMNS;
+        }
+        row.field[w] = fields[table->column[w]];
+        if (table->wanted[w] == WANT_USER || table->wanted[w] == WANT_ITEM)
+            code = check_id(table, &row.field[w], error);
+        if (table->wanted[w] == WANT_TITLE) code = convert_title(table, &row.field[w], error);
+    }
+    table->n_rows++;
+    return code != 0 ? code : table->take(table->self, &row, error);
+}
+
+static int take_all_fields(struct table *table, const struct dpmf_field *fields, int n,
+                           struct dpmf_error *error) {
+    const struct dpmf_table_record record = {
+        .file = table->name, .line = table->line, .field = fields, .n = (size_t)n};
+    if (n > COLUMNS_MAX)
+        return fail(table, DPMF_ERR_INPUT_COLUMNS, fields[n - 1].column,
+                    "there are more than 4096 columns", "leave out those that do not matter",
+                    error);
+    table->n_rows++;
+    return table->take_whole(table->self, &record, error);
+}
+
+static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
+    struct dpmf_field *fields = table->fields;
+    if (n > 0 && text[n - 1] == '\r') n--;
+    if (n == 0) return 0;
+    int n_fields = cut(table, text, n, fields, COLUMNS_MAX + 1, error);
+    if (n_fields < 0) return n_fields;
+    bool is_first = !table->is_known;
+    table->is_known = true;
+    if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
+    if (is_first && read_header(table, fields, n_fields)) return 0;
+    return take_fields(table, fields, n_fields, error);
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static bool may_go_on(void *self) {
+    const struct table *table = self;
+    if (!table->run || !table->run->progress) return true;
+    const struct dpmf_progress progress = {
+        .phase = "reading", .unit = "rows", .done = table->n_rows};
+    return table->run->progress(table->run->self, &progress) == 0;
+}
+
+static int ask_to_go_on(struct table *table, struct dpmf_error *error) {
+    if (may_go_on(table)) return 0;
+    return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+}
+
+/* Makes room at the end by moving what is left to the front, or by growing. */
+static int refill(struct table *table, struct dpmf_error *error) {
+    size_t got = 0;
+    if (table->at > 0) memmove(table->buffer, table->buffer + table->at, table->n - table->at);
+    table->n -= table->at;
+    table->at = 0;
+    /* One byte more than is filled, to end the last field with. */
+    if (!memory_reserve(&table->buffer, &table->capacity, 2 * table->n + FIRST_BUFFER, 1))
+        return error_no_memory(error);
+    int code = input_stream_read(table->stream, table->buffer + table->n,
+                                 table->capacity - 1 - table->n, &got, error);
+    table->n += got;
+    table->at_end = got == 0;
+    return code < 0 ? code : ask_to_go_on(table, error);
+}
+
+static int64_t count_lines(const char *text, size_t n) {
+    int64_t lines = 0;
+    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
+    return lines;
+}
+
+static void begin_layout(struct table *table) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    if (table->line == 1 && table->n - table->at >= 3 &&
+        memcmp(table->buffer + table->at, mark, 3) == 0)
+        table->at += 3;
+    const char *text = table->buffer + table->at;
+    const char *newline = memchr(text, '\n', table->n - table->at);
+    size_t n = newline ? (size_t)(newline - text) : table->n - table->at;
+    table->separator = SEPARATOR_CHARACTER;
+    table->character = ',';
+    find_separator(table, text, n);
+}
+
+static int read_rows(struct table *table, struct dpmf_error *error) {
+    int code = 0;
+    while (code == 0) {
+        size_t n = table->n - table->at;
+        if (!table->is_known && n > 0) begin_layout(table);
+        char *text = table->buffer + table->at;
+        n = table->n - table->at;
+        size_t length = n > 0 ? row_length(table, text, n) : 0;
+        if (length == n && !table->at_end) {
+            if (length > ROW_MAX)
+                return fail(table, DPMF_ERR_INPUT_LINE_TOO_LONG, 0, "the row does not end",
+                            "is this the file you mean, and are all quotes closed?", error);
+            code = refill(table, error);
+            continue;
+        }
+        if (n == 0) break;
+        int64_t lines = count_lines(text, length) + 1;
+        code = take_text(table, text, length, error);
+        table->line += lines;
+        table->at += length < n ? length + 1 : length;
+    }
+    return code;
+}
+
+static int read_text(struct table *table, const char *path, struct dpmf_error *error) {
+    const struct input_wait wait = {may_go_on, table};
+    int code = input_stream_open(path, &wait, &table->stream, error);
+    if (code < 0) return code;
+    table->name = input_stream_name(table->stream);
+    table->line = 1;
+    table->fields = memory_alloc(COLUMNS_MAX + 1, sizeof *table->fields);
+    code = table->fields ? refill(table, error) : error_no_memory(error);
+    if (code == 0) code = read_rows(table, error);
+    free(table->fields);
+    input_stream_close(table->stream);
+    return code;
+}
+
+/* ---- a store as a table ----------------------------------------------------------------------- */
+
+struct id_buffer {
+    char *text;
+    size_t capacity;
+};
+
+static bool copy_id(struct id_buffer *buffer, const char *id, size_t n, struct dpmf_field *field) {
+    if (!memory_reserve(&buffer->text, &buffer->capacity, n + 1, 1)) return false;
+    memcpy(buffer->text, id, n);
+    buffer->text[n] = '\0';
+    *field = (struct dpmf_field){buffer->text, n, 0};
+    return true;
+}
+
+static int take_block(struct table *table, const struct dpmf_store *store,
+                      const struct store_block *block, struct id_buffer ids[2],
+                      struct dpmf_error *error) {
+    struct dpmf_table_row row = {.file = table->name};
+    struct dpmf_field field[N_WANTED] = {{0}};
+    char rating[DPMF_DOUBLE_TEXT_MAX + 1];
+    int code = 0;
+    field[WANT_TITLE] = (struct dpmf_field){"", 0, 0};
+    for (uint32_t i = 0; i < block->n_users; i++) {
+        const char *id = block->id_bytes + block->id_start[i];
+        size_t n = (size_t)(block->id_start[i + 1] - block->id_start[i]);
+        if (!copy_id(&ids[0], id, n, &field[WANT_USER])) return error_no_memory(error);
+        for (uint64_t r = block->start[i]; r < block->start[i + 1] && code == 0; r++) {
+            struct store_item item = store_item_at(store, block->item[r]);
+            if (!copy_id(&ids[1], item.id, item.id_length, &field[WANT_ITEM]))
+                return error_no_memory(error);
+            size_t length = number_format_double(block->value[r], rating);
+            rating[length] = '\0';
+            field[WANT_RATING] = (struct dpmf_field){rating, length, 0};
+            for (size_t w = 0; w < table->n_wanted; w++) row.field[w] = field[table->wanted[w]];
+            table->n_rows++;
+            code = table->take(table->self, &row, error);
+        }
+    }
+    return code;
+}
+
+static int read_store(struct table *table, const char *path, struct dpmf_error *error) {
+    struct dpmf_store *store = NULL;
+    struct store_raw raw = {0};
+    struct store_space space = {0};
+    struct id_buffer ids[2] = {{0}};
+    table->name = path;
+    int code = store_open_file(path, &store, error);
+    for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++) {
+        struct store_block block;
+        code = store_block_read(store, b, &raw, error);
+        if (code == 0)
+            code = store_block_decode(store, &raw, STORE_WANT_VALUE | STORE_WANT_IDS, &space,
+                                      &block, error);
+        if (code == 0) code = take_block(table, store, &block, ids, error);
+        if (code == 0) code = ask_to_go_on(table, error);
+    }
+    free(ids[0].text);
+    free(ids[1].text);
+    free(raw.buffer.bytes);
+    store_space_free(&space);
+    dpmf_store_close(store);
+    return code;
+}
+
+/* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is left
+ * to the reader of text, which says why. */
+static bool is_store(const char *path) {
+    struct stat status;
+    char magic[8];
+    if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode)) return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = read(fd, magic, sizeof magic);
+    close(fd);
+    return n > 0 && store_has_magic(magic, (size_t)n);
+}
+
+int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
+                    take_row *take, void *self, struct dpmf_error *error) {
+    struct table table = {.take = take, .self = self, .run = run};
+    int code = parse_wanted(&table, columns, error);
+    if (code == 0)
+        code = is_store(path) ? read_store(&table, path, error) : read_text(&table, path, error);
+    free(table.buffer);
+    free(table.title);
+    return code;
+}
+
+int dpmf_table_read_whole(const char *path, const struct dpmf_run *run, take_record *take,
+                          void *self, struct dpmf_error *error) {
+    struct table table = {.take_whole = take, .self = self, .run = run, .name = path};
+    if (is_store(path))
+        return fail(&table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0,
+                    "this is a ratings store, where a table of text is wanted",
+                    "give a CSV file, for example", error);
+    int code = read_text(&table, path, error);
+    free(table.buffer);
+    return code;
+}
+
+const char *dpmf_table_column_role(const char *name, size_t length) {
+    for (int w = 0; w < N_WANTED; w++)
+        if (is_role((enum wanted)w, name, length)) return wanted_names[w];
+    return NULL;
+}
