@@ -27,9 +27,10 @@ lib/split      base store tables ratings
 lib/cluster    base store
 lib/statement  base model
 lib/ledger     base random statement
-lib/privacy    base random store model cluster statement ledger
+lib/privacy    base random store model cluster statement
 lib/mechanisms base random chains statement privacy
-lib/audit      base random store model cluster statement privacy
+lib/release    base random store model cluster statement ledger privacy mechanisms
+lib/audit      base random store model cluster statement privacy release
 lib/train      base random store schedule kernels model cluster
 lib/rank       base random store kernels model cluster train recommend
 lib/sample     base random store schedule kernels model cluster chains train rank

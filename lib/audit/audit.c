@@ -24,8 +24,8 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
-#include "privacy/private_options.h"
 #include "random/random.h"
+#include "release/private_options.h"
 #include "statement/accountant.h"
 #include "store/store.h"
 

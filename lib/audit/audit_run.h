@@ -8,7 +8,7 @@
 #include "audit/audit_bound.h"
 #include "audit/audit_noise.h"
 #include "audit/audit_population.h"
-#include "privacy/private_train.h"
+#include "release/private_train.h"
 
 /* The canaries of the runs as contributions are computed from them. */
 struct audit_flock {

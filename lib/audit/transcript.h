@@ -5,7 +5,7 @@
 #ifndef DPMF_AUDIT_TRANSCRIPT_H
 #define DPMF_AUDIT_TRANSCRIPT_H
 
-#include "privacy/private_train.h"
+#include "release/private_train.h"
 
 struct transcript_round {
     size_t n;                     /* coordinates */

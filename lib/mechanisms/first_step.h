@@ -6,7 +6,7 @@
 #define DPMF_MECHANISMS_FIRST_STEP_H
 
 #include "mechanisms/bias_release.h"
-#include "privacy/mechanism.h"
+#include "mechanisms/mechanism.h"
 
 struct first_step {
     struct residual_rule rule; /* the constants of the first release, and of the start */

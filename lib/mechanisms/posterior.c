@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "chains/chain_monitor.h"
+#include "mechanisms/mechanism.h"
 #include "mechanisms/posterior_sampler.h"
-#include "privacy/mechanism.h"
 #include "random/random.h"
 
 enum { PAIRS = 8, FIXED = 4, FUNCTIONALS = FIXED + PAIRS }; /* of what is traced */

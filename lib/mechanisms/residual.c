@@ -19,8 +19,8 @@
 #include "mechanisms/bias_release.h"
 #include "mechanisms/choose_factors.h"
 #include "mechanisms/free_columns.h"
+#include "mechanisms/mechanism.h"
 #include "mechanisms/residual_server.h"
-#include "privacy/mechanism.h"
 
 struct run {
     const struct mechanism_input *input;

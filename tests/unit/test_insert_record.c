@@ -17,9 +17,9 @@
 
 #include "base/threads.h"
 #include "insert_record.h"
-#include "privacy/private_input.h"
 #include "privacy/private_ratings.h"
 #include "ratings/source.h"
+#include "release/private_input.h"
 #include "temp_dir.h"
 
 enum {

@@ -17,7 +17,7 @@
 #include "mechanisms/dpals.h"
 #include "mechanisms/gram.h"
 #include "mechanisms/langevin.h"
-#include "privacy/mechanism.h"
+#include "mechanisms/mechanism.h"
 #include "random/random.h"
 #include "store_triples.h"
 #include "temp_dir.h"

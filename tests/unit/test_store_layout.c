@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
-#include "privacy/private_input.h"
+#include "release/private_input.h"
 #include "store/id_form.h"
 #include "store/store_format.h"
 #include "temp_dir.h"

@@ -1,10 +1,10 @@
 /*
  * The checks that every private run begins with.
  */
-#ifndef DPMF_PRIVACY_PRIVATE_OPTIONS_H
-#define DPMF_PRIVACY_PRIVATE_OPTIONS_H
+#ifndef DPMF_RELEASE_PRIVATE_OPTIONS_H
+#define DPMF_RELEASE_PRIVATE_OPTIONS_H
 
-#include "privacy/mechanism.h"
+#include "mechanisms/mechanism.h"
 
 /* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is no worse than. @return 0, DPMF_ERR_USAGE_*, or
  * DPMF_ERR_PRIVACY_REFUSED */

@@ -1,7 +1,7 @@
 /*
  * The table of mechanisms. Read by private_train.c and the audit.
  */
-#include "privacy/mechanism.h"
+#include "mechanisms/mechanism.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Parsing is a function of each record alone: a run that promises privacy takes a store only when its header says so. Fed by the
  * layout that the importer recorded; used by private_train.c before anything else is read.
  */
-#include "privacy/private_input.h"
+#include "release/private_input.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * A private run as the audit makes it: dpmf_train_private itself, from the store to the file, with someone who watches its
  * rounds. The file is marked NOT PRIVATE by noisy_sum.c, whatever the options say, and the ledger is left alone.
  */
-#ifndef DPMF_PRIVACY_PRIVATE_TRAIN_H
-#define DPMF_PRIVACY_PRIVATE_TRAIN_H
+#ifndef DPMF_RELEASE_PRIVATE_TRAIN_H
+#define DPMF_RELEASE_PRIVATE_TRAIN_H
 
 #include "privacy/noisy_sum.h"
 

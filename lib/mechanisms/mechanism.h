@@ -3,8 +3,8 @@
  * in what they ask of users. `posterior` draws from a distribution instead, and what it promises is conditional on the draw
  * being one.
  */
-#ifndef DPMF_PRIVACY_MECHANISM_H
-#define DPMF_PRIVACY_MECHANISM_H
+#ifndef DPMF_MECHANISMS_MECHANISM_H
+#define DPMF_MECHANISMS_MECHANISM_H
 
 #include "privacy/noisy_sum.h"
 #include "privacy/public_model.h"

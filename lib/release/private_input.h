@@ -1,8 +1,8 @@
 /*
  * What a private run asks of the way its ratings were read.
  */
-#ifndef DPMF_PRIVACY_PRIVATE_INPUT_H
-#define DPMF_PRIVACY_PRIVATE_INPUT_H
+#ifndef DPMF_RELEASE_PRIVATE_INPUT_H
+#define DPMF_RELEASE_PRIVATE_INPUT_H
 
 #include "store/store.h"
 

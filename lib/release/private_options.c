@@ -3,7 +3,7 @@
  * things that would have to be taken from the ratings because nobody declared them. Used by private_train.c and the
  * audit, so that what is audited is what is made.
  */
-#include "privacy/private_options.h"
+#include "release/private_options.h"
 
 #include <math.h>
 
