@@ -5,6 +5,7 @@
 #ifndef DPMF_STATEMENT_ABOUT_H
 #define DPMF_STATEMENT_ABOUT_H
 
+#include "base/exact_arithmetic.h"
 #include "dpmf.h"
 
 enum about_field {

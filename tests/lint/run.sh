@@ -80,7 +80,7 @@ catches "two folders that need each other" 'tsort: .*loop'
 law=$root/scripts/include_law.sh
 
 begin
-mkdir lib/privacy lib/random
+mkdir lib/mechanisms lib/random
 touch lib/random/{secure_random,exact_gaussian}.h
 echo '#include "random/secure_random.h"' >lib/mechanisms/gram.c
 catches "a mechanism that draws noise" 'lib/mechanisms/gram.c:1:.*secure_random'
@@ -251,10 +251,10 @@ expect "--check: fails too" refuses $script --check build
 expect "--check: tells the command" grep -q '^To install: apt-get install .*gcc' "$scratch/out"
 expect "--check: installs nothing" test ! -s "$scratch/calls"
 
-# Where the compiler may change arithmetic, what the privacy proofs are about does not compile: every file of lib/privacy that computes, the
-# noise, and the small systems that contributions are made with.
+# Where the compiler may change arithmetic, what the privacy proofs are about does not compile: every file that
+# computes in the rooms of the proofs, the noise, and the small systems that contributions are made with.
 proven=(lib/random/exact_gaussian.c lib/base/cholesky.c lib/base/symmetric_eigen.c)
-for source in lib/privacy/*.c; do
+for source in lib/{statement,ledger,privacy,mechanisms,release}/*.c; do
     if grep -q '\<double\>' "$source"; then proven+=("$source"); fi
 done
 compiles() {
