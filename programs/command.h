@@ -226,7 +226,8 @@ struct example {
 
 struct invocation;
 
-enum { VERB_GROUPS_MAX = 5, VERB_PARAGRAPHS_MAX = 7, VERB_EXAMPLES_MAX = 6 };
+/* The lists of a verb end with an empty entry, which must still fit: dpmf-manpages checks it when it is built. */
+enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 10, VERB_EXAMPLES_MAX = 7 };
 
 struct verb {
     const char *name;     /* that of a part is two words: "privacy account" */

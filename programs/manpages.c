@@ -43,6 +43,20 @@ static int print_examples(void) {
     return close_page(stdout, "standard output");
 }
 
+/* A list that fills its array has no end, and C does not complain: it would be read into what follows. */
+static bool lists_end(const struct verb *verb) {
+    return verb->paragraphs[VERB_PARAGRAPHS_MAX] == NULL &&
+           verb->groups[VERB_GROUPS_MAX].title == NULL &&
+           verb->examples[VERB_EXAMPLES_MAX].shows == NULL;
+}
+
+static int write_verb(const char *directory, const struct verb *verb) {
+    if (!lists_end(verb))
+        return terminal_error_print(STATUS_BUG, "raise VERB_..._MAX in programs/command.h",
+                                    "a list of %s is longer than its array", verb->name);
+    return write_page(directory, verb);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2)
         return terminal_error_print(STATUS_USAGE, "usage: dpmf-manpages DIR | --examples",
@@ -51,6 +65,6 @@ int main(int argc, char **argv) {
     int status = write_page(argv[1], NULL);
     const struct verb *verb;
     for (size_t i = 0; status == STATUS_DONE && (verb = verb_at(i)) != NULL; i++)
-        status = write_page(argv[1], verb);
+        status = write_verb(argv[1], verb);
     return status;
 }
