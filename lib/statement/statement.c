@@ -147,16 +147,26 @@ static int refuse_release(struct dpmf_error *error, const struct statement_relea
     return refuse(error, text);
 }
 
-static bool is_name(const char *name, size_t size) {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
-    size_t n = strnlen(name, size);
-    return n > 0 && n < size && strspn(name, allowed) == n;
+/* Free text would be a place to say what nobody proved. */
+bool statement_round_is_known(const char *name) {
+    static const char *const whole[] = {"counts and biases", "pairs of items", "moments"};
+    static const char *const numbered[] = {"round ", "step "};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (strcmp(name, whole[i]) == 0) return true;
+    for (size_t i = 0; i < sizeof numbered / sizeof numbered[0]; i++) {
+        const size_t n = strlen(numbered[i]);
+        if (strncmp(name, numbered[i], n) != 0) continue;
+        const char *number = name + n;
+        const size_t digits = strspn(number, "0123456789");
+        return digits >= 1 && digits <= 3 && number[digits] == '\0' && number[0] != '0';
+    }
+    return false;
 }
 
 static int check_release(const struct statement_release *release, struct dpmf_error *error) {
-    if (!is_name(release->name, sizeof release->name))
-        return refuse(error, "a release has no name");
+    if (!memchr(release->name, '\0', sizeof release->name) ||
+        !statement_round_is_known(release->name))
+        return refuse(error, "a noisy round has a name that no mechanism gives");
     if (release->bits > STATEMENT_BITS_MAX)
         return refuse_release(error, release, "is on too fine a grid");
     if (release->sigma < 1 || release->sigma > whole_max)

@@ -99,6 +99,9 @@ int statement_from_json(const char *json, size_t n, struct statement *statement,
 int statement_from_json_figures(const char *json, size_t n, struct statement *statement,
                                 struct statement_figures *figures, struct dpmf_error *error);
 
+/* Whether a mechanism calls one of its noisy rounds so. */
+bool statement_round_is_known(const char *name);
+
 /* Recomputes the arithmetic. @return 0, or DPMF_ERR_PRIVACY_NOT_VERIFIED with what does not fit */
 int statement_check(const struct statement *statement, struct dpmf_error *error);
 

@@ -67,11 +67,16 @@ static bool take_mechanism(const struct json_token *token, struct statement *sta
     return statement->mechanism != NULL;
 }
 
+/* Three numbers, as 0.1.0. */
 static bool take_version(const struct json_token *token, struct statement *statement) {
-    static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyz.-+";
-    char *text = statement->version;
-    return take_text(token, text, sizeof statement->version) && text[0] != '\0' &&
-           strspn(text, allowed) == strlen(text);
+    if (!take_text(token, statement->version, sizeof statement->version)) return false;
+    const char *text = statement->version;
+    for (int part = 0; part < 3; part++) {
+        const size_t digits = strspn(text, "0123456789");
+        if (digits < 1 || digits > 4 || text[digits] != (part < 2 ? '.' : '\0')) return false;
+        text += digits + 1;
+    }
+    return true;
 }
 
 /* ---- objects and arrays ----------------------------------------------------------------------- */
@@ -140,7 +145,9 @@ static bool take_release(struct parsing *parsing, const struct json_token *key,
     size_t i = parsing->statement->n_releases - 1;
     struct statement_release *release = &parsing->statement->releases[i];
     uint64_t bits;
-    if (json_equals(key, "name")) return take_text(&value, release->name, sizeof release->name);
+    if (json_equals(key, "name"))
+        return take_text(&value, release->name, sizeof release->name) &&
+               statement_round_is_known(release->name);
     if (json_equals(key, "coordinates")) return take_whole(&value, &release->coordinates);
     if (json_equals(key, "sigma")) return take_whole(&value, &release->sigma);
     if (json_equals(key, "draws")) return take_whole(&value, &release->draws);

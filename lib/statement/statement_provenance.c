@@ -88,19 +88,36 @@ static bool take_word(const struct json_token *token, const char *allowed, char 
     return strspn(text, allowed) == token->length;
 }
 
+static const char hexadecimal[] = "0123456789abcdef";
+
+/* What packaging/build_identity.cmake writes: a hash, of changed sources with a mark, or "unknown". */
+static bool is_commit(const char *text) {
+    const size_t n = strspn(text, hexadecimal);
+    if (strcmp(text, "unknown") == 0) return true;
+    return (n == 40 || n == 64) && (text[n] == '\0' || strcmp(text + n, "+changed") == 0);
+}
+
+/* A name of letters and a version of numbers. */
+static bool is_compiler(const char *text) {
+    const size_t letters = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (letters == 0 || letters > 16 || text[letters] != ' ') return false;
+    const char *version = text + letters + 1;
+    return version[0] != '\0' && version[strspn(version, "0123456789.")] == '\0';
+}
+
 static bool take_build(struct json_reader *json, struct statement_build *build) {
-    static const char hexadecimal[] = "0123456789abcdef";
-    static const char words[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.- ";
+    static const char words[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+. ";
     for (;;) {
         struct json_token key = json_next(json), value;
         if (key.kind == JSON_OBJECT_END) return build->commit[0] != '\0';
         if (key.kind != JSON_KEY) return false;
         value = json_next(json);
         bool taken = json_equals(&key, "commit")
-                         ? take_word(&value, words, build->commit, sizeof build->commit)
+                         ? take_word(&value, words, build->commit, sizeof build->commit) &&
+                               is_commit(build->commit)
                      : json_equals(&key, "compiler")
-                         ? take_word(&value, words, build->compiler, sizeof build->compiler)
+                         ? take_word(&value, words, build->compiler, sizeof build->compiler) &&
+                               is_compiler(build->compiler)
                      : json_equals(&key, "sources")
                          ? take_word(&value, hexadecimal, build->sources, sizeof build->sources)
                          : false;

@@ -129,6 +129,13 @@ static void test_other_words(void **state) {
         {"\"release_id\":\"00", "\"release_id\":\"0G"},
         {"\"release_id\":\"00", "\"release_id\":\"0"},
         {"\"name\":\"round 1\"", "\"name\":\"r\\u006fund 1\""},
+        {"\"name\":\"round 1\"", "\"name\":\"u17 rated i4 with 2\""},
+        {"\"name\":\"round 1\"", "\"name\":\"round 1 is proven\""},
+        {"\"name\":\"round 1\"", "\"name\":\"round 01\""},
+        {"\"version\":\"0.1.0\"", "\"version\":\"proven-by-dpmf\""},
+        {"\"version\":\"0.1.0\"", "\"version\":\"0.1.0.1\""},
+        {"\"commit\":\"", "\"commit\":\"PROVEN by "},
+        {"\"compiler\":\"", "\"compiler\":\"verified by "},
         {"\"name\":\"round 1\"", "\"name\":\"a name that is longer than can be\""},
         {"\"name\":\"round 1\"", "\"name\":\"a\\u0000b\""},
         {"\"bits\":24", "\"bits\":25"},
@@ -144,7 +151,9 @@ static void test_other_words(void **state) {
         {"ChaCha20, keyed", "ChaCha21, keyed"},
     };
     struct statement statement = statement_make(1, 4, 2, 1), read;
+    statement_build_fill(&statement.build);
     char *json = statement_to_json(&statement);
+    assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct dpmf_error error = {0};
         char *other = replaced(json, cases[i][0], cases[i][1]);
@@ -504,8 +513,8 @@ static void test_example(void **state) {
     statement.declared_users = 6000;
     statement.has_features = true;
     assert_int_equal(about_parse(about, strlen(about), &statement.about, NULL), 0);
-    statement.build = (struct statement_build){
-        .commit = "0123456789abcdef0123456789abcdef01234567", .compiler = "GNU 12.2.0"};
+    statement.build = (struct statement_build){.commit = "0123456789abcdef0123456789abcdef01234567",
+                                               .compiler = "GNU 12.2.0"};
     memset(statement.build.sources, 'e', sizeof statement.build.sources - 1);
     snprintf(statement.version, sizeof statement.version, "0.1.0");
     char *text = text_of(statement);
