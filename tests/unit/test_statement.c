@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "release_make.h"
+#include "statement/statement_provenance.h"
 #include "temp_dir.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
