@@ -72,6 +72,7 @@ struct dpmf_build {
     const char *sources;  /* SHA-256 over them, as packaging/build_identity.cmake describes it */
 };
 
+/* The build of the library that is running. */
 DPMF_API struct dpmf_build dpmf_build_identity(void);
 
 /* ------------------------------------------------------------------------------------------------
@@ -962,6 +963,7 @@ DPMF_API int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_sto
 struct dpmf_candidates;
 struct dpmf_table_record; /* below */
 
+/* Makes an empty list of candidates. */
 DPMF_API int dpmf_candidates_new(struct dpmf_candidates **candidates, struct dpmf_error *error);
 DPMF_API void dpmf_candidates_free(struct dpmf_candidates *candidates); /* NULL is fine */
 
@@ -1297,6 +1299,7 @@ struct dpmf_nearest {
     size_t distance;
 };
 
+/* Offers a word: it becomes the nearest if it is nearer than those before it. */
 DPMF_API void dpmf_nearest_offer(struct dpmf_nearest *nearest, const char *word);
 
 /* JSON text, built in memory. Errors (no memory, a misplaced key) are kept until dpmf_json_text. */

@@ -91,6 +91,7 @@ static const struct option sign_options[] = {
 
 #define SOME_RELEASE                                                                               \
     "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o all.dpr; "   \
+    "dpmf ledger init -q ledger; "                                                                 \
     "dpmf train -q all.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
     "-o release.safetensors"
 

@@ -334,7 +334,7 @@ for script in tests/*/run.sh; do
     [[ " ${longest[*]} " == *" $folder "* ]] || queue "$script" line 600 "$script build/dpmf"
 done
 queue "man page examples" line 300 "tests/cli/man_examples.sh build/dpmf"
-queue "include law" line 60 "scripts/include_law.sh --objects build"
+queue "include law" line 300 "scripts/include_law.sh --objects build"
 run_queued
 
 if find_launcher address; then

@@ -133,7 +133,7 @@ done
 ((lost == 0 && said > kills))
 verdict "$kills processes killed after $said changes: $lost times something was lost"
 "$dpmf" ledger show --ledger killed >/dev/null && "$dpmf" ledger budget new 1 --ledger killed --quiet &&
-    "$dpmf" ledger show --ledger killed --json | grep -q '"use":"research"'
+    "$dpmf" ledger show --ledger killed --json >shown && grep -q '"use":"research"' shown
 verdict "a ledger whose users were killed can be read and changed"
 
 # A reservation that a killed process left counts, until it is returned.
