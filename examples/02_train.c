@@ -42,6 +42,10 @@ int main(int argc, char **argv) {
     int code = dpmf_store_open(argv[1], NULL, NULL, &ratings, &error);
     if (code == 0) code = train(ratings, argv[2], &error);
     dpmf_store_close(ratings);
-    if (code != 0) fprintf(stderr, "02_train: %s: %s\n", error.file, error.message);
-    return dpmf_error_exit_status(code);
+    if (code != 0) {
+        char text[2 * DPMF_ERROR_TEXT_MAX];
+        dpmf_error_format(&error, NULL, text, sizeof text);
+        fprintf(stderr, "02_train: %s\n", text);
+    }
+    return code != 0;
 }

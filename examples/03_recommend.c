@@ -55,8 +55,11 @@ int main(int argc, char **argv) {
     if (code == 0) code = recommend(model, ratings, argv[3], &error);
     dpmf_store_close(ratings);
     dpmf_model_close(model);
-    if (code != 0)
-        fprintf(stderr, "03_recommend: %s\n",
-                error.code ? error.message : dpmf_error_sentence(code));
-    return dpmf_error_exit_status(code);
+    if (code != 0) {
+        char text[2 * DPMF_ERROR_TEXT_MAX];
+        error.code = code;
+        dpmf_error_format(&error, NULL, text, sizeof text);
+        fprintf(stderr, "03_recommend: %s\n", text);
+    }
+    return code != 0;
 }

@@ -38,6 +38,11 @@ int main(int argc, char **argv) {
     if (code == 0) printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
     if (code == 0) code = verify(argv[3], &error);
     dpmf_store_close(ratings);
-    if (code != 0) fprintf(stderr, "04_private_release: %s\n  %s\n", error.message, error.hint);
-    return dpmf_error_exit_status(code);
+    if (code != 0) {
+        char text[2 * DPMF_ERROR_TEXT_MAX], hint[2 * DPMF_ERROR_TEXT_MAX];
+        dpmf_error_format(&error, NULL, text, sizeof text);
+        dpmf_error_text(error.hint, NULL, hint, sizeof hint);
+        fprintf(stderr, "04_private_release: %s\n  %s\n", text, hint);
+    }
+    return code != 0;
 }

@@ -44,6 +44,10 @@ int main(int argc, char **argv) {
     }
     if (code == 0) code = recommend(model, mine, n, &error);
     dpmf_model_close(model);
-    if (code != 0) fprintf(stderr, "05_at_home: %s: %s\n", error.file, error.message);
-    return dpmf_error_exit_status(code);
+    if (code != 0) {
+        char text[2 * DPMF_ERROR_TEXT_MAX];
+        dpmf_error_format(&error, NULL, text, sizeof text);
+        fprintf(stderr, "05_at_home: %s\n", text);
+    }
+    return code != 0;
 }

@@ -54,6 +54,10 @@ int main(int argc, char **argv) {
     if (code == 0) code = dpmf_train(store, NULL, argv[1], &options, &run, watch, &report, &error);
     if (code == 0) printf("%d epochs, error on the ratings %.4f\n", seen, report.train_rmse);
     dpmf_store_close(store);
-    if (code != 0) fprintf(stderr, "06_in_memory: %s\n", error.message);
-    return dpmf_error_exit_status(code);
+    if (code != 0) {
+        char text[2 * DPMF_ERROR_TEXT_MAX];
+        dpmf_error_format(&error, NULL, text, sizeof text);
+        fprintf(stderr, "06_in_memory: %s\n", text);
+    }
+    return code != 0;
 }

@@ -18,10 +18,11 @@ enum { BEST = 10 };
 /* Says what went wrong, and what would mend it. */
 static int fail(const struct dpmf_error *error) {
     char text[2 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, text, sizeof text);
+    dpmf_error_format(error, NULL, text, sizeof text);
     fprintf(stderr, "home_client: %s\n", text);
-    if (error->hint[0]) fprintf(stderr, "  %s\n", error->hint);
-    return dpmf_error_exit_status(error->code);
+    dpmf_error_text(error->hint, NULL, text, sizeof text);
+    if (text[0]) fprintf(stderr, "  %s\n", text);
+    return EXIT_FAILURE;
 }
 
 /* One "item:rating"; ids may hold colons, so the last one counts. */
@@ -94,5 +95,5 @@ int main(int argc, char **argv) {
     dpmf_user_free(user);
     dpmf_model_close(model);
     if (code < 0 && error.code < 0) return fail(&error);
-    return code < 0 ? dpmf_error_exit_status(code) : 0;
+    return code < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

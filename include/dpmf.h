@@ -49,7 +49,7 @@ struct dpmf_run {
      * DPMF_ERR_BASE_CANCELLED and no output. May be NULL. */
     int (*progress)(void *self, const struct dpmf_progress *progress);
 
-    /* Something the user should know that is no error. May be NULL. */
+    /* Something the user should know that is no error: a text for dpmf_error_text. May be NULL. */
     void (*warn)(void *self, const char *message);
 
     void *self; /* passed back to both */

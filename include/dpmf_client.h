@@ -37,7 +37,7 @@ extern "C" {
  * Errors
  * ---------------------------------------------------------------------------------------------- */
 
-/* Grouped by hundreds; each has a sentence (dpmf_error_sentence) and an exit status. */
+/* Grouped by hundreds; each has a sentence (dpmf_error_sentence). */
 enum dpmf_code {
     DPMF_OK = 0,
 
@@ -110,7 +110,19 @@ enum dpmf_code {
 /* The size of each text of an error, its NUL included. */
 enum { DPMF_ERROR_TEXT_MAX = 512 };
 
-/* What went wrong, where, and the one line that would mend it. Plain data: copy it freely. */
+/* What went wrong, where, and the one line that would fix it. Plain data: copy it freely.
+ *
+ * `message` and `hint` name settings and tasks in braces, because each front end calls them
+ * something else; dpmf_error_text and dpmf_error_format render them:
+ *
+ *     {memory}               a setting: --memory on the command line, memory= in Python
+ *     {learning-rate 0.1}    one with a value: --learning-rate 0.1, or "learning rate 0.1" in words
+ *     {:ledger show}         a task: dpmf ledger show
+ *     {{ and {}              the characters { and }
+ *
+ * A name is of small letters and dashes; a value is everything from the blank after it to the
+ * closing brace. Braces in what comes from outside (ids, names of files) are always escaped. `file`
+ * is no such text: it is shown as it is. */
 struct dpmf_error {
     int code;                          /* enum dpmf_code; 0 while nothing has gone wrong */
     int64_t line;                      /* 1-based place in `file`; 0 when there is none */
@@ -126,22 +138,35 @@ DPMF_API const char *dpmf_error_sentence(int code);
 /* @return the code's name, e.g. "DPMF_ERR_IO_MISSING", or NULL when there is no such code */
 DPMF_API const char *dpmf_error_name(int code);
 
-/* @return the exit status a command should end with: 0 done, 1 the answer is no, 2 usage, 3 bad input, 4 I/O, 5 diverged or
- * not finite, 6 refused for privacy, 70 bug, 130 interrupted */
-DPMF_API int dpmf_error_exit_status(int code);
+/* Writes a setting as a front end calls it, always ended by NUL. `value` is NULL where there is
+ * none; the name of a task begins with a colon.
+ * @return the length of the whole text, as snprintf does */
+typedef int dpmf_setting_writer(const char *name, const char *value, char *text, size_t size);
 
-/* Writes "file:line:column: message" (as much of it as is known), always ended by NUL.
+/* Renders a message, a hint or a warning for people, always ended by NUL. `write` may be NULL:
+ * settings are then words.
+ * @return the length of the whole text, as snprintf does */
+DPMF_API int dpmf_error_text(const char *text, dpmf_setting_writer *write, char *out, size_t size);
+
+/* Writes such a text, cut to `size`, for programs that fill in a struct dpmf_error of their own.
+ * `format` is as printf's and may name settings; braces of the arguments are escaped, and what
+ * could be a password is ***. */
+DPMF_API void dpmf_error_write(char *text, size_t size, const char *format, ...) DPMF_PRINTF(3, 4);
+
+/* Writes "file:line:column: message" (as much of it as is known) for people, as dpmf_error_text
+ * does, always ended by NUL.
  * @return the length of the whole text, as snprintf does
  *
  *     struct dpmf_model *model = NULL;
  *     struct dpmf_error wrong = {0};
  *     if (dpmf_model_open("no-such-file", &model, &wrong) != 0) {
  *         char text[2 * DPMF_ERROR_TEXT_MAX];
- *         dpmf_error_format(&wrong, text, sizeof text);
+ *         dpmf_error_format(&wrong, NULL, text, sizeof text);
  *         printf("%s (%s)\n", text, dpmf_error_name(wrong.code));
  *     }
  */
-DPMF_API int dpmf_error_format(const struct dpmf_error *error, char *text, size_t size);
+DPMF_API int dpmf_error_format(const struct dpmf_error *error, dpmf_setting_writer *write,
+                               char *out, size_t size);
 
 /* Writes a message with *** for what could be a password in it (user:SECRET@host, password=SECRET), always ended by NUL, for
  * programs that quote what they were given in messages of their own; the library's errors are so already.

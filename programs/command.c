@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "manual.h"
 #include "options.h"
 #include "ranks.h"
@@ -32,7 +33,7 @@ static int prepare(struct invocation *invocation) {
     struct dpmf_run *run = &invocation->run;
     *run = dpmf_run_default();
     run->progress = terminal_progress_show;
-    run->warn = terminal_warning_print;
+    run->warn = terminal_warning_show;
     run->self = terminal;
     if (command_has(invocation, OPTION_THREADS)) {
         uint64_t threads = options_count(invocation, OPTION_THREADS);
@@ -67,7 +68,7 @@ int command_run(const struct verb *verb, int argc, char **argv) {
     struct invocation invocation = {.verb = verb};
     invocation.operands = calloc((size_t)argc + 1, sizeof *invocation.operands);
     if (invocation.operands == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 
     int status = options_parse(&invocation, argc, argv);

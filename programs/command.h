@@ -22,6 +22,7 @@ enum exit_status {
     STATUS_DIVERGED = 5,
     STATUS_REFUSED = 6,
     STATUS_BUG = 70,
+    STATUS_INTERRUPTED = 130,
 };
 
 struct status_note {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error_show.h"
 #include "manual.h"
 #include "report.h"
 
@@ -27,7 +28,7 @@ int command_completion_run(struct invocation *invocation) {
     size_t length = 0;
     FILE *memory = open_memstream(&script, &length);
     if (memory == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     print_script(memory, shell);
     fclose(memory);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "options.h"
 #include "report.h"
 #include "signals.h"
@@ -162,7 +163,7 @@ int command_demo_run(struct invocation *invocation) {
     char path[4096], *page = page_directory(invocation);
     int before = -1, directory = -1, status;
     if (page == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     snprintf(path, sizeof path, "%s/dpmf-demo-XXXXXX", terminal_temporary_directory());
     if (mkdtemp(path) == NULL) {

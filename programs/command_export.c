@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "model_use.h"
 #include "options.h"
 #include "report.h"
@@ -43,7 +44,7 @@ static int open_target(const char *directory, const char *input, struct target *
     size_t size = strlen(directory) + sizeof name;
     target->path = malloc(size);
     if (target->path == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     snprintf(target->path, size, "%s%s", directory, name);
     if (strcmp(input, "-") != 0 && options_same_file(target->path, input))

@@ -200,10 +200,10 @@ static void print_notes(struct terminal *terminal, const struct predicting *pred
 /* Whoever gives items alone means someone, and of a release that can only be who comes with ratings. */
 static void hint_at_ratings(const struct predicting *predicting, struct dpmf_error *error) {
     if (predicting->is_own || strcmp(predicting->info.kind, "release") != 0) return;
-    snprintf(
+    dpmf_error_write(
         error->hint, sizeof error->hint,
-        "a release has no users: for one person's items add --ratings MINE, for pairs of users "
-        "and items --history RATINGS");
+        "a release has no users: for one person's items add {ratings MINE}, for pairs of users "
+        "and items {history RATINGS}");
 }
 
 static int predict_all(struct invocation *invocation, struct predicting *predicting) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "error_show.h"
 #include "privacy_claim.h"
 #include "report.h"
 #include "ssh_signature.h"
@@ -33,7 +34,11 @@ static int print_json(const char *path, const struct dpmf_verification *found,
     dpmf_json_begin_array(json, "holds");
     for (size_t i = 0; i < found->n; i++) dpmf_json_string(json, NULL, found->check[i]);
     dpmf_json_end_array(json);
-    if (error->code != 0) dpmf_json_string(json, "fault", error->message);
+    if (error->code != 0) {
+        char fault[2 * DPMF_ERROR_TEXT_MAX];
+        error_show_text(error->message, fault, sizeof fault);
+        dpmf_json_string(json, "fault", fault);
+    }
     privacy_claim_json(json, "kind", found->claim, found->assumptions);
     dpmf_json_bool(json, "catalogue_from_ratings", found->assumptions & DPMF_ASSUMES_CATALOGUE);
     dpmf_json_bool(json, "conditional", found->claim == DPMF_CLAIM_CONDITIONAL);
@@ -68,8 +73,10 @@ static void print_page(const char *path, const struct dpmf_verification *found,
     putchar('\n');
     for (size_t i = 0; i < found->n; i++) printf("  holds  %s\n", found->check[i]);
     if (!adds_up(found)) {
+        char fault[2 * DPMF_ERROR_TEXT_MAX];
+        error_show_text(error->message, fault, sizeof fault);
         printf("  FAILS  ");
-        terminal_text_print(stdout, error->message);
+        terminal_text_print(stdout, fault);
         puts("\n\nWhat comes after that was not checked.");
         return;
     }

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "http_answers.h"
 #include "http_connections.h"
 #include "http_library.h"
@@ -62,7 +63,7 @@ struct server {
 };
 
 static int no_memory(void) {
-    return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+    return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "error_show.h"
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -40,7 +41,7 @@ static int check_directory(struct invocation *invocation) {
     while (n > 1 && given[n - 1] == '/') n--;
     char *path = strndup(given, n);
     if (path == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     int rc = dpmf_output_check(path, &error);
     free(path);

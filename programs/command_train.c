@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "command_train_private.h"
+#include "error_show.h"
 #include "options.h"
 #include "report.h"
 #include "signals.h"
@@ -299,7 +300,7 @@ static void tell_snapshot(struct invocation *invocation, const struct stat *befo
     terminal_progress_end(terminal);
     if (begun && error->code != DPMF_ERR_BASE_CANCELLED) {
         char reason[2 * DPMF_ERROR_TEXT_MAX], text[2 * DPMF_ERROR_TEXT_MAX + 64];
-        dpmf_error_format(error, reason, sizeof reason);
+        error_show(error, reason, sizeof reason);
         snprintf(text, sizeof text, "the run could not be kept when it was interrupted: %s",
                  reason);
         terminal_warning_print(terminal, text);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error_show.h"
 #include "ledger_words.h"
 #include "options.h"
 #include "report.h"
@@ -33,7 +34,7 @@ static int pass_progress(void *self, const struct dpmf_progress *progress) {
 
 static void pass_warning(void *self, const char *message) {
     struct tuning *tuning = self;
-    terminal_warning_print(&tuning->invocation->terminal, message);
+    terminal_warning_show(&tuning->invocation->terminal, message);
 }
 
 /* ---- trials ------------------------------------------------------------------------------------ */
@@ -301,7 +302,7 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
     if (tuning->failed) return STATUS_IO;
     tuning->command = make_command(invocation, &tuning->report.best);
     if (tuning->command == NULL)
-        return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     print_best(tuning);
     int status = trains ? train_best(tuning, store, &trained) : STATUS_DONE;

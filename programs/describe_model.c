@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "error_show.h"
 #include "privacy_claim.h"
 #include "report.h"
 #include "text.h"
@@ -155,7 +156,9 @@ static void print_privacy(const struct dpmf_statement *statement, const struct d
     printf("  %-10s ", "privacy");
     if (error->code != 0) {
         fputs("NOT VERIFIED: ", stdout);
-        terminal_text_print(stdout, error->message);
+        char fault[2 * DPMF_ERROR_TEXT_MAX];
+        error_show_text(error->message, fault, sizeof fault);
+        terminal_text_print(stdout, fault);
         putchar('\n');
     } else if (statement->claim == DPMF_CLAIM_NOT_PRIVATE) {
         puts(statement->is_insecure

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "options.h"
 #include "report.h"
 #include "text.h"
@@ -18,7 +19,7 @@
 enum { TOP_DEFAULT = 10, ID_SHOWN_MAX = 40 };
 
 int model_use_no_memory(void) {
-    return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+    return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "model_use.h"
 #include "options.h"
 #include "report.h"
@@ -156,8 +157,8 @@ static int refuse_row(const struct reading *reading, const struct dpmf_table_row
                       struct dpmf_error *error) {
     *error = (struct dpmf_error){.code = fault, .line = row->line, .column = row->field[1].column};
     snprintf(error->file, sizeof error->file, "%s", reading->name);
-    snprintf(error->message, sizeof error->message, "rating \"%.60s\" %s", row->field[1].text,
-             fault_text(fault));
+    dpmf_error_write(error->message, sizeof error->message, "rating \"%.60s\" %s",
+                     row->field[1].text, fault_text(fault));
     if (fault == DPMF_ERR_INPUT_NUMBER) snprintf(error->hint, sizeof error->hint, "%s", row_hint);
     return fault;
 }
@@ -192,12 +193,13 @@ static int pass_progress(void *self, const struct dpmf_progress *progress) {
 /* A warning that names the copy means what was copied. */
 static void pass_warning(void *self, const char *message) {
     const struct reading *reading = self;
-    char text[3 * DPMF_ERROR_TEXT_MAX];
-    const char *at = strstr(message, reading->path);
+    char shown[2 * DPMF_ERROR_TEXT_MAX], text[3 * DPMF_ERROR_TEXT_MAX];
+    error_show_text(message, shown, sizeof shown);
+    const char *at = strstr(shown, reading->path);
     if (at == NULL)
-        snprintf(text, sizeof text, "%s", message);
+        snprintf(text, sizeof text, "%s", shown);
     else
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - message), message, reading->name,
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - shown), shown, reading->name,
                  at + strlen(reading->path));
     terminal_warning_print(&reading->invocation->terminal, text);
 }

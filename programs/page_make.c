@@ -111,7 +111,7 @@ struct filling {
 
 static int complain(struct dpmf_error *error, int code, const char *format, const char *what) {
     *error = (struct dpmf_error){.code = code};
-    snprintf(error->message, sizeof error->message, format, what);
+    dpmf_error_write(error->message, sizeof error->message, format, what);
     return code;
 }
 

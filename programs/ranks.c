@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "options.h"
 
 static int own_stderr = -1; /* of a silenced process: where its errors would have gone */
@@ -87,9 +88,12 @@ int ranks_join(struct invocation *invocation) {
                                         invocation->verb->name);
         return STATUS_DONE;
     }
-    if (dpmf_cluster_open(&cluster, &error) != 0)
-        return terminal_error_print(dpmf_error_exit_status(error.code), error.hint, "%s",
-                                    error.message);
+    if (dpmf_cluster_open(&cluster, &error) != 0) {
+        char message[2 * DPMF_ERROR_TEXT_MAX], hint[2 * DPMF_ERROR_TEXT_MAX];
+        error_show(&error, message, sizeof message);
+        error_show_text(error.hint, hint, sizeof hint);
+        return terminal_error_print(error_exit_status(error.code), hint, "%s", message);
+    }
     stop_holding();
     invocation->cluster = cluster;
     invocation->run.cluster = cluster;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "error_show.h"
 #include "ranks.h"
 #include "signals.h"
 #include "text.h"
@@ -16,7 +17,7 @@ int report_json_print(struct dpmf_json *json) {
     const char *text = dpmf_json_text(json, &length);
     int status = STATUS_DONE;
     if (text == NULL) {
-        status = terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+        status = terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                       dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     } else {
         fwrite(text, 1, length, stdout);
@@ -65,15 +66,17 @@ static void fill_hint(char *hint, size_t size, const struct verb *verb, int code
 }
 
 int report_error_print(struct invocation *invocation, const struct dpmf_error *error) {
-    char message[2 * DPMF_ERROR_TEXT_MAX + TEXT_NUMBER_MAX], hint[DPMF_ERROR_TEXT_MAX] = "";
+    char message[2 * DPMF_ERROR_TEXT_MAX + TEXT_NUMBER_MAX], hint[2 * DPMF_ERROR_TEXT_MAX] = "";
     terminal_progress_end(&invocation->terminal);
     /* After a signal the run was stopped, or a system call was cut off: the signal is the news. */
     if (signals_pending() != 0) return 128 + signals_pending();
-    if (!ranks_speak(invocation)) return dpmf_error_exit_status(error->code);
-    dpmf_error_format(error, message, sizeof message);
-    fill_hint(hint, sizeof hint, invocation->verb, error->code);
-    return terminal_error_print(dpmf_error_exit_status(error->code),
-                                error->hint[0] != '\0' ? error->hint : hint, "%s", message);
+    if (!ranks_speak(invocation)) return error_exit_status(error->code);
+    error_show(error, message, sizeof message);
+    if (error->hint[0] != '\0')
+        error_show_text(error->hint, hint, sizeof hint);
+    else
+        fill_hint(hint, sizeof hint, invocation->verb, error->code);
+    return terminal_error_print(error_exit_status(error->code), hint, "%s", message);
 }
 
 int report_stdout_check(int status) {
@@ -101,7 +104,7 @@ static int print_json(const char *output, const struct dpmf_import_report *repor
     dpmf_json_uint(json, "skipped", report->skipped);
     if (report->first_skipped.code != 0) {
         char first[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&report->first_skipped, first, sizeof first);
+        error_show(&report->first_skipped, first, sizeof first);
         dpmf_json_string(json, "first_skipped", first);
     }
     dpmf_json_uint(json, "bytes_read", report->bytes_read);
@@ -135,7 +138,7 @@ int report_import_print(struct invocation *invocation, const char *output,
                  text_count(report->duplicates, "duplicated pair").text);
     if (report->skipped > 0) {
         char first[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&report->first_skipped, first, sizeof first);
+        error_show(&report->first_skipped, first, sizeof first);
         snprintf(skipped, sizeof skipped, "; %s skipped, first: %s",
                  text_count(report->skipped, "bad record").text, first);
     }

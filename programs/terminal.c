@@ -17,6 +17,7 @@
 #include <wchar.h>
 
 #include "command.h"
+#include "error_show.h"
 #include "signals.h"
 #include "text.h"
 
@@ -128,8 +129,13 @@ static void erase_line(struct terminal *terminal) {
     terminal->is_drawn = false;
 }
 
-void terminal_warning_print(void *self, const char *message) {
-    struct terminal *terminal = self;
+void terminal_warning_show(void *self, const char *message) {
+    char text[4 * DPMF_ERROR_TEXT_MAX];
+    error_show_text(message, text, sizeof text);
+    terminal_warning_print(self, text);
+}
+
+void terminal_warning_print(struct terminal *terminal, const char *message) {
     if (terminal->quiet) return;
     erase_line(terminal);
     fputs("dpmf: warning: ", stderr);

@@ -33,7 +33,10 @@ int terminal_error_print(int status, const char *hint, const char *format, ...) 
 
 /* Callbacks of struct dpmf_run; `self` is the terminal. The first stops the run after a signal. */
 int terminal_progress_show(void *self, const struct dpmf_progress *progress);
-void terminal_warning_print(void *self, const char *message);
+void terminal_warning_show(void *self, const char *message);
+
+/* A warning of the program's own. */
+void terminal_warning_print(struct terminal *terminal, const char *message);
 
 /* A warning that --quiet does not silence: of what cannot be taken back once it is done. */
 void terminal_alert_print(struct terminal *terminal, const char *format, ...) DPMF_PRINTF(2, 3);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error_show.h"
 #include "model_use.h"
 #include "options.h"
 #include "page_asset.h"
@@ -28,7 +29,7 @@ static const char default_name[] = "Recommendations, computed at home";
 static const uint64_t BROWSER_TEXT_MAX = 512u << 20;
 
 static int no_memory(void) {
-    return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
+    return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
 
@@ -67,7 +68,7 @@ static int check_memory(const struct invocation *invocation, uint64_t size, bool
     char hint[64];
     snprintf(hint, sizeof hint, "for example: --memory %juMiB",
              (uintmax_t)(needed + needed / 8) / (1 << 20) + 1);
-    return terminal_error_print(dpmf_error_exit_status(DPMF_ERR_USAGE_MEMORY), hint,
+    return terminal_error_print(error_exit_status(DPMF_ERR_USAGE_MEMORY), hint,
                                 "%s: this takes %s, more than --memory %s", invocation->operands[0],
                                 text_bytes(needed).text, invocation->value[OPTION_MEMORY]);
 }

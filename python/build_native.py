@@ -25,10 +25,11 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ("dpmf_client.h", "dpmf.h")
 LOOPS = "python/native_loops"
 
-# What the library calls back. `self` is a handle of ffi.new_handle.
+# What the library calls back. `self`, where there is one, is a handle of ffi.new_handle.
 CALLBACKS = """
 extern "Python" int dpmf_py_progress(void *self, const struct dpmf_progress *progress);
 extern "Python" void dpmf_py_warn(void *self, const char *message);
+extern "Python" int dpmf_py_setting(const char *name, const char *value, char *text, size_t size);
 extern "Python" int dpmf_py_epoch(void *self, const struct dpmf_epoch *epoch);
 extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_private_report *report);
 """

@@ -109,14 +109,12 @@ EXPORT(const double *, answer, void) { return answer; }
 
 /* What went wrong last, and the line that would mend it, in words. */
 EXPORT(const char *, error_text, void) {
-    size_t n = strlen(error.message);
-    memcpy(text, error.message, n);
+    const size_t end = sizeof text / 2;
+    dpmf_error_text(error.message, NULL, text, end);
     if (error.hint[0]) {
-        memcpy(text + n, "; ", 2);
-        memcpy(text + n + 2, error.hint, strlen(error.hint));
-        n += 2 + strlen(error.hint);
+        strcat(text, "; ");
+        dpmf_error_text(error.hint, NULL, text + strlen(text), end - 2);
     }
-    text[n] = '\0';
     return text;
 }
 

@@ -159,12 +159,14 @@ static void compare_files(const struct audit_world *without, const struct audit_
 static bool compare_ends(const struct audit_world *without, const struct audit_world *other,
                          struct audit_difference *difference) {
     const struct dpmf_error *failure = &other->failure;
+    char words[DPMF_ERROR_TEXT_MAX];
+    dpmf_error_text(failure->message, NULL, words, sizeof words);
     if (without->catalogue.ids.n > 0 && other->catalogue.ids.n > 0 &&
         !same_ids(&without->catalogue.ids, &other->catalogue.ids))
         find(difference, DPMF_AUDIT_CATALOGUE,
              "the list of items changes when one user comes: it is made from the ratings");
     else if (failure->code == DPMF_ERR_PRIVACY_ACCUSED)
-        find(difference, DPMF_AUDIT_WORLDS, "%.180s", failure->message);
+        find(difference, DPMF_AUDIT_WORLDS, "%.180s", words);
     else if (failure->code != 0)
         find(difference, DPMF_AUDIT_WORLDS, "one user decides that there is no release: %.120s",
              dpmf_error_sentence(failure->code));

@@ -1,7 +1,6 @@
 /*
  * The table of everything that can go wrong, and the functions that describe one such thing. Every
- * folder of the library fills in errors through error.h; the command line shows them and ends with
- * the exit status that the table gives.
+ * folder of the library fills in errors through error.h; error_text.c renders them for people.
  */
 #define _GNU_SOURCE
 #include "base/error.h"
@@ -11,104 +10,89 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/error_text.h"
 
 #ifndef DPMF_VERSION
 #define DPMF_VERSION "0.1.0"
 #endif
 
-/* The exit statuses of the command line; they are part of its manual. */
-enum {
-    EXIT_DONE = 0,
-    EXIT_NO = 1,
-    EXIT_USAGE = 2,
-    EXIT_INPUT = 3,
-    EXIT_IO = 4,
-    EXIT_NOT_FINITE = 5,
-    EXIT_REFUSED = 6,
-    EXIT_BUG = 70,
-    EXIT_INTERRUPTED = 130,
-};
-
 struct entry {
     int code;
     const char *name;
     const char *sentence;
-    int exit_status;
 };
 
-#define ENTRY(code, exit_status, sentence)                                                         \
-    { code, #code, sentence, exit_status }
+#define ENTRY(code, sentence)                                                                      \
+    { code, #code, sentence }
 
 static const struct entry entries[] = {
-    ENTRY(DPMF_OK, EXIT_DONE, "nothing went wrong"),
+    ENTRY(DPMF_OK, "nothing went wrong"),
 
-    ENTRY(DPMF_ERR_BASE_NO_MEMORY, EXIT_IO, "there is not enough memory"),
-    ENTRY(DPMF_ERR_BASE_CANCELLED, EXIT_INTERRUPTED, "the run was cancelled"),
-    ENTRY(DPMF_ERR_BASE_THREAD, EXIT_IO, "a thread could not be started"),
-    ENTRY(DPMF_ERR_BASE_BUG, EXIT_BUG, "dpmf contradicted itself, which is a bug"),
-    ENTRY(DPMF_ERR_BASE_RANDOM, EXIT_IO, "the system gave no random bytes"),
-    ENTRY(DPMF_ERR_BASE_NOT_DEFINITE, EXIT_NOT_FINITE,
+    ENTRY(DPMF_ERR_BASE_NO_MEMORY, "there is not enough memory"),
+    ENTRY(DPMF_ERR_BASE_CANCELLED, "the run was cancelled"),
+    ENTRY(DPMF_ERR_BASE_THREAD, "a thread could not be started"),
+    ENTRY(DPMF_ERR_BASE_BUG, "dpmf contradicted itself, which is a bug"),
+    ENTRY(DPMF_ERR_BASE_RANDOM, "the system gave no random bytes"),
+    ENTRY(DPMF_ERR_BASE_NOT_DEFINITE,
           "a matrix is not positive definite, so its equations have no stable solution"),
 
-    ENTRY(DPMF_ERR_USAGE_VALUE, EXIT_USAGE, "a value is not one that can be used here"),
-    ENTRY(DPMF_ERR_USAGE_CONFLICT, EXIT_USAGE, "two settings contradict each other"),
-    ENTRY(DPMF_ERR_USAGE_MEMORY, EXIT_USAGE, "the memory allowed is too little for this work"),
+    ENTRY(DPMF_ERR_USAGE_VALUE, "a value is not one that can be used here"),
+    ENTRY(DPMF_ERR_USAGE_CONFLICT, "two settings contradict each other"),
+    ENTRY(DPMF_ERR_USAGE_MEMORY, "the memory allowed is too little for this work"),
 
-    ENTRY(DPMF_ERR_IO_MISSING, EXIT_IO, "a file or directory does not exist"),
-    ENTRY(DPMF_ERR_IO_PERMISSION, EXIT_IO, "a file or directory may not be used"),
-    ENTRY(DPMF_ERR_IO_DIRECTORY, EXIT_IO, "there is a directory where a file should be"),
-    ENTRY(DPMF_ERR_IO_READ, EXIT_IO, "reading failed"),
-    ENTRY(DPMF_ERR_IO_WRITE, EXIT_IO, "writing failed"),
-    ENTRY(DPMF_ERR_IO_NO_SPACE, EXIT_IO, "there is no room left to write to"),
-    ENTRY(DPMF_ERR_IO_CONNECTION, EXIT_IO, "a server cannot be reached, or went away"),
-    ENTRY(DPMF_ERR_IO_LIBRARY, EXIT_IO, "a library that this needs is not there"),
+    ENTRY(DPMF_ERR_IO_MISSING, "a file or directory does not exist"),
+    ENTRY(DPMF_ERR_IO_PERMISSION, "a file or directory may not be used"),
+    ENTRY(DPMF_ERR_IO_DIRECTORY, "there is a directory where a file should be"),
+    ENTRY(DPMF_ERR_IO_READ, "reading failed"),
+    ENTRY(DPMF_ERR_IO_WRITE, "writing failed"),
+    ENTRY(DPMF_ERR_IO_NO_SPACE, "there is no room left to write to"),
+    ENTRY(DPMF_ERR_IO_CONNECTION, "a server cannot be reached, or went away"),
+    ENTRY(DPMF_ERR_IO_LIBRARY, "a library that this needs is not there"),
 
-    ENTRY(DPMF_ERR_INPUT_UNKNOWN_FORMAT, EXIT_INPUT, "the input is in no format that is known"),
-    ENTRY(DPMF_ERR_INPUT_EMPTY, EXIT_INPUT, "the input holds no ratings"),
-    ENTRY(DPMF_ERR_INPUT_HEADER, EXIT_INPUT, "the input's header makes no sense"),
-    ENTRY(DPMF_ERR_INPUT_COLUMNS, EXIT_INPUT, "a record has the wrong number of columns"),
-    ENTRY(DPMF_ERR_INPUT_QUOTE, EXIT_INPUT, "a quoted field is not closed properly"),
-    ENTRY(DPMF_ERR_INPUT_NUMBER, EXIT_INPUT, "a field that should be a number is not one"),
-    ENTRY(DPMF_ERR_INPUT_NOT_FINITE, EXIT_INPUT, "a rating is infinite or not a number"),
-    ENTRY(DPMF_ERR_INPUT_OUT_OF_RANGE, EXIT_INPUT, "a rating is outside the range allowed"),
-    ENTRY(DPMF_ERR_INPUT_ID, EXIT_INPUT, "an id is empty or cannot be used"),
-    ENTRY(DPMF_ERR_INPUT_ID_TOO_LONG, EXIT_INPUT, "an id is longer than 64 KiB"),
-    ENTRY(DPMF_ERR_INPUT_LINE_TOO_LONG, EXIT_INPUT, "a line is too long to be one record"),
-    ENTRY(DPMF_ERR_INPUT_COUNT, EXIT_INPUT, "a count in the input does not match what follows it"),
-    ENTRY(DPMF_ERR_INPUT_TIME, EXIT_INPUT, "a timestamp cannot be understood"),
-    ENTRY(DPMF_ERR_INPUT_JSON, EXIT_INPUT, "a line is not the JSON object it should be"),
-    ENTRY(DPMF_ERR_INPUT_COMPRESSED, EXIT_INPUT, "the compressed data is damaged or cut off"),
-    ENTRY(DPMF_ERR_INPUT_TOO_MANY, EXIT_INPUT, "there are more users or items than can be counted"),
-    ENTRY(DPMF_ERR_INPUT_QUERY, EXIT_INPUT, "a query cannot be run, or gives no ratings"),
-    ENTRY(DPMF_ERR_INPUT_DATABASE, EXIT_INPUT, "the file is no database, or is damaged"),
+    ENTRY(DPMF_ERR_INPUT_UNKNOWN_FORMAT, "the input is in no format that is known"),
+    ENTRY(DPMF_ERR_INPUT_EMPTY, "the input holds no ratings"),
+    ENTRY(DPMF_ERR_INPUT_HEADER, "the input's header makes no sense"),
+    ENTRY(DPMF_ERR_INPUT_COLUMNS, "a record has the wrong number of columns"),
+    ENTRY(DPMF_ERR_INPUT_QUOTE, "a quoted field is not closed properly"),
+    ENTRY(DPMF_ERR_INPUT_NUMBER, "a field that should be a number is not one"),
+    ENTRY(DPMF_ERR_INPUT_NOT_FINITE, "a rating is infinite or not a number"),
+    ENTRY(DPMF_ERR_INPUT_OUT_OF_RANGE, "a rating is outside the range allowed"),
+    ENTRY(DPMF_ERR_INPUT_ID, "an id is empty or cannot be used"),
+    ENTRY(DPMF_ERR_INPUT_ID_TOO_LONG, "an id is longer than 64 KiB"),
+    ENTRY(DPMF_ERR_INPUT_LINE_TOO_LONG, "a line is too long to be one record"),
+    ENTRY(DPMF_ERR_INPUT_COUNT, "a count in the input does not match what follows it"),
+    ENTRY(DPMF_ERR_INPUT_TIME, "a timestamp cannot be understood"),
+    ENTRY(DPMF_ERR_INPUT_JSON, "a line is not the JSON object it should be"),
+    ENTRY(DPMF_ERR_INPUT_COMPRESSED, "the compressed data is damaged or cut off"),
+    ENTRY(DPMF_ERR_INPUT_TOO_MANY, "there are more users or items than can be counted"),
+    ENTRY(DPMF_ERR_INPUT_QUERY, "a query cannot be run, or gives no ratings"),
+    ENTRY(DPMF_ERR_INPUT_DATABASE, "the file is no database, or is damaged"),
 
-    ENTRY(DPMF_ERR_STORE_NOT_A_STORE, EXIT_INPUT, "the file is not a ratings store"),
-    ENTRY(DPMF_ERR_STORE_VERSION, EXIT_INPUT, "the store was written by a newer version"),
-    ENTRY(DPMF_ERR_STORE_TRUNCATED, EXIT_INPUT, "the store is cut off"),
-    ENTRY(DPMF_ERR_STORE_CORRUPT, EXIT_INPUT, "the store is damaged"),
+    ENTRY(DPMF_ERR_STORE_NOT_A_STORE, "the file is not a ratings store"),
+    ENTRY(DPMF_ERR_STORE_VERSION, "the store was written by a newer version"),
+    ENTRY(DPMF_ERR_STORE_TRUNCATED, "the store is cut off"),
+    ENTRY(DPMF_ERR_STORE_CORRUPT, "the store is damaged"),
 
-    ENTRY(DPMF_ERR_RATINGS_NO_TIMES, EXIT_INPUT, "the ratings have no timestamps"),
-    ENTRY(DPMF_ERR_RATINGS_NONE_LEFT, EXIT_INPUT, "no ratings are left"),
-    ENTRY(DPMF_ERR_RATINGS_SHAPE, EXIT_USAGE, "no ratings can have the shape asked for"),
+    ENTRY(DPMF_ERR_RATINGS_NO_TIMES, "the ratings have no timestamps"),
+    ENTRY(DPMF_ERR_RATINGS_NONE_LEFT, "no ratings are left"),
+    ENTRY(DPMF_ERR_RATINGS_SHAPE, "no ratings can have the shape asked for"),
 
-    ENTRY(DPMF_ERR_MODEL_NOT_A_MODEL, EXIT_INPUT, "the file is not a model"),
-    ENTRY(DPMF_ERR_MODEL_CORRUPT, EXIT_INPUT, "the model is damaged"),
-    ENTRY(DPMF_ERR_MODEL_KIND, EXIT_INPUT, "the file is another kind of model than this needs"),
-    ENTRY(DPMF_ERR_MODEL_UNKNOWN_ID, EXIT_INPUT, "the model does not know this user or item"),
+    ENTRY(DPMF_ERR_MODEL_NOT_A_MODEL, "the file is not a model"),
+    ENTRY(DPMF_ERR_MODEL_CORRUPT, "the model is damaged"),
+    ENTRY(DPMF_ERR_MODEL_KIND, "the file is another kind of model than this needs"),
+    ENTRY(DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this user or item"),
 
-    ENTRY(DPMF_ERR_TRAIN_DIVERGED, EXIT_NOT_FINITE, "training diverged"),
-    ENTRY(DPMF_ERR_TRAIN_MISMATCH, EXIT_INPUT, "the snapshot belongs to another run"),
+    ENTRY(DPMF_ERR_TRAIN_DIVERGED, "training diverged"),
+    ENTRY(DPMF_ERR_TRAIN_MISMATCH, "the snapshot belongs to another run"),
 
-    ENTRY(DPMF_ERR_PRIVACY_REFUSED, EXIT_REFUSED, "this would not keep the promise of privacy"),
-    ENTRY(DPMF_ERR_PRIVACY_BUDGET, EXIT_REFUSED,
-          "the population's privacy budget does not allow it"),
-    ENTRY(DPMF_ERR_PRIVACY_NOT_VERIFIED, EXIT_NO, "the release is not what its statement says"),
-    ENTRY(DPMF_ERR_PRIVACY_LEDGER, EXIT_INPUT, "the ledger is damaged"),
-    ENTRY(DPMF_ERR_PRIVACY_ACCUSED, EXIT_NO, "the audit found more leakage than is claimed"),
+    ENTRY(DPMF_ERR_PRIVACY_REFUSED, "this would not keep the promise of privacy"),
+    ENTRY(DPMF_ERR_PRIVACY_BUDGET, "the population's privacy budget does not allow it"),
+    ENTRY(DPMF_ERR_PRIVACY_NOT_VERIFIED, "the release is not what its statement says"),
+    ENTRY(DPMF_ERR_PRIVACY_LEDGER, "the ledger is damaged"),
+    ENTRY(DPMF_ERR_PRIVACY_ACCUSED, "the audit found more leakage than is claimed"),
 
-    ENTRY(DPMF_ERR_CLUSTER_START, EXIT_IO, "the processes of a cluster could not find each other"),
-    ENTRY(DPMF_ERR_CLUSTER_LOST, EXIT_IO, "a process of the cluster was lost"),
+    ENTRY(DPMF_ERR_CLUSTER_START, "the processes of a cluster could not find each other"),
+    ENTRY(DPMF_ERR_CLUSTER_LOST, "a process of the cluster was lost"),
 };
 
 static const struct entry *find(int code) {
@@ -127,70 +111,55 @@ const char *dpmf_error_name(int code) {
     return entry ? entry->name : NULL;
 }
 
-/* A code that is in no table can only be a mistake of ours. */
-int dpmf_error_exit_status(int code) {
-    const struct entry *entry = find(code);
-    return entry ? entry->exit_status : EXIT_BUG;
-}
-
-int dpmf_error_format(const struct dpmf_error *error, char *text, size_t size) {
-    const char *message = error->message[0] ? error->message : dpmf_error_sentence(error->code);
-    const char *file = error->file[0] ? error->file : "line";
-    const char *gap = error->file[0] ? ":" : " "; /* "ratings.csv:3" but "line 3" */
-    long long line = (long long)error->line, column = (long long)error->column;
-    if (line > 0 && column > 0)
-        return snprintf(text, size, "%s%s%lld:%lld: %s", file, gap, line, column, message);
-    if (line > 0) return snprintf(text, size, "%s%s%lld: %s", file, gap, line, message);
-    if (error->file[0]) return snprintf(text, size, "%s: %s", file, message);
-    return snprintf(text, size, "%s", message);
-}
-
 const char *dpmf_version(void) { return DPMF_VERSION; }
-
-/* A text that was cut to fit may end in the middle of a character: drop that piece of one. */
-static void trim_cut_text(char text[DPMF_ERROR_TEXT_MAX]) {
-    size_t end = strlen(text), start = end;
-    if (end < DPMF_ERROR_TEXT_MAX - 1) return;
-    while (start > 0 && end - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) start--;
-    if (start == 0 || (unsigned char)text[start - 1] < 0xc0) return;
-    start--;
-    if (utf8_sequence(text + start, end - start) == 0) text[start] = '\0';
-}
-
-/* Masked before it is cut to size, for which there is more room here than in an error. */
-static void fill(char text[DPMF_ERROR_TEXT_MAX], const char *format, va_list arguments) {
-    char whole[8 * DPMF_ERROR_TEXT_MAX];
-    int n = vsnprintf(whole, sizeof whole, format, arguments);
-    if (n < 0) whole[0] = '\0';
-    error_mask_message(whole, n >= (int)sizeof whole, text, DPMF_ERROR_TEXT_MAX);
-    trim_cut_text(text);
-}
 
 static void fill_file(struct dpmf_error *error, const char *file) {
     char masked[DPMF_ERROR_TEXT_MAX]; /* the file may be the error's own text */
     error_mask_name(file, masked, sizeof masked);
-    trim_cut_text(masked);
+    error_text_trim(masked, sizeof masked);
     memcpy(error->file, masked, strlen(masked) + 1);
 }
 
-int error_set(struct dpmf_error *error, int code, const char *format, ...) {
-    if (!error) return code;
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error->message, format, arguments);
-    va_end(arguments);
+static void copy_text(char text[DPMF_ERROR_TEXT_MAX], const char *from) {
+    snprintf(text, DPMF_ERROR_TEXT_MAX, "%s", from);
+    error_text_trim(text, DPMF_ERROR_TEXT_MAX);
+}
+
+/* All but the message of a new description. */
+static int begin(struct dpmf_error *error, int code) {
     error->code = code;
     error->line = error->column = 0;
     error->file[0] = error->hint[0] = '\0';
     return code;
 }
 
+int error_set(struct dpmf_error *error, int code, const char *format, ...) {
+    if (!error) return code;
+    va_list arguments;
+    va_start(arguments, format);
+    error_text_write(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return begin(error, code);
+}
+
+int error_set_text(struct dpmf_error *error, int code, const char *text) {
+    if (!error) return code;
+    copy_text(error->message, text);
+    return begin(error, code);
+}
+
 int error_hint(struct dpmf_error *error, const char *format, ...) {
     if (!error) return DPMF_ERR_BASE_BUG;
     va_list arguments;
     va_start(arguments, format);
-    fill(error->hint, format, arguments);
+    error_text_write(error->hint, sizeof error->hint, format, arguments);
     va_end(arguments);
+    return error->code;
+}
+
+int error_hint_text(struct dpmf_error *error, const char *text) {
+    if (!error) return DPMF_ERR_BASE_BUG;
+    copy_text(error->hint, text);
     return error->code;
 }
 

@@ -9,11 +9,17 @@
 
 #include "dpmf.h"
 
-/* Starts a new description: code and message; place and hint are cleared. */
+/* Starts a new description: code and message; place and hint are cleared. The format may name
+ * settings, as struct dpmf_error describes; braces of the arguments are escaped. */
 int error_set(struct dpmf_error *error, int code, const char *format, ...) DPMF_PRINTF(3, 4);
 
-/* Adds the one line that would mend it. @return the error's code */
+/* Adds the one line that would fix it. @return the error's code */
 int error_hint(struct dpmf_error *error, const char *format, ...) DPMF_PRINTF(2, 3);
+
+/* The same two with a text that names its settings already: a constant, or what dpmf_error_write
+ * wrote. Nothing else: it is neither escaped nor masked. */
+int error_set_text(struct dpmf_error *error, int code, const char *text);
+int error_hint_text(struct dpmf_error *error, const char *text);
 
 /* Adds where: `file` may be NULL to keep what is there. @return the error's code */
 int error_place(struct dpmf_error *error, const char *file, int64_t line, int64_t column);

@@ -9,28 +9,9 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/text_sink.h"
 
 static const char asterisks[] = "***";
-
-/* As snprintf: what does not fit is only counted. */
-struct sink {
-    char *text;
-    size_t size, n;
-};
-
-static void put(struct sink *sink, char c) {
-    if (sink->n + 1 < sink->size) sink->text[sink->n] = c;
-    sink->n++;
-}
-
-static void put_all(struct sink *sink, const char *text, size_t n) {
-    for (size_t i = 0; i < n; i++) put(sink, text[i]);
-}
-
-static int put_end(struct sink *sink) {
-    if (sink->size > 0) sink->text[sink->n < sink->size ? sink->n : sink->size - 1] = '\0';
-    return (int)sink->n;
-}
 
 /* A part of the text, from `begin` up to `end`; empty when there is none. */
 struct span {
@@ -204,22 +185,22 @@ static struct span login_of(struct span text, bool is_cut) {
 
 /* ---- texts -------------------------------------------------------------------------------------- */
 
-static void put_masked(struct sink *sink, struct span text, bool is_cut) {
+static void put_masked(struct text_sink *sink, struct span text, bool is_cut) {
     struct span login = login_of(text, is_cut);
     for (const char *at = text.begin; at < text.end;) {
         struct span hidden = next_value(text, at);
         const char *begin = login.begin > at ? login.begin : at;
         if (begin < login.end && begin <= hidden.begin) hidden = (struct span){begin, login.end};
-        put_all(sink, at, (size_t)(hidden.begin - at));
-        if (hidden.begin < hidden.end) put_all(sink, asterisks, 3);
+        text_sink_put_bytes(sink, at, (size_t)(hidden.begin - at));
+        if (hidden.begin < hidden.end) text_sink_put_bytes(sink, asterisks, 3);
         at = hidden.end; /* past an = or into the login's end: it always goes on */
     }
 }
 
 int error_mask_name(const char *name, char *masked, size_t size) {
-    struct sink sink = {masked, size, 0};
+    struct text_sink sink = {masked, size, 0};
     put_masked(&sink, (struct span){name, name + strlen(name)}, false);
-    return put_end(&sink);
+    return text_sink_end(&sink);
 }
 
 /* The command line's formats show no more than so much of what may be long. */
@@ -230,11 +211,11 @@ static bool has_cut_length(struct span part) {
 
 /* What is in quotes is one text, and every other word another. */
 int error_mask_message(const char *message, bool is_cut, char *masked, size_t size) {
-    struct sink sink = {masked, size, 0};
+    struct text_sink sink = {masked, size, 0};
     const char *at = message, *end = message + strlen(message);
     while (at < end) {
         bool is_quoted = *at == '"';
-        if (is_quoted || is_blank(*at)) put(&sink, *at++);
+        if (is_quoted || is_blank(*at)) text_sink_put(&sink, *at++);
         struct span part = {at, at};
         while (part.end < end && *part.end != '"' && (is_quoted || !is_blank(*part.end)))
             part.end++;
@@ -243,9 +224,9 @@ int error_mask_message(const char *message, bool is_cut, char *masked, size_t si
         bool ends_here = is_cut && part.end == end;
         put_masked(&sink, part, ends_here || has_cut_length(part));
         at = part.end;
-        if (is_quoted && at < end) put(&sink, *at++);
+        if (is_quoted && at < end) text_sink_put(&sink, *at++);
     }
-    return put_end(&sink);
+    return text_sink_end(&sink);
 }
 
 int dpmf_error_mask(const char *text, char *masked, size_t size) {

@@ -142,7 +142,7 @@ int dpmf_cluster_open(struct dpmf_cluster **out, struct dpmf_error *error) {
     }
     code = check_version(cluster, error);
     if (code < 0) {
-        dpmf_cluster_close(cluster, dpmf_error_exit_status(code));
+        dpmf_cluster_close(cluster, EXIT_FAILURE);
         return code;
     }
     *out = cluster;

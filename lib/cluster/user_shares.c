@@ -38,7 +38,7 @@ int user_shares_check_store(const struct dpmf_store *store, struct dpmf_error *e
     if (!info.is_temporary) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "several processes read ratings from a store or its shards");
-    error_hint(error, "make one first, with dpmf import, and train on that");
+    error_hint(error, "make one first, with {:import}, and train on that");
     return code;
 }
 

@@ -147,7 +147,7 @@ static int check_sizes(const struct export_task *task, struct dpmf_error *error)
         if (task->side[s].n > INT32_MAX) {
             error_set(error, DPMF_ERR_USAGE_VALUE, "LIBMF has room for 2147483647 %ss, and no more",
                       task->side[s].name);
-            error_hint(error, "--npy and --sqlite have more");
+            error_hint(error, "{npy} and {sqlite} have more");
             return DPMF_ERR_USAGE_VALUE;
         }
     return 0;

@@ -196,7 +196,7 @@ static int make_room(struct writing *writing, size_t t, struct dpmf_error *error
                           : "the table %s is there already",
                   there);
         error_hint(error, replace ? "name another: ?table=NAME; only dpmf's own are replaced"
-                                  : "--replace replaces it; or name another: ?table=NAME");
+                                  : "{replace} replaces it; or name another: ?table=NAME");
         error_place(error, writing->url.shown, 0, 0);
         code = DPMF_ERR_IO_WRITE;
     }
@@ -413,7 +413,7 @@ static int refuse_text(const char *what, const struct export_side *side, uint64_
     error_set(error, DPMF_ERR_INPUT_ID,
               "the %s of %s %llu is not UTF-8 without NUL, which is what PostgreSQL calls text",
               what, side->name, (unsigned long long)i);
-    error_hint(error, "--sqlite can hold it");
+    error_hint(error, "{sqlite} can hold it");
     return DPMF_ERR_INPUT_ID;
 }
 
@@ -455,11 +455,11 @@ static int check_name(const struct writing *writing, struct dpmf_error *error) {
 }
 
 static int open_url(struct writing *writing, struct dpmf_error *error) {
-    const char *hint = "for example: --pgvector postgres://localhost/films?table=items";
+    const char *hint = "for example: {pgvector postgres://localhost/films?table=items}";
     bool is_address = database_url_is(writing->task->output);
     int code = is_address ? database_url_parse(writing->task->output, &writing->url, error) : 0;
     if (!is_address || (code == 0 && writing->url.kind != DATABASE_POSTGRES)) {
-        error_set(error, DPMF_ERR_USAGE_VALUE, "--pgvector needs the address of a server");
+        error_set(error, DPMF_ERR_USAGE_VALUE, "{pgvector} needs the address of a server");
         code = DPMF_ERR_USAGE_VALUE;
     }
     if (code == 0) code = check_name(writing, error);
@@ -467,7 +467,7 @@ static int open_url(struct writing *writing, struct dpmf_error *error) {
         error_set(error, DPMF_ERR_USAGE_VALUE, "a query is nothing that rows can be written to");
         code = DPMF_ERR_USAGE_VALUE;
     }
-    if (code == DPMF_ERR_USAGE_VALUE && (!error || !error->hint[0])) error_hint(error, "%s", hint);
+    if (code == DPMF_ERR_USAGE_VALUE && (!error || !error->hint[0])) error_hint_text(error, hint);
     return code;
 }
 

@@ -30,7 +30,7 @@ static const char *exposure_of(const struct dpmf_model_info *info,
     if (statement->claim != DPMF_CLAIM_NOT_PRIVATE) return NULL;
     return statement->is_insecure
                ? "it is stamped NOT PRIVATE: its noise was made from a seed"
-               : "it is stamped NOT PRIVATE: private figures were shown with --research";
+               : "it is stamped NOT PRIVATE: private figures were shown with {research}";
 }
 
 static int check_privacy(struct export_task *task, const struct dpmf_statement *statement,
@@ -41,13 +41,13 @@ static int check_privacy(struct export_task *task, const struct dpmf_statement *
     task->claim = exposure ? DPMF_CLAIM_NOT_PRIVATE : statement->claim;
     if (is_of(statement, &task->info)) task->info.statement = statement->json;
     if (exposure && !task->options->not_private) {
-        error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", exposure);
-        error_hint(error, "--not-private says that you know; to publish vectors, make a release "
-                          "with dpmf train --epsilon");
+        error_set_text(error, DPMF_ERR_PRIVACY_REFUSED, exposure);
+        error_hint(error, "{not-private} says that you know; to publish vectors, make a release: "
+                          "train with {epsilon}");
         return DPMF_ERR_PRIVACY_REFUSED;
     }
     if (!exposure && task->options->not_private) {
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "--not-private is not true of this release");
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "{not-private} is not true of this release");
         error_hint(error, "leave it out");
         return DPMF_ERR_USAGE_CONFLICT;
     }
@@ -66,7 +66,7 @@ static int set_sides(struct export_task *task, struct dpmf_error *error) {
     if (!task->options->users) return 0;
     if (task->info.users == 0) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "there are no users in it to export");
-        error_hint(error, "leave out --users: a release is about items alone");
+        error_hint(error, "leave out {users}: a release is about items alone");
         return DPMF_ERR_USAGE_CONFLICT;
     }
     *users = (struct export_side){.name = "user", .n = task->info.users, .id = dpmf_model_user_id};
@@ -112,7 +112,7 @@ static int check_lines(const struct export_task *task, const struct export_side 
         error_set(error, DPMF_ERR_INPUT_ID,
                   "the id of %s %llu has the end of a line in it, and ids are written a line each",
                   side->name, (unsigned long long)i);
-        error_hint(error, "--csv and --sqlite can hold it");
+        error_hint(error, "{csv} and {sqlite} can hold it");
         return DPMF_ERR_INPUT_ID;
     }
     return 0;
@@ -148,7 +148,7 @@ int export_file_check(const struct export_task *task, const char *path, struct d
             ->replace) /* a link that leads nowhere is no loss, and what is no file is refused later */
         return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
     error_set(error, DPMF_ERR_IO_WRITE, "it is there already");
-    error_hint(error, "--replace replaces what dpmf made; or name another file");
+    error_hint(error, "{replace} replaces what dpmf made; or name another file");
     error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;
 }
@@ -156,7 +156,7 @@ int export_file_check(const struct export_task *task, const char *path, struct d
 int export_file_refuse(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_IO_WRITE, "it was not made by dpmf");
     error_hint(error,
-               "--replace replaces only what this export made and nobody added to; name another "
+               "{replace} replaces only what this export made and nobody added to; name another "
                "file, or remove this one");
     error_place(error, path, 0, 0);
     return DPMF_ERR_IO_WRITE;

@@ -75,7 +75,7 @@ static int check_file(int fd, const char *path, bool to_change, size_t *size,
                            "look whether it is as it should be, then chmod 600 it");
     if (to_change && status.st_uid != geteuid())
         return refuse_file(error, path, "the ledger belongs to another user",
-                           "run dpmf as that user: a ledger has one owner");
+                           "do it as that user: a ledger has one owner");
     if (to_change && status.st_nlink > 1)
         return refuse_file(error, path, "the ledger has a second name, a hard link",
                            "remove the other name: a change would be seen under one of them alone");
@@ -131,7 +131,7 @@ static int read_book(const struct ledger_lock *lock, bool to_change, struct ledg
 
 int ledger_refuse_missing(const char *path, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_IO_MISSING, "there is no ledger here");
-    error_hint(error, "check the path, or make the ledger first: dpmf ledger init FILE");
+    error_hint(error, "check the path, or make the ledger first: {:ledger init FILE}");
     error_place(error, path, 0, 0);
     return code;
 }
@@ -244,11 +244,11 @@ static int refuse_spending(const struct dpmf_ledger_population *before,
     if (before->reserved > 0)
         error_hint(error,
                    "ask for a smaller epsilon, or return what was reserved but never published "
-                   "(%llu): dpmf ledger show",
+                   "(%llu): {:ledger show}",
                    (unsigned long long)before->reserved);
     else
-        error_hint(error, "ask for a smaller epsilon, or allow the population more: dpmf ledger "
-                          "budget NAME MU");
+        error_hint(error, "ask for a smaller epsilon, or allow the population more: "
+                          "{:ledger budget NAME MU}");
     return DPMF_ERR_PRIVACY_BUDGET;
 }
 
@@ -261,7 +261,7 @@ static int settle_budget(struct ledger_book *book, const char *population,
         int code = error_set(error, DPMF_ERR_PRIVACY_BUDGET,
                              "population \"%s\" has a budget of mu %.6g, and this asks for %.6g",
                              population, recorded.mu, budget->mu);
-        error_hint(error, "leave the budget out, or raise it first: dpmf ledger budget NAME MU");
+        error_hint(error, "leave the budget out, or raise it first: {:ledger budget NAME MU}");
         return code;
     }
     return ledger_book_set_budget(book, population, budget, error);
@@ -355,7 +355,7 @@ static int find_entry(const struct change *change, const char *id, struct ledger
     if (*entry && ledger_is_release(*entry)) return 0;
     int code =
         error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger knows no release \"%.64s\"", id);
-    error_hint(error, "dpmf ledger show lists the releases with their ids");
+    error_hint(error, "{:ledger show} lists the releases with their ids");
     error_place(error, change->lock.path, 0, 0);
     return code;
 }

@@ -77,8 +77,8 @@ static int check_memory(size_t n_users, size_t n_items, size_t n_ratings,
     double needed = 16.0 * (double)n_ratings + ((double)n_users + (double)n_items) * row;
     if (needed <= (double)memory && n_users < UINT32_MAX) return 0;
     error_set(error, DPMF_ERR_USAGE_MEMORY,
-              "the sampler keeps all ratings and vectors in memory, which is more than --memory");
-    error_hint(error, "use --memory %.0fMiB, or fewer --factors",
+              "the sampler keeps all ratings and vectors in memory, which is more than {memory}");
+    error_hint(error, "use {memory %.0fMiB}, or fewer {factors}",
                ceil(needed / 1048576 * 4 + 1)); /* a quarter of it is the sampler's */
     return DPMF_ERR_USAGE_MEMORY;
 }

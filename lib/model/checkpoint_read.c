@@ -20,7 +20,7 @@ static int other_kind(const struct tensor_source *source, const char *kind) {
                   kind);
     else
         error_set(source->error, DPMF_ERR_MODEL_KIND, "it does not say what kind of model it is");
-    error_hint(source->error, "give a model that dpmf train wrote");
+    error_hint(source->error, "give a model that training wrote");
     error_place(source->error, path, 0, 0);
     return DPMF_ERR_MODEL_KIND;
 }

@@ -230,7 +230,7 @@ static int check_finite(const float *values, size_t n, struct dpmf_error *error)
     }
     if (found == 0) return 0;
     error_set(error, DPMF_ERR_TRAIN_DIVERGED, "a number of the model is not finite");
-    error_hint(error, "use a smaller --learning-rate, or a larger --reg");
+    error_hint(error, "use a smaller {learning-rate}, or a larger {reg}");
     return DPMF_ERR_TRAIN_DIVERGED;
 }
 

@@ -21,7 +21,7 @@ bool release_is_kind(const struct safetensors *file) {
 }
 
 static int refuse_kind(const struct tensor_source *source, const char *hint) {
-    error_hint(source->error, "%s", hint);
+    error_hint_text(source->error, hint);
     error_place(source->error, safetensors_path(source->file), 0, 0);
     return DPMF_ERR_MODEL_KIND;
 }
@@ -36,7 +36,7 @@ static int check_kind(const struct tensor_source *source) {
         else
             error_set(source->error, DPMF_ERR_MODEL_KIND,
                       "it does not say what kind of model it is");
-        return refuse_kind(source, "give a release, as dpmf train --epsilon writes it");
+        return refuse_kind(source, "give a release: a model that was trained with {epsilon}");
     }
     if (format && strcmp(format, RELEASE_FORMAT) == 0) return 0;
     error_set(source->error, DPMF_ERR_MODEL_KIND,

@@ -47,7 +47,7 @@ struct reading {
 
 static int not_a_model(const char *path, const char *why, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_MODEL_NOT_A_MODEL, "this is not a model: %s", why);
-    error_hint(error, "a model is a safetensors file, as dpmf train writes it");
+    error_hint(error, "a model is a safetensors file, as training writes it");
     error_place(error, path, 0, 0);
     return DPMF_ERR_MODEL_NOT_A_MODEL;
 }

@@ -25,7 +25,7 @@ static int refuse_store(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_PRIVACY_REFUSED,
               "a ratings store is no public catalogue: it holds what was rated");
     error_hint(error, "give the list of all items that can be rated, or say "
-                      "--catalogue-from-ratings, which the statement will record");
+                      "{catalogue-from-ratings}, which the statement will record");
     error_place(error, path, 0, 0);
     return DPMF_ERR_PRIVACY_REFUSED;
 }

@@ -55,7 +55,7 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
     *source = NULL;
     if (!format_is_auto(options)) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "a database is not read by way of a format");
-        error_hint(error, "leave --format out");
+        error_hint(error, "leave {format} out");
         return DPMF_ERR_USAGE_CONFLICT;
     }
     int code = database_source_check(text, error);
@@ -88,13 +88,13 @@ static int take_list(const struct database_url *url, const char *listed, size_t 
                      int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
     uint32_t wanted;
     if (url->table) {
-        error_set(error, DPMF_ERR_USAGE_CONFLICT, "--columns goes with a query, not with a table");
-        error_hint(error, "a table's columns are found by their names: leave --columns out");
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "{columns} goes with a query, not with a table");
+        error_hint(error, "a table's columns are found by their names: leave {columns} out");
         return DPMF_ERR_USAGE_CONFLICT;
     }
     int code = column_list_parse(listed, column, &wanted, error);
     if (code < 0 || wanted == n) return code;
-    error_set(error, DPMF_ERR_INPUT_QUERY, "the query returns %zu columns, but --columns lists %u",
+    error_set(error, DPMF_ERR_INPUT_QUERY, "the query returns %zu columns, but {columns} lists %u",
               n, (unsigned)wanted);
     error_hint(error, "list all of them, with _ for those to pass over");
     error_place(error, url->shown, 0, 0);
@@ -214,7 +214,7 @@ bool database_reject_null(struct record_batch *batch, enum column_role role, int
     int code = role == COLUMN_RATING ? DPMF_ERR_INPUT_NUMBER : DPMF_ERR_INPUT_ID;
     return record_batch_reject(batch, code, row, column,
                                "leave such rows out with WHERE ... IS NOT NULL, or count and skip "
-                               "them with --on-error skip",
+                               "them with {on-error skip}",
                                "the %s%s is NULL", column_role_name(role),
                                role <= COLUMN_ITEM ? " id" : "");
 }
@@ -224,12 +224,12 @@ static void place(struct dpmf_error *error, const struct database_url *url, uint
     int64_t row = error->line > 0 ? error->line + (int64_t)rows_before : 0;
     if (error->hint[0] == '\0' && row > 0 && error->column == 0)
         error_hint(error,
-                   "that is row %lld of what the query returns; --on-error skip counts and skips "
+                   "that is row %lld of what the query returns; {on-error skip} counts and skips "
                    "such rows",
                    (long long)row);
     else if (error->hint[0] == '\0' && row > 0)
         error_hint(error,
-                   "that is row %lld and column %lld of what the query returns; --on-error skip "
+                   "that is row %lld and column %lld of what the query returns; {on-error skip} "
                    "counts and skips such rows",
                    (long long)row, (long long)error->column);
     error_place(error, url->shown, row, error->column);

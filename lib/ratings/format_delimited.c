@@ -15,7 +15,7 @@
 #include "ratings/field_text.h"
 
 static const char default_hint[] =
-    "expected user,item,rating[,timestamp]; name other orders with --columns";
+    "expected user,item,rating[,timestamp]; name other orders with {columns}";
 
 /* ---- rows to records -------------------------------------------------------------------------- */
 
@@ -372,7 +372,7 @@ static int refuse_header(const struct text_source *source, const struct row *row
                 (size_t)snprintf(missing + length, sizeof missing - length, "%s%s",
                                  length > 0 ? ", " : "", column_role_name((enum column_role)i));
     error_set(error, DPMF_ERR_INPUT_HEADER, "the header lacks %s; it has %s", missing, names);
-    error_hint(error, "say what the columns are with --columns, e.g. --columns user,item,rating");
+    error_hint(error, "say what the columns are with {columns}, e.g. {columns user,item,rating}");
     error_place(error, source->name, line, 1);
     return DPMF_ERR_INPUT_HEADER;
 }
@@ -384,7 +384,7 @@ static int refuse_ambiguous(const struct text_source *source, const struct row *
     list_names(row, names, sizeof names);
     error_set(error, DPMF_ERR_INPUT_HEADER, "columns %d and %u of the header both name the %s: %s",
               (int)column[role] + 1, (unsigned)second + 1, column_role_name(role), names);
-    error_hint(error, "say which it is with --columns, e.g. --columns user,item,_,rating");
+    error_hint(error, "say which it is with {columns}, e.g. {columns user,item,_,rating}");
     error_place(error, source->name, line, 1);
     return DPMF_ERR_INPUT_HEADER;
 }
@@ -492,7 +492,7 @@ static int settle_layout(struct text_source *source, struct delimited *layout, e
     if (listed) {
         code = column_list_parse(options->columns, layout->column, &layout->n_columns, error);
         layout->least_columns = layout->n_columns;
-        layout->hint = "every row must have as many columns as --columns; _ passes over one";
+        layout->hint = "every row must have as many columns as {columns}; _ passes over one";
     }
     if (code == 0 && (listed || header != HEADER_NEVER))
         code = look_at_rows(source, layout, header, listed, &named, error);

@@ -29,7 +29,7 @@ struct found {
 static bool reject(const struct reading *reading, size_t offset, const char *message) {
     return record_batch_reject(
         reading->batch, DPMF_ERR_INPUT_JSON, reading->number, (int64_t)offset + 1,
-        "expected an object like {\"user\":1,\"item\":2,\"rating\":3.5}", "%s", message);
+        "expected an object like {{\"user\":1,\"item\":2,\"rating\":3.5{}", "%s", message);
 }
 
 static bool reject_role(const struct reading *reading, size_t offset, enum column_role role,

@@ -67,10 +67,10 @@ int import_memory_divide(struct import *import, struct dpmf_error *error) {
     uint64_t taken = ids + import->reserve;
     if (taken + import->memory / 8 > import->memory) {
         int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                             "the ids read so far take %llu MiB, too much for --memory %llu MiB",
+                             "the ids read so far take %llu MiB, too much for {memory %lluMiB}",
                              (unsigned long long)(ids / MEBIBYTE),
                              (unsigned long long)(import->memory / MEBIBYTE));
-        error_hint(error, "give it --memory %lluMiB, or more",
+        error_hint(error, "give it {memory %lluMiB}, or more",
                    (unsigned long long)(memory_needed(import, ids) / MEBIBYTE));
         return code;
     }
@@ -152,6 +152,20 @@ static size_t at_most(uint64_t wanted, uint64_t bound, uint64_t at_least) {
     return (size_t)(n < at_least ? at_least : n);
 }
 
+/* None was good. Of private ratings nothing is said about the first: someone wrote it. */
+static void hint_at_bad_records(const struct import *import, struct dpmf_error *error) {
+    const struct dpmf_error *first = &import->report->first_skipped;
+    const unsigned long long n = (unsigned long long)import->report->skipped;
+    char words[DPMF_ERROR_TEXT_MAX];
+    if (import->options->by_record) {
+        error_hint(error, "all %llu records were bad: check the format and the columns", n);
+        return;
+    }
+    dpmf_error_text(first->message, NULL, words, sizeof words);
+    error_hint(error, "all %llu records were bad; the first: line %lld, %s", n,
+               (long long)first->line, words);
+}
+
 static int run_import(struct import *import, const char *output, struct dpmf_error *error) {
     int threads = threads_wanted(import->run);
     int code = look_at_inputs(import, error);
@@ -171,14 +185,7 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     if (code == 0) code = import_inputs_read(import, read_jobs, threads, error);
     if (code == 0 && import->n_read == 0) {
         code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no ratings to import");
-        if (import->report->skipped && import->options->by_record)
-            error_hint(error, "all %llu records were bad: check the format and the columns",
-                       (unsigned long long)import->report->skipped);
-        else if (import->report->skipped)
-            error_hint(error, "all %llu records were bad; the first: line %lld, %s",
-                       (unsigned long long)import->report->skipped,
-                       (long long)import->report->first_skipped.line,
-                       import->report->first_skipped.message);
+        if (import->report->skipped) hint_at_bad_records(import, error);
     }
     return code < 0 ? code : import_store_write(import, output, write_jobs, threads, error);
 }
@@ -220,8 +227,8 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
     memset(import.report, 0, sizeof *import.report);
     import.memory = import.run->memory ? import.run->memory : host_default_budget();
     if (import.memory < MEMORY_MIN) {
-        int code = error_set(error, DPMF_ERR_USAGE_MEMORY, "--memory is too little to import with");
-        error_hint(error, "give it --memory 64MiB or more");
+        int code = error_set(error, DPMF_ERR_USAGE_MEMORY, "{memory} is too little to import with");
+        error_hint(error, "give it {memory 64MiB} or more");
         source_close(given);
         return code;
     }
@@ -290,9 +297,9 @@ void import_losses_tell(const struct dpmf_import_report *report,
                  (unsigned long long)report->skipped);
         run->warn(run->self, text);
     } else if (report->skipped) {
-        dpmf_error_format(&report->first_skipped, first, sizeof first);
-        snprintf(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
-                 (unsigned long long)report->skipped, first);
+        dpmf_error_format(&report->first_skipped, NULL, first, sizeof first);
+        dpmf_error_write(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
+                         (unsigned long long)report->skipped, first);
         run->warn(run->self, text);
     }
     if (report->duplicates) {

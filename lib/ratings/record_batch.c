@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/error_text.h"
 
 void record_batch_begin(struct record_batch *batch) {
     batch->n = 0;
@@ -39,9 +40,9 @@ int record_batch_end(struct record_batch *batch) {
 static void describe(struct dpmf_error *error, int code, int64_t line, int64_t column,
                      const char *hint, const char *format, va_list arguments) {
     char message[DPMF_ERROR_TEXT_MAX];
-    if (vsnprintf(message, sizeof message, format, arguments) < 0) message[0] = '\0';
-    error_set(error, code, "%s", message);
-    if (hint != NULL) error_hint(error, "%s", hint);
+    error_text_write(message, sizeof message, format, arguments);
+    error_set_text(error, code, message);
+    if (hint != NULL) error_hint_text(error, hint);
     error_place(error, NULL, line, column);
 }
 

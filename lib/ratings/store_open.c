@@ -53,7 +53,7 @@ static int open_shards(const char *path, const struct dpmf_input_options *option
 static int check_readers(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
     if (!run || dpmf_cluster_size(run->cluster) == 1 || strcmp(path, "-") != 0) return 0;
     error_set(error, DPMF_ERR_USAGE_CONFLICT, "several processes cannot share standard input");
-    error_hint(error, "make a store first: dpmf import - -o ratings.dpr");
+    error_hint(error, "make a store first, with {:import}");
     return DPMF_ERR_USAGE_CONFLICT;
 }
 

@@ -380,7 +380,7 @@ static int refuse_unknown(const struct text_source *source, struct dpmf_error *e
         error_hint(error, "save it as UTF-8");
     } else {
         error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "the format of the input is not known");
-        error_hint(error, "name it with --format: %s", list);
+        error_hint(error, "name it with {format}: %s", list);
     }
     error_place(error, source->name, 0, 0);
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
@@ -511,7 +511,7 @@ static int begin(struct text_source *source, const struct dpmf_input_options *op
     if (options->columns != NULL && !source->format->takes_columns) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "the format %s says itself what is what",
                   source->format->name);
-        error_hint(error, "leave --columns out, or name another --format");
+        error_hint(error, "leave {columns} out, or name another {format}");
         error_place(error, source->name, 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
     }

@@ -74,7 +74,7 @@ static int check(const struct dpmf_model *model, double level, struct dpmf_error
     int code =
         error_set(error, DPMF_ERR_MODEL_KIND, "this model holds %s, and intervals come from many",
                   model->state.samples == 1 ? "one sample" : "no samples");
-    error_hint(error, "train it with a sampler and --average, e.g. --solver gibbs --average");
+    error_hint(error, "train it with a sampler and {average}, e.g. {solver gibbs} {average}");
     return code;
 }
 

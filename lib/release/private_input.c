@@ -45,7 +45,7 @@ static size_t add_columns(char *text, size_t size, size_t n, const struct store_
     return n;
 }
 
-/* The options that would declare what was guessed; nothing where a header or a database declares it. */
+/* The settings that would declare what was guessed; none where a header or a database does. */
 static void declare(const struct store_layout *layout, char *text, size_t size) {
     const char *name = NULL;
     char separator[24];
@@ -56,36 +56,35 @@ static void declare(const struct store_layout *layout, char *text, size_t size) 
     if (layout->origin == STORE_ORIGIN_DECLARED || layout->origin == STORE_ORIGIN_TOGETHER) return;
     bool is_csv = name && (strcmp(name, "csv") == 0 || strcmp(name, "tsv") == 0);
     if (is_csv && layout->n_columns == 0) name = NULL; /* of several inputs that differed */
-    n = add(text, size, n, " --format ");
+    n = add(text, size, n, " {format ");
     n = add(text, size, n, name ? name : "NAME");
+    n = add(text, size, n, "}");
     if (!name || !is_csv) return;
     if (layout->separator != '\t') {
-        snprintf(separator, sizeof separator, " --separator '%c'", layout->separator);
+        dpmf_error_write(separator, sizeof separator, " {separator %c}", layout->separator);
         n = add(text, size, n, separator);
     }
-    n = add(text, size, n, " --columns ");
-    add_columns(text, size, n, layout);
+    n = add(text, size, n, " {columns ");
+    n = add_columns(text, size, n, layout);
+    add(text, size, n, "}");
 }
 
 int private_input_check(const struct dpmf_store *store, struct dpmf_error *error) {
     const struct store_layout *layout = store_layout_of(store);
     struct dpmf_store_info info;
-    char options[256];
+    char settings[256], hint[DPMF_ERROR_TEXT_MAX];
     if (store_layout_is_by_record(layout)) return 0;
     dpmf_store_info(store, &info);
-    declare(layout, options, sizeof options);
+    declare(layout, settings, sizeof settings);
+    snprintf(hint, sizeof hint, "import the ratings again, with%s {on-error skip}", settings);
     error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", why_not(layout));
     if (info.is_temporary)
         error_hint(error, "open the ratings with by_record set, or pass arrays with skip_bad set");
     else if (layout->origin == STORE_ORIGIN_TOGETHER)
-        error_hint(error,
-                   "import the ratings again from a format with a record a line: dpmf import "
-                   "RATINGS --on-error skip -o %.200s",
-                   store_path(store));
+        error_hint(error, "import the ratings again from a format with a record a line, with "
+                          "{on-error skip}");
     else
-        error_hint(error,
-                   "import the ratings again: dpmf import RATINGS%s --on-error skip -o %.200s",
-                   options, store_path(store));
+        error_hint_text(error, hint);
     error_place(error, store_path(store), 0, 0);
     return DPMF_ERR_PRIVACY_REFUSED;
 }

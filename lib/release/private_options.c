@@ -38,7 +38,7 @@ bool dpmf_mechanism_is_conditional(const char *name) {
 
 int private_options_refuse(struct dpmf_error *error, const char *message, const char *hint) {
     int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", message);
-    error_hint(error, "%s", hint);
+    error_hint_text(error, hint);
     return code;
 }
 
@@ -46,7 +46,7 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
     if (!options->catalogue && !options->catalogue_from_ratings)
         return private_options_refuse(
             error, "a private release needs a public catalogue: which items were rated is private",
-            "give the list of all items with --catalogue FILE");
+            "give the list of all items with {catalogue FILE}");
     if (options->catalogue && options->catalogue_from_ratings)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "the catalogue is either given or taken from the ratings");
@@ -55,7 +55,7 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
             error,
             "a private release needs the range of ratings to be declared: the smallest and "
             "the largest one given are private",
-            "give it with --rating-range, e.g. --rating-range 1:5");
+            "give it with {rating-range}, e.g. {rating-range 1:5}");
     if (!(options->range_min < options->range_max))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the range of ratings must not be empty");
     if (!(fabs(options->range_min) <= largest_rating && fabs(options->range_max) <= largest_rating))
@@ -123,17 +123,17 @@ static int check_posterior(const struct dpmf_private_options *options, struct dp
             options->max_ratings < 1
                 ? "without a bound on how many ratings of a user count, no loss is bounded"
                 : "so many ratings of one user cannot be counted",
-            "use --max-ratings with a number from 1 to 16777216, e.g. --max-ratings 100");
+            "use {max-ratings} with a number from 1 to 16777216, e.g. {max-ratings 100}");
     if (!isnan(options->kappa) && !(options->kappa >= 0 && options->kappa <= largest_rating))
         return private_options_refuse(
             error,
             options->kappa < 0
                 ? "kappa is below 0 or no number: predictions must reach the whole range"
                 : "kappa is not finite, or larger than any rating may be",
-            "use --kappa with a number from 0 to 1e18, in the units of the ratings");
+            "use {kappa} with a number from 0 to 1e18, in the units of the ratings");
     if (!(options->rho >= 1 && options->rho <= POSTERIOR_MAX_RATINGS_MAX))
         return private_options_refuse(error, "rho is not a number from 1 to 16777216",
-                                      "use --rho 1, or leave it out");
+                                      "use {rho 1}, or leave it out");
     if (options->factors > POSTERIOR_FACTORS_MAX || options->rounds > POSTERIOR_ROUNDS_MAX ||
         options->chains > POSTERIOR_CHAINS_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
@@ -141,10 +141,10 @@ static int check_posterior(const struct dpmf_private_options *options, struct dp
                          POSTERIOR_FACTORS_MAX, POSTERIOR_ROUNDS_MAX, POSTERIOR_CHAINS_MAX);
     if (options->epsilon > largest_epsilon)
         return private_options_refuse(error, "no ledger can account for such a large epsilon",
-                                      "use an --epsilon of at most 1e9");
+                                      "use an {epsilon} of at most 1e9");
     if (options->epsilon < smallest_epsilon)
         return private_options_refuse(error, "no arithmetic can keep such a small epsilon",
-                                      "use an --epsilon of at least 1e-200");
+                                      "use an {epsilon} of at least 1e-200");
     if (options->item_features)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "the mechanism \"posterior\" has no use for item features");
@@ -177,7 +177,7 @@ int private_options_check(const struct dpmf_private_options *options,
     if (!(options->epsilon > 0) || !isfinite(options->epsilon)) {
         if ((*mechanism)->is_conditional)
             return private_options_refuse(error, "epsilon must be a finite number above 0",
-                                          "for example: --epsilon 1");
+                                          "for example: {epsilon 1}");
         return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be a finite number above 0");
     }
     int code = check_declared(options, error);
@@ -192,6 +192,6 @@ int private_options_check(const struct dpmf_private_options *options,
     *mu = accountant_mu(options->epsilon, options->delta);
     if (!(*mu > 0))
         return private_options_refuse(error, "no release can keep such a small epsilon and delta",
-                                      "use a larger --epsilon or --delta");
+                                      "use a larger {epsilon} or {delta}");
     return 0;
 }

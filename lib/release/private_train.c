@@ -378,7 +378,7 @@ static int find_ledger(struct private_run *self, const char *output, struct dpmf
     if (code == DPMF_ERR_IO_MISSING && !is_recorded(self)) return 0;
     if (code == DPMF_ERR_IO_MISSING)
         return private_options_refuse(error, "there is no place for the ledger of private releases",
-                                      "say where it is with --ledger FILE");
+                                      "say where it is with {ledger FILE}");
     if (code == 0) code = check_claims(self, output, error);
     return code < 0 ? code : look_at_ledger(self, error);
 }

@@ -20,7 +20,7 @@ int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *e
     if (!options->snapshot && !options->resume) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "%s makes no snapshots, and goes on from none", solver_name(run->solver));
-    error_hint(error, "leave --snapshot and --resume out");
+    error_hint(error, "leave {snapshot} and {resume} out");
     return code;
 }
 

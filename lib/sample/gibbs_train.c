@@ -35,7 +35,7 @@ static int check_options(const struct chain_run *run, struct dpmf_error *error) 
     if (code < 0 || !run->train->options->tiers) return code;
     code =
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no tiers: it goes through whole rows");
-    error_hint(error, "leave --tiers out");
+    error_hint(error, "leave {tiers} out");
     return code;
 }
 
@@ -90,7 +90,7 @@ static int too_little(const struct train_run *train, uint64_t memory, uint64_t e
                          "%llu MiB are too little for gibbs, which has all ratings in memory%s",
                          (unsigned long long)(memory / mebibyte),
                          train->options->average ? ", and the samples that it averages over" : "");
-    error_hint(error, "give it --memory %lluMiB or more, or choose --solver sgd or sgld",
+    error_hint(error, "give it {memory %lluMiB} or more, or choose {solver sgd} or {solver sgld}",
                (unsigned long long)((enough + mebibyte - 1) / mebibyte));
     return code;
 }
@@ -229,7 +229,7 @@ static int draw(struct chain_run *run, struct dpmf_error *error) {
 
 static void hint(const struct chain_run *run, struct dpmf_error *error) {
     (void)run;
-    error_hint(error, "are there ratings of another scale among these? dpmf describe shows them");
+    error_hint(error, "are there ratings of another scale among these? {:describe} shows them");
 }
 
 /* How long ranks waited for each other is not measured. */

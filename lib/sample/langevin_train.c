@@ -71,9 +71,11 @@ static int too_little(const struct chain_run *chain, uint64_t samples, struct dp
                          "be in memory as a whole",
                          (unsigned long long)(memory / mebibyte), solver_name(chain->solver),
                          train->options->average ? " and the samples that it averages over" : "");
-    error_hint(error, "give it --memory %lluMiB or more%s",
-               (unsigned long long)((enough + mebibyte - 1) / mebibyte),
-               train->options->average ? ", or leave --average out" : ", or choose --solver sgld");
+    error_hint(error,
+               train->options->average
+                   ? "give it {memory %lluMiB} or more, or leave {average} out"
+                   : "give it {memory %lluMiB} or more, or choose {solver sgld}",
+               (unsigned long long)((enough + mebibyte - 1) / mebibyte));
     return code;
 }
 
@@ -233,9 +235,9 @@ static int draw(struct chain_run *chain, struct dpmf_error *error) {
 static void hint(const struct chain_run *chain, struct dpmf_error *error) {
     const struct langevin_run *run = chain->self;
     if (chain->train->options->step > 0)
-        error_hint(error, "use a smaller --step than %g, or leave it out", run->step.rows);
+        error_hint(error, "use a smaller {step} than %g, or leave it out", run->step.rows);
     else
-        error_hint(error, "give a --step below %g", run->step.rows);
+        error_hint(error, "give a {step} below %g", run->step.rows);
 }
 
 static int report_ranks(struct chain_run *chain, struct dpmf_error *error) {

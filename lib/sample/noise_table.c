@@ -42,7 +42,7 @@ int noise_table_parse(const char *text, size_t *size, struct dpmf_error *error) 
     else
         *size = (size_t)wanted;
     if (code < 0)
-        error_hint(error, "for example: --noise table:%d, or leave it out for exact noise",
+        error_hint(error, "for example: {noise table:%d}, or leave it out for exact noise",
                    NOISE_TABLE_SIZE);
     return code;
 }

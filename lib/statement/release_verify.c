@@ -36,8 +36,8 @@ DPMF_PRINTF(2, 3) static void note(struct checking *checking, const char *format
 }
 
 static int refuse(struct dpmf_error *error, const char *what, const char *hint) {
-    error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED, "%s", what);
-    error_hint(error, "%s", hint);
+    error_set_text(error, DPMF_ERR_PRIVACY_NOT_VERIFIED, what);
+    error_hint_text(error, hint);
     return DPMF_ERR_PRIVACY_NOT_VERIFIED;
 }
 
@@ -135,11 +135,11 @@ static int check_flags(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     if (statement->is_insecure)
         return refuse(error, "it is stamped NOT PRIVATE: its noise was made from a seed",
-                      "make the release again without --insecure-noise-seed");
+                      "make the release again without {insecure-noise-seed}");
     if (statement->is_research)
         return refuse(error,
-                      "it is stamped NOT PRIVATE: private figures were shown with --research",
-                      "make the release again without --research");
+                      "it is stamped NOT PRIVATE: private figures were shown with {research}",
+                      "make the release again without {research}");
     note(checking, "it is not stamped as insecure or as made for research");
     return 0;
 }

@@ -273,7 +273,7 @@ static void put_administrative(struct statement_page *page, const struct stateme
     put(page, "  administrative:\n");
     put_declared(page, "    sources", statement, ABOUT_SOURCES, "");
     snprintf(text, sizeof text,
-             "Release %s. Made from its privacy statement by dpmf privacy show --registry. Name, "
+             "Release %s. Made from its privacy statement by dpmf. Name, "
              "curators, intended use, region, date, sector, data, period, spending before and "
              "sources are declared by the curator and not verified by dpmf.",
              id);

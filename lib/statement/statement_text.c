@@ -27,7 +27,7 @@ static void put_stamps(struct statement_page *page, const struct statement *stat
         statement_page_say(
             page,
             "NOT PRIVATE. FIGURES OF THE PRIVATE RATINGS WERE SHOWN WHILE IT WAS MADE "
-            "(--research). THIS FILE IS NOT TO BE PUBLISHED. WHAT IS SAID BELOW DOES NOT COVER "
+            "(FOR RESEARCH). THIS FILE IS NOT TO BE PUBLISHED. WHAT IS SAID BELOW DOES NOT COVER "
             "THOSE FIGURES, NOR ANY CHOICE THAT FOLLOWED FROM THEM.");
     }
     if (statement->catalogue_from_ratings) {

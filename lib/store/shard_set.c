@@ -106,7 +106,7 @@ struct shard_list {
 
 static int broken(const char *path, const char *what, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_STORE_CORRUPT, "%s", what);
-    error_hint(error, "make the shards anew with dpmf shard");
+    error_hint(error, "make the shards anew with {:shard}");
     error_place(error, path, 0, 0);
     return code;
 }
@@ -211,7 +211,7 @@ static const char *list_fault(const struct shard_list *list, bool is_list) {
     if (!is_list || list->version != LIST_VERSION || !list->has_digest)
         return "this is not a list of shards";
     if (list->digest != list_digest(list->entries, list->n))
-        return "this list of shards is not as dpmf shard wrote it";
+        return "this list of shards is not as it was written";
     return NULL;
 }
 
@@ -230,7 +230,7 @@ static int read_list(const char *directory, struct shard_list *list, struct dpmf
     int fd = -1, code = path ? 0 : error_no_memory(error);
     if (code == 0 && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
         code = error_system(error, errno, "open", path);
-        error_hint(error, "a directory is read when dpmf shard made it: it has a " SHARD_LIST);
+        error_hint(error, "a directory is read when {:shard} made it: it has a " SHARD_LIST);
     }
     if (code == 0 && fstat(fd, &status) < 0) code = error_system(error, errno, "read", path);
     if (code == 0 && (status.st_size <= 0 || status.st_size > LIST_BYTES_MAX))

@@ -30,7 +30,7 @@ static int damaged(const struct dpmf_store *store, int code, const char *what,
     if (code == DPMF_ERR_STORE_VERSION)
         error_hint(error, "use the dpmf that wrote it, or import the ratings again");
     else if (code == DPMF_ERR_STORE_NOT_A_STORE)
-        error_hint(error, "make a store of ratings with: dpmf import RATINGS -o FILE.dpr");
+        error_hint(error, "make a store of the ratings first, with {:import}");
     else
         error_hint(error, "copy the file again, or import the ratings again");
     return code;

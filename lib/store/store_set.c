@@ -25,7 +25,7 @@ static bool same_items(const struct dpmf_store *a, const struct dpmf_store *b) {
 static int refuse_part(const struct dpmf_store *part, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_STORE_CORRUPT,
                          "its items are not those of the other parts, or it alone has times");
-    error_hint(error, "make the parts anew with dpmf shard");
+    error_hint(error, "make the parts anew with {:shard}");
     error_place(error, part->path, 0, 0);
     return code;
 }

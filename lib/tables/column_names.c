@@ -63,7 +63,7 @@ enum column_role column_role_of(const char *name, size_t n) {
 static int refuse_list(const char *list, const char *why, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_USAGE_VALUE, "the list of columns \"%.80s\" %s", list, why);
     error_hint(error, "list user, item, rating, timestamp and _ (for a column to pass over) in the "
-                      "order of the file, e.g. --columns item,user,_,rating");
+                      "order of the file, e.g. {columns item,user,_,rating}");
     return DPMF_ERR_USAGE_VALUE;
 }
 

@@ -189,7 +189,7 @@ static int refuse_zstd(const struct input_stream *stream, size_t result, struct 
     int code = damaged(stream, ZSTD_getErrorName(result), error);
     if (reason != ZSTD_error_frameParameter_windowTooLarge) return code;
     error_set(error, code, "the compressed data need a window of more than 128 MiB");
-    error_hint(error, "compress the file again, without --long or --ultra");
+    error_hint(error, "compress the file again, with a smaller window");
     error_place(error, stream->name, 0, 0);
     return code;
 }

@@ -85,7 +85,7 @@ int memory_plan_refuse(const struct memory_plan *plan, uint64_t bytes, struct dp
                          (unsigned long long)(memory / MEBIBYTE), plan->k,
                          (unsigned long long)store_n_users(plan->store),
                          (unsigned long long)store_n_items(plan->store));
-    error_hint(error, "give it --memory %lluMiB or more, or train fewer --factors",
+    error_hint(error, "give it {memory %lluMiB} or more, or train fewer {factors}",
                (unsigned long long)((enough + MEBIBYTE - 1) / MEBIBYTE));
     return code;
 }

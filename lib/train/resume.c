@@ -17,8 +17,8 @@ static int mismatch(const struct checkpoint_file *file, const char *what, const 
                     struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_TRAIN_MISMATCH, "the snapshot was made with %s", what);
     error_place(error, safetensors_path(file->file), 0, 0);
-    error_hint(error, "%s",
-               hint ? hint : "resume with the ratings and options of the first run, or start anew");
+    error_hint_text(
+        error, hint ? hint : "resume with the ratings and options of the first run, or start anew");
     return code;
 }
 
@@ -93,14 +93,14 @@ static int compare_epochs(const struct checkpoint_file *file, const struct first
     if (done > asked || (done == asked && file->state.superblocks_done > 0)) {
         snprintf(text, sizeof text, "%u epochs%s, and this run is to have %u", done,
                  file->state.superblocks_done > 0 ? " and a part of the next" : "", asked);
-        return mismatch(file, text, "epochs cannot be taken back: give more --epochs", error);
+        return mismatch(file, text, "epochs cannot be taken back: give more {epochs}", error);
     }
     if (wish->epochs == 0 || wish->epochs == asked || options->decay >= 0) return 0;
     if (options->deterministic) {
-        snprintf(text, sizeof text, "--epochs %u, and this run has %u", wish->epochs, asked);
+        snprintf(text, sizeof text, "%u epochs, and this run has %u", wish->epochs, asked);
         return mismatch(file, text,
-                        "step sizes depend on it, and --deterministic promises the model of a run "
-                        "without a break: give the same --epochs, or go on without --deterministic",
+                        "step sizes depend on it, and {deterministic} promises the model of a run "
+                        "without a break: give the same {epochs}, or go on without {deterministic}",
                         error);
     }
     if (!run->warn || done == asked) return 0;
@@ -120,10 +120,10 @@ static int compare_kernels(const struct checkpoint_file *file, const struct firs
     char text[80], hint[200];
     if (wish->kernels[0] == '\0' || strcmp(wish->kernels, kernels) == 0) return 0;
     snprintf(text, sizeof text, "the kernels %s, and this run uses %s", wish->kernels, kernels);
-    snprintf(hint, sizeof hint,
-             "they round differently, and --deterministic promises the same bits: give --kernels "
-             "%s, or go on without --deterministic",
-             wish->kernels);
+    dpmf_error_write(hint, sizeof hint,
+                     "they round differently, and {deterministic} promises the same bits: give "
+                     "{kernels %s}, or go on without {deterministic}",
+                     wish->kernels);
     return mismatch(file, text, hint, error);
 }
 
@@ -134,10 +134,11 @@ static void forget_best(struct checkpoint_file *file, const struct dpmf_run *run
     char text[240];
     if (isnan(state->best_valid)) return;
     if (run->warn) {
-        snprintf(text, sizeof text,
-                 "the snapshot keeps the best epoch so far, number %u with a validation error of "
-                 "%.4f; without --valid it is forgotten, and the last epoch becomes the model",
-                 state->best_epoch, state->best_valid);
+        dpmf_error_write(
+            text, sizeof text,
+            "the snapshot keeps the best epoch so far, number %u with a validation error of "
+            "%.4f; without {valid} it is forgotten, and the last epoch becomes the model",
+            state->best_epoch, state->best_valid);
         run->warn(run->self, text);
     }
     state->best_valid = NAN;
@@ -163,12 +164,12 @@ static int compare_tiles(const struct checkpoint_file *file, uint64_t tiles, con
     if (was->tiles == 0) return 0;
     if (was->tiles != tiles)
         return mismatch(file, "tiles of another size",
-                        "--deterministic goes on only with the --memory, the processor and the "
+                        "{deterministic} goes on only with the {memory}, the processor and the "
                         "number of processes of the first run; go on without it, or start anew",
                         error);
     if (strcmp(was->order, order) != 0)
         return mismatch(file, "another order",
-                        "go on without --deterministic, or start anew with it", error);
+                        "go on without {deterministic}, or start anew with it", error);
     return 0;
 }
 

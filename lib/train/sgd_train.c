@@ -17,7 +17,7 @@
 
 static int diverged(struct dpmf_error *error, uint32_t epoch, double rate) {
     int code = error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in epoch %u", epoch);
-    error_hint(error, "use a smaller --learning-rate than %g, or a larger --reg", rate);
+    error_hint(error, "use a smaller {learning-rate} than %g, or a larger {reg}", rate);
     return code;
 }
 

@@ -36,7 +36,7 @@ static bool is_first(const struct train_run *train) { return cluster_rank(train-
 
 static int refuse(const char *what, const char *hint, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", what);
-    error_hint(error, "%s", hint);
+    error_hint_text(error, hint);
     return code;
 }
 
@@ -46,13 +46,13 @@ static int check_options(const struct train_run *train, struct dpmf_error *error
     if (code < 0) return code;
     if (options->hogwild)
         return refuse("Hogwild is for one process: items are never written by two of several",
-                      "leave --hogwild out", error);
+                      "leave {hogwild} out", error);
     if (options->tiers)
         return refuse("tiers are for one process: several deal the items out among them",
-                      "leave --tiers out", error);
+                      "leave {tiers} out", error);
     if (options->snapshot && options->snapshot_blocks > 0)
         return refuse("several processes make snapshots at the end of an epoch",
-                      "give --snapshot-every in epochs or seconds", error);
+                      "give {snapshot-every} in epochs or seconds", error);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static int choose_kernels(const struct dpmf_cluster *cluster, const struct kerne
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "this machine has no kernels called \"%s\", which the first process has",
                          name);
-        error_hint(error, "give --kernels with a set that all machines have");
+        error_hint(error, "give {kernels} with a set that all machines have");
     }
     return cluster_agree(cluster, code, error);
 }
@@ -137,7 +137,7 @@ static int end_tiling(struct train_run *train, int code, struct dpmf_error *erro
         code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                          "a process's share of the ratings and of the users is larger than its "
                          "memory, and several processes do not stream theirs from disk");
-        error_hint(error, "give it more --memory, or start more processes");
+        error_hint(error, "give it more {memory}, or start more processes");
     }
     code = cluster_agree(train->cluster, code, error);
     return code < 0 ? code : sum_checksums(train, error);

@@ -375,7 +375,7 @@ static int run_trials(struct tune *tune, int (*on_trial)(void *, const struct dp
     if (report->best.trial != 0) return 0;
     error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in each of %u trials",
               report->trials);
-    error_hint(error, "begin with a smaller --learning-rate than %g, or check the ratings' scale",
+    error_hint(error, "begin with a smaller {learning-rate} than %g, or check the ratings' scale",
                tune->options->train.learning_rate);
     return DPMF_ERR_TRAIN_DIVERGED;
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 import dpmf
 from dpmf._native import ffi, lib
-from dpmf.errors import class_of
+from dpmf.errors import class_of, rendered
 from support import FolderTest, made_up
 
 
@@ -44,6 +44,39 @@ class Codes(unittest.TestCase):
         self.assertEqual(str(unknown), "who?")
         missing = pickle.loads(pickle.dumps(dpmf.MissingFileError(lib.DPMF_ERR_IO_MISSING, "gone", "", "f")))
         self.assertEqual((missing.filename, missing.file), ("f", "f"))
+
+
+class Settings(FolderTest):
+    """What the library calls a setting is a parameter here, and what only looks like one is not."""
+
+    def rendered(self, text):
+        return rendered(text.encode())
+
+    def test_settings_are_parameters(self):
+        self.assertEqual(self.rendered("give it {memory}"), "give it memory=")
+        self.assertEqual(self.rendered("{memory 2GiB}, {factors 8}"), 'memory="2GiB", n_factors=8')
+        self.assertEqual(self.rendered("{rating-range 1:5} {on-error skip}"), 'rating_range=(1, 5) on_error="skip"')
+        self.assertEqual(self.rendered("first: {:ledger init FILE}"), "first: dpmf.init_ledger(FILE)")
+        self.assertEqual(self.rendered("{:ledger show} lists"), 'the command "dpmf ledger show" lists')
+        self.assertEqual(self.rendered("{{memory{} \u20ac{seed \u20ac}"), '{memory} \u20acrandom_state="\u20ac"')
+        self.assertEqual(self.rendered("{memory " + "\u20ac" * 400 + "}")[:10], 'memory="\u20ac\u20ac')
+
+    def test_hints_name_parameters(self):
+        users, items, ratings = made_up(n=500)
+        with self.assertRaises(dpmf.UsageError) as refused:
+            dpmf.Model(memory=1000).fit(users, items, ratings)
+        self.assertRegex(str(refused.exception), r'memory="\d+MiB"|memory=')
+        with self.assertRaises(dpmf.TrainingError) as failed:
+            dpmf.Model(learning_rate=1000.0, n_epochs=20).fit(users, items, ratings)
+        self.assertRegex(failed.exception.hint, "a smaller learning_rate= .*, or a larger regularization=")
+
+    def test_a_file_named_like_a_setting(self):
+        path = self.folder / "{memory}.csv"
+        path.write_text("user,item,rating\n1,2,{epochs 3}\n")
+        with self.assertRaises(dpmf.InputError) as failed:
+            dpmf.Model().fit_file(path)
+        self.assertEqual(failed.exception.file, str(path))
+        self.assertIn('rating "{epochs 3}" is not a number', str(failed.exception))
 
 
 class Mistakes(FolderTest):

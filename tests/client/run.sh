@@ -122,14 +122,14 @@ diff <(awk '{ print $1 }' shared.txt) \
 verdict "dpmf gives other scores"
 
 ./alone/home_client /dev/null >out.txt 2>err.txt
-[[ $? == 3 && ! -s out.txt ]] && grep -q 'not a model' err.txt
+[[ $? == 1 && ! -s out.txt ]] && grep -q 'not a model' err.txt
 verdict "a file that is no release is not refused as it should be"
 head -c 500 release.safetensors >cut.safetensors
 ./alone/home_client cut.safetensors >out.txt 2>err.txt
-[[ $? == 3 && ! -s out.txt ]] && grep -q 'cut.safetensors' err.txt
+[[ $? == 1 && ! -s out.txt ]] && grep -q 'cut.safetensors' err.txt
 verdict "a release that was cut off is not refused as it should be"
 ./alone/home_client release.safetensors nothing:5 >out.txt 2>err.txt
-[[ $? == 2 && ! -s out.txt ]]
+[[ $? == 1 && ! -s out.txt ]] && grep -q 'nothing' err.txt
 verdict "an item that is not there is not refused as it should be"
 
 # ---- a dense solve, 1,000 users --------------------------------------------------------------------

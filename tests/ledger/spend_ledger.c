@@ -8,7 +8,7 @@
  *                                                                    on standard output, commits it, says so, records
  *                                                                    a research run, says so
  *
- * Ends with the exit status that goes with the error.
+ * Ends with 6 when the budget does not allow it, with 4 when the file cannot be used, and else with 3 on an error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +21,10 @@
 static int report(int code, const struct dpmf_error *error) {
     if (code == 0) return 0;
     char text[3 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, text, sizeof text);
+    dpmf_error_format(error, NULL, text, sizeof text);
     fprintf(stderr, "%s: %s\n", dpmf_error_name(code), text);
-    return dpmf_error_exit_status(code);
+    if (code == DPMF_ERR_PRIVACY_BUDGET) return 6;
+    return code / 100 == DPMF_ERR_IO_MISSING / 100 ? 4 : 3;
 }
 
 static void wait_for(const char *gate) {

@@ -44,7 +44,7 @@ static inline int read_text_take(void *self, const struct record *records, int n
 static inline void read_text_put_error(FILE *out, const char *what,
                                        const struct dpmf_error *error) {
     char text[3 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, text, sizeof text);
+    dpmf_error_format(error, NULL, text, sizeof text);
     fprintf(out, "%s %s %s\n", what, dpmf_error_name(error->code), text);
 }
 

@@ -283,7 +283,7 @@ static void test_too_large(void **state) {
     model->bias_penalty = 1e-300;
     const struct dpmf_own_rating one = {0, 4};
     assert_int_equal(dpmf_user_fold_in(model, &one, 1, &user, &error), DPMF_ERR_INPUT_NOT_FINITE);
-    assert_int_equal(dpmf_error_exit_status(error.code), 3);
+    assert_int_equal(error.code, DPMF_ERR_INPUT_NOT_FINITE);
     assert_null(user);
     dpmf_model_close(model);
 }

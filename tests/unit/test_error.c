@@ -1,5 +1,5 @@
 /*
- * Every code has a name, a sentence and an exit status; errors fill, cut and show as they should.
+ * Every code has a name and a sentence; errors fill, cut and show as they should.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -39,7 +39,6 @@ static void test_every_code_is_described(void **state) {
         assert_string_equal(dpmf_error_name(code), name);
         assert_true(strlen(dpmf_error_sentence(code)) > 5);
         assert_string_not_equal(dpmf_error_sentence(code), dpmf_error_sentence(-999999));
-        assert_true(dpmf_error_exit_status(code) > 0 || code == 0);
     }
     fclose(header);
     assert_true(seen > 30);
@@ -49,19 +48,8 @@ static void test_every_code_is_described(void **state) {
     assert_int_equal(named, seen);
 }
 
-static void test_exit_statuses(void **state) {
+static void test_codes_that_are_none(void **state) {
     (void)state;
-    assert_int_equal(dpmf_error_exit_status(DPMF_OK), 0);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_USAGE_VALUE), 2);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_INPUT_QUOTE), 3);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_STORE_CORRUPT), 3);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_RATINGS_NO_TIMES), 3);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_IO_NO_SPACE), 4);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_BASE_NO_MEMORY), 4);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_BASE_NOT_DEFINITE), 5);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_BASE_BUG), 70);
-    assert_int_equal(dpmf_error_exit_status(DPMF_ERR_BASE_CANCELLED), 130);
-    assert_int_equal(dpmf_error_exit_status(12345), 70);
     assert_null(dpmf_error_name(12345));
     assert_non_null(dpmf_error_sentence(12345));
 }
@@ -100,7 +88,7 @@ static void check_format(const char *file, int64_t line, int64_t column, const c
     char text[128];
     error_set(&error, DPMF_ERR_INPUT_ID, "bad");
     error_place(&error, file, line, column);
-    assert_int_equal(dpmf_error_format(&error, text, sizeof text), strlen(expected));
+    assert_int_equal(dpmf_error_format(&error, NULL, text, sizeof text), strlen(expected));
     assert_string_equal(text, expected);
 }
 
@@ -114,10 +102,10 @@ static void test_format(void **state) {
 
     struct dpmf_error error = {.code = DPMF_ERR_INPUT_ID};
     char small[5];
-    int whole = dpmf_error_format(&error, small, sizeof small);
+    int whole = dpmf_error_format(&error, NULL, small, sizeof small);
     assert_int_equal(whole, strlen(dpmf_error_sentence(DPMF_ERR_INPUT_ID)));
     assert_int_equal(strlen(small), 4);
-    assert_int_equal(dpmf_error_format(&error, NULL, 0), whole);
+    assert_int_equal(dpmf_error_format(&error, NULL, NULL, 0), whole);
 }
 
 static void test_long_texts_are_cut_between_characters(void **state) {
@@ -170,7 +158,7 @@ static void test_system(void **state) {
     struct dpmf_error error;
     char text[256];
     error_system(&error, ENOENT, "open", "a.csv");
-    dpmf_error_format(&error, text, sizeof text);
+    dpmf_error_format(&error, NULL, text, sizeof text);
     assert_string_equal(text, "a.csv: cannot open: no such file or directory");
     error_system(&error, 99999, "read", NULL);
     assert_string_equal(error.file, "");
@@ -312,7 +300,7 @@ static void test_version_and_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_code_is_described),
-        cmocka_unit_test(test_exit_statuses),
+        cmocka_unit_test(test_codes_that_are_none),
         cmocka_unit_test(test_set_hint_place),
         cmocka_unit_test(test_without_an_object),
         cmocka_unit_test(test_format),

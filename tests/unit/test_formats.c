@@ -143,7 +143,7 @@ static void csv_refuses_bad_headers(void **state) {
         NULL, "a,b,c\n1,2,3\n",
         "failed: DPMF_ERR_INPUT_HEADER t:1:1: the header lacks user, item, rating; it has a, "
         "b, c\n");
-    assert_non_null(strstr(hint_of("a,b,c\n1,2,3\n"), "--columns"));
+    assert_non_null(strstr(hint_of("a,b,c\n1,2,3\n"), "{columns}"));
     /* With a number in it, it is a bad record and no header. */
     expect(NULL, NULL, "1,2,abc\n",
            "failed: DPMF_ERR_INPUT_NUMBER t:1:5: rating \"abc\" is not a number\n");

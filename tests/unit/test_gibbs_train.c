@@ -448,9 +448,9 @@ static void test_memory(void **state) {
     options.average = true;
     assert_int_equal(train(&options, NULL, 2, 1 << 20, false, b_file, NULL, &error),
                      DPMF_ERR_USAGE_MEMORY);
-    const char *number = strstr(error.hint, "--memory ");
+    const char *number = strstr(error.hint, "{memory ");
     assert_non_null(number);
-    assert_int_equal(sscanf(number, "--memory %uMiB", &enough), 1);
+    assert_int_equal(sscanf(number, "{memory %uMiB}", &enough), 1);
     assert_true(enough > 1);
     assert_int_equal(train(&options, NULL, 2, (uint64_t)enough << 20, false, b_file, &report, NULL),
                      0);

@@ -295,9 +295,9 @@ static void test_too_little(void **state) {
             train_on(file, NULL, &options, NULL, 2, 9 * MEBIBYTE, a_file, NULL, &error),
             DPMF_ERR_USAGE_MEMORY);
         assert_non_null(strstr(error.message, "in memory as a whole"));
-        const char *hint = strstr(error.hint, "--memory ");
+        const char *hint = strstr(error.hint, "{memory ");
         assert_non_null(hint);
-        enough = strtoull(hint + strlen("--memory "), NULL, 10);
+        enough = strtoull(hint + strlen("{memory "), NULL, 10);
         print_message("%llu MiB are said to do\n", enough);
         assert_true(enough > 9 && enough < 200);
         int code = train_on(file, NULL, &options, NULL, 2, enough * MEBIBYTE, a_file, NULL, &error);
@@ -382,7 +382,7 @@ static void test_divergence(void **state) {
         unlink(a_file);
         assert_int_equal(train(&options, NULL, 2, 0, false, a_file, NULL, &error),
                          DPMF_ERR_TRAIN_DIVERGED);
-        assert_non_null(strstr(error.hint, "--step"));
+        assert_non_null(strstr(error.hint, "{step}"));
         assert_int_not_equal(access(a_file, F_OK), 0);
     }
 }

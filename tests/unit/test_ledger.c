@@ -816,7 +816,7 @@ static void test_made_on_purpose(void **state) {
     struct ledger_entry entry = entry_of("a", 1, 0.1);
     const struct dpmf_budget one = {.mu = 1};
     assert_int_equal(ledger_reserve(path, false, &entry, NULL, &error), DPMF_ERR_IO_MISSING);
-    assert_non_null(strstr(error.hint, "dpmf ledger init"));
+    assert_non_null(strstr(error.hint, "{:ledger init FILE}"));
     assert_int_equal(dpmf_ledger_set_budget(path, "a", &one, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(temp_dir_count(&dir), 0);

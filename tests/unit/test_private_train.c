@@ -109,7 +109,7 @@ static void test_refusals(void **state) {
     options.catalogue = NULL;
     assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, &error),
                      DPMF_ERR_PRIVACY_REFUSED);
-    assert_non_null(strstr(error.hint, "--catalogue"));
+    assert_non_null(strstr(error.hint, "{catalogue FILE}"));
     options = good_options(world);
     options.range_max = NAN;
     assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),

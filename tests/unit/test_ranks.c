@@ -706,7 +706,7 @@ static void test_langevin_ends(void **state) {
     job.options.solver = "sgld";
     job.options.step = 1e3;
     assert_int_equal(run_job(&job, 3), DPMF_ERR_TRAIN_DIVERGED);
-    for (int r = 0; r < 3; r++) assert_non_null(strstr(job.error[r].hint, "--step"));
+    for (int r = 0; r < 3; r++) assert_non_null(strstr(job.error[r].hint, "{step}"));
 }
 
 static void test_diverges_everywhere(void **state) {

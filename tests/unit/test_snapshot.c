@@ -328,7 +328,7 @@ static void test_other_superblocks(void **state) {
         assert_int_equal(state_of(other_file).superblock_users, users);
     } else {
         assert_int_equal(code, DPMF_ERR_TRAIN_MISMATCH);
-        assert_non_null(strstr(error.hint, "--memory"));
+        assert_non_null(strstr(error.hint, "{memory}"));
     }
 
     options.deterministic = false;
@@ -368,7 +368,7 @@ static void test_divergence_keeps_the_last(void **state) {
         unlink(other_file);
         assert_int_equal(train(&options, 2, memory, false, other_file, NULL, NULL, &error),
                          DPMF_ERR_TRAIN_DIVERGED);
-        assert_non_null(strstr(error.hint, "--learning-rate"));
+        assert_non_null(strstr(error.hint, "{learning-rate}"));
         assert_int_equal(access(other_file, F_OK), -1);
     }
     char *after = temp_dir_read(snapshot_file, &n_after);

@@ -76,17 +76,29 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* No message here names a setting: its braces are those of a host or of MPI. */
+static void escape(const char *text, char escaped[DPMF_ERROR_TEXT_MAX]) {
+    size_t n = 0;
+    for (; *text && n + 2 < DPMF_ERROR_TEXT_MAX; text++) {
+        if (*text == '{' || *text == '}') escaped[n++] = '{';
+        escaped[n++] = *text;
+    }
+    escaped[n] = '\0';
+}
+
 static int fail(struct dpmf_error *error, int code, const char *hint, const char *format, ...)
     DPMF_PRINTF(4, 5);
 
 static int fail(struct dpmf_error *error, int code, const char *hint, const char *format, ...) {
+    char text[DPMF_ERROR_TEXT_MAX];
     va_list arguments;
     if (!error) return code;
     memset(error, 0, sizeof *error);
     error->code = code;
     va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    escape(text, error->message);
     snprintf(error->hint, sizeof error->hint, "%s", hint);
     return code;
 }
@@ -284,7 +296,7 @@ static int lost(const struct mpi_rank *self, int rank, struct dpmf_error *error)
     return fail(
         error, DPMF_ERR_CLUSTER_LOST,
         "look at that machine and its network, and start again; a run that may be silent for "
-        "longer needs a larger --cluster-timeout",
+        "longer needs a larger {cluster-timeout}",
         "rank %d on %s has not been heard from for %.0f seconds", rank, self->hosts[rank],
         self->timeout);
 }

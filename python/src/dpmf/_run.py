@@ -13,7 +13,7 @@ import time
 from typing import Any, Callable, NamedTuple, Optional
 
 from ._native import ffi, lib
-from .errors import check, new_error, warn
+from .errors import check, new_error, rendered, warn
 
 PROGRESS_SECONDS = 0.1  # between two reports of one phase
 WAIT_SECONDS = 0.2  # until one looks again whether the other side still lives
@@ -171,7 +171,7 @@ class Run:
         return self._ask(Progress("epoch", "epochs", epoch.epoch, self.total_epochs, 0, epoch))
 
     def on_warn(self, message: Any) -> None:
-        self._warnings.append(ffi.string(message).decode("utf-8", "replace"))
+        self._warnings.append(rendered(message))
 
     def on_failure(self, failure: BaseException) -> None:
         self._failure = self._failure or failure

@@ -1,7 +1,7 @@
 """What can go wrong, as exceptions.
 
 Every exception of this package is a `DpmfError` with the library's code, what happened and, mostly, a
-hint: the one thing that would mend it. Each is also the built-in exception that stands for the same
+hint: the one thing that would fix it. Each is also the built-in exception that stands for the same
 kind of mistake, so that ``except ValueError`` or ``except FileNotFoundError`` catch what one would
 expect.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -184,7 +183,7 @@ _CLASSES: dict[int, type[DpmfError]] = {
     900: PrivacyError,
 }
 
-# The library's hints name options of the command line; here they are parameters.
+# Settings of the library that have another name here, and tasks that are a function.
 _PARAMETERS = {
     "factors": "n_factors",
     "epochs": "n_epochs",
@@ -192,18 +191,51 @@ _PARAMETERS = {
     "seed": "random_state",
     "threads": "n_threads",
 }
+_TASKS = {"ledger init FILE": "dpmf.init_ledger(FILE)"}
 
 
 def _text(chars: Any) -> str:
     return "" if chars == ffi.NULL else str(ffi.string(chars).decode("utf-8", "replace"))
 
 
-def _in_python(text: str) -> str:
-    def name(found: re.Match[str]) -> str:
-        option = found.group(1)
-        return _PARAMETERS.get(option, option.replace("-", "_"))
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
-    return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z])", name, text)
+
+def _value(text: str) -> str:
+    """A value as one would write it in a call: ``5``, ``(1, 5)`` for 1:5, or ``"2GiB"``."""
+    parts = text.split(":")
+    if len(parts) <= 2 and all(map(_is_number, parts)):
+        return text if len(parts) == 1 else f"({parts[0]}, {parts[1]})"
+    return f'"{text}"'
+
+
+def _setting(name: str, value: Optional[str]) -> str:
+    if name.startswith(":"):
+        task = name[1:] + (f" {value}" if value else "")
+        return _TASKS.get(task, f'the command "dpmf {task}"')
+    return f"{_PARAMETERS.get(name, name.replace('-', '_'))}=" + (_value(value) if value else "")
+
+
+@ffi.def_extern()
+def dpmf_py_setting(name: Any, value: Any, text: Any, size: int) -> int:
+    """Called by the library for each setting that a text of its own names."""
+    written = _setting(_text(name), _text(value) or None).encode()
+    kept = written[:size - 1] if size else b""
+    ffi.memmove(text, kept + b"\0", len(kept) + 1 if size else 0)
+    return len(written)
+
+
+def rendered(text: Any) -> str:
+    """A message, hint or warning of the library, with settings as parameters."""
+    room = 4 * lib.DPMF_ERROR_TEXT_MAX
+    out = ffi.new("char[]", room)
+    lib.dpmf_error_text(text, lib.dpmf_py_setting, out, room)
+    return _text(out)
 
 
 def class_of(code: int) -> type[DpmfError]:
@@ -223,7 +255,7 @@ def check(code: int, error: Any, names: dict[str, str] | None = None) -> int:
     if code >= 0:
         return code
     file = ffi.string(error.file).decode("utf-8", "surrogateescape")
-    raise class_of(code)(code, _in_python(_text(error.message)), _in_python(_text(error.hint)),
+    raise class_of(code)(code, rendered(error.message), rendered(error.hint),
                          (names or {}).get(file, file), error.line, error.column)
 
 

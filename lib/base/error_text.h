@@ -1,0 +1,17 @@
+/*
+ * Writing the texts of errors and warnings, in which settings are marked: see struct dpmf_error.
+ */
+#ifndef DPMF_BASE_ERROR_TEXT_H
+#define DPMF_BASE_ERROR_TEXT_H
+
+#include <stdarg.h>
+
+#include "dpmf.h"
+
+/* As dpmf_error_write. */
+void error_text_write(char *text, size_t size, const char *format, va_list arguments);
+
+/* Drops what is left of a last character that `size` did not hold whole. */
+void error_text_trim(char *text, size_t size);
+
+#endif
