@@ -117,6 +117,21 @@ echo 'int n = snprintf(text, 3, "printf(1)"), exit_status, do_abort();' >lib/bas
 passes "names that only look like it"
 
 begin
+cat >lib/base/number.c <<'END'
+/* "--memory" */
+char c = '"'; /* --memory */ char *s = "give it --memory 2GiB";
+END
+catches "a string of lib/ that names an option" '^  lib/base/number.c:2:"give it --memory'
+
+begin
+cat >lib/base/number.c <<'END'
+char *s = "give it {memory 2GiB}, a--b or -- c"; int i = --s; /* --memory
+"--x" */
+END
+echo 'char *s = "--memory";' >>programs/main.c
+passes "settings, and dashes that are no option"
+
+begin
 echo 'int x;' >lib/store/error.h
 catches "two files of one name" 'lib/base/error.h lib/store/error.h'
 
