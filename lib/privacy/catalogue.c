@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "privacy/id_gather.h"
 #include "store/store.h"
+#include "tables/table_file.h"
 
 /* ---- from a file ----------------------------------------------------------------------------- */
 
@@ -59,7 +60,7 @@ int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogu
                    struct dpmf_error *error) {
     struct reading reading = {0};
     *catalogue = (struct catalogue){0};
-    int code = dpmf_table_read(path, "item", run, take_item, &reading, error);
+    int code = table_read_public(path, "item", run, NULL, take_item, &reading, error);
     if (code == 0 && reading.gather.ids.n == 0) code = refuse_empty(path, error);
     if (code == 0) {
         warn_of_ratings(&reading, run);

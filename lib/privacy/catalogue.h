@@ -19,7 +19,7 @@ struct catalogue {
     bool from_ratings;
 };
 
-/* Ids of a catalogue file (any table with an item column: see dpmf_table_read). An id that is there twice is
+/* Ids of a catalogue file (any table with an item column: see table_read_public). An id that is there twice is
  * counted once, at its first place. A ratings store is refused. */
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "privacy/trimmed_field.h"
+#include "tables/table_file.h"
 
 enum purpose { PURPOSE_NONE, PURPOSE_FEATURE, PURPOSE_YEAR_OF_TITLE, PURPOSE_GENRES };
 
@@ -211,7 +212,7 @@ static int refuse_strangers(const char *path, struct dpmf_error *error) {
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error) {
     struct reading reading = {.catalogue = catalogue};
-    int code = dpmf_table_read_whole(path, run, take_row, &reading, error);
+    int code = table_read_public_whole(path, run, take_row, &reading, error);
     if (code == 0 && !reading.found) code = refuse_strangers(path, error);
     if (code == 0) code = feature_table_convert(&reading.table, catalogue, error);
     reading_free(&reading);

@@ -13,6 +13,7 @@
 #include "privacy/catalogue.h"
 #include "privacy/id_gather.h"
 #include "privacy/trimmed_field.h"
+#include "tables/table_file.h"
 
 static const char rows_hint[] =
     "rows are a user and a number, under the names user and epsilon or none";
@@ -180,7 +181,7 @@ int user_wishes_read(const char *path, const struct id_form *form, const struct 
                      struct user_wishes *wishes, struct dpmf_error *error) {
     struct reading reading = {.form = form};
     *wishes = (struct user_wishes){0};
-    int code = dpmf_table_read_whole(path, run, take_wish, &reading, error);
+    int code = table_read_public_whole(path, run, take_wish, &reading, error);
     if (code == 0) code = check_read(&reading, path, error);
     if (code == 0) code = id_gather_finish(&reading.gather, &wishes->ids, error);
     if (code == 0) {

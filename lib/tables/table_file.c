@@ -4,6 +4,8 @@
  * takes little memory. Rows are what dpmf_import() would take them for, but only some columns matter
  * here, and none need be a rating. A store is read as if it were such a table.
  */
+#include "tables/table_file.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,8 @@ struct table {
     size_t n_wanted;
     take_row *take;
     take_record *take_whole; /* in its place, for whole rows; NULL: only the columns wanted */
+    take_record *look;       /* at the first row, before anything is taken; may be NULL */
+    bool is_public;          /* a row is a line, and all of it is text: see table_file.h */
     void *self;
     const struct dpmf_run *run;
     uint64_t n_rows;
@@ -125,6 +129,10 @@ static size_t quoted_length(const char *text, size_t n) {
 
 /* @return the place of the line feed that ends the row, or n */
 static size_t row_length(const struct table *table, const char *text, size_t n) {
+    if (table->is_public) {
+        const char *end = memchr(text, '\n', n);
+        return end ? (size_t)(end - text) : n;
+    }
     bool begins_field = true;
     for (size_t i = 0; i < n;) {
         if (begins_field && text[i] == '"' && has_quotes(table)) {
@@ -174,9 +182,11 @@ static int cut(const struct table *table, char *text, size_t n, struct dpmf_fiel
         if (i < n && text[i] == '"' && has_quotes(table)) {
             length = quoted_length(text + i, n - i);
             if (length == 0)
-                return fail(table, DPMF_ERR_INPUT_QUOTE, (int64_t)from + 1,
-                            "the quote is never closed",
-                            "close it, or double the quotes inside a field", error);
+                return fail(
+                    table, DPMF_ERR_INPUT_QUOTE, (int64_t)from + 1, "the quote is never closed",
+                    table->is_public ? "close it in its line, where a row of this table ends"
+                                     : "close it, or double the quotes inside a field",
+                    error);
             i += length;
             field++;
             size_t kept = 0;
@@ -287,14 +297,35 @@ static int take_all_fields(struct table *table, const struct dpmf_field *fields,
     return table->take_whole(table->self, &record, error);
 }
 
+/* What is no text would be cut into ids at whatever bytes look like separators. */
+static int check_text(const struct table *table, const char *text, size_t n,
+                      struct dpmf_error *error) {
+    const char *nul = memchr(text, '\0', n);
+    bool is_utf16 = table->line == 1 && n >= 2 &&
+                    (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
+    if (!nul && !is_utf16) return 0;
+    return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, nul && !is_utf16 ? nul - text + 1 : 1,
+                is_utf16 ? "this is UTF-16, which is not read"
+                         : "there is a NUL byte: this is no text",
+                "give a table of text in UTF-8, such as a CSV file", error);
+}
+
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
     struct dpmf_field *fields = table->fields;
+    int code = table->is_public ? check_text(table, text, n, error) : 0;
+    if (code < 0) return code;
     if (n > 0 && text[n - 1] == '\r') n--;
     if (n == 0) return 0;
     int n_fields = cut(table, text, n, fields, COLUMNS_MAX + 1, error);
     if (n_fields < 0) return n_fields;
     bool is_first = !table->is_known;
     table->is_known = true;
+    if (is_first && table->look) {
+        const struct dpmf_table_record record = {
+            .file = table->name, .line = table->line, .field = fields, .n = (size_t)n_fields};
+        code = table->look(table->self, &record, error);
+        if (code != 0) return code;
+    }
     if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
     if (is_first && read_header(table, fields, n_fields)) return 0;
     return take_fields(table, fields, n_fields, error);
@@ -467,27 +498,49 @@ static bool is_store(const char *path) {
     return n > 0 && store_has_magic(magic, (size_t)n);
 }
 
+static int read_columns(struct table *table, const char *path, const char *columns,
+                        struct dpmf_error *error) {
+    int code = parse_wanted(table, columns, error);
+    if (code == 0)
+        code = is_store(path) ? read_store(table, path, error) : read_text(table, path, error);
+    free(table->buffer);
+    free(table->title);
+    return code;
+}
+
+static int read_whole(struct table *table, const char *path, struct dpmf_error *error) {
+    table->name = path;
+    if (is_store(path))
+        return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0,
+                    "this is a ratings store, where a table of text is wanted",
+                    "give a CSV file, for example", error);
+    int code = read_text(table, path, error);
+    free(table->buffer);
+    return code;
+}
+
 int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
                     take_row *take, void *self, struct dpmf_error *error) {
     struct table table = {.take = take, .self = self, .run = run};
-    int code = parse_wanted(&table, columns, error);
-    if (code == 0)
-        code = is_store(path) ? read_store(&table, path, error) : read_text(&table, path, error);
-    free(table.buffer);
-    free(table.title);
-    return code;
+    return read_columns(&table, path, columns, error);
 }
 
 int dpmf_table_read_whole(const char *path, const struct dpmf_run *run, take_record *take,
                           void *self, struct dpmf_error *error) {
-    struct table table = {.take_whole = take, .self = self, .run = run, .name = path};
-    if (is_store(path))
-        return fail(&table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0,
-                    "this is a ratings store, where a table of text is wanted",
-                    "give a CSV file, for example", error);
-    int code = read_text(&table, path, error);
-    free(table.buffer);
-    return code;
+    struct table table = {.take_whole = take, .self = self, .run = run};
+    return read_whole(&table, path, error);
+}
+
+int table_read_public(const char *path, const char *columns, const struct dpmf_run *run,
+                      take_record *look, take_row *take, void *self, struct dpmf_error *error) {
+    struct table table = {.take = take, .look = look, .self = self, .run = run, .is_public = true};
+    return read_columns(&table, path, columns, error);
+}
+
+int table_read_public_whole(const char *path, const struct dpmf_run *run, take_record *take,
+                            void *self, struct dpmf_error *error) {
+    struct table table = {.take_whole = take, .self = self, .run = run, .is_public = true};
+    return read_whole(&table, path, error);
 }
 
 const char *dpmf_table_column_role(const char *name, size_t length) {

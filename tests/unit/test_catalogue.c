@@ -141,6 +141,15 @@ static void test_bad_catalogues(void **state) {
     assert_int_equal(error.column, 1);
     assert_null(catalogue.ids.bytes);
     assert_int_equal(warnings, 0);
+    path = write_text(*state, "quote", "i1,\"\ni2,\"\n");
+    assert_int_equal(catalogue_read(path, &run, &catalogue, &error), DPMF_ERR_INPUT_QUOTE);
+    assert_int_equal(error.line, 1);
+    assert_int_equal(error.column, 4);
+    static const char binary[] = "item\n1\n2\0003\n";
+    temp_dir_write(path, binary, sizeof binary - 1);
+    assert_int_equal(catalogue_read(path, &run, &catalogue, &error), DPMF_ERR_INPUT_UNKNOWN_FORMAT);
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 2);
     path = write_text(*state, "ratings", "1,2,3\n1,3,3\n1,4,3\n2,3,5\n2,4,1\n");
     assert_int_equal(catalogue_read(path, &run, &catalogue, &error), 0);
     assert_int_equal(warnings, 1);
@@ -547,7 +556,10 @@ static void test_bad_wishes(void **state) {
         {"user,epsilon\nann,\"0,5\"\n", DPMF_ERR_INPUT_NUMBER, 2, 5, NULL},
         {"user\repsilon\rann\r1\r", DPMF_ERR_INPUT_COLUMNS, 1, 0, NULL},
         /* a quote that was never closed does not swallow who follows */
-        {"user,epsilon\n\"ann,0\nbob,0\ncid\",1\n", DPMF_ERR_INPUT_ID, 2, 1, NULL},
+        {"user,epsilon\n\"ann,0\nbob,0\ncid\",1\n", DPMF_ERR_INPUT_QUOTE, 2, 1, NULL},
+        {"user,note,epsilon\nu1,\"moved,0\nu2,fine,0\nu3,said\",0\n", DPMF_ERR_INPUT_QUOTE, 2, 4,
+         NULL},
+        {"\xFF\xFEuser,epsilon\nbob,1\n", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 1, 1, NULL},
         /* no such id can be in such ratings, whoever is */
         {"user,epsilon\n7,1\nann,1\n", DPMF_ERR_INPUT_ID, 3, 1, &whole},
         {"user,epsilon\n7,1\n-3,1\n", DPMF_ERR_INPUT_ID, 3, 1, &whole},
