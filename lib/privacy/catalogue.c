@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "privacy/id_gather.h"
+#include "privacy/public_table.h"
 #include "store/store.h"
 #include "tables/table_file.h"
 
@@ -29,6 +30,12 @@ static int refuse_store(const char *path, struct dpmf_error *error) {
                       "{catalogue-from-ratings}, which the statement will record");
     error_place(error, path, 0, 0);
     return DPMF_ERR_PRIVACY_REFUSED;
+}
+
+static int look_at_header(void *self, const struct dpmf_table_record *first,
+                          struct dpmf_error *error) {
+    (void)self;
+    return public_table_refuse_ratings(first, error);
 }
 
 static int take_item(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
@@ -60,7 +67,7 @@ int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogu
                    struct dpmf_error *error) {
     struct reading reading = {0};
     *catalogue = (struct catalogue){0};
-    int code = table_read_public(path, "item", run, NULL, take_item, &reading, error);
+    int code = table_read_public(path, "item", run, look_at_header, take_item, &reading, error);
     if (code == 0 && reading.gather.ids.n == 0) code = refuse_empty(path, error);
     if (code == 0) {
         warn_of_ratings(&reading, run);

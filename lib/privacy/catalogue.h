@@ -20,7 +20,7 @@ struct catalogue {
 };
 
 /* Ids of a catalogue file (any table with an item column: see table_read_public). An id that is there twice is
- * counted once, at its first place. A ratings store is refused. */
+ * counted once, at its first place. A ratings store is refused, and a header with users, ratings or wishes. */
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error);
 

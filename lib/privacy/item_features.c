@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "privacy/trimmed_field.h"
+#include "privacy/public_table.h"
 #include "tables/table_file.h"
 
 enum purpose { PURPOSE_NONE, PURPOSE_FEATURE, PURPOSE_YEAR_OF_TITLE, PURPOSE_GENRES };
@@ -36,12 +36,6 @@ static int fail(int code, const struct dpmf_table_record *row, int64_t column, c
 }
 
 /* ---- the layout ------------------------------------------------------------------------------ */
-
-static bool has_role(const struct dpmf_field *field, const char *role) {
-    const struct dpmf_field name = trimmed_field(*field);
-    const char *found = dpmf_table_column_role(name.text, name.length);
-    return found && strcmp(found, role) == 0;
-}
 
 static bool is_named(const struct dpmf_field *field, const char *name) {
     const struct dpmf_field trimmed = trimmed_field(*field);
@@ -72,8 +66,8 @@ static bool is_movielens_row(const struct dpmf_table_record *row) {
 static bool find_named(struct reading *reading, const struct dpmf_table_record *row) {
     size_t item = row->n;
     for (size_t i = row->n; i-- > 0;) {
-        if (has_role(&row->field[i], "item")) item = i;
-        bool is_title = has_role(&row->field[i], "title");
+        if (public_column_is(&row->field[i], "item")) item = i;
+        bool is_title = public_column_is(&row->field[i], "title");
         reading->purpose[i] = is_title ? PURPOSE_NONE : PURPOSE_FEATURE;
     }
     if (item == row->n) return false;
@@ -105,6 +99,8 @@ static int begin(struct reading *reading, const struct dpmf_table_record *row,
     table->n_columns = row->n;
     snprintf(table->file, sizeof table->file, "%s", row->file);
     reading->is_known = true;
+    int code = public_table_refuse_people(row, error);
+    if (code < 0) return code;
     if (find_named(reading, row)) {
         find_year_of_title(reading, row);
         return 1;

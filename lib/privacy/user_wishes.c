@@ -5,14 +5,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "privacy/catalogue.h"
 #include "privacy/id_gather.h"
-#include "privacy/trimmed_field.h"
+#include "privacy/public_table.h"
 #include "tables/table_file.h"
 
 static const char rows_hint[] =
@@ -40,18 +39,6 @@ static int fail(int code, const struct dpmf_table_record *row, size_t column, co
 
 /* ---- the columns ------------------------------------------------------------------------------ */
 
-static bool names_users(const struct dpmf_field *field) {
-    const struct dpmf_field name = trimmed_field(*field);
-    const char *role = dpmf_table_column_role(name.text, name.length);
-    return role && strcmp(role, "user") == 0;
-}
-
-static bool names_epsilon(const struct dpmf_field *field) {
-    const struct dpmf_field name = trimmed_field(*field);
-    return (name.length == 7 && strncasecmp(name.text, "epsilon", 7) == 0) ||
-           (name.length == 3 && strncasecmp(name.text, "eps", 3) == 0);
-}
-
 static int refuse_second(const struct dpmf_table_record *row, size_t second, const char *what,
                          struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_INPUT_HEADER,
@@ -67,8 +54,8 @@ static int take_first(struct reading *reading, const struct dpmf_table_record *r
                       struct dpmf_error *error) {
     size_t user = row->n, epsilon = row->n, other_user = row->n, other_epsilon = row->n;
     for (size_t i = row->n; i-- > 0;) {
-        if (names_users(&row->field[i])) other_user = user, user = i;
-        if (names_epsilon(&row->field[i])) other_epsilon = epsilon, epsilon = i;
+        if (public_column_is(&row->field[i], "user")) other_user = user, user = i;
+        if (public_column_is(&row->field[i], "epsilon")) other_epsilon = epsilon, epsilon = i;
     }
     bool names_both = user < row->n && epsilon < row->n;
     reading->n_columns = row->n;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file_identity.h"
 #include "database/database_url.h"
 #include "ratings/import.h"
 #include "store/shard_set.h"
@@ -57,6 +58,17 @@ static int check_readers(const char *path, const struct dpmf_run *run, struct dp
     return DPMF_ERR_USAGE_CONFLICT;
 }
 
+/* What was read, be it behind the address of a database. */
+static struct file_identity identity_of_input(const char *path) {
+    struct file_identity identity = {0};
+    struct database_url url;
+    if (!database_url_is(path)) return file_identity_of(path);
+    if (database_url_parse(path, &url, NULL) < 0) return identity;
+    if (url.kind == DATABASE_SQLITE) identity = file_identity_of(url.file);
+    database_url_free(&url);
+    return identity;
+}
+
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                     const struct dpmf_run *run, struct dpmf_store **store,
                     struct dpmf_error *error) {
@@ -68,7 +80,10 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     if (shard_set_is(path)) return open_shards(path, options, store, error);
     if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
     struct dpmf_import_report report;
+    struct file_identity input = identity_of_input(path);
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
-    if (code == 0) import_losses_tell(&report, options, run);
-    return code;
+    if (code < 0) return code;
+    store_set_made_from(*store, &input);
+    import_losses_tell(&report, options, run);
+    return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Parsing is a function of each record alone: a run that promises privacy takes a store only when its header says so. Fed by the
- * layout that the importer recorded; used by private_train.c before anything else is read.
+ * Parsing is a function of each record alone: a run that promises privacy takes a store only when its header says so. And what it takes
+ * as public is none of its private files. Fed by what the importer recorded; used by private_train.c before anything else is read.
  */
 #include "release/private_input.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file_identity.h"
 
 static const char *why_not(const struct store_layout *layout) {
     switch (layout->origin) {
@@ -87,4 +88,32 @@ int private_input_check(const struct dpmf_store *store, struct dpmf_error *error
         error_hint_text(error, hint);
     error_place(error, store_path(store), 0, 0);
     return DPMF_ERR_PRIVACY_REFUSED;
+}
+
+/* ---- what is public --------------------------------------------------------------------------- */
+
+static int refuse_same(const char *path, const struct file_identity *private_file,
+                       const char *whose, struct dpmf_error *error) {
+    struct file_identity identity = file_identity_of(path);
+    if (!file_identity_equal(&identity, private_file)) return 0;
+    error_set(error, DPMF_ERR_PRIVACY_REFUSED, "this is the file of the %s, and no public table",
+              whose);
+    error_hint(error, "give a table of all items that can be rated, made without the ratings");
+    error_place(error, strcmp(path, "-") == 0 ? "<stdin>" : path, 0, 0);
+    return DPMF_ERR_PRIVACY_REFUSED;
+}
+
+int private_input_check_public(const struct dpmf_store *store,
+                               const struct dpmf_private_options *options,
+                               struct dpmf_error *error) {
+    const char *const public_files[] = {options->catalogue, options->item_features};
+    struct file_identity wishes = {0};
+    int code = 0;
+    if (options->user_privacy) wishes = file_identity_of(options->user_privacy);
+    for (size_t i = 0; i < 2 && code == 0; i++) {
+        if (!public_files[i]) continue;
+        code = refuse_same(public_files[i], store_made_from(store), "ratings", error);
+        if (code == 0) code = refuse_same(public_files[i], &wishes, "wishes", error);
+    }
+    return code;
 }

@@ -10,4 +10,10 @@
  * what would import the ratings again. @return 0 or DPMF_ERR_PRIVACY_REFUSED */
 int private_input_check(const struct dpmf_store *store, struct dpmf_error *error);
 
+/* Refuses a catalogue or item features that are the very file of the ratings or of the wishes, whatever the names are that lead
+ * there: both are published, or shape what is. @return 0 or DPMF_ERR_PRIVACY_REFUSED */
+int private_input_check_public(const struct dpmf_store *store,
+                               const struct dpmf_private_options *options,
+                               struct dpmf_error *error);
+
 #endif

@@ -68,7 +68,9 @@ struct private_run {
 static int read_public(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     const struct id_form form = store_id_form(self->store);
-    int code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
+    int code = private_input_check_public(self->store, options, error);
+    if (code == 0)
+        code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
     if (code == 0 && options->item_features)
         code = catalogue_read_features(&self->catalogue, options->item_features, self->run, error);
     if (code == 0 && options->user_privacy)

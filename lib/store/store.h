@@ -8,6 +8,7 @@
 #define DPMF_STORE_STORE_H
 
 #include "base/bytes.h"
+#include "base/file_identity.h"
 #include "dpmf.h"
 #include "store/store_layout.h"
 
@@ -112,6 +113,11 @@ uint64_t store_n_blocks(const struct dpmf_store *store);
 bool store_has_times(const struct dpmf_store *store);
 const char *store_path(const struct dpmf_store *store);
 const struct store_layout *store_layout_of(const struct dpmf_store *store);
+
+/* Which file the ratings were read from, where the store was made of it for this use; else it is not known. */
+void store_set_made_from(struct dpmf_store *store, const struct file_identity *input);
+const struct file_identity *store_made_from(const struct dpmf_store *store);
+
 struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);
 
 /* Size of block b as decoded by the index: for planning memory. */

@@ -306,6 +306,12 @@ bool store_has_times(const struct dpmf_store *store) { return store->has_times; 
 const struct store_layout *store_layout_of(const struct dpmf_store *store) {
     return &store->layout;
 }
+void store_set_made_from(struct dpmf_store *store, const struct file_identity *input) {
+    store->made_from = *input;
+}
+const struct file_identity *store_made_from(const struct dpmf_store *store) {
+    return &store->made_from;
+}
 const char *store_path(const struct dpmf_store *store) { return store->path; }
 
 const struct store_index_entry *store_index_at(const struct dpmf_store *store, uint64_t block) {

@@ -4,6 +4,7 @@
 #ifndef DPMF_STORE_READER_H
 #define DPMF_STORE_READER_H
 
+#include "base/file_identity.h"
 #include "store/store_format.h"
 
 struct dpmf_store {
@@ -21,6 +22,7 @@ struct dpmf_store {
     uint64_t *item_ratings;
     struct dpmf_store **parts; /* of a set: closed with it */
     size_t n_parts;
+    struct file_identity made_from; /* the file that was read; not known of a store as it is */
     bool is_share; /* of another store, whose items it points to */
 };
 

@@ -156,6 +156,34 @@ static void test_bad_catalogues(void **state) {
     catalogue_free(&catalogue);
 }
 
+/* What a header says about people is for no catalogue; words in rows are only words. */
+static void test_tables_of_people(void **state) {
+    static const struct {
+        const char *text;
+        int64_t column; /* 0: a catalogue */
+    } cases[] = {
+        {"item,user,rating\n1,ann,3\n", 6},
+        {"userId\tmovieId\n1\t2\n", 1},
+        {"item, stars\n1,3\n", 6},
+        {"user,epsilon\nann,0\n", 1},
+        {"id;EPS\nann;0\n", 4},
+        {"user\nann\n", 1},
+        {"rating\nscore\n", 0},
+        {"item,genre\nuser,rating\n", 0},
+        {"1,user fees\n", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct catalogue catalogue;
+        struct dpmf_error error = {0};
+        const char *path = write_text(*state, "items", cases[i].text);
+        int code = catalogue_read(path, NULL, &catalogue, &error);
+        if (code != (cases[i].column ? DPMF_ERR_PRIVACY_REFUSED : 0) ||
+            error.column != cases[i].column)
+            fail_msg("case %zu: code %d at column %lld", i, code, (long long)error.column);
+        catalogue_free(&catalogue);
+    }
+}
+
 static struct dpmf_store *open_ratings(const struct temp_dir *dir, const char *ratings) {
     struct dpmf_store *store;
     char path[TEMP_PATH_MAX];
@@ -400,6 +428,10 @@ static void test_bad_features(void **state) {
         {"item,x\n0,1\n1, nan\n2,inf\n", DPMF_ERR_INPUT_NOT_FINITE, 3, 4},
         {"item,x\n0,1\n1,1e400\n", DPMF_ERR_INPUT_NOT_FINITE, 3, 3},
         {"item,x\n0,\"1\n", DPMF_ERR_INPUT_QUOTE, 2, 3},
+        {"item,x\n0,\"a\n1,b\"\n", DPMF_ERR_INPUT_QUOTE, 2, 3},
+        {"user,item,rating\nann,0,3\n", DPMF_ERR_PRIVACY_REFUSED, 1, 1},
+        {"item,year,User-ID\n0,1990,ann\n", DPMF_ERR_PRIVACY_REFUSED, 1, 11},
+        {"item,eps\n0,1\n", DPMF_ERR_PRIVACY_REFUSED, 1, 6},
         {"id,x\n0,1\n", DPMF_ERR_INPUT_HEADER, 1, 0},
         {"0,1990\n1,1991\n", DPMF_ERR_INPUT_HEADER, 1, 0},
         {"0|A (1990)|01-Jan-1990||x|0|1\n", DPMF_ERR_INPUT_HEADER, 1, 0},
@@ -600,6 +632,7 @@ int main(void) {
         TEST(test_many_ids),
         TEST(test_streams),
         TEST(test_bad_catalogues),
+        TEST(test_tables_of_people),
         TEST(test_from_store),
         TEST(test_categories),
         TEST(test_rare_categories),
