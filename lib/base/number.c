@@ -270,6 +270,17 @@ size_t number_format_int64(int64_t value, char *text) {
     return sign + put_digits(sign ? -(uint64_t)value : (uint64_t)value, text + sign);
 }
 
+size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TEXT_MAX]) {
+    const double limit = 9007199254740992.0; /* 2^53 */
+    size_t digits = n > 0 && text[0] == '-';
+    double value;
+    if (number_parse_double(text, n, &value) != NUMBER_OK) return 0;
+    if (!(value > -limit && value < limit) || value != (double)(int64_t)value) return 0;
+    while (digits < n && text[digits] >= '0' && text[digits] <= '9') digits++;
+    if (digits == n && !(value == 0 && text[0] == '-')) return 0;
+    return number_format_int64((int64_t)value, out);
+}
+
 /* Whole numbers and decimals of at most six places, which is what most ratings are: the first number
  * of places that reads back exactly (by combine_exactly) is the shortest. @return 0 if there is none */
 static size_t put_short(double magnitude, char *text) {

@@ -21,6 +21,14 @@ enum number_result number_parse_int64(const char *text, size_t n, int64_t *value
  * @return whether it is one */
 bool number_parse_whole(const char **text, size_t *n, uint64_t *value);
 
+/* Room for the text of a whole number below 2^53 in size. */
+enum { NUMBER_WHOLE_TEXT_MAX = 17 };
+
+/* The text of the whole number that another text stands for: "1" of 1.0, 1e0 and 10e-1, "0" of -0. Where it is no number, no whole
+ * one, not below 2^53 in size (as far as a double tells all of them apart) or spelled like this already, there is none.
+ * @return the length, without NUL, or 0 */
+size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TEXT_MAX]);
+
 /* As dpmf_format_double and for int64; no NUL. @return the length (at most DPMF_DOUBLE_TEXT_MAX) */
 size_t number_format_double(double value, char *text);
 size_t number_format_int64(int64_t value, char *text);

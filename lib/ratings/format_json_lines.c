@@ -1,6 +1,6 @@
 /*
  * JSON lines: an object a line, its keys known by the same names as the columns of a CSV header.
- * Ids may be strings or numbers (kept as they are written), ratings numbers or numbers in a string;
+ * Ids may be strings (kept as they are written) or numbers (1, 1.0 and 1e0 are one), ratings numbers or numbers in a string;
  * other keys are passed over, whatever is in them. Fed by text_source.c; feeds the record batch.
  */
 #include <string.h>
@@ -13,6 +13,7 @@
 /* The line being read. */
 struct reading {
     struct record_batch *batch;
+    struct text_chunk *chunk;
     char *line;
     size_t n;
     int64_t number;
@@ -117,8 +118,20 @@ static bool is_complete(const struct reading *reading, const struct found *found
     return true;
 }
 
-static bool take_object(const struct reading *reading, const struct found *found) {
+/* Spells an id that is a whole number as such, however it is written: one number is one person. */
+static void respell(const struct reading *reading, enum column_role role, struct found *found) {
+    if (found->value[role].kind != JSON_NUMBER) return;
+    char *text = reading->chunk->numbers[reading->batch->n][role == COLUMN_ITEM];
+    size_t length = number_respell_whole(found->text[role], found->length[role], text);
+    if (length == 0) return;
+    found->text[role] = text;
+    found->length[role] = length;
+}
+
+static bool take_object(const struct reading *reading, struct found *found) {
     struct record_batch *batch = reading->batch;
+    respell(reading, COLUMN_USER, found);
+    respell(reading, COLUMN_ITEM, found);
     struct record record = {
         .user = found->text[COLUMN_USER],
         .item = found->text[COLUMN_ITEM],
@@ -164,7 +177,7 @@ static bool take_line(struct reading *reading) {
 static void parse_json_lines(const struct text_source *source, struct text_chunk *chunk,
                              struct record_batch *batch) {
     (void)source;
-    struct reading reading = {.batch = batch};
+    struct reading reading = {.batch = batch, .chunk = chunk};
     char *at = chunk->bytes, *end = at + chunk->n;
     bool go_on = true;
     while (at < end && go_on) {

@@ -5,6 +5,7 @@
 #ifndef DPMF_RATINGS_TEXT_SOURCE_H
 #define DPMF_RATINGS_TEXT_SOURCE_H
 
+#include "base/number.h"
 #include "ratings/source.h"
 #include "tables/input_stream.h"
 
@@ -21,6 +22,9 @@ struct text_chunk {
     bool has_quote, has_nul;
     bool too_long;   /* stands for one record that is too long to be read; n is 0 */
     int64_t n_lines; /* set by parse */
+
+    /* For formats whose ids can be numbers: a user's and an item's text for each record that is not taken yet. */
+    char numbers[RECORD_BATCH][2][NUMBER_WHOLE_TEXT_MAX];
 
     /* For formats in blocks: the block that the chunk begins in. */
     char *block_id;

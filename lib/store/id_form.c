@@ -100,6 +100,13 @@ static const char *why_no_text(const struct id_form *form) {
     return "the ids of the ratings are whole numbers, and this is none";
 }
 
+/* Of what is kept as text where numbers are numbers: the one that it stands for. @return how many there are, 0 or 1 */
+static size_t respell(const char *text, size_t n, struct id_text *out) {
+    out->text = out->number;
+    out->n = number_respell_whole(text, n, out->number);
+    return out->n > 0;
+}
+
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why) {
     const char *digits = text;
@@ -108,10 +115,12 @@ size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
     *why = find_fault(form, text, n, code);
     if (*why) return 0;
     if (form->takes_text && !(form->without && holds(text, n, form->without)))
-        out[count++] = (struct id_text){text, n};
+        out[count++] = (struct id_text){.text = text, .n = n};
     if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
         !(form->from_one && number == 0) && (count == 0 || n_digits != n))
-        out[count++] = (struct id_text){digits, n_digits};
+        out[count++] = (struct id_text){.text = digits, .n = n_digits};
+    else if (count == 1 && form->takes_whole)
+        count += respell(text, n, &out[count]);
     if (count == 0) *why = why_no_text(form);
     return count;
 }

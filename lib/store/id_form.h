@@ -5,7 +5,7 @@
 #ifndef DPMF_STORE_ID_FORM_H
 #define DPMF_STORE_ID_FORM_H
 
-#include "dpmf.h"
+#include "base/number.h"
 
 struct id_form {
     bool takes_text;     /* any text, kept as it is */
@@ -25,13 +25,15 @@ struct id_form store_id_form(const struct dpmf_store *store);
 struct id_form id_form_either(const struct id_form *a, const struct id_form *b);
 
 struct id_text {
-    const char *text; /* in what was given */
+    const char *text; /* in what was given, or in `number` */
     size_t n;
+    char number[NUMBER_WHOLE_TEXT_MAX];
 };
 
 enum { ID_SPELLINGS = 2 };
 
-/* The ids that a text means. Where ids are texts or numbers, 0001 is two: itself, and 1.
+/* The ids that a text means. Where ids are texts or numbers, 0001 and 1.0 are two: themselves, and 1. What is found may not be
+ * copied elsewhere.
  * @return how many; 0: no such id can be in the ratings, *code and *why say why not, without the text itself */
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why);
