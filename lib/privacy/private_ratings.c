@@ -77,13 +77,16 @@ static int compare_entries(const void *a, const void *b) {
     return (x->y > y->y) - (x->y < y->y);
 }
 
+/* The user's share of the budget. No list of wishes can name an id with a line feed, which databases and JSON can hold: whoever has
+ * one could not opt out, and so is left out, with a list and without. */
 static double scale_of(const struct builder *builder, const struct store_block *block, uint32_t u,
                        struct packing *packing) {
     const struct user_wishes *wishes = builder->options->wishes;
+    const char *id = block->id_bytes + block->id_start[u];
+    size_t length = (size_t)(block->id_start[u + 1] - block->id_start[u]);
+    if (memchr(id, '\n', length)) return 0;
     if (!wishes) return 1;
-    uint64_t from = block->id_start[u];
-    uint64_t wish = factor_ids_find(&wishes->ids, block->id_bytes + from,
-                                    (size_t)(block->id_start[u + 1] - from));
+    uint64_t wish = factor_ids_find(&wishes->ids, id, length);
     if (wish == UINT64_MAX) return 1;
     packing->counts.users_with_a_wish++;
     if (builder->options->users_of_id)
@@ -276,8 +279,7 @@ static int pack_store(struct builder *builder, const struct dpmf_store *store,
     for (size_t i = 0; code == 0 && i < n; i++) pointers[i] = &packings[i];
     const struct store_visitor visitor = {
         .phase = "packing",
-        .want = STORE_WANT_VALUE |
-                (builder->options->wishes || builder->options->max_ratings ? STORE_WANT_IDS : 0u),
+        .want = STORE_WANT_VALUE | STORE_WANT_IDS,
         .visit = pack_users,
         .finish = keep_packed,
         .self = builder,

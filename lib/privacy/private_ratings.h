@@ -40,7 +40,7 @@ struct private_ratings_options {
 struct private_ratings_report {
     uint64_t users, ratings;
     uint64_t not_in_catalogue, out_of_range;
-    uint64_t users_left_out; /* who asked for epsilon 0, or have nothing left */
+    uint64_t users_left_out; /* who asked for epsilon 0, could not ask, or have nothing left */
     uint64_t users_with_a_wish;
     uint64_t trimmed; /* ratings beyond max_ratings */
     bool on_disk;
