@@ -548,6 +548,18 @@ DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
  * The ledger: what the releases of a population have spent together
  * ---------------------------------------------------------------------------------------------- */
 
+/* What may be claimed of a release. One function of the library decides it, from what the release's statement says of itself, and
+ * everything that shows a release shows this. */
+enum dpmf_claim {
+    DPMF_CLAIM_PROVEN,
+    DPMF_CLAIM_CONDITIONAL, /* it holds only if a sampler had converged, which no run can show */
+    DPMF_CLAIM_PARTIAL,     /* proven, given what dpmf cannot check or the curator accepted */
+    DPMF_CLAIM_NOT_PRIVATE, /* made for tests or research: nothing is promised */
+};
+
+/* @return "proven", "conditional", "partial" or "not private" */
+DPMF_API const char *dpmf_claim_name(enum dpmf_claim claim);
+
 /* How much a population may spend in all its releases. */
 struct dpmf_budget {
     double mu;             /* of all releases composed; 0: there is no budget */
@@ -572,7 +584,7 @@ enum dpmf_ledger_state {
 struct dpmf_ledger_entry {
     const char *id; /* of the release, 32 hexadecimal digits */
     enum dpmf_ledger_state state;
-    bool is_conditional; /* its guarantee depends on the convergence of a sampler */
+    enum dpmf_claim claim; /* of a release */
     double mu, delta,
         epsilon;  /* delta 0: there is none, of a conditional one; all 0 of other runs */
     int64_t time; /* seconds since 1970 at which it was reserved */
@@ -592,7 +604,7 @@ struct dpmf_ledger_population {
     double mu_with_returned; /* the same if what was returned had been published after all */
     double delta;   /* the budget's; without one the smaller of 1e-5 and those claimed; 0: none */
     double epsilon; /* of what is spent, at that delta */
-    bool is_conditional; /* a release is, so the sum is */
+    enum dpmf_claim claim; /* of what is spent: what one release assumes, the sum does */
 
     struct dpmf_budget budget; /* that the sum may not pass; mu 0: none is set */
 };
@@ -632,18 +644,6 @@ DPMF_API int dpmf_ledger_record_tuning(const char *path, const char *population,
 /* ------------------------------------------------------------------------------------------------
  * Private training: a release that says little about any one person
  * ---------------------------------------------------------------------------------------------- */
-
-/* What may be claimed of a release. One function of the library decides it, from what the release's statement says of itself, and
- * everything that shows a release shows this. */
-enum dpmf_claim {
-    DPMF_CLAIM_PROVEN,
-    DPMF_CLAIM_CONDITIONAL, /* it holds only if a sampler had converged, which no run can show */
-    DPMF_CLAIM_PARTIAL,     /* proven, given what dpmf cannot check or the curator accepted */
-    DPMF_CLAIM_NOT_PRIVATE, /* made for tests or research: nothing is promised */
-};
-
-/* @return "proven", "conditional", "partial" or "not private" */
-DPMF_API const char *dpmf_claim_name(enum dpmf_claim claim);
 
 /* What a promise can rest on beside the proof: bits. */
 enum dpmf_assumption {

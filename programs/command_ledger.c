@@ -84,7 +84,8 @@ const struct verb ledger_verbs[] = {
                 "nothing, and mu is also printed as it would be if it did. Runs with --research, "
                 "and of dpmf tune with --population, are listed and counted, but in no sum: no "
                 "epsilon bounds what they showed. A release whose guarantee is conditional on "
-                "convergence makes the total so.",
+                "convergence makes the total so, and else one that is partial does. A ledger of "
+                "0.1.0 does not record what is partial: what it calls proven is shown as partial.",
                 "Without a budget the total is an odometer: it tells what was spent, and stops "
                 "nothing. If how much to spend, or whether to go on, was decided by looking at "
                 "earlier releases, only a budget set before them is a proven bound.",
@@ -179,10 +180,6 @@ struct show {
     int status;
 };
 
-static const char *kind_name(bool is_conditional) {
-    return is_conditional ? "conditional" : "proven";
-}
-
 static const char *state_name(enum dpmf_ledger_state state) {
     static const char *const names[] = {"reserved", "committed", "returned", "research", "tuning"};
     return names[state];
@@ -219,7 +216,7 @@ static int population_json(const struct dpmf_ledger_population *population) {
         dpmf_json_null(json, "delta");
     dpmf_json_double(json, "mu", population->mu);
     dpmf_json_double(json, "mu_with_returned", population->mu_with_returned);
-    dpmf_json_string(json, "kind", kind_name(population->is_conditional));
+    dpmf_json_string(json, "kind", dpmf_claim_name(population->claim));
     budget_json(json, &population->budget);
     dpmf_json_uint(json, "committed", population->committed);
     dpmf_json_uint(json, "reserved", population->reserved);
@@ -240,7 +237,7 @@ static int entry_json(const struct dpmf_ledger_population *population,
     dpmf_json_string(json, what, entry->id);
     dpmf_json_string(json, is_release(entry) ? "state" : "use", state_name(entry->state));
     if (is_release(entry)) {
-        dpmf_json_string(json, "kind", kind_name(entry->is_conditional));
+        dpmf_json_string(json, "kind", dpmf_claim_name(entry->claim));
         dpmf_json_double(json, "epsilon", entry->epsilon);
         dpmf_json_double(json, "delta", entry->delta);
         dpmf_json_double(json, "mu", entry->mu);
@@ -267,7 +264,7 @@ static void entry_text(const struct dpmf_ledger_entry *entry) {
     printf("  %s  %s  %s", entry->id, text_time(entry->time).text, state_name(entry->state));
     if (is_release(entry))
         printf("%*s  %-11s  mu %s, epsilon %s", (int)(9 - strlen(state_name(entry->state))), "",
-               kind_name(entry->is_conditional), figures_up(entry->mu).text,
+               dpmf_claim_name(entry->claim), figures_up(entry->mu).text,
                figures_up(entry->epsilon).text);
     if (entry->delta > 0) printf(" at delta %s", figures_exact(entry->delta).text);
     putchar('\n');

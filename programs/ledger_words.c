@@ -51,7 +51,10 @@ struct ledger_words ledger_words_spent(const struct dpmf_ledger_population *popu
         if (population->delta > 0)
             append(&words, " at delta %s", figures_exact(population->delta).text);
     }
-    if (population->is_conditional) append(&words, ", conditional on convergence");
+    if (population->claim == DPMF_CLAIM_CONDITIONAL)
+        append(&words, ", conditional on convergence");
+    else if (population->claim != DPMF_CLAIM_PROVEN)
+        append(&words, ", %s, not proven", dpmf_claim_name(population->claim));
     if (budget->mu > 0)
         append(&words, "; budget %s", ledger_words_budget(budget).text);
     else

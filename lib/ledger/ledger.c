@@ -303,7 +303,7 @@ static int make_entry(const struct ledger_entry *given, enum ledger_state state,
     snprintf(entry->population, sizeof entry->population, "%s", given->population);
     memcpy(entry->id, given->id, sizeof entry->id);
     if (ledger_is_release(entry)) {
-        entry->is_conditional = given->is_conditional;
+        entry->claim = given->claim;
         entry->mu = given->mu;
         entry->delta = given->delta;
         entry->epsilon = given->epsilon;
@@ -494,7 +494,7 @@ static int visit_entries(const struct visit *visit,
         const struct dpmf_ledger_entry shown = {
             .id = entry->id,
             .state = (enum dpmf_ledger_state)entry->state,
-            .is_conditional = entry->is_conditional,
+            .claim = entry->claim,
             .mu = entry->mu,
             .delta = entry->delta,
             .epsilon = entry->epsilon,

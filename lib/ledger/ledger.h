@@ -30,8 +30,8 @@ struct ledger_entry {
                     1];      /* UTF-8 without control characters, not blank at its ends */
     char id[LEDGER_ID_TEXT]; /* the release's, 32 hexadecimal digits in small letters */
     enum ledger_state state;
-    bool is_conditional; /* a posterior sample: makes the population's total conditional */
-    double mu;           /* of the release, rounded up; above 0 */
+    enum dpmf_claim claim; /* proven, conditional or partial: makes the population's total so */
+    double mu;             /* of the release, rounded up; above 0 */
     double
         delta; /* at which its epsilon was claimed; above 0, below 1; of a conditional one also 0 */
     double epsilon;

@@ -28,7 +28,7 @@ static const int64_t LAST_TIME = INT64_C(253402300799);  /* the end of the year 
 static const int64_t LAST_GENERATION = INT64_C(1) << 53; /* that every JSON reader can say */
 static const char *const STATES[] = {"reserved", "committed", "returned"}; /* enum ledger_state */
 static const char *const USES[] = {"research", "tuning"};                  /* its end */
-static const char *const KINDS[] = {"proven", "conditional"};              /* is_conditional */
+enum { N_KINDS = DPMF_CLAIM_NOT_PRIVATE }; /* what is not private is no release */
 
 void ledger_book_free(struct ledger_book *book) {
     free(book->budgets);
@@ -72,7 +72,9 @@ const char *ledger_entry_fault(const struct ledger_entry *entry) {
     if (entry->time < 0 || entry->time > LAST_TIME) return "the time makes no sense";
     if (!ledger_is_release(entry)) return NULL;
     if (!(entry->mu > 0 && entry->mu <= LARGEST)) return "mu is not a number above 0";
-    bool is_pure = entry->delta == 0 && entry->is_conditional;
+    if ((int)entry->claim < 0 || (int)entry->claim >= N_KINDS)
+        return "what is not private is no release";
+    bool is_pure = entry->delta == 0 && entry->claim == DPMF_CLAIM_CONDITIONAL;
     if (!is_pure && !(entry->delta > 0 && entry->delta < 1)) return "delta is not between 0 and 1";
     if (!(entry->epsilon >= 0 && entry->epsilon <= LARGEST)) return "epsilon makes no sense";
     return NULL;
@@ -167,6 +169,12 @@ static void count_spent(const struct ledger_entry *entry, struct spent *spent) {
     }
 }
 
+/* What may be claimed of two releases together: as of one that assumes what both of them do. */
+static enum dpmf_claim weaker(enum dpmf_claim a, enum dpmf_claim b) {
+    if (a == DPMF_CLAIM_CONDITIONAL || b == DPMF_CLAIM_CONDITIONAL) return DPMF_CLAIM_CONDITIONAL;
+    return a == DPMF_CLAIM_PROVEN ? b : a;
+}
+
 /* Counts the entry and, if it is spent, puts its mu down. */
 static void count_entry(const struct ledger_entry *entry, struct dpmf_ledger_population *total,
                         struct spent *spent) {
@@ -175,7 +183,7 @@ static void count_entry(const struct ledger_entry *entry, struct dpmf_ledger_pop
     ++*counts[entry->state];
     if (entry->state == LEDGER_RETURNED) spent->n_returned++;
     if (!ledger_is_spent(entry)) return;
-    total->is_conditional |= entry->is_conditional;
+    total->claim = weaker(total->claim, entry->claim);
     count_spent(entry, spent);
 }
 
@@ -293,13 +301,19 @@ static int put_budget(struct text *text, int64_t version, const struct ledger_bu
     return put_line(text, json, error);
 }
 
-static int put_release(struct text *text, const struct ledger_entry *entry,
+/* Version 1 knew two kinds, and called proven whatever is not conditional. */
+static const char *kind_name(int64_t version, enum dpmf_claim claim) {
+    if (version == 1 && claim == DPMF_CLAIM_PARTIAL) claim = DPMF_CLAIM_PROVEN;
+    return dpmf_claim_name(claim);
+}
+
+static int put_release(struct text *text, int64_t version, const struct ledger_entry *entry,
                        struct dpmf_error *error) {
     struct dpmf_json *json = new_line();
     dpmf_json_string(json, "release", entry->id);
     dpmf_json_string(json, "population", entry->population);
     dpmf_json_string(json, "state", STATES[entry->state]);
-    dpmf_json_string(json, "kind", KINDS[entry->is_conditional]);
+    dpmf_json_string(json, "kind", kind_name(version, entry->claim));
     dpmf_json_double(json, "mu", entry->mu);
     dpmf_json_double(json, "delta", entry->delta);
     dpmf_json_double(json, "epsilon", entry->epsilon);
@@ -316,9 +330,10 @@ static int put_run(struct text *text, const struct ledger_entry *entry, struct d
     return put_line(text, json, error);
 }
 
-static int put_entry(struct text *text, const struct ledger_entry *entry,
+static int put_entry(struct text *text, int64_t version, const struct ledger_entry *entry,
                      struct dpmf_error *error) {
-    return ledger_is_release(entry) ? put_release(text, entry, error) : put_run(text, entry, error);
+    return ledger_is_release(entry) ? put_release(text, version, entry, error)
+                                    : put_run(text, entry, error);
 }
 
 static int put_end(struct text *text, uint64_t n, struct dpmf_error *error) {
@@ -335,7 +350,7 @@ int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
     for (size_t i = 0; i < book->n_budgets && code == 0; i++)
         code = put_budget(&text, FORMAT_VERSION, &book->budgets[i], error);
     for (size_t i = 0; i < book->n_entries && code == 0; i++)
-        code = put_entry(&text, &book->entries[i], error);
+        code = put_entry(&text, FORMAT_VERSION, &book->entries[i], error);
     if (code == 0) code = put_end(&text, book->n_budgets + book->n_entries, error);
     if (code == 0 && text.buffer.n > LEDGER_TEXT_MAX) {
         code = error_set(error, DPMF_ERR_PRIVACY_LEDGER, "the ledger would grow over 8 MiB");
@@ -439,12 +454,22 @@ static bool get_run(const struct line *line, struct ledger_entry *entry) {
            get_int(line, TIME, &entry->time) && !ledger_entry_fault(entry);
 }
 
-static bool get_release(const struct line *line, struct ledger_entry *entry) {
+/* What version 1 calls proven may rest on a catalogue that was made from the ratings, which it does not say. */
+static bool get_kind(const struct line *line, int64_t version, enum dpmf_claim *claim) {
+    const char *names[N_KINDS];
+    for (int i = 0; i < N_KINDS; i++) names[i] = dpmf_claim_name((enum dpmf_claim)i);
+    const int kind = get_word(line, KIND, names, N_KINDS);
+    if (kind < 0) return false;
+    *claim = (enum dpmf_claim)kind;
+    if (version == 1 && *claim == DPMF_CLAIM_PROVEN) *claim = DPMF_CLAIM_PARTIAL;
+    return true;
+}
+
+static bool get_release(const struct line *line, int64_t version, struct ledger_entry *entry) {
     memset(entry, 0, sizeof *entry);
-    int state = get_word(line, STATE, STATES, 3), kind = get_word(line, KIND, KINDS, 2);
-    if (state < 0 || kind < 0) return false;
+    int state = get_word(line, STATE, STATES, 3);
+    if (state < 0 || !get_kind(line, version, &entry->claim)) return false;
     entry->state = (enum ledger_state)state;
-    entry->is_conditional = kind == 1;
     return get_text(line, RELEASE, entry->id, sizeof entry->id) &&
            get_text(line, POPULATION, entry->population, sizeof entry->population) &&
            get_double(line, MU, &entry->mu) && get_double(line, DELTA, &entry->delta) &&
@@ -511,11 +536,11 @@ static int take_head(struct parser *parser, const struct line *line) {
 static int take_entry(struct parser *parser, const struct line *line) {
     struct ledger_entry entry;
     const bool is_run = line->value[RUN].kind != JSON_ERROR;
-    const bool is_sound =
-        is_run ? parser->version > 1 && get_run(line, &entry) : get_release(line, &entry);
+    const bool is_sound = is_run ? parser->version > 1 && get_run(line, &entry)
+                                 : get_release(line, parser->version, &entry);
     if (!is_sound) return damaged(parser, "the ledger is damaged");
     int code = ledger_book_add(parser->book, &entry, parser->error);
-    return code < 0 ? code : put_entry(&parser->again, &entry, parser->error);
+    return code < 0 ? code : put_entry(&parser->again, parser->version, &entry, parser->error);
 }
 
 static int take_budget(struct parser *parser, const struct line *line) {

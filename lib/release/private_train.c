@@ -390,7 +390,7 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_private_options *options = self->options;
     const bool may_make = !options->ledger;
     struct ledger_entry entry = {.state = LEDGER_RESEARCH,
-                                 .is_conditional = self->mechanism->is_conditional,
+                                 .claim = self->report->claim,
                                  .mu = self->mu,
                                  .delta = self->statement.delta,
                                  .epsilon = options->epsilon,

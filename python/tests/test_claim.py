@@ -82,12 +82,26 @@ class Claims(FolderTest):
             block = re.search(r'id="dpmf-statement">(.*?)</script>', page, re.S)[1]
             self.assertEqual(json.loads(block)["kind"], kind)
 
+    def check_ledger(self, kind, population):
+        """A release is listed with its kind, which is the kind of all that a population of its own has spent."""
+        done = self.call("ledger", "show", "--ledger", "l", "--population", population, "--json")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        kinds = [line["kind"] for line in lines if line["event"] == "release"]
+        self.assertEqual(kinds, [] if kind == "not private" else [kind])
+        if kind == "not private":
+            return
+        self.assertEqual(lines[0]["kind"], kind)
+        head, entry = self.call("ledger", "show", "--ledger", "l", "--population", population).stdout.splitlines()[::2]
+        self.assertEqual(entry.split()[5], kind)
+        self.assertIn({"proven": "; no budget", "partial": ", partial, not proven;"}.get(kind, ", conditional on"), head)
+        self.assertEqual("partial" in head or "conditional" in head, kind != "proven")
+
     def test_every_way(self):
         self.call("ledger", "init", "l")
         for number, (given, kind, names) in enumerate(ways()):
             with self.subTest(" ".join(given)):
-                done = self.call("train", "r.dpr", "--rating-range", "1:5", "--ledger", "l", "--json", "-o", "r.safetensors",
-                                 *given)
+                done = self.call("train", "r.dpr", "--rating-range", "1:5", "--ledger", "l", "--population",
+                                 f"p{number}", "--json", "-o", "r.safetensors", *given)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 said = json.loads(done.stdout.splitlines()[-1])
                 self.assertEqual((said["kind"], said["assumptions"]), (kind, names))
@@ -107,6 +121,7 @@ class Claims(FolderTest):
                 self.assertEqual((statement.is_proven, statement.is_private), (kind == "proven", kind != "not private"))
                 self.assertEqual("not proven" in repr(statement), kind in ("partial", "conditional"))
                 self.check_verify(kind, names)
+                self.check_ledger(kind, f"p{number}")
                 self.check_files(kind, number)
 
 

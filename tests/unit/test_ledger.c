@@ -275,7 +275,7 @@ static void test_budget_is_a_mu(void **state) {
     assert_int_equal(dpmf_ledger_set_budget(path, "a", &bad, &error), DPMF_ERR_USAGE_VALUE);
     /* Without a delta a release is what it is as a Gaussian one. */
     entry = entry_of("b", 3, accountant_mu_pure(0.5));
-    entry.is_conditional = true, entry.delta = 0, entry.epsilon = 0.5;
+    entry.claim = DPMF_CLAIM_CONDITIONAL, entry.delta = 0, entry.epsilon = 0.5;
     assert_int_equal(ledger_reserve(path, true, &entry, &half, &error), DPMF_ERR_PRIVACY_BUDGET);
     assert_int_equal(reserve_entry(path, &entry, 0.5), 0);
 }
@@ -302,20 +302,40 @@ static void test_conditional(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 0.2);
     assert_int_equal(reserve_entry(path, &entry, 0), 0);
-    assert_false(sum_of("a").found.is_conditional);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_PROVEN);
     entry = entry_of("a", 2, 0.2);
-    entry.is_conditional = true;
+    entry.claim = DPMF_CLAIM_CONDITIONAL;
     assert_int_equal(reserve_entry(path, &entry, 0), 0);
-    assert_true(sum_of("a").found.is_conditional);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_CONDITIONAL);
     assert_int_equal(ledger_return(path, id_of(2), &error), 0);
-    assert_false(sum_of("a").found.is_conditional);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_PROVEN);
+}
+
+/* What one release assumes, the sum does; what promises nothing is no release. */
+static void test_partial(void **state) {
+    (void)state;
+    static const enum dpmf_claim claims[] = {DPMF_CLAIM_PROVEN, DPMF_CLAIM_PARTIAL,
+                                             DPMF_CLAIM_PROVEN, DPMF_CLAIM_CONDITIONAL,
+                                             DPMF_CLAIM_PARTIAL};
+    static const enum dpmf_claim sums[] = {DPMF_CLAIM_PROVEN, DPMF_CLAIM_PARTIAL,
+                                           DPMF_CLAIM_PARTIAL, DPMF_CLAIM_CONDITIONAL,
+                                           DPMF_CLAIM_CONDITIONAL};
+    for (unsigned i = 0; i < sizeof claims / sizeof claims[0]; i++) {
+        struct ledger_entry entry = entry_of("a", i, 0.2);
+        entry.claim = claims[i];
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
+        assert_int_equal(sum_of("a").found.claim, sums[i]);
+    }
+    struct ledger_entry entry = entry_of("a", 9, 0.2);
+    entry.claim = DPMF_CLAIM_NOT_PRIVATE;
+    assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
 /* Releases without a delta add their epsilon; beside others whichever bound is the smaller one holds. */
 static void test_pure(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, accountant_mu_pure(0.7));
-    entry.is_conditional = true;
+    entry.claim = DPMF_CLAIM_CONDITIONAL;
     entry.delta = 0;
     entry.epsilon = 0.7;
     assert_int_equal(reserve_entry(path, &entry, 0), 0);
@@ -332,12 +352,12 @@ static void test_pure(void **state) {
     double apart = 1.4 + accountant_epsilon(0.2, 1e-5), all = sum_of("a").found.epsilon;
     assert_true(all >= apart && all < apart + 1e-9);
     assert_true(sum_of("a").found.delta == 1e-5);
-    assert_true(sum_of("a").found.is_conditional);
+    assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_CONDITIONAL);
 
     /* Many small ones are fewer together as Gaussian ones. */
     for (unsigned i = 10; i < 70; i++) {
         struct ledger_entry small = entry_of("b", i, accountant_mu_pure(0.05));
-        small.is_conditional = i > 10;
+        small.claim = i > 10 ? DPMF_CLAIM_CONDITIONAL : DPMF_CLAIM_PROVEN;
         small.delta = i > 10 ? 0 : 1e-5;
         small.epsilon = 0.05;
         assert_int_equal(reserve_entry(path, &small, 0), 0);
@@ -349,7 +369,7 @@ static void test_pure(void **state) {
     /* Two of 1 are 2, and not a hair more. */
     for (unsigned i = 100; i < 103; i++) {
         struct ledger_entry one = entry_of("c", i, accountant_mu_pure(1));
-        one.is_conditional = true;
+        one.claim = DPMF_CLAIM_CONDITIONAL;
         one.delta = 0;
         one.epsilon = 1;
         assert_int_equal(reserve_entry(path, &one, 2), i < 102 ? 0 : DPMF_ERR_PRIVACY_BUDGET);
@@ -360,7 +380,7 @@ static void test_pure(void **state) {
     assert_int_equal(reserve_entry(path, &entry, all + 0.69), DPMF_ERR_PRIVACY_BUDGET);
     assert_int_equal(reserve_entry(path, &entry, all + 0.71), 0);
     snprintf(entry.id, sizeof entry.id, "%s", id_of(2001));
-    entry.is_conditional = false;
+    entry.claim = DPMF_CLAIM_PROVEN;
     assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
@@ -733,9 +753,10 @@ static int parse_lines(const char *const *lines) {
 #define RUN(use)                                                                                   \
     "{\"run\":\"00000000000000000000000000000009\",\"population\":\"a\",\"use\":\"" use            \
     "\",\"time\":5}"
-#define RELEASE(id, rest)                                                                          \
+#define RELEASE_OF(kind, id, rest)                                                                 \
     "{\"release\":\"0000000000000000000000000000000" id "\",\"population\":\"a\",\"state\":\""     \
-    "reserved\",\"kind\":\"proven\"," rest "}"
+    "reserved\",\"kind\":\"" kind "\"," rest "}"
+#define RELEASE(id, rest) RELEASE_OF("proven", id, rest)
 #define FIGURES "\"mu\":0.1,\"delta\":0.00001,\"epsilon\":1,\"time\":5"
 
 static void test_sealed_nonsense(void **state) {
@@ -768,12 +789,18 @@ static void test_sealed_nonsense(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(parse_lines(bad[i]), DPMF_ERR_PRIVACY_LEDGER);
-    static const char *const runs[] = {HEAD_2,          "{\"budget\":\"a\",\"mu\":0.5}",
-                                       RUN("research"), RELEASE("1", FIGURES),
-                                       "{\"end\":3}",   NULL};
+    static const char *const runs[] = {HEAD_2,
+                                       "{\"budget\":\"a\",\"mu\":0.5}",
+                                       RUN("research"),
+                                       RELEASE("1", FIGURES),
+                                       RELEASE_OF("partial", "2", FIGURES),
+                                       "{\"end\":4}",
+                                       NULL};
     assert_int_equal(parse_lines(runs), 0);
     static const char *const worse[][4] = {
         {HEAD, RUN("research"), "{\"end\":1}", NULL}, /* 0.1.0 knew of none */
+        {HEAD, RELEASE_OF("partial", "1", FIGURES), "{\"end\":1}", NULL},
+        {HEAD_2, RELEASE_OF("not private", "1", FIGURES), "{\"end\":1}", NULL},
         {HEAD_2, RUN("pleasure"), "{\"end\":1}", NULL},
         {HEAD_2, "{\"budget\":\"a\",\"epsilon\":1}", "{\"end\":1}", NULL},
         {HEAD_2, "{\"budget\":\"a\",\"mu\":0.5,\"epsilon\":1}", "{\"end\":1}", NULL},
@@ -872,7 +899,7 @@ static void test_what_is_new(void **state) {
     assert_string_equal(view.population.name, "A");
 }
 
-/* A ledger of 0.1.0 is read as it is, and written in the version of today, which 0.1.0 refuses. */
+/* A ledger of 0.1.0 is read as it is, but for what it calls proven without knowing, and written in the version of today, which 0.1.0 refuses. */
 static void test_old_ledgers(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -894,11 +921,14 @@ static void test_old_ledgers(void **state) {
     assert_true(sum.found.budget.epsilon == 5 && sum.found.budget.delta == 1e-7);
     assert_true(sum.found.budget.mu == accountant_mu(5, 1e-7));
     assert_true(sum_of("new").found.budget.delta == 1e-5);
+    assert_int_equal(sum.found.claim, DPMF_CLAIM_PARTIAL);
     assert_int_equal(reserve("a", 3, 2, 0), DPMF_ERR_PRIVACY_BUDGET);
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
     assert_true(sum_of("a").entries == 3 && sum_of("a").found.budget.mu == sum.found.budget.mu);
     char *now = temp_dir_read(path, &n);
     assert_non_null(strstr(now, "\"version\":2,\"generation\":2,"));
+    assert_non_null(strstr(now, "\"kind\":\"partial\",\"mu\":0.2,"));
+    assert_non_null(strstr(now, "\"kind\":\"proven\",\"mu\":0.1,"));
     free(now);
 }
 
@@ -962,6 +992,7 @@ int main(void) {
         TEST(test_budget_is_a_mu),
         TEST(test_budget_words),
         TEST(test_conditional),
+        TEST(test_partial),
         TEST(test_pure),
         TEST(test_names),
         TEST(test_names_come_back),

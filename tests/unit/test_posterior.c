@@ -404,7 +404,7 @@ static void test_release(void **state) {
     dpmf_statement_free(&statement);
 
     assert_int_equal(ledger_visit(world->ledger, look, &entry, NULL), 0);
-    assert_true(entry.is_conditional);
+    assert_int_equal(entry.claim, DPMF_CLAIM_CONDITIONAL);
     assert_int_equal(entry.state, LEDGER_COMMITTED);
     assert_true(entry.epsilon == 2 && entry.delta == 0);
     assert_true(entry.mu == accountant_mu_pure(2));
