@@ -136,6 +136,16 @@ DPMF_API bool dpmf_separator_is(char character);
  *         `description` (may be NULL) receives one line about it */
 DPMF_API const char *dpmf_format_name(size_t i, const char **description);
 
+/* How the records of a store were read, as its header keeps it. docs/privacy/input.md says why it matters. */
+struct dpmf_layout {
+    /* What decided where the fields of a record are: "declared"; "guessed" from the first record; "dependent" on other
+     * records, as blocks of lines and cuts by time are; or "not recorded", as in stores of 0.1.0. */
+    const char *origin;
+    bool drops_bad;    /* a bad record was dropped by itself, and did not end the import */
+    bool is_by_record; /* both are as private runs need them, which refuse other stores */
+    char formats[128]; /* of all inputs: names, a comma and a blank between them */
+};
+
 /* What an import, or a synthesis, has read and written. */
 struct dpmf_import_report {
     uint64_t ratings; /* in the store */
@@ -149,6 +159,7 @@ struct dpmf_import_report {
     uint64_t bytes_spilled; /* to the temporary file, because of run.memory */
     double seconds;
     char format[32]; /* of the last input */
+    struct dpmf_layout layout;
 };
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
@@ -230,6 +241,7 @@ struct dpmf_store_info {
     bool
         is_temporary; /* packed for this use from something else, so its size on disk means nothing */
     uint64_t file_bytes;
+    struct dpmf_layout layout;
 };
 
 /* Tells it, without reading any ratings. */

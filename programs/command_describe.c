@@ -50,6 +50,7 @@ static int print_json(const char *path, const struct dpmf_description *descripti
         dpmf_json_uint(json, "blocks", info->blocks);
         dpmf_json_uint(json, "file_bytes", info->file_bytes);
         dpmf_json_double(json, "bytes_per_rating", description->bytes_per_rating);
+        report_layout_json(json, &info->layout);
     }
     dpmf_json_uint(json, "distinct_values", description->distinct_values);
     if (description->has_step)
@@ -166,6 +167,7 @@ static void print_page(const char *path, const struct dpmf_description *descript
     terminal_text_print(stdout, strcmp(path, "-") == 0 ? "standard input" : path);
     printf(": %s of %s for %s\n\n", text_count(info->ratings, "rating").text,
            text_count(info->users, "user").text, text_count(info->items, "item").text);
+    if (!info->is_temporary) printf("  %-10s %s\n", "read as", report_layout(&info->layout).text);
     if (info->ratings == 0) return;
     print_scale(description);
     printf("  %-10s %.4f, standard deviation %.4f\n", "mean", description->mean,

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "error_show.h"
 #include "ranks.h"
@@ -93,6 +94,28 @@ int report_stdout_check(int status) {
 
 static double rate(uint64_t n, double seconds) { return seconds > 0 ? (double)n / seconds : 0; }
 
+struct report_layout report_layout(const struct dpmf_layout *layout) {
+    struct report_layout words;
+    const char *verdict =
+        layout->is_by_record ? "private runs accept it" : "private runs (--epsilon) refuse it";
+    if (layout->formats[0] == '\0')
+        snprintf(words.text, sizeof words.text, "layout %s; %s", layout->origin, verdict);
+    else
+        snprintf(words.text, sizeof words.text, "%s, layout %s%s, %s; %s", layout->formats,
+                 layout->origin,
+                 strcmp(layout->origin, "dependent") == 0 ? " on other records" : "",
+                 layout->drops_bad ? "bad records dropped one by one" : "no bad records allowed",
+                 verdict);
+    return words;
+}
+
+void report_layout_json(struct dpmf_json *json, const struct dpmf_layout *layout) {
+    dpmf_json_string(json, "layout", layout->origin);
+    dpmf_json_string(json, "formats", layout->formats);
+    dpmf_json_bool(json, "drops_bad", layout->drops_bad);
+    dpmf_json_bool(json, "by_record", layout->is_by_record);
+}
+
 static int print_json(const char *output, const struct dpmf_import_report *report) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
@@ -113,6 +136,7 @@ static int print_json(const char *output, const struct dpmf_import_report *repor
     dpmf_json_double(json, "seconds", report->seconds);
     dpmf_json_double(json, "ratings_per_second", rate(report->ratings, report->seconds));
     dpmf_json_string(json, "format", report->format);
+    report_layout_json(json, &report->layout);
     dpmf_json_string(json, "output", output);
     dpmf_json_end_object(json);
     return report_json_print(json);
@@ -148,6 +172,7 @@ int report_import_print(struct invocation *invocation, const char *output,
         text_count(report->ratings, "rating").text, text_count(report->users, "user").text,
         text_count(report->items, "item").text, output, text_bytes(report->bytes_written).text,
         each, text_seconds(report->seconds).text, duplicates, skipped);
+    terminal_note_print(terminal, "read as %s", report_layout(&report->layout).text);
     print_details(terminal, report);
     return command_has(invocation, OPTION_JSON) ? print_json(output, report) : STATUS_DONE;
 }

@@ -10,6 +10,15 @@
 /* Prints the JSON text as one line and frees it. @return an exit status */
 int report_json_print(struct dpmf_json *json);
 
+/* How the records of a store were read, and whether private runs accept it: "csv, layout guessed, ...". */
+struct report_layout {
+    char text[256];
+};
+struct report_layout report_layout(const struct dpmf_layout *layout);
+
+/* Adds the same to an object: layout, formats, drops_bad and by_record. */
+void report_layout_json(struct dpmf_json *json, const struct dpmf_layout *layout);
+
 /* Tells how a store was packed: to people on standard error, to scripts on standard output.
  * @return an exit status */
 int report_import_print(struct invocation *invocation, const char *output,

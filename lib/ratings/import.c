@@ -245,6 +245,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->users = id_map_size(import.users);
         import.report->items = id_map_size(import.items);
         import.report->duplicates = import.duplicates;
+        import.report->layout = store_layout_shown(&import.layout);
         import.report->bytes_read = import.bytes_before;
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;

@@ -4,6 +4,7 @@
  */
 #include "store/store_layout.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -47,6 +48,19 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
 
 bool store_layout_is_by_record(const struct store_layout *layout) {
     return layout->origin == STORE_ORIGIN_DECLARED && layout->drops_bad;
+}
+
+struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
+    static const char *const origins[] = {"not recorded", "guessed", "dependent", "declared"};
+    struct dpmf_layout shown = {.origin = origins[layout->origin],
+                                .drops_bad = layout->drops_bad,
+                                .is_by_record = store_layout_is_by_record(layout)};
+    size_t n = 0;
+    for (size_t i = 0; i < N_FORMATS && n < sizeof shown.formats; i++)
+        if (layout->formats >> i & 1)
+            n += (size_t)snprintf(shown.formats + n, sizeof shown.formats - n, "%s%s",
+                                  n > 0 ? ", " : "", formats[i]);
+    return shown;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------ */

@@ -45,6 +45,9 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
 /* @return whether each record was read by itself, whatever the others are */
 bool store_layout_is_by_record(const struct store_layout *layout);
 
+/* The layout as programs see it. */
+struct dpmf_layout store_layout_shown(const struct store_layout *layout);
+
 /* The layout in 40 bytes, as the header of a store has it. @return whether the bytes are a layout */
 enum { STORE_LAYOUT_BYTES = 40 };
 void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]);

@@ -353,6 +353,7 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
         .has_times = store->has_times,
         .is_temporary = store->is_temporary,
         .file_bytes = store->file_bytes,
+        .layout = store_layout_shown(&store->layout),
     };
 }
 

@@ -377,7 +377,7 @@ static void synth_free(struct synth *synth) {
 }
 
 static void fill_report(struct dpmf_import_report *report, const struct dpmf_synth_options *options,
-                        uint64_t file_bytes, double seconds) {
+                        const struct store_layout *layout, uint64_t file_bytes, double seconds) {
     if (!report) return;
     memset(report, 0, sizeof *report);
     report->users = options->users;
@@ -386,6 +386,7 @@ static void fill_report(struct dpmf_import_report *report, const struct dpmf_syn
     report->bytes_written = file_bytes;
     report->seconds = seconds;
     snprintf(report->format, sizeof report->format, "synth");
+    report->layout = store_layout_shown(layout);
 }
 
 int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
@@ -409,7 +410,7 @@ int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
                         threads_wanted(&synth.run), error);
     if (code == 0) code = finish_store(&synth, error);
     if (code == 0) code = put_in_place(&synth, &file_bytes, error);
-    if (code == 0) fill_report(report, options, file_bytes, clock_now() - began);
+    if (code == 0) fill_report(report, options, &layout, file_bytes, clock_now() - began);
 out:
     synth_free(&synth);
     return code;
