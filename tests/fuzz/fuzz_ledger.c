@@ -1,6 +1,6 @@
 /*
  * Property: the ledger's reader never reads out of bounds and always ends; a text that it accepts is, written
- * again, the same text, and its sums can be taken. So that more than the checksums is tried, each input is
+ * again, the same text, unless it is of version 1: then that is what it gives; and its sums can be taken. So that more than the checksums is tried, each input is
  * also read with right ones put at the end of its lines.
  */
 #define _GNU_SOURCE
@@ -22,6 +22,11 @@ static void add_up(const struct ledger_book *book) {
     }
 }
 
+static bool is_old(const char *text, size_t n) {
+    static const char head[] = "{\"dpmf\":\"ledger\",\"version\":1,";
+    return n > sizeof head && memcmp(text, head, sizeof head - 1) == 0;
+}
+
 static void check(const char *text, size_t n) {
     struct ledger_book book;
     struct dpmf_error error = {0};
@@ -32,7 +37,10 @@ static void check(const char *text, size_t n) {
     if (code != 0 && (book.n_entries != 0 || book.entries != NULL)) abort();
     if (code == 0) {
         if (ledger_book_format(&book, &again, &m, &error) != 0) abort();
-        if (m != n || memcmp(again, text, n) != 0) abort();
+        if (is_old(text, n))
+            check(again, m);
+        else if (m != n || memcmp(again, text, n) != 0)
+            abort();
         add_up(&book);
         free(again);
     }
