@@ -87,7 +87,8 @@ static void print_page(const char *path, const struct dpmf_verification *found,
 }
 
 /* Who signed comes first: what a stranger made need not be looked at. */
-static int check_signature(const struct invocation *invocation, char said[SSH_SIGNATURE_SAID_MAX]) {
+static int check_signature(const struct invocation *invocation, struct ssh_copy *copy,
+                           char said[SSH_SIGNATURE_SAID_MAX]) {
     const char *path = invocation->operands[0], *key = invocation->value[OPTION_KEY];
     const char *identity = invocation->value[OPTION_IDENTITY];
     char signature[4096];
@@ -99,7 +100,18 @@ static int check_signature(const struct invocation *invocation, char said[SSH_SI
     int n = snprintf(signature, sizeof signature, "%s.sig", path);
     if (n < 0 || (size_t)n >= sizeof signature)
         return terminal_error_print(STATUS_IO, NULL, "%.200s: the name is too long", path);
-    return ssh_signature_check(path, signature, key, identity, said);
+    int status = ssh_copy_make(path, copy);
+    return status != STATUS_DONE ? status
+                                 : ssh_signature_check(path, copy, signature, key, identity, said);
+}
+
+/* Of what someone else signed, or nobody, nothing else is checked. */
+static void print_refusal(const struct invocation *invocation, const char *fault) {
+    const struct dpmf_verification nothing = {.claim = DPMF_CLAIM_NOT_PRIVATE};
+    struct dpmf_error error = {.code = DPMF_ERR_PRIVACY_NOT_VERIFIED};
+    snprintf(error.message, sizeof error.message, "%s", fault);
+    if (command_has(invocation, OPTION_JSON))
+        print_json(invocation->operands[0], &nothing, &error, "");
 }
 
 int command_privacy_verify_run(struct invocation *invocation) {
@@ -107,9 +119,13 @@ int command_privacy_verify_run(struct invocation *invocation) {
     char signature[SSH_SIGNATURE_SAID_MAX];
     struct dpmf_verification found;
     struct dpmf_error error = {0};
-    int status = check_signature(invocation, signature);
+    struct ssh_copy copy = {.fd = -1};
+    int status = check_signature(invocation, &copy, signature), rc = 0;
+    if (status == STATUS_NO) print_refusal(invocation, signature);
+    if (status == STATUS_DONE)
+        rc = privacy_claim_verify(invocation, copy.fd >= 0 ? copy.path : path, &found, &error);
+    ssh_copy_drop(&copy);
     if (status != STATUS_DONE) return status;
-    int rc = dpmf_release_verify(path, privacy_claim_accepted(invocation), &found, &error);
     if (rc != 0 && rc != DPMF_ERR_PRIVACY_NOT_VERIFIED)
         return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_JSON))

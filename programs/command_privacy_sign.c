@@ -12,13 +12,18 @@ int command_privacy_sign_run(struct invocation *invocation) {
     const char *path = invocation->operands[0];
     struct dpmf_verification found;
     struct dpmf_error error = {0};
+    struct ssh_copy copy;
     char signature[4096];
     int n = snprintf(signature, sizeof signature, "%s.sig", path);
     if (n < 0 || (size_t)n >= sizeof signature)
         return terminal_error_print(STATUS_IO, NULL, "%.200s: the name is too long", path);
-    if (dpmf_release_verify(path, privacy_claim_accepted(invocation), &found, &error) != 0)
-        return report_error_print(invocation, &error);
-    int status = ssh_signature_make(path, invocation->value[OPTION_KEY], signature);
+    int status = ssh_copy_make(path, &copy);
+    if (status != STATUS_DONE) return status;
+    if (privacy_claim_verify(invocation, copy.path, &found, &error) != 0)
+        status = report_error_print(invocation, &error);
+    else
+        status = ssh_signature_make(&copy, invocation->value[OPTION_KEY], signature);
+    ssh_copy_drop(&copy);
     if (status != STATUS_DONE) return status;
     terminal_note_print(&invocation->terminal, "signed: %s", signature);
     if (!command_has(invocation, OPTION_JSON)) return STATUS_DONE;

@@ -46,6 +46,14 @@ unsigned privacy_claim_accepted(const struct invocation *invocation) {
     return 0;
 }
 
+int privacy_claim_verify(const struct invocation *invocation, const char *bytes,
+                         struct dpmf_verification *found, struct dpmf_error *error) {
+    int rc = dpmf_release_verify(bytes, privacy_claim_accepted(invocation), found, error);
+    if (rc != 0 && error->file[0] != '\0')
+        snprintf(error->file, sizeof error->file, "%s", invocation->operands[0]);
+    return rc;
+}
+
 const char *privacy_claim_fault(const struct dpmf_statement *statement) {
     return statement->is_insecure
                ? "it is stamped NOT PRIVATE: its noise was made from a seed"

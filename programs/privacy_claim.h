@@ -19,6 +19,10 @@ void privacy_claim_warn(struct terminal *terminal, enum dpmf_claim claim, unsign
 /* --accept, as bits of dpmf_assumption. */
 unsigned privacy_claim_accepted(const struct invocation *invocation);
 
+/* Verifies the release of the operand, whose bytes are at `bytes`, accepting what --accept does. */
+int privacy_claim_verify(const struct invocation *invocation, const char *bytes,
+                         struct dpmf_verification *found, struct dpmf_error *error);
+
 /* Why a release that is not private is not. */
 const char *privacy_claim_fault(const struct dpmf_statement *statement);
 

@@ -83,8 +83,8 @@ static void read_line(int fd, char *text, size_t size) {
 static int open_file(const char *path, int *fd) {
     *fd = open(path, O_RDONLY | O_CLOEXEC);
     if (*fd >= 0) return STATUS_DONE;
-    return terminal_error_print(STATUS_IO, NULL, "%s: cannot open: %s", path,
-                                text_system_error(errno).text);
+    return terminal_error_print(STATUS_IO, errno == ENOENT ? "check the path" : NULL,
+                                "%s: cannot open: %s", path, text_system_error(errno).text);
 }
 
 static int make_nameless(const char *name, unsigned flags, int *fd) {
@@ -97,6 +97,44 @@ static int make_nameless(const char *name, unsigned flags, int *fd) {
 static void close_all(int *fds, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (fds[i] >= 0) close(fds[i]);
+}
+
+/* ---- what is signed --------------------------------------------------------------------------- */
+
+/* @return 0 or an errno */
+static int copy_bytes(int from, int to) {
+    char bytes[65536];
+    for (;;) {
+        ssize_t n = read(from, bytes, sizeof bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        if (n == 0) return lseek(to, 0, SEEK_SET) == 0 ? 0 : errno;
+        for (ssize_t done = 0; done < n;) {
+            ssize_t put = write(to, bytes + done, (size_t)(n - done));
+            if (put < 0 && errno != EINTR) return errno;
+            if (put > 0) done += put;
+        }
+    }
+}
+
+int ssh_copy_make(const char *file, struct ssh_copy *copy) {
+    int fd, failed;
+    *copy = (struct ssh_copy){.fd = -1};
+    int status = open_file(file, &fd);
+    if (status != STATUS_DONE) return status;
+    status = make_nameless("release", MFD_CLOEXEC, &copy->fd);
+    if (status == STATUS_DONE && (failed = copy_bytes(fd, copy->fd)) != 0)
+        status = terminal_error_print(STATUS_IO, NULL, "%s: cannot read: %s", file,
+                                      text_system_error(failed).text);
+    snprintf(copy->path, sizeof copy->path, "/proc/self/fd/%d", copy->fd);
+    close(fd);
+    if (status != STATUS_DONE) ssh_copy_drop(copy);
+    return status;
+}
+
+void ssh_copy_drop(struct ssh_copy *copy) {
+    if (copy->fd >= 0) close(copy->fd);
+    copy->fd = -1;
 }
 
 /* ---- making one ------------------------------------------------------------------------------- */
@@ -125,24 +163,19 @@ static int keep(int fd, const char *temporary, const char *signature) {
                                 text_system_error(errno).text);
 }
 
-int ssh_signature_make(const char *file, const char *key, const char *signature) {
+int ssh_signature_make(const struct ssh_copy *copy, const char *key, const char *signature) {
     char temporary[PATH_TEXT_MAX];
-    int fds[2] = {-1, -1};
     int n = snprintf(temporary, sizeof temporary, "%s.XXXXXX", signature);
     if (n < 0 || (size_t)n >= sizeof temporary)
         return terminal_error_print(STATUS_IO, NULL, "%.200s: the name is too long", signature);
-    int status = open_file(file, &fds[0]);
-    if (status != STATUS_DONE) return status;
-    fds[1] = mkostemp(temporary, O_CLOEXEC);
-    if (fds[1] < 0) {
-        status = terminal_error_print(STATUS_IO, NULL, "%s: cannot write: %s", signature,
-                                      text_system_error(errno).text);
-    } else {
-        status = run_sign(fds[0], fds[1], key);
-        if (status == STATUS_DONE) status = keep(fds[1], temporary, signature);
-        if (status != STATUS_DONE) unlink(temporary);
-    }
-    close_all(fds, 2);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return terminal_error_print(STATUS_IO, NULL, "%s: cannot write: %s", signature,
+                                    text_system_error(errno).text);
+    int status = run_sign(copy->fd, fd, key);
+    if (status == STATUS_DONE) status = keep(fd, temporary, signature);
+    if (status != STATUS_DONE) unlink(temporary);
+    close(fd);
     return status;
 }
 
@@ -238,8 +271,16 @@ static int take_signers(const char *key, const char *identity, struct signers *s
 
 /* ---- checking one ----------------------------------------------------------------------------- */
 
+/* Prints what is wrong with a signature, and says it to the caller. */
+static int refuse_signature(const char *path, const char *hint, const char *fault,
+                            char said[SSH_SIGNATURE_SAID_MAX]) {
+    snprintf(said, SSH_SIGNATURE_SAID_MAX, "%s", fault);
+    return terminal_error_print(STATUS_NO, hint, "%s: %s", path, fault);
+}
+
 static int run_verify(const char *path, const char *signature, const struct signers *signers,
-                      int fds[3], char said[SSH_SIGNATURE_SAID_MAX]) {
+                      const int fds[3], char said[SSH_SIGNATURE_SAID_MAX]) {
+    char words[SSH_SIGNATURE_SAID_MAX - 64] = "", fault[SSH_SIGNATURE_SAID_MAX];
     char *const arguments[] = {"ssh-keygen",
                                "-Y",
                                "verify",
@@ -255,30 +296,32 @@ static int run_verify(const char *path, const char *signature, const struct sign
     const struct streams streams = {fds[0], fds[1], fds[2]};
     int ended = 0, failed = run_program(arguments, &streams, &ended);
     if (failed != 0) return refuse_missing(failed);
-    if (!ended_well(ended)) read_line(fds[2], said, SSH_SIGNATURE_SAID_MAX);
-    if (said[0] == '\0') read_line(fds[1], said, SSH_SIGNATURE_SAID_MAX);
-    if (ended_well(ended)) return STATUS_DONE;
-    return terminal_error_print(
-        STATUS_NO,
-        "the file may have been changed, or someone else has signed it: do not rely on it",
-        "%s: the signature does not hold (ssh-keygen: %s)", path, said[0] ? said : "no reason");
+    if (!ended_well(ended)) read_line(fds[2], words, sizeof words);
+    if (words[0] == '\0') read_line(fds[1], words, sizeof words);
+    if (ended_well(ended)) {
+        snprintf(said, SSH_SIGNATURE_SAID_MAX, "%s", words);
+        return STATUS_DONE;
+    }
+    snprintf(fault, sizeof fault, "the signature does not hold (ssh-keygen: %s)",
+             words[0] ? words : "no reason");
+    return refuse_signature(
+        path, "the file may have been changed, or someone else has signed it: do not rely on it",
+        fault, said);
 }
 
-int ssh_signature_check(const char *file, const char *signature, const char *key,
-                        const char *identity, char said[SSH_SIGNATURE_SAID_MAX]) {
+int ssh_signature_check(const char *file, const struct ssh_copy *copy, const char *signature,
+                        const char *key, const char *identity, char said[SSH_SIGNATURE_SAID_MAX]) {
     struct signers signers;
-    int fds[3] = {-1, -1, -1};
+    int fds[3] = {copy->fd, -1, -1};
     said[0] = '\0';
     if (access(signature, F_OK) != 0 && errno == ENOENT)
-        return terminal_error_print(STATUS_NO,
-                                    "ask whoever published the release for its signature",
-                                    "%s: there is no signature", signature);
+        return refuse_signature(signature, "ask whoever published the release for its signature",
+                                "there is no signature", said);
     int status = take_signers(key, identity, &signers);
-    if (status == STATUS_DONE) status = open_file(file, &fds[0]);
     if (status == STATUS_DONE) status = make_nameless("said", MFD_CLOEXEC, &fds[1]);
     if (status == STATUS_DONE) status = make_nameless("complaints", MFD_CLOEXEC, &fds[2]);
     if (status == STATUS_DONE) status = run_verify(file, signature, &signers, fds, said);
-    close_all(fds, 3);
+    close_all(fds + 1, 2);
     if (signers.fd >= 0) close(signers.fd);
     return status;
 }

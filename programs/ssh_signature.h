@@ -12,13 +12,23 @@
 
 enum { SSH_SIGNATURE_SAID_MAX = 512 };
 
-/* Writes `signature`, whole or not at all. @return an exit status, after printing what is wrong */
-int ssh_signature_make(const char *file, const char *key, const char *signature);
+/* The bytes of a file as they were once: what is checked is what is signed, whatever becomes of the file meanwhile. */
+struct ssh_copy {
+    int fd;        /* -1: there is none */
+    char path[64]; /* by which this process can open it */
+};
 
-/* Whether `signature` is one over the file by a key that may sign. `key` is a public key, with `identity` NULL, or a file of allowed
- * signers, with the one that must have signed. `said` gets what ssh-keygen says of a good one.
+/* @return an exit status, after printing what is wrong */
+int ssh_copy_make(const char *file, struct ssh_copy *copy);
+void ssh_copy_drop(struct ssh_copy *copy);
+
+/* Writes `signature`, whole or not at all. @return an exit status, after printing what is wrong */
+int ssh_signature_make(const struct ssh_copy *copy, const char *key, const char *signature);
+
+/* Whether `signature` is one over the copy of the file by a key that may sign. `key` is a public key, with `identity` NULL, or a file
+ * of allowed signers, with the one that must have signed. `said` gets what ssh-keygen says of a good one, and else what is wrong.
  * @return an exit status, after printing what is wrong: STATUS_NO when it is not */
-int ssh_signature_check(const char *file, const char *signature, const char *key,
-                        const char *identity, char said[SSH_SIGNATURE_SAID_MAX]);
+int ssh_signature_check(const char *file, const struct ssh_copy *copy, const char *signature,
+                        const char *key, const char *identity, char said[SSH_SIGNATURE_SAID_MAX]);
 
 #endif
