@@ -100,11 +100,20 @@ static void write_kernels(struct dpmf_json *json, const struct dpmf_machine *lib
     dpmf_json_bool(json, "has_large_pages", library->has_large_pages);
 }
 
+static void write_build(struct dpmf_json *json, struct dpmf_build build) {
+    dpmf_json_begin_object(json, "build");
+    dpmf_json_string(json, "commit", build.commit);
+    dpmf_json_string(json, "compiler", build.compiler);
+    dpmf_json_string(json, "sources", build.sources);
+    dpmf_json_end_object(json);
+}
+
 static int print_json(const struct machine *machine) {
     struct dpmf_json *json = dpmf_json_new();
     const char *name;
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "version", dpmf_version());
+    write_build(json, dpmf_build_identity());
     dpmf_json_uint(json, "cores", (uint64_t)machine->library.cores);
     dpmf_json_uint(json, "memory", machine->library.memory);
     dpmf_json_uint(json, "memory_default", machine->library.memory_default);
@@ -156,9 +165,17 @@ static void print_kernels(const struct dpmf_machine *library) {
            library->has_large_pages ? "one" : "none");
 }
 
+/* As the statement of a release names it, so that the two can be compared. */
+static void print_build(struct dpmf_build build) {
+    printf("  %-14s commit %s\n", "built from", build.commit);
+    printf("  %-14s compiler %s\n", "", build.compiler);
+    printf("  %-14s sources %s\n", "", build.sources);
+}
+
 static void print_page(const struct machine *machine) {
     const char *name;
     printf("dpmf %s\n\n", dpmf_version());
+    print_build(dpmf_build_identity());
     printf("  %-14s %s usable\n", "cores", text_number((uint64_t)machine->library.cores).text);
     printf("  %-14s %s, of which dpmf uses %s unless told otherwise\n", "memory",
            text_binary_bytes(machine->library.memory).text,

@@ -1367,7 +1367,9 @@ const struct verb verbs[] = {
         .synopsis = "[options]",
         .paragraphs =
             {
-                "Prints the version, the number of cores, the memory and the temporary directory "
+                "Prints the version, the commit, the compiler and the hash of the sources of this "
+                "build as the statements of its releases name them, the number of cores, the "
+                "memory and the temporary directory "
                 "it would use, the page size, the caches, the kernels (the inner loops of training "
                 "and ranking), whether large pages are to be had, and what this build can read. "
                 "Good to have in a report of a problem.",
