@@ -13,6 +13,7 @@ import random
 import unittest
 import warnings
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -37,9 +38,11 @@ ODD = [None, float("nan"), float("inf"), -0.0, 1.5, 2.0**60, 2**70, -(2**63), 10
        "nan", "inf", "4", " 4 ", "4,5", "0x10", "1_0", "4\0", "NULL", "x" * 70_000, "\ud800", "\u0664", "é", '"', "a,b\nc", b"", b"\xff", b"4",
        [], [1, 2], {}, (), object(), Decimal("4.5"), Decimal("NaN"), Decimal("1e999"), np.int64(4), np.float32(4.5), np.float16("inf"),
        np.bool_(True), np.datetime64("NaT"), np.datetime64("2020-01-01"), np.str_("x"), datetime.date(2020, 1, 1),
-       datetime.datetime(1, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), datetime.timedelta(1), 1e308, 3 + 4j]
+       datetime.datetime(1, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), datetime.timedelta(1), 1e308, 3 + 4j,
+       complex(4), complex("nan"), np.complex64(4 + 1j), np.timedelta64(1, "D"), np.timedelta64(1, "ns"), np.timedelta64("NaT"),
+       np.datetime64(1, "ns"), 10**5000, -(10**5000), Decimal("sNaN"), Fraction(9, 2)]
 if pandas is not None:
-    ODD += [pandas.NA, pandas.NaT, pandas.Timestamp("2020-01-01")]
+    ODD += [pandas.NA, pandas.NaT, pandas.Timestamp("2020-01-01"), pandas.Timedelta(1, "s")]
 
 
 def packed(ratings):
@@ -59,6 +62,14 @@ def packed(ratings):
     return {user: sorted(ratings) for user, ratings in people.items()}
 
 
+def found(columns):
+    """The same of columns in which nothing may be usable."""
+    try:
+        return packed(tuple(columns))
+    except dpmf.InputError:
+        return {}
+
+
 # ---- forms -------------------------------------------------------------------------------------
 
 
@@ -66,13 +77,15 @@ def as_lists(records):
     return tuple(list(column) for column in zip(*records))
 
 
+def as_object(column):
+    array = np.empty(len(column), dtype=object)
+    for place, value in enumerate(column):
+        array[place] = value
+    return array
+
+
 def as_objects(records):
-    columns = []
-    for column in zip(*records):
-        columns.append(np.empty(len(records), dtype=object))
-        for place, value in enumerate(column):
-            columns[-1][place] = value
-    return tuple(columns)
+    return tuple(map(as_object, zip(*records)))
 
 
 def as_dict(records):
@@ -102,7 +115,7 @@ def as_arrays(records):
             except Exception:  # pylint: disable=broad-except
                 array = None
         # What NumPy changes is the caller's affair: here, only what it keeps.
-        kept = array is not None and array.ndim == 1 and array.dtype.kind in "iufOU" and not any(
+        kept = array is not None and array.ndim == 1 and array.dtype.kind in "iufcOU" and not any(
             isinstance(value, (bool, np.bool_)) for value in column)
         arrays.append(array if kept else as_objects(records)[place])
     return tuple(arrays)
@@ -161,6 +174,44 @@ class Inserted(unittest.TestCase):
         for column in (np.array(times), np.array(times, dtype=np.float64), texts[3], moments, moments.astype("datetime64[ns]"),
                        moments.tolist(), list(map(str, moments)), np.array(times, dtype=np.uint64)):
             self.assertEqual(packed((ids, items, ratings, column)), expected)
+
+    def test_types_that_one_value_changes(self):
+        """A value means the same in an array of its type as in the array of objects that one word makes of it."""
+        columns = [np.arange(6) + 1, np.arange(6) % 3, np.arange(6) % 5 + 1.0, np.arange(6) + 1_000_000]
+        evil = ["mallory", 1, 3, 1_000_000]
+        for kind in (complex, np.complex64, "m8[ns]", "m8[s]", "m8[D]", "M8[ns]", "M8[s]", "M8[D]", np.float16, np.longdouble,
+                     bool, "S9", "U9"):
+            for role, name in enumerate(NAMES):
+                whole = columns[role].astype(int)
+                typed = (whole % 2 if kind == np.float16 else whole).astype(kind)
+                alone = [typed if place == role else column for place, column in enumerate(columns)]
+                mixed = [[*column, evil[place]] for place, column in enumerate(alone)]
+                mixed[role][-1] = "zzz"
+                for form in (list, as_object):
+                    with self.subTest(kind=kind, name=name, form=form.__name__):
+                        others = found([form(column) for column in mixed])
+                        self.assertEqual({user: value for user, value in others.items() if user not in ("mallory", "zzz")},
+                                         found(alone))
+
+    def test_dates_and_spans_are_no_ids_and_no_ratings(self):
+        numbers = np.arange(6)
+        for kind in ("m8[ns]", "m8[s]", "M8[ns]", "M8[s]"):
+            for role in range(3):
+                with self.subTest(kind=kind, role=role):
+                    self.assertEqual(found([numbers.astype(kind) if place == role else numbers for place in range(3)]), {})
+            times = numbers.astype(kind)
+            self.assertEqual(len(found([numbers, numbers, numbers, times])), 0 if kind[0] == "m" else 6)
+
+    def test_a_number_of_too_many_digits(self):
+        """Python does not write it, so that it is no id; whoever wrote it harms nobody else."""
+        sound = packed(([1, 2], [3, 4], [5, 5]))
+        for huge in (10**5000, -(10**5000)):
+            self.assertEqual(packed(([1, huge, 2], [3, 3, 4], [5, 5, 5])), sound)
+            self.assertEqual(packed(([1, 9, 2], [3, huge, 4], [5, 5, 5])), sound)
+            self.assertEqual(packed(([1, 9, 2], [3, 3, 4], [5, huge, 5])), sound)
+            for columns in (([1, huge], [3, 4], [5, 5]), ([1, 2], [3, huge], [5, 5]), ([1, 2], [3, 4], [5, huge])):
+                with self.assertRaisesRegex(dpmf.InputError, r"\[1\] is <int of 16610 bits>"):
+                    dpmf.Model(n_epochs=1).fit(*columns)
 
     def test_what_is_missing_is_nobody(self):
         ids = [2**60 + 1, 2**60 + 3, 7]

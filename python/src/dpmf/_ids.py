@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._native import ffi, lib
-from ._records import Column, Mask, column_of, first_of
-from ._values import shown
+from ._records import Column, Mask, column_of, first_of, is_whole
+from ._values import is_writable, shown
 from .errors import InputError
 
 Id = Union[int, str, bytes, np.integer]
@@ -29,10 +29,6 @@ def pointer(kind: str, array: npt.NDArray[Any]) -> Any:
 
 
 # ---- one id ----------------------------------------------------------------------------------
-
-
-def is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def whole_of(value: Any) -> Optional[int]:
@@ -51,7 +47,7 @@ def id_bytes(value: Any) -> Optional[bytes]:
         return value
     if isinstance(value, (float, np.floating)):
         value = whole_of(value)
-    return b"%d" % int(value) if is_whole(value) else None
+    return b"%d" % int(value) if is_whole(value) and is_writable(int(value)) else None
 
 
 def refuse_id(name: str, value: Any) -> InputError:

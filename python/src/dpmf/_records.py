@@ -35,8 +35,11 @@ class Column(NamedTuple):
     missing: Optional[Mask] = None
 
     def listed(self) -> Sequence[Any]:
-        """The values as Python has them."""
-        values = self.values.tolist() if isinstance(self.values, np.ndarray) else self.values
+        """The values as Python has them; dates and spans of time as NumPy has them, and never as their numbers."""
+        values = self.values
+        if isinstance(values, np.ndarray):
+            values = list(values) if values.dtype.kind in "mM" else values.tolist()
+        values = _real_parts(values)
         if self.missing is None:
             return values
         return [None if gone else value for value, gone in zip(values, self.missing.tolist())]
@@ -44,6 +47,15 @@ class Column(NamedTuple):
     def only(self, *kinds: type) -> bool:
         """Whether this is a list of nothing but these types."""
         return not isinstance(self.values, np.ndarray) and set(map(type, self.values)) <= set(kinds)
+
+
+def _real_parts(values: Sequence[Any]) -> Sequence[Any]:
+    """Complex numbers that have no imaginary part as what they are without: one that has makes complex all others
+    of an array."""
+    if not any(issubclass(kind, (complex, np.complexfloating)) for kind in set(map(type, values))):
+        return values
+    return [value.real if isinstance(value, (complex, np.complexfloating)) and value.imag == 0 else value
+            for value in values]
 
 
 # ---- columns -----------------------------------------------------------------------------------
@@ -66,10 +78,7 @@ def _column_of_array(values: Any) -> Column:
         return Column(np.asarray(masked.getdata(values)), masked.getmaskarray(values))
     if str(getattr(values, "dtype", "")) == "category":  # of pandas
         values = values.astype(object)
-    array = np.asarray(values)
-    if array.dtype.kind == "c":  # one complex number makes all of them that
-        return Column(array.real, array.imag != 0)
-    return _with_nulls(values, array)
+    return _with_nulls(values, np.asarray(values))
 
 
 def column_of(values: Any, name: str, of: str) -> Column:
@@ -101,11 +110,16 @@ def is_missing(value: Any) -> bool:
     """None, NaN, NaT, and the NA of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating, np.datetime64)) and bool(value != value)
+    return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
+
+
+def is_whole(value: Any) -> bool:
+    """A whole number; a span of time is none, though NumPy counts it among the integers."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating, Decimal)) and not isinstance(value, bool)
+    return is_whole(value) or isinstance(value, (float, np.floating, Decimal))
 
 
 # ---- ratings -----------------------------------------------------------------------------------
@@ -203,9 +217,10 @@ def _time(value: Any) -> Optional[int]:
         return (aware - EPOCH) // SECOND
     if isinstance(value, datetime.date):
         return (value - EPOCH.date()).days * 86400
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if is_whole(value):
         return int(value) if abs(int(value)) < 2**63 else NO_TIME
-    return _floored(float(value)) if is_number(value) else None
+    number = _number(value)
+    return None if number is None else _floored(number)
 
 
 def _time_array(column: Column) -> Optional[npt.NDArray[np.int64]]:

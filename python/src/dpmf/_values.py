@@ -10,10 +10,19 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import UsageError, usage
 
+WHOLE_BITS = 2048  # whole numbers with more have so many digits that Python can refuse to write them
+
+
+def is_writable(value: int) -> bool:
+    """Whether this whole number has digits under every limit that Python can be set to."""
+    return value.bit_length() <= WHOLE_BITS
+
 
 def shown(value: Any) -> str:
     """A parameter in a message: a short text or a number as it is, and of anything else its kind alone, because
     tables, lists and dicts hold people."""
+    if isinstance(value, int) and not is_writable(value):
+        return f"<int of {value.bit_length()} bits>"
     if value is None or isinstance(value, (bool, int, float, str, bytes, os.PathLike, np.number)):
         text = repr(value)
         return text if len(text) <= 60 else f"{text[:56]}..."
