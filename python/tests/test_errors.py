@@ -107,7 +107,9 @@ class Mistakes(FolderTest):
         wrong(dpmf.InputError, "there are no ratings", [], [], [])
         wrong(dpmf.InputError, "outside the range 1:5", [1, 2], [1, 2], [1, 6], rating_range=(1, 5))
         wrong(dpmf.InputError, "does not say what was not rated", np.ones((2, 2), dtype=int))
-        wrong(dpmf.InputError, "two dimensions and numbers", [1, 2, 3])
+        wrong(dpmf.InputError, "a list alone is neither", [1, 2, 3])
+        wrong(dpmf.InputError, "two dimensions, not 1", np.array([1, 2, 3]))
+        wrong(dpmf.InputError, "fit_file reads a file", "ratings.csv")
         wrong(dpmf.UsageError, "users, items and ratings", [1, 2], [1, 2])
         wrong(dpmf.UsageError, "timestamps go with", np.ones((2, 2)), None, None, [1])
 

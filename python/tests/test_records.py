@@ -250,6 +250,57 @@ class Inserted(unittest.TestCase):
             self.skipTest("neither polars nor pyarrow is here")
 
 
+class Matrices(unittest.TestCase):
+    """Whatever someone has in a cell, and whatever type the matrix has for it: that cell alone."""
+
+    def setUp(self):
+        self.matrix = np.array([[1 + (user * 3 + item) % 5 for item in range(6)] for user in range(7)], dtype=float)
+        self.matrix[3, 2] = np.nan
+        self.others = {user: value for user, value in packed(self.matrix).items() if user != "0"}
+        self.assertEqual(len(self.others), 6)
+
+    def check(self, matrix):
+        self.assertEqual({user: value for user, value in packed(matrix).items() if user != "0"}, self.others)
+
+    def test_one_cell(self):
+        for value in ODD:
+            with self.subTest(kind=type(value).__name__):
+                matrix = self.matrix.astype(object)
+                matrix[0, 1] = value
+                self.check(matrix)
+
+    def test_types(self):
+        for kind in (np.float32, np.float16, complex, object, "U9", "S9"):
+            self.check(self.matrix.astype(kind))
+        self.check(np.array([["n/a", *map(str, self.matrix[0, 1:])], *self.matrix[1:].tolist()]))  # texts, all of them
+        self.check(np.ma.masked_invalid(self.matrix))
+        self.check(np.ma.masked_array(np.nan_to_num(self.matrix).astype(int), mask=np.isnan(self.matrix)))
+
+    def test_whole_numbers(self):
+        """One cell that is missing makes floats of them: without, a private run reads the same ratings."""
+        whole = np.nan_to_num(self.matrix, nan=3.0)
+        self.assertEqual(packed(whole.astype(int)), packed(whole))
+        with self.assertRaisesRegex(dpmf.InputError, "does not say what was not rated"):
+            dpmf.Model(n_epochs=1).fit(whole.astype(int))
+
+    def test_lists_are_no_matrices(self):
+        """NumPy would make numbers, texts, objects or nothing at all of them, after what is in one row."""
+        clean = self.matrix.tolist()
+        for rows in (clean, [clean[0][:5], *clean[1:]], [["n/a", *clean[0][1:]], *clean[1:]], [[], *clean[1:]],
+                     list(zip([1, 2], [3, 4], [5, 5])), []):
+            with self.assertRaisesRegex(dpmf.InputError, "^a list alone is neither columns nor a matrix of ratings"):
+                packed(rows)
+        self.assertEqual(packed(tuple(zip(*[(1, 3, 5), (2, 4, 5)]))), packed(([1, 2], [3, 4], [5, 5])))
+
+    def test_records_are_no_matrix(self):
+        """An array of three or four columns is refused by its shape."""
+        for count in (3, 4):
+            for kind in (float, int, object, "U9"):
+                with self.assertRaisesRegex(dpmf.InputError, f"^an array of {count} columns may be records"):
+                    packed(self.matrix[4:, :count].astype(kind))
+            self.assertEqual(len(packed(np.ma.masked_invalid(self.matrix[:, :count]))), 7)
+
+
 class Releases(FolderTest):
     """The reproductions: one record decided about everyone's."""
 

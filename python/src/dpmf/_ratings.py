@@ -13,9 +13,9 @@ import numpy as np
 from ._frames import Frame, frame_of, frame_of_dict
 from ._ids import number_ids, pointer
 from ._native import ffi, lib
-from ._records import ratings_of, times_of
+from ._records import are_missing, ratings_of, times_of
 from ._run import Run
-from ._values import Struct, path_bytes, shown, text_bytes
+from ._values import Struct, is_path, path_bytes, shown, text_bytes
 from .errors import InputError, usage
 
 
@@ -26,6 +26,7 @@ class Columns(NamedTuple):
     items: Any
     ratings: Any
     times: Any = None
+    is_full: bool = False  #: a plain matrix of whole numbers, which cannot say what was not rated
 
 
 class Reading(NamedTuple):
@@ -58,24 +59,26 @@ def _from_sparse(matrix: Any) -> Columns:
 
 
 def _from_dense(matrix: Any) -> Columns:
-    """Users by items; what is masked or NaN was not rated."""
+    """Users by items; what is masked or missing was not rated. Whether it is taken follows from its shape, and never
+    from its type, which one cell can change: each cell is read by itself."""
     masked: Any = np.ma
     values = masked.asanyarray(matrix)
-    if values.ndim != 2 or values.dtype.kind not in "fiu":
+    is_masked = isinstance(matrix, np.ma.MaskedArray)
+    _check_shape(values.shape, is_masked)
+    data = np.asarray(masked.getdata(values))
+    users, items = np.nonzero(~masked.getmaskarray(values) & ~are_missing(data))
+    return Columns(users, items, data[users, items], is_full=data.dtype.kind in "iu" and not is_masked)
+
+
+def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
+    if len(shape) != 2:
         raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                         "a matrix of ratings has two dimensions and numbers, not "
-                         f"{values.ndim} and {values.dtype}",
+                         f"a matrix of ratings has two dimensions, not {len(shape)}",
                          "give users, items and ratings, or a matrix of users by items")
-    data = masked.getdata(values)
-    rated = ~masked.getmaskarray(values)
-    if data.dtype.kind == "f":
-        rated &= ~np.isnan(data)
-    elif not isinstance(matrix, np.ma.MaskedArray):
+    if shape[1] in (3, 4) and not is_masked:
         raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
-                         "a dense matrix of integers does not say what was not rated",
-                         "use NaN, a masked array or a sparse matrix")
-    users, items = np.nonzero(rated)
-    return Columns(users, items, data[users, items])
+                         f"an array of {shape[1]} columns may be records or a matrix of {shape[1]} items",
+                         "records are given by columns: fit(*array.T); a matrix of so few items masked or sparse")
 
 
 def _from_frame(frame: Frame) -> Columns:
@@ -108,6 +111,13 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
         return _from_frame(frame)
     if isinstance(users, tuple) and len(users) in (3, 4):
         return Columns(*users)
+    if is_path(users):
+        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS, f"a {type(users).__name__} alone is no ratings",
+                         "fit_file reads a file")
+    if not hasattr(users, "__array__"):
+        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                         f"a {type(users).__name__} alone is neither columns nor a matrix of ratings",
+                         "give users, items and ratings: of records, fit(*zip(*records)); or a matrix as an array")
     return _from_dense(users)
 
 
@@ -147,6 +157,10 @@ def _check_lengths(lengths: dict[str, int]) -> None:
 
 def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
     """A store of ratings in memory, which are read where they are."""
+    if columns.is_full and not reading.by_record:  # where one cell that is missing would make floats of it, it is taken
+        raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
+                         "a dense matrix of integers does not say what was not rated",
+                         "use NaN, a masked array or a sparse matrix")
     users = number_ids(columns.users, "users", reading.skip_bad)
     items = number_ids(columns.items, "items", reading.skip_bad)
     ratings = ratings_of(columns.ratings, reading.skip_bad)

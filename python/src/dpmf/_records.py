@@ -113,6 +113,15 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
 
 
+def are_missing(array: npt.NDArray[Any]) -> Mask:
+    """The same of all values of an array."""
+    if array.dtype.kind in "fcmM":
+        return np.asarray(array != array)
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, dtype=bool)
+    return np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
+
+
 def is_whole(value: Any) -> bool:
     """A whole number; a span of time is none, though NumPy counts it among the integers."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
