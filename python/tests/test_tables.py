@@ -176,6 +176,15 @@ class Catalogues(FolderTest):
             with self.assertRaises(dpmf.DpmfError, msg=name):
                 private_model(self.folder, catalogue=range(50), **{name: wrong}).fit(*self.ratings)
 
+    def test_wishes_of_texts_and_numbers_of_numpy(self):
+        """They are users and epsilons, and no table of columns."""
+        users, items, ratings = self.ratings
+        for number in (float, np.float64, np.float32, np.array):
+            with self.subTest(kind=number.__name__), quiet():
+                model = private_model(self.folder, catalogue=range(50), user_privacy={"3": number(0.0), "4": number(0.5)}).fit(
+                    users, items, ratings)
+                self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
+
     def test_series_of_wishes(self):
         frames = pandas()
         wishes = frames.Series([0.0, 0.5], index=[3, 4])

@@ -84,9 +84,11 @@ def _unreadable(value: Any, wanted: str) -> InputError:
 
 
 def is_column(value: Any) -> bool:
-    """Whether this is a list of values, as columns of a table are."""
-    return isinstance(value, (list, tuple, range, np.ndarray)) or (
-        hasattr(value, "__array__") or hasattr(value, "to_pylist"))
+    """Whether this is a list of values, as columns of a table are. A number of NumPy is none, nor is an array without
+    dimensions."""
+    if isinstance(value, (list, tuple, range)):
+        return True
+    return (hasattr(value, "__array__") or hasattr(value, "to_pylist")) and getattr(value, "ndim", 1) != 0
 
 
 def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
