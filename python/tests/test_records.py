@@ -213,6 +213,19 @@ class Inserted(unittest.TestCase):
                 with self.assertRaisesRegex(dpmf.InputError, r"\[1\] is <int of 16610 bits>"):
                     dpmf.Model(n_epochs=1).fit(*columns)
 
+    def test_floats_beyond_whole_numbers(self):
+        """What a missing id has made floats of is left out, and the cause is named."""
+        users = np.array([2.0**53, 2.0**53 + 2, 2.0**60, np.nan, -np.inf])
+        columns = users, np.arange(5), np.arange(5)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            store_from_columns(columns_of(*columns), PRIVATE, Run(1, 0, None))
+        said = "\n".join(str(warning.message) for warning in caught)
+        self.assertRegex(said, '2 of 5 users are floats above 2\\^53, and left out: .*as text or.*"Int64"')
+        self.assertTrue(any(issubclass(warning.category, dpmf.PrivacyWarning) for warning in caught))
+        with self.assertRaisesRegex(dpmf.InputError, r'(?s)^users\[1\] is .*as text or.*"Int64"'):
+            dpmf.Model(n_epochs=1).fit(*columns)
+
     def test_what_is_missing_is_nobody(self):
         ids = [2**60 + 1, 2**60 + 3, 7]
 

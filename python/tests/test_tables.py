@@ -185,6 +185,26 @@ class Catalogues(FolderTest):
                     users, items, ratings)
                 self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))
 
+    def test_series_by_row(self):
+        """A series that nobody gave an index to has the numbers of its rows, which are no users."""
+
+        class RangeIndex(list):
+            name = None
+
+        class Series(list):
+            index = RangeIndex([0, 1])
+            to_numpy = None
+
+        series = [Series([0.0, 0.5])]
+        try:
+            series.append(pandas().DataFrame({"user": [3, 4], "epsilon": [0.0, 0.5]})["epsilon"])
+        except unittest.SkipTest:
+            pass
+        for wishes in series:
+            with self.assertRaisesRegex(dpmf.UsageError, "numbered by its rows"):
+                private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
+        self.assertEqual(releases_in(self.folder / "ledger"), 0)
+
     def test_series_of_wishes(self):
         frames = pandas()
         wishes = frames.Series([0.0, 0.5], index=[3, 4])
@@ -204,8 +224,10 @@ class Messages(FolderTest):
             try:
                 call()
             except Exception as failure:  # pylint: disable=broad-except
-                told.append(repr(failure))
                 told.extend(part for part in traceback.format_exception(failure) if "File " not in part)
+                while failure is not None:  # those too that Python would not show
+                    told.append(f"{failure!r} {vars(failure)}")
+                    failure = failure.__context__
         told.extend(str(warning.message) for warning in caught)
         return "\n".join(told)
 
@@ -267,6 +289,14 @@ class Messages(FolderTest):
         for wishes in ({"alice": 0, "bob": "4711"}, {("alice", "bob"): 0}, {4711.5: 0}, {"alice": -4711},
                        {"alice": float("nan")}, {"alice\n": 0}, {"carol" * 20000: 1}, {"alice": 4711, "Bob": 1}):
             self.silent(fit(user_privacy=wishes))
+        for wrong in (["dune", "alice\ud800"], [4711.5], [-4711.0**9], ["dune", ("alice", "bob")], [10**5000 + 4711], [b"dune", None]):
+            said = self.silent(fit(catalogue=wrong))
+            self.assertRegex(said, rf"catalogue\[{len(wrong) - 1}\] is a {type(wrong[-1]).__name__}: an id is text")
+        for features in ({"dune": {"x": "alice\ud800"}}, {"dune": {"x": 10**5000}}, {"alice\ud800": {"x": 1}}, {10**5000: {"x": 1}},
+                         {"dune": {"alice\ud800": 1}}):
+            self.assertRegex(self.silent(fit(item_features=features)), "UsageError|InputError")
+        self.assertRegex(self.silent(fit(about={"contact": "alice\ud800"})), "UsageError")
+        self.assertRegex(self.silent(fit(user_privacy={10**5000: 0})), "InputError")
         path = self.folder / "wishes.csv"
         for text in ("alice,bob\n", "user,epsilon\nalice,x4711\n", 'user,epsilon\n"alice,0\nbob,0\n', "alice;4711;3\n",
                      "user,epsilon\nalice,0\nbob,0,5\n", "user,epsilon\n,1\n", "alice\n", "user,eps,epsilon\nalice,1,2\n"):

@@ -13,13 +13,15 @@ import numpy.typing as npt
 
 from ._native import ffi, lib
 from ._records import Column, Mask, column_of, first_of, is_whole
-from ._values import is_writable, shown
-from .errors import InputError
+from ._values import encoded, is_writable, shown
+from .errors import DpmfWarning, InputError, PrivacyWarning, warn
 
 Id = Union[int, str, bytes, np.integer]
 IntArray = npt.NDArray[np.int64]
 
 FLOAT_WHOLE_MAX = 2**53
+LARGE_FLOATS = ('a float of that size stands for several whole numbers: give ids as text or, where a missing one '
+                'has made floats of them in pandas, as type "Int64"')
 UNKNOWN = 2**64 - 1  # as the library numbers what it does not know
 
 
@@ -39,10 +41,7 @@ def whole_of(value: Any) -> Optional[int]:
 def id_bytes(value: Any) -> Optional[bytes]:
     """The bytes of an id; None when this is no id."""
     if isinstance(value, str):
-        try:
-            return value.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:  # half of a surrogate pair
-            return None
+        return encoded(value)
     if isinstance(value, bytes):
         return value
     if isinstance(value, (float, np.floating)):
@@ -50,15 +49,22 @@ def id_bytes(value: Any) -> Optional[bytes]:
     return b"%d" % int(value) if is_whole(value) and is_writable(int(value)) else None
 
 
-def refuse_id(name: str, value: Any) -> InputError:
-    """What to raise about something that is no id."""
+def _is_too_large(value: Any) -> bool:
+    """A float that could be several whole numbers."""
+    return isinstance(value, (float, np.floating)) and FLOAT_WHOLE_MAX < abs(value) < np.inf
+
+
+def refuse_id(name: str, value: Any, is_private: bool = False) -> InputError:
+    """What to raise about something that is no id; where it is private, with its type alone."""
     hint = ""
     if isinstance(value, (float, np.floating)) and value == value:
-        hint = "a float is an id only when it is a whole number up to 2^53"
-    if isinstance(value, str):
-        hint = "this text has half of a surrogate pair, which no bytes stand for" if value else ""
-    return InputError(lib.DPMF_ERR_INPUT_ID,
-                      f"{name} is {shown(value)}: an id is text or a whole number", hint)
+        hint = LARGE_FLOATS if _is_too_large(value) else "a float is an id only when it is a whole number up to 2^53"
+    elif is_whole(value):
+        hint = "a whole number of so many digits is none: give its text"
+    elif isinstance(value, str) and value:
+        hint = "this text has half of a surrogate pair, which no bytes stand for"
+    what = f"a {type(value).__name__}" if is_private else shown(value)
+    return InputError(lib.DPMF_ERR_INPUT_ID, f"{name} is {what}: an id is text or a whole number", hint)
 
 
 # ---- columns of ids --------------------------------------------------------------------------
@@ -159,6 +165,18 @@ def _number_whole(whole: IntArray) -> Numbered:
     return Numbered(np.ascontiguousarray(inverse, dtype=np.int64), len(distinct), texts, False)
 
 
+def _tell_large(column: Column, name: str) -> None:
+    """How many ids a column of floats has lost: a tenth of them is more than stray records."""
+    values = column.values
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+        return
+    large = int(np.count_nonzero((np.abs(values) > FLOAT_WHOLE_MAX) & np.isfinite(values)))
+    if large:
+        are = "is a float" if large == 1 else "are floats"
+        warn(f"{large} of {len(values)} {name} {are} above 2^53, and left out: {LARGE_FLOATS}",
+             PrivacyWarning if 10 * large >= len(values) else DpmfWarning)
+
+
 def number_ids(values: Any, name: str, skip_bad: bool = False) -> Numbered:
     """A column of ids, numbered. What is no id is refused or, with `skip_bad`, numbered -1."""
     column = column_of(values, name, "ids")
@@ -171,6 +189,7 @@ def number_ids(values: Any, name: str, skip_bad: bool = False) -> Numbered:
     if not skip_bad:
         place = first_of(bad)
         raise refuse_id(f"{name}[{place}]", column.listed()[place])
+    _tell_large(column, name)
     numbered = _number_whole(whole[~bad])
     numbers = np.full(len(whole), -1, dtype=np.int64)
     numbers[~bad] = numbered.numbers

@@ -17,7 +17,7 @@ import numpy as np
 from ._frames import Frame, frame_of, frame_of_dict, is_column, role_of, values_of
 from ._ids import id_bytes, refuse_id
 from ._native import lib
-from ._values import is_path, number, path_bytes
+from ._values import encoded, float_of, is_path, is_writable, path_bytes
 from .errors import InputError, UsageError, told, usage
 
 
@@ -32,9 +32,10 @@ def file_of(value: Any, path: Path, write: Callable[[Any, Any], None]) -> bytes:
 
 
 def _id_text(name: str, value: Any) -> str:
+    """The id as text. What is none is not shown: given in the wrong place, it can be a person."""
     text = id_bytes(value)
     if text is None:
-        raise refuse_id(name, value)
+        raise refuse_id(name, value, is_private=True)
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -115,6 +116,10 @@ def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
     if frame is not None:
         return _wishes_of_frame(frame)
     if hasattr(wishes, "index") and hasattr(wishes, "to_numpy"):  # a series of pandas
+        if type(wishes.index).__name__ == "RangeIndex" and wishes.index.name is None:
+            raise usage("the series user_privacy is numbered by its rows, and not by users",
+                        'give the frame with both columns, or frame.set_index("user")["epsilon"]; where the numbers '
+                        'are users, name the index: series.rename_axis("user")')
         return list(zip(values_of(wishes.index), values_of(wishes)))
     raise usage("user_privacy is a dict of users and epsilons, a frame with these columns, or a file")
 
@@ -123,15 +128,10 @@ def write_wishes(wishes: Any, table: Any) -> None:
     """Whose wish is at fault is not said: ids of people belong in no message of a private run."""
     table.writerow(["user", "epsilon"])
     for user, epsilon in _wishes(wishes):
-        text = id_bytes(user)
-        if text is None:
-            raise InputError(lib.DPMF_ERR_INPUT_ID, f"a user of user_privacy is a {type(user).__name__}: "
-                             "an id is text or a whole number")
-        try:
-            wish = number("user_privacy", epsilon)
-        except UsageError:
-            raise usage(f"an epsilon of user_privacy is a {type(epsilon).__name__}, not a number") from None
-        table.writerow([text.decode("utf-8", "surrogateescape"), repr(wish)])
+        wish = float_of(epsilon)
+        if wish is None:
+            raise usage(f"an epsilon of user_privacy is a {type(epsilon).__name__}, not a number")
+        table.writerow([_id_text("a user of user_privacy", user), repr(wish)])
 
 
 # ---- features ----------------------------------------------------------------------------------
@@ -144,9 +144,13 @@ def _cell(value: Any) -> str:
     if not isinstance(value, (str, bool, int, float, np.number, np.bool_)):
         raise usage(f"item_features has a {type(value).__name__}, which is neither text nor a number",
                     'several categories are one text: "comedy|drama"')
+    if isinstance(value, int) and not is_writable(value):
+        raise usage("item_features has a whole number of too many digits")
     text = str(value)
     if "\0" in text:
         raise usage("item_features has a text with a NUL in it")
+    if encoded(text) is None:
+        raise usage("item_features has a text with half of a surrogate pair")
     return text
 
 
@@ -182,7 +186,7 @@ def write_features(features: Any, table: Any) -> None:
 # ---- declarations ------------------------------------------------------------------------------
 
 
-def _declared_lines(about: Any) -> str:
+def _declared(about: Any) -> bytes:
     if not isinstance(about, Mapping):
         raise usage("about is a dict of names and texts, or a file",
                     'for example: {"controller": "Example Library", "contact": "privacy@library.example"}')
@@ -192,14 +196,17 @@ def _declared_lines(about: Any) -> str:
             raise usage("about has names and texts, and one of them is neither")
         # Further lines begin with a blank: none of them can be taken for a field.
         lines.append(f"{name}: " + "\n ".join(str(text).split("\n")))
-    return "\n".join(lines) + "\n"
+    data = encoded("\n".join(lines) + "\n")
+    if data is None:
+        raise usage("about has a text with half of a surrogate pair")
+    return data
 
 
 def about_file(about: Any, path: Path) -> bytes:
     """The name of a file of declarations that was given, or of one that is made of a dict."""
     if is_path(about):
         return path_bytes(about)
-    text = _declared_lines(about)
+    data = _declared(about)
     with told("write", str(path), lib.DPMF_ERR_IO_WRITE):
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        path.write_bytes(data)
     return os.fsencode(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -51,14 +51,22 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     return result
 
 
-def number(name: str, value: Any) -> float:
-    """Any number; what it must be is for the library to say."""
+def float_of(value: Any) -> Optional[float]:
+    """A number as a float; None when this is none. What Python says of that repeats the value, so nothing is raised."""
+    if isinstance(value, (str, bytes, bool)):
+        return None
     try:
-        if isinstance(value, (str, bytes, bool)):
-            raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise usage(f"{name}={shown(value)} is not a number") from None
+        return None
+
+
+def number(name: str, value: Any) -> float:
+    """Any number; what it must be is for the library to say."""
+    result = float_of(value)
+    if result is None:
+        raise usage(f"{name}={shown(value)} is not a number")
+    return result
 
 
 def pair(name: str, value: Any) -> tuple[float, float]:
@@ -83,14 +91,21 @@ def memory_bytes(memory: Any) -> int:
     return int(size[0])
 
 
+def encoded(text: str) -> Optional[bytes]:
+    """The bytes of a text; None for half of a surrogate pair, which none stand for."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
+
+
 def text_bytes(name: str, value: Any) -> bytes:
     """A text for the library, where it ends at the first NUL."""
     if not isinstance(value, str):
         raise usage(f"{name}={shown(value)} is not a text")
-    try:
-        data = value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        raise usage(f"{name}={shown(value)} is not text: it has half of a surrogate pair") from None
+    data = encoded(value)
+    if data is None:
+        raise usage(f"{name}={shown(value)} is not text: it has half of a surrogate pair")
     if b"\0" in data:
         raise usage(f"{name}={shown(value)} has a NUL in it")
     return data
