@@ -1,17 +1,23 @@
-"""What the curator is told of a private fit before anything is spent: wishes that match nobody, ratings
-outside the catalogue, and that there is time to stop."""
+"""What the curator is told of a private fit before anything is spent: what may be claimed of it, wishes that
+match nobody, ratings outside the catalogue, and that there is time to stop. And what has been paid for is delivered."""
 
 from __future__ import annotations
 
+import json
+import os
 import pty
 import signal
 import subprocess
 import sys
+import time
 import unittest
 import warnings
+from unittest import mock
 
 import dpmf
-from support import FolderTest, made_up, private_model, releases_in
+from dpmf._native import lib
+from dpmf._run import Run
+from support import FolderTest, made_up, private_model, releases_in, run_dpmf
 
 
 class BeforeSpending(FolderTest):
@@ -70,6 +76,22 @@ class BeforeSpending(FolderTest):
                 private_model(self.folder, catalogue=range(50), user_privacy={"x": 0}).fit(*self.ratings)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
 
+    def test_claims_as_errors_spend_nothing(self):
+        """What may be claimed follows from the parameters: whoever would not have it has not paid for it."""
+        for kind, assumed, parameters in (
+            ("partial", "so weak a promise", {"epsilon": 30, "accept_epsilon": True}),
+            ("partial", "delta", {"delta": 1e-3, "accept_delta": True}),
+            ("partial", "ratings", {"catalogue": None, "catalogue_from_ratings": True}),
+            ("conditional", "converged", {"mechanism": "posterior"}),
+        ):
+            with self.subTest(assumed), warnings.catch_warnings():
+                warnings.simplefilter("error", dpmf.PrivacyWarning)
+                model = private_model(self.folder, **{"catalogue": range(50), **parameters})
+                with self.assertRaisesRegex(dpmf.PrivacyWarning, f"is {kind}, not proven: it assumes .*{assumed}"):
+                    model.fit(*self.ratings)
+                self.assertFalse(model.__sklearn_is_fitted__())
+                self.assertEqual(releases_in(self.folder / "ledger"), 0)
+
     def test_time_to_interrupt_on_a_terminal(self):
         script = (
             "import sys; sys.path[:0] = %r\n"
@@ -98,6 +120,64 @@ class BeforeSpending(FolderTest):
         self.assertIn(b"1 of 1 wish matches nobody", said)
         self.assertIn(b"KeyboardInterrupt", said)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
+
+
+class OnceSpent(FolderTest):
+    """Whatever is raised when the ledger has the release already, there is a model, and it is reported."""
+
+    def states(self):
+        """What became of each release, by the ledger."""
+        shown = run_dpmf("ledger", "show", "--json", "--ledger", self.folder / "ledger").splitlines()
+        return [line["state"] for line in map(json.loads, shown) if line["event"] == "release"]
+
+    def fit_and_then(self, late):
+        """A fit in which `late` is called, in the library's thread, when the release has been paid for."""
+        call = Run.call
+
+        def call_and(run, function, *arguments, **options):
+            def paid(*given):
+                code = function(*given)
+                late()
+                return code
+
+            is_release = function is lib.dpmf_train_private
+            return call(run, paid if is_release else function, *arguments, **options)
+
+        model = private_model(self.folder, catalogue=range(50))
+        with mock.patch.object(Run, "call", call_and):
+            with self.assertLogs("dpmf", "WARNING") as logged, self.assertRaises(KeyboardInterrupt):
+                model.fit(*made_up(n_users=400, n_items=40, n=6000))
+        self.assertEqual(self.states(), ["committed"])
+        self.assertEqual((model.kind_, model.report_["spent_releases"]), ("release", 1))
+        self.assertEqual(len(logged.output), 1)
+        self.assertIn("has spent mu", logged.output[0])
+
+    def test_an_interrupt(self):
+        def interrupt():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+
+        self.fit_and_then(interrupt)
+
+    def test_several_interrupts(self):
+        def interrupt():
+            for _ in range(3):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.1)
+
+        self.fit_and_then(interrupt)
+
+    def test_before_that_it_is_given_back(self):
+        def stop(progress):
+            if releases_in(self.folder / "ledger"):  # reserved
+                raise LookupError("enough")
+
+        users, items, ratings = made_up(n_users=4000, n_items=40, n=60_000)
+        model = private_model(self.folder, catalogue=range(50), progress=stop)
+        with self.assertRaisesRegex(LookupError, "enough"):
+            model.fit(users, items, ratings)
+        self.assertFalse(model.__sklearn_is_fitted__())
+        self.assertEqual(self.states(), ["returned"])
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from ._run import Epoch, Run
 from ._values import (Struct, is_path, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
                       whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
-from .statement import PrivacyStatement
 from .user import Shelf
 
 # What has no meaning in the other kind of run.
@@ -195,19 +194,25 @@ def _up(value: float) -> str:
 
 
 def _spent(report: Any) -> dict[str, Any]:
-    """What the population has spent, for the report; told to the log, so that many fits do not add
-    up unnoticed."""
+    """What the population has spent, for the report."""
     spent = report.spent
     if spent.name == ffi.NULL:
         return {}
-    name = ffi.string(spent.name).decode()
-    releases = spent.committed + spent.reserved
-    log.warning("population %r has spent mu %s in %d release%s, epsilon %s at delta %g; %s", name,
-                _up(spent.mu), releases, "" if releases == 1 else "s", _up(spent.epsilon), spent.delta,
-                f"budget mu {spent.budget.mu:.5g}" if spent.budget.mu else "no budget: an odometer")
-    return {"population": name, "spent_mu": spent.mu, "spent_epsilon": spent.epsilon,
-            "spent_delta": spent.delta, "spent_releases": releases,
+    return {"population": ffi.string(spent.name).decode(), "spent_mu": spent.mu,
+            "spent_epsilon": spent.epsilon, "spent_delta": spent.delta,
+            "spent_releases": spent.committed + spent.reserved,
             "budget_mu": spent.budget.mu or None}
+
+
+def _log_spent(spent: dict[str, Any]) -> None:
+    """So that many fits do not add up unnoticed."""
+    if not spent:
+        return
+    releases, budget_mu = spent["spent_releases"], spent["budget_mu"]
+    log.warning("population %r has spent mu %s in %d release%s, epsilon %s at delta %g; %s",
+                spent["population"], _up(spent["spent_mu"]), releases, "" if releases == 1 else "s",
+                _up(spent["spent_epsilon"]), spent["spent_delta"],
+                f"budget mu {budget_mu:.5g}" if budget_mu else "no budget: an odometer")
 
 
 def _tell_part(part: int, whole: int, where: str, check: str) -> bool:
@@ -235,9 +240,24 @@ def _tell_wishes(report: Any) -> bool:
     return bool(report.wishes_of_nobody)
 
 
+def _tell_claim(report: Any) -> None:
+    """What may be claimed follows from the parameters, so it is known before anything is spent."""
+    if report.claim == lib.DPMF_CLAIM_NOT_PRIVATE:
+        warn("NOT PRIVATE: the noise comes from a seed; for tests only", PrivacyWarning)
+        return
+    kind = ffi.string(lib.dpmf_claim_name(report.claim)).decode()
+    sentence, bit = ffi.new("const char **"), 1
+    while bit <= lib.DPMF_ASSUMES_LAST:
+        if report.assumptions & bit and lib.dpmf_assumption_name(bit, sentence) != ffi.NULL:
+            warn(f"the release is {kind}, not proven: it assumes "
+                 f"{ffi.string(sentence[0]).decode()}", PrivacyWarning)
+        bit <<= 1
+
+
 def _tell_before_spending(report: Any) -> None:
     """What the curator would want to have known. On a terminal there is time to interrupt; where
     warnings are errors, it ends here, and nothing is spent."""
+    _tell_claim(report)
     _tell_new(report)
     whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range
     alarms = [_tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
@@ -254,16 +274,9 @@ def _tell_before_spending(report: Any) -> None:
         time.sleep(SECONDS_TO_INTERRUPT)
 
 
-def _tell(statement: PrivacyStatement) -> None:
-    if not statement.is_private:
-        warn("NOT PRIVATE: the noise came from a seed; for tests only", PrivacyWarning)
-        return
-    for sentence in statement.assumptions.values():
-        warn(f"the release is {statement.kind}, not proven: it assumes {sentence}", PrivacyWarning)
-
-
 def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
-                reading: Reading, run: Run) -> Fitted:
+                reading: Reading, run: Run, deliver: Callable[[Fitted], None]) -> None:
+    """Once it is paid for, a release is delivered, whatever else is raised."""
     refuse_given(parameters, defaults, PLAIN_ONLY,
                  "has no meaning with epsilon: a private mechanism follows its public rule")
     _check_declared(parameters)
@@ -274,18 +287,25 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
         # A record that cannot be used is dropped: were the run refused for it, one person would
         # decide over everyone's release. The range is looked at later, for the same reason.
         store = open_store(run, reading._replace(skip_bad=True, by_record=True, rating_range=None))
+        if parameters["catalogue_from_ratings"]:
+            items_are_texts = store.items_are_texts
         output = folder / "release"
+
+        def keep() -> None:
+            spent = _spent(report)
+            try:
+                file = ModelFile.open(output)
+                file.name = "the release"
+                # The store is let go of: a release has nothing to do with anyone's ratings.
+                fitted = Fitted(file, items_are_texts=items_are_texts)
+                fitted.report = {**plain(report[0], PRIVATE_REPORT),
+                                 "kind": file.statement.kind, **spent}
+                deliver(fitted)
+            finally:
+                _log_spent(spent)
+
         options.put("before_spending", run.before_spending(_tell_before_spending))
         names = {str(folder / name): name
                  for name in ("catalogue", "item_features", "user_privacy", "about")}
         run.call(lib.dpmf_train_private, store.pointer, os.fsencode(output), options.pointer,
-                 run.pointer, report, names={**names, str(output): "the release"})
-        file = ModelFile.open(output)
-    file.name = "the release"
-    # The store is let go of here: a release has nothing to do with anyone's ratings.
-    fitted = Fitted(file, items_are_texts=store.items_are_texts if parameters["catalogue_from_ratings"]
-                    else items_are_texts)
-    fitted.report = {**plain(report[0], PRIVATE_REPORT), "kind": file.statement.kind,
-                     **_spent(report)}
-    _tell(file.statement)
-    return fitted
+                 run.pointer, report, names={**names, str(output): "the release"}, then=keep)

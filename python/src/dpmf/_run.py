@@ -83,8 +83,10 @@ class Run:
     # ---- the thread that calls -------------------------------------------------------------------
 
     def call(self, function: Callable[..., int], *arguments: Any,
-             names: dict[str, str] | None = None) -> int:
-        """Calls a function of the library with these arguments and an error, and waits for it."""
+             names: dict[str, str] | None = None, then: Callable[[], None] | None = None) -> int:
+        """Calls a function of the library with these arguments and an error, and waits for it. When
+        it went well, `then` is called in the library's thread, where no interrupt arrives; what
+        was raised in the meantime is raised afterwards."""
         error = new_error()
         codes: list[int] = []
         self._calls = queue.SimpleQueue()  # the end of an earlier call may not be taken for this one's
@@ -92,6 +94,8 @@ class Run:
         def work() -> None:
             try:
                 codes.append(function(*arguments, error))
+                if codes[0] >= 0 and then is not None:
+                    then()
             except BaseException as failure:  # a bug in the binding: told where it can be seen
                 self._failure = self._failure or failure
             finally:
@@ -110,12 +114,17 @@ class Run:
                 is_over = True
             except BaseException as failure:  # KeyboardInterrupt above all: the work is ended first
                 self._failure = self._failure or failure
-        for message in self._warnings:
-            warn(message)
-        self._warnings.clear()
+        try:
+            self._give_warnings()
+        except BaseException as failure:
+            self._failure = self._failure or failure
         if self._failure is not None:
             raise self._failure
         return check(codes[0], error, names)
+
+    def _give_warnings(self) -> None:
+        while self._warnings:
+            warn(self._warnings.pop(0))
 
     def _tell_next(self, thread: threading.Thread) -> None:
         try:
@@ -153,7 +162,13 @@ class Run:
 
     def on_before_spending(self, report: Any) -> bool:
         look = self._before_spending
-        return look is None or self._have_done(lambda: look(report))
+
+        def tell() -> None:
+            self._give_warnings()
+            if look is not None:
+                look(report)
+
+        return self._have_done(tell)
 
     def on_progress(self, progress: Any) -> bool:
         phase = ffi.string(progress.phase).decode()

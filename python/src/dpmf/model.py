@@ -269,12 +269,15 @@ class Model:
             self._fitted = fit_checkpoint(parameters, defaults, open_store, open_valid, reading,
                                           run)
         elif valid is None:
-            self._fitted = fit_release(parameters, defaults, open_store, reading, run)
+            fit_release(parameters, defaults, open_store, reading, run, self._deliver)
         else:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
                                  "valid measures private ratings, which no release pays for",
                                  "leave it out")
         return self
+
+    def _deliver(self, fitted: Fitted) -> None:
+        self._fitted = fitted
 
     # ---- what was fitted -----------------------------------------------------------------------
 
