@@ -278,6 +278,9 @@ class Releases(FolderTest):
             ({"user_privacy": {3: "low"}}, dpmf.UsageError),
             ({"item_features": {3: 4}}, dpmf.UsageError),
             ({"catalogue_from_ratings": True}, dpmf.UsageError),
+            ({"catalogue": None, "catalogue_from_ratings": "no"}, dpmf.UsageError),
+            ({"accept_delta": "no"}, dpmf.UsageError),
+            ({"accept_epsilon": 1}, dpmf.UsageError),
         ):
             with self.assertRaises(kind, msg=repr(parameters)):
                 self.fit(**parameters)

@@ -22,7 +22,7 @@ from ._ledger import budget
 from ._native import ffi, lib
 from ._ratings import Reading, Store
 from ._run import Epoch, Run
-from ._values import (Struct, is_path, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
+from ._values import (Struct, flag, is_path, number, pair, path_bytes, plain, refuse_given, shown, text_bytes,
                       whole)
 from .errors import DpmfWarning, PrivacyRefused, PrivacyWarning, usage, warn
 from .user import Shelf
@@ -87,7 +87,7 @@ def _train_options(parameters: dict[str, Any]) -> Struct:
         # Below 0 is the library's word for the schedule of its own, not for a growing step.
         raise usage(f"decay={shown(parameters['decay'])} is below 0",
                     "leave it out for the default schedule")
-    options.put("deterministic", bool(parameters["deterministic"]))
+    options.put("deterministic", flag("deterministic", parameters["deterministic"]))
     return options
 
 
@@ -127,7 +127,8 @@ def _refuse(message: str, hint: str) -> PrivacyRefused:
 
 
 def _check_declared(parameters: dict[str, Any]) -> None:
-    if parameters["catalogue"] is None and not parameters["catalogue_from_ratings"]:
+    is_taken = flag("catalogue_from_ratings", parameters["catalogue_from_ratings"])
+    if parameters["catalogue"] is None and not is_taken:
         raise _refuse("a private release needs a public catalogue: which items were rated is "
                       "private", "give the list of all items: catalogue=[...], or a file")
     if parameters["rating_range"] is None:
@@ -151,7 +152,7 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
     options.put("range_min", low)
     options.put("range_max", high)
     for name in ("catalogue_from_ratings", "accept_delta", "accept_epsilon"):
-        options.put(name, bool(parameters[name]))
+        options.put(name, flag(name, parameters[name]))
     options.put("mechanism", text_bytes("mechanism", parameters["mechanism"]))
     for name, write in (("catalogue", _tables.write_catalogue),
                         ("item_features", _tables.write_features),

@@ -69,6 +69,13 @@ def number(name: str, value: Any) -> float:
     return result
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False: a text such as "no" must not count as yes."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise usage(f"{name}={shown(value)} is not True or False")
+    return bool(value)
+
+
 def pair(name: str, value: Any) -> tuple[float, float]:
     """The ends of a range."""
     try:
