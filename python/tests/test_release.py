@@ -147,6 +147,23 @@ class Releases(FolderTest):
         self.assertRaises(dpmf.DpmfError, pickle.loads, broken)
         self.assertEqual(pickle.loads(pickle.dumps(model.privacy_)), model.privacy_)
 
+    def test_a_release_from_elsewhere_is_not_fitted_again(self):
+        """It knows neither whose budget it spent nor who wanted a smaller epsilon."""
+        model = self.fit(user_privacy={17: 0}, population="club", ledger_budget=3.0)
+        path = self.folder / "r.safetensors"
+        model.save(path)
+        for again in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)), dpmf.load(path),
+                      dpmf.load(path, verify=False)):
+            self.assertIsNone(again.ledger_budget)
+            again.set_params(catalogue=range(50), ledger=self.folder / "ledger")
+            with self.assertRaisesRegex(dpmf.UsageError, "cannot be fitted again\n  make a new dpmf.Model"):
+                again.fit(self.users, self.items, self.ratings)
+            self.assertEqual(again.privacy_, model.privacy_)  # and stays what it is
+        self.assertEqual(releases_in(self.folder / "ledger"), 1)
+        model.fit(self.users, self.items, self.ratings)
+        self.assertEqual((model.report_["population"], model.report_["spent_releases"], model.report_["users_left_out"]),
+                         ("club", 2, 1))
+
     def test_what_is_not_pickled(self):
         checkpoint = dpmf.Model(n_factors=2, n_epochs=1).fit(self.users, self.items, self.ratings)
         for copying in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -55,6 +55,7 @@ class Fitted:
     def __init__(self, file: ModelFile, users_are_texts: bool = False,
                  items_are_texts: bool = False) -> None:
         self.file = file
+        self.is_made_here = False  # by a fit of this model, whose parameters are all there
         self.items = Ids(file.model, file.count("item"), "item", items_are_texts)
         self.users = Ids(file.model, file.count("user"), "user", users_are_texts)
         self.shelf = Shelf(file, self.items)
@@ -113,6 +114,7 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
         file = ModelFile.open(output)
     file.name = "the model"
     fitted = Fitted(file, store.users_are_texts, store.items_are_texts)
+    fitted.is_made_here = True
     fitted.store = store
     fitted.epochs = run.epochs
     fitted.report = plain(report[0], TRAIN_REPORT)
@@ -299,6 +301,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                 file.name = "the release"
                 # The store is let go of: a release has nothing to do with anyone's ratings.
                 fitted = Fitted(file, items_are_texts=items_are_texts)
+                fitted.is_made_here = True
                 fitted.report = {**plain(report[0], PRIVATE_REPORT),
                                  "kind": file.statement.kind, **spent}
                 deliver(fitted)

@@ -262,7 +262,17 @@ class Model:
         return Run(whole("n_threads", self.n_threads, 0, 4096), memory_bytes(self.memory),
                    self.progress)
 
+    def _refuse_stranger(self) -> None:
+        """A release from elsewhere does not say whose budget it spent, nor who wanted a smaller
+        epsilon: fitted again, it would charge other people, and forget wishes."""
+        fitted: Optional[Fitted] = self.__dict__.get("_fitted")
+        if fitted is not None and fitted.file.is_release and not fitted.is_made_here:
+            raise usage("this release was copied, unpickled or loaded, without the population, ledger "
+                        "and user_privacy that it was made with: it cannot be fitted again",
+                        "make a new dpmf.Model, with all of its parameters")
+
     def _fit(self, open_store: OpenStore, reading: Reading, valid: Any) -> Model:
+        self._refuse_stranger()
         parameters, defaults, run = self.get_params(), self._defaults(), self._run()
         if self.epsilon is None:
             open_valid = None if valid is None else _opener(valid)
@@ -535,7 +545,8 @@ class Model:
                                  "this file is NOT PRIVATE, and pickles are passed around: refused",
                                  "save(path) writes it to a file")
         # What a fit was told may name people and places. What is public of it is in the release.
-        for name in ("catalogue", "item_features", "user_privacy", "about", "population", "ledger"):
+        for name in ("catalogue", "item_features", "user_privacy", "about", "population", "ledger",
+                     "ledger_budget"):
             state[name] = None
         state["_release"] = fitted.file.bytes()
         state["_items_are_texts"] = fitted.items.as_texts
