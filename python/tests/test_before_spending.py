@@ -121,6 +121,23 @@ class BeforeSpending(FolderTest):
         self.assertIn(b"KeyboardInterrupt", said)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
 
+    def test_nobody_is_left_behind(self):
+        """Whatever ends the process in the middle of a fit, no file says who had a wish."""
+        script = (
+            "import os, signal, sys; sys.path[:0] = %r\n"
+            "import dpmf\n"
+            "from support import made_up, private_model\n"
+            "from pathlib import Path\n"
+            "private_model(Path(%r), catalogue=range(50), user_privacy={'ann@example.org': 0}, about={'title': 'x'},\n"
+            "              item_features={3: {'year': 1984}},\n"
+            "              progress=lambda progress: os.kill(os.getpid(), signal.SIGKILL)).fit(*made_up())\n"
+            % (sys.path, str(self.folder)))
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(temporary)})
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.assertEqual([path for path in temporary.rglob("*") if path.is_file()], [])
+
 
 class OnceSpent(FolderTest):
     """Whatever is raised when the ledger has the release already, there is a model, and it is reported."""

@@ -6,6 +6,7 @@ and never saved is in no folder where it could stay behind.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -176,3 +177,26 @@ class WorkFolder:
 
     def __exit__(self, *_: Any) -> None:
         shutil.rmtree(self._path, ignore_errors=True)
+
+
+class UnnamedFiles:
+    """Files for the length of a fit that are in no folder, since they may hold people: whatever ends
+    the process, nothing is left of them."""
+
+    def __init__(self) -> None:
+        self._open = contextlib.ExitStack()
+        self.names: dict[str, str] = {}  #: what people call them, by path
+
+    def __enter__(self) -> UnnamedFiles:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._open.close()
+
+    def add(self, name: str) -> Path:
+        """An empty one. @return by which path it can be opened, to write and to read"""
+        with told("keep", name, lib.DPMF_ERR_IO_WRITE):
+            file = self._open.enter_context(tempfile.TemporaryFile())
+        path = Path(f"/dev/fd/{file.fileno()}")
+        self.names[str(path)] = name
+        return path

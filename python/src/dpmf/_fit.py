@@ -12,11 +12,10 @@ import os
 import sys
 import time
 from decimal import ROUND_CEILING, Context
-from pathlib import Path
 from typing import Any, Callable, Optional
 
 from . import _tables
-from ._file import ModelFile, WorkFolder
+from ._file import ModelFile, UnnamedFiles, WorkFolder
 from ._ids import Ids
 from ._ledger import budget
 from ._native import ffi, lib
@@ -146,7 +145,7 @@ def _read_catalogue(parameters: dict[str, Any]) -> bool:
     return any(isinstance(item, (str, bytes)) for item in parameters["catalogue"])
 
 
-def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
+def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
     options = Struct("dpmf_private_options")
     options.put("epsilon", number("epsilon", parameters["epsilon"]))
     options.put("delta", number("delta", parameters["delta"]))
@@ -160,9 +159,9 @@ def _private_options(parameters: dict[str, Any], folder: Path) -> Struct:
                         ("item_features", _tables.write_features),
                         ("user_privacy", _tables.write_wishes)):
         if parameters[name] is not None:
-            options.put(name, _tables.file_of(parameters[name], folder / name, write))
+            options.put(name, _tables.file_of(parameters[name], files.add(name), write))
     if parameters["about"] is not None:
-        options.put("about", _tables.about_file(parameters["about"], folder / "about"))
+        options.put("about", _tables.about_file(parameters["about"], files.add("about")))
     if parameters["declared_users"] is not None:
         options.put("declared_users",
                     whole("declared_users", parameters["declared_users"], 1, 2**63))
@@ -285,8 +284,8 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     _check_declared(parameters)
     report = ffi.new("struct dpmf_private_report *")
     items_are_texts = _read_catalogue(parameters)
-    with WorkFolder() as folder:
-        options = _private_options(parameters, folder)
+    with WorkFolder() as folder, UnnamedFiles() as files:
+        options = _private_options(parameters, files)
         # A record that cannot be used is dropped: were the run refused for it, one person would
         # decide over everyone's release. The range is looked at later, for the same reason.
         store = open_store(run, reading._replace(skip_bad=True, by_record=True, rating_range=None))
@@ -309,7 +308,5 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                 _log_spent(spent)
 
         options.put("before_spending", run.before_spending(_tell_before_spending))
-        names = {str(folder / name): name
-                 for name in ("catalogue", "item_features", "user_privacy", "about")}
         run.call(lib.dpmf_train_private, store.pointer, os.fsencode(output), options.pointer,
-                 run.pointer, report, names={**names, str(output): "the release"}, then=keep)
+                 run.pointer, report, names={**files.names, str(output): "the release"}, then=keep)
