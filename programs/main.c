@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "command.h"
 #include "manual.h"
@@ -21,6 +24,15 @@ static void guard_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* glibc gives blocks of this size and up back to the machine as soon as they are freed. By default
+ * it raises the size to that of the largest block freed so far: the threads' arenas then keep what
+ * one phase of a run took while the next one takes its own, and --memory is exceeded. */
+static void return_freed_memory(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
 }
 
 static int refuse_word(const char *word) {
@@ -60,6 +72,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     guard_standard_streams();
+    return_freed_memory();
     ranks_silence();
     signals_install();
     /* For the histogram's charset; numbers stay in the C locale. No thread is there yet. */

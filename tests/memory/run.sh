@@ -47,5 +47,9 @@ bounded "$quarter" "${learn[@]}" -k 16 --deterministic --snapshot s.safetensors 
 bounded "$quarter" "${learn[@]}" -k 32 --valid test.dpr
 bounded $((2 * quarter)) "${learn[@]}" -k 128 --prefetch 4 --snapshot s.safetensors
 
+# Users with many ratings each: what decoding and tiling their large blocks took is given back before the epochs.
+"$dpmf" synth --like netflix --users 20000 --ratings 12000000 -o ratings.dpr --quiet || failed=$((failed + 1))
+bounded $((34 << 20)) "${learn[@]}" -k 256
+
 echo "$passed passed, $failed failed"
 ((failed == 0))
