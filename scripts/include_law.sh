@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# The law of the tree, checked: which folder may include which, and what lib/ may never do.
+# The law of the tree, checked: which folder may include and call which, and what lib/ may never do.
 #
 #   scripts/include_law.sh [--objects DIR] [TREE]
 #
 # TREE is the source tree (default: this one). With --objects, the object files below DIR that come
-# from lib/ are searched for mutable data. Says each breach as file:line: what; the last line is
+# from lib/ are searched for calls between folders and for mutable data. Says each breach as file:line: what; the last line is
 # "N passed, N failed", a rule each; the exit status is 1 when any failed.
 set -euo pipefail
 
-# ---- the law: folder, then the folders of lib/ it may include besides itself and the public headers --
-# `-` is none. Folders of tests/ and bench/ are not listed: they may include anything.
+# ---- the law: folder, then the folders of lib/ it may include and call besides itself --------------
+# `-` is none. A folder with a + may be called, through the public headers that all may include, but
+# not included. Folders of tests/ and bench/ are not listed: they may include anything.
 law='
 lib/base       -
 lib/chains     base
@@ -20,7 +21,7 @@ lib/model      base
 lib/kernels    base
 lib/schedule   base store kernels
 lib/tables     base store
-lib/ratings    base random store tables database
+lib/ratings    base random store tables database +cluster
 lib/synth      base random store model
 lib/describe   base store
 lib/split      base store tables ratings
@@ -30,15 +31,15 @@ lib/ledger     base random statement
 lib/privacy    base random store tables model cluster statement
 lib/mechanisms base random chains statement privacy
 lib/release    base random store model cluster statement ledger privacy mechanisms
-lib/audit      base random store model cluster statement privacy release
+lib/audit      base random store model cluster statement privacy release +ratings
 lib/train      base random store schedule kernels model cluster
-lib/rank       base random store kernels model cluster train recommend
+lib/rank       base random store kernels model cluster train recommend +evaluate
 lib/sample     base random store schedule kernels model cluster chains train rank
 lib/recommend  base model kernels
-lib/evaluate   base store recommend cluster
-lib/tune       base random store
-lib/machine    base store kernels train sample
-lib/export     base store database
+lib/evaluate   base store model recommend cluster
+lib/tune       base random store +ratings +split +train +sample
+lib/machine    base store schedule kernels model train sample
+lib/export     base store database +statement +recommend
 programs       -
 python         -
 web            -
@@ -155,7 +156,7 @@ breaches=""
 while read -r folder targets; do
     [[ $folder == lib/* && -n $(c_files "$folder") ]] || continue
     for target in ${targets#-}; do
-        [[ -n $(c_files "lib/$target") ]] || continue
+        [[ $target != +* && -n $(c_files "lib/$target") ]] || continue
         grep -qrE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$target/" --include='*.[ch]' "$folder" ||
             breaches+="scripts/include_law.sh: nothing in $folder includes lib/$target"$'\n'
     done
@@ -163,9 +164,61 @@ done <<<"$law"
 rule "every permission is used" "${breaches%$'\n'}"
 
 breaches=$(while read -r folder targets; do
-    for target in ${targets#-}; do echo "$folder lib/$target"; done
+    for target in ${targets#-}; do echo "$folder lib/${target#+}"; done
 done <<<"$law" | tsort 2>&1 >/dev/null || true)
 rule "no folder needs itself by way of others" "$breaches"
+
+# The same by what was compiled, as the public headers declare what any folder could call: every symbol that
+# an object file of one folder needs and one of another has. What is called but may not be included is also used.
+
+# The object files of lib/ that have a source: others are left of files that moved.
+objects_of_lib() {
+    [[ -d $objects/CMakeFiles/dpmf_objects.dir ]] || return 0
+    find "$objects"/CMakeFiles/dpmf_*objects.dir/lib -name '*.o' | LC_ALL=C sort |
+        while IFS= read -r object; do
+            source=lib/${object##*/lib/}
+            if [[ -f ${source%.o} ]]; then echo "$object"; fi
+        done
+}
+
+calls_between_folders() {
+    objects_of_lib | xargs -r nm -A -P | LAW=$law awk '
+        BEGIN {
+            rows = split(ENVIRON["LAW"], row, "\n")
+            for (r = 1; r <= rows; r++) {
+                n = split(row[r], word, " ")
+                for (w = 2; w <= n; w++) {
+                    called_only = sub(/^\+/, "", word[w])
+                    may[word[1], "lib/" word[w]] = 1
+                    if (called_only) unused[word[1], "lib/" word[w]] = word[1] " calls lib/" word[w]
+                }
+            }
+        }
+        { # an object file and a colon, a symbol, what it is
+            file = $1; sub(/.*\/lib\//, "lib/", file); sub(/\.o:$/, "", file)
+            folder = file; sub(/^lib\//, "", folder); sub(/\/.*/, "", folder); folder = "lib/" folder
+            known[folder] = 1
+            if ($3 == "U") { n_needs++; needs[n_needs] = $2; from[n_needs] = file; of[n_needs] = folder }
+            else if ($3 ~ /^[A-Z]$/) home[$2] = folder
+        }
+        END {
+            for (i = 1; i <= n_needs; i++) {
+                target = home[needs[i]]
+                if (target == "" || target == of[i]) continue
+                delete unused[of[i], target]
+                if (!((of[i], target) in may))
+                    print from[i] ": " needs[i] ": " of[i] " may not call " target
+            }
+            for (pair in unused) {
+                split(pair, folders, SUBSEP)
+                if (folders[1] in known && folders[2] in known)
+                    print "scripts/include_law.sh: nothing in " unused[pair]
+            }
+        }'
+}
+if [[ -n $objects ]]; then
+    rule "which folder may call which" "$(calls_between_folders)"
+fi
 
 # ---- rule 2: lib/ neither prints nor ends the process ------------------------------------------------
 
@@ -182,9 +235,8 @@ mutable_data() {
         echo "no object files of lib/ in $objects"
         return
     fi
-    local folders=("$objects"/CMakeFiles/dpmf_*objects.dir/lib)
     # objdump -t: address, 7 flags (d, f, F: not data), section, a tab, size, name.
-    find "${folders[@]}" -name '*.o' | LC_ALL=C sort |
+    objects_of_lib |
         while IFS= read -r object; do
             objdump -t "$object" | awk -v file="lib/${object##*/lib/}" '
                 substr($0, 18, 7) !~ /[dfF]/ && !/\.data\.rel\.ro/ &&

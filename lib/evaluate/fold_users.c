@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "evaluate/model_numbers.h"
+#include "model/factors.h"
 #include "recommend/ridge.h"
 
 enum { SPARE_ROWS = 1 }; /* kernels may read a row ahead */

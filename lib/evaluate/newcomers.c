@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "evaluate/model_numbers.h"
+#include "model/factors.h"
 #include "recommend/user.h"
 
 #define NO_BLOCK UINT64_MAX

@@ -23,7 +23,7 @@ begin() {
     rm -rf "$scratch/tree"
     mkdir -p "$scratch"/tree/{include,lib/base,lib/store,lib/ratings,lib/recommend,programs,tests/unit}
     cd "$scratch/tree"
-    echo 'int dpmf;' >include/dpmf.h
+    echo 'extern int dpmf;' >include/dpmf.h
     printf '#include "dpmf.h"\n' >lib/base/error.h
     printf '#include "base/error.h"\n#include "dpmf.h"\n' >lib/store/store.h
     printf '#include "base/error.h"\n#include "store/store.h"\n/* printf() and exit() in a comment,\n * abort() too */\nchar *s = "exit(1)";\n' >lib/ratings/import.c
@@ -159,12 +159,35 @@ begin
 echo 'const char *path = "/sys/devices/system/cpu/cpu0/cache";' >lib/store/store_reader.c
 catches "another place that knows the machine" 'lib/store/store_reader.c:1:'
 
-# Mutable data needs a compiler, whichever there is.
+# What is looked for in object files needs a compiler, whichever there is.
 compiler=$(command -v gcc || command -v clang || true)
 compile() {
-    mkdir -p build/CMakeFiles/dpmf_objects.dir/lib/base
-    "$compiler" -O1 -fPIC -c "$1" -o "build/CMakeFiles/dpmf_objects.dir/$1.o"
+    mkdir -p "build/CMakeFiles/dpmf_objects.dir/$(dirname "$1")"
+    "$compiler" -Iinclude -Ilib -O1 -fPIC -c "$1" -o "build/CMakeFiles/dpmf_objects.dir/$1.o"
 }
+
+# Calls through the public header, where no include shows them.
+called_through_header() { # called_through_header CALLER CALLED
+    begin
+    mkdir -p "$(dirname "$1")" "$(dirname "$2")"
+    printf '#include "base/error.h"\n#include "store/store.h"\nint dpmf_answer(void) { return 42; }\n' >"$2"
+    printf '#include "base/error.h"\nint dpmf_answer(void), ask(void);\nint ask(void) { return dpmf_answer(); }\n' >"$1"
+    compile "$1"
+    compile "$2"
+}
+called_through_header lib/store/store_reader.c lib/ratings/answer.c
+catches "store calls ratings" 'lib/store/store_reader.c: dpmf_answer: lib/store may not call lib/ratings' --objects build
+rm lib/store/store_reader.c
+passes "the same, of a file that is gone" --objects build
+
+called_through_header lib/ratings/store_open.c lib/cluster/cluster.c
+passes "ratings calls cluster, as it may" --objects build
+echo 'int ask(void) { return 42; }' >lib/ratings/store_open.c
+compile lib/ratings/store_open.c
+catches "a permission to call that nobody uses" 'nothing in lib/ratings calls lib/cluster' --objects build
+touch lib/cluster/cluster.h
+echo '#include "cluster/cluster.h"' >lib/ratings/store_open.c
+catches "ratings includes what it may only call" 'lib/ratings may not include lib/cluster'
 for data in 'static int counter;' 'int counter = 3;' '_Thread_local int counter;'; do
     begin
     printf '%s\nint f(void) { return counter++; }\n' "$data" >lib/base/number.c
