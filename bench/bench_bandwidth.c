@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum { ROUNDS = 7, UNROLL = 8, BYTES_MIN = 4096 };
 static const double round_seconds = 0.02;
@@ -24,12 +25,6 @@ typedef uint64_t vector __attribute__((vector_size(32)));
 #else
 #define WIDEST __attribute__((noinline))
 #endif
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Eight sums written out, so that they stay in registers and none waits for the one before. */
 WIDEST static uint64_t read_all(const vector *data, size_t n, size_t passes) {
@@ -67,10 +62,10 @@ static double speed(vector *data, size_t bytes, int is_write) {
     size_t passes = 1;
     double best = 0;
     for (int round = 0; round < ROUNDS;) {
-        const double started = now();
+        const double started = clock_now();
         const uint64_t kept = go_over(data, n, passes, is_write);
         __asm__ volatile("" : : "r"(kept));
-        const double seconds = now() - started;
+        const double seconds = clock_now() - started;
         if (seconds < round_seconds && passes < SIZE_MAX / 2 / bytes) {
             passes *= 2;
             continue;

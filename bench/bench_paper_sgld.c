@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "kernels/kernels.h"
 #include "random/random.h"
 
@@ -471,12 +471,6 @@ static double share_outside(struct run *run, double kappa) {
     return (double)outside / PAIRS;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void tell_end(struct run *run, double seconds) {
     const uint64_t often = ninth_tenth(&run->items);
     const double last = test_rmse(run), error = squared_error(run);
@@ -661,7 +655,7 @@ int main(int n, char **texts) {
     set_target(&run);
     begin(&run, &run.users);
     begin(&run, &run.items);
-    const double started = now();
+    const double started = clock_now();
     for (size_t epoch = 1; epoch <= run.options.epochs; epoch++) {
         round_of(&run, epoch);
         const double rmse = test_rmse(&run), squares = sum_of_squares(&run.items, run.width);
@@ -670,9 +664,9 @@ int main(int n, char **texts) {
             return DIVERGED;
         }
         printf("{\"event\":\"epoch\",\"epoch\":%zu,\"seconds\":%.6g,\"rmse\":%.6g}\n", epoch,
-               now() - started, rmse);
+               clock_now() - started, rmse);
         if (epoch > run.options.burn_in && run.options.burn_in > 0) take_sample(&run);
     }
-    tell_end(&run, now() - started);
+    tell_end(&run, clock_now() - started);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -13,18 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/threads.h"
 #include "store/store.h"
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void fail(const struct dpmf_error *error) {
     char text[1200];
@@ -66,7 +60,7 @@ static double read_by_stream(const struct dpmf_store *store, int threads) {
     struct consumer consumer[THREADS_MAX];
     struct store_stream *stream;
     struct dpmf_error error = {0};
-    double started = now();
+    double started = clock_now();
     if (store_stream_open(&stream, store, 0, store_n_blocks(store), 2 * (size_t)threads + 2,
                           &error) < 0)
         fail(&error);
@@ -79,7 +73,7 @@ static double read_by_stream(const struct dpmf_store *store, int threads) {
         pthread_join(thread[i], NULL);
         ratings += consumer[i].ratings;
     }
-    double seconds = now() - started;
+    double seconds = clock_now() - started;
     store_stream_close(stream);
     if (ratings != store_n_ratings(store)) exit(1);
     return seconds;
@@ -90,9 +84,9 @@ static double read_bytes_alone(const char *path) {
     char *buffer = malloc(PIECE);
     int fd = open(path, O_RDONLY);
     if (!buffer || fd < 0) exit(1);
-    double started = now();
+    double started = clock_now();
     while (read(fd, buffer, PIECE) > 0) continue;
-    double seconds = now() - started;
+    double seconds = clock_now() - started;
     close(fd);
     free(buffer);
     return seconds;

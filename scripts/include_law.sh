@@ -294,5 +294,13 @@ breaches=$(parts_of strings "${lib_files[@]}" |
     grep -v '^lib/statement/statement_json.c:.*"figures of the private ratings that were shown with --research"' || true)
 rule "no string of lib/ names an option of the command line" "$breaches"
 
+# ---- rule 10: one clock, and one place for temporary files ----------------------------------------------
+
+breaches=$(c_files lib bench | grep -vx 'lib/base/clock.c' |
+    xargs -r grep -nE 'CLOCK_(MONOTONIC|REALTIME)|gettimeofday' /dev/null || true)
+rule "only base/clock asks what time it is" "$breaches"
+breaches=$(c_files lib | grep -vx 'lib/base/temporary.c' | xargs -r grep -nE '"(TMPDIR|/tmp)' /dev/null || true)
+rule "only base/temporary decides where temporary files go" "$breaches"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))

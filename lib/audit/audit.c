@@ -15,15 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audit/audit_run.h"
 #include "audit/audit_text.h"
 #include "audit/audit_worlds.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "random/random.h"
 #include "release/private_options.h"
 #include "statement/accountant.h"
@@ -60,12 +61,6 @@ struct auditing {
     struct dpmf_error error;
     struct audit_tally *tally;
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
@@ -106,7 +101,7 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
 /* ---- time and progress ------------------------------------------------------------------------ */
 
 static bool is_late(struct auditing *self) {
-    if (self->end > 0 && now() >= self->end) atomic_store(&self->is_late, true);
+    if (self->end > 0 && clock_now() >= self->end) atomic_store(&self->is_late, true);
     return atomic_load(&self->is_late);
 }
 
@@ -387,9 +382,7 @@ static int judge(struct dpmf_audit_report *report, struct dpmf_error *error) {
 
 /* In memory where that can be: a release waits until the disk has it, and these are gone in a moment. */
 static int make_folder(struct auditing *self, struct dpmf_error *error) {
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody here sets one */
-    const char *base = getenv("TMPDIR");
-    if (!base || !*base) base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    const char *base = temporary_directory_fast();
     int n = snprintf(self->folder, sizeof self->folder, "%s/dpmf-audit-XXXXXX", base);
     if (n > 0 && (size_t)n < sizeof self->folder && mkdtemp(self->folder)) return 0;
     self->folder[0] = '\0';
@@ -465,7 +458,7 @@ int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *option
     self->quiet.progress = watch_time;
     self->quiet.warn = NULL;
     self->quiet.self = self;
-    self->started = now();
+    self->started = clock_now();
     if (options->minutes > 0) self->end = self->started + 60 * options->minutes;
     memset(self->report, 0, sizeof *self->report);
     int code = check_options(self, &mechanism, &mu, error);
@@ -480,7 +473,7 @@ int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *option
     }
     if (was_too_late(self, code)) code = refuse_late(error);
     if (code == 0) code = judge(self->report, error);
-    self->report->seconds = now() - self->started;
+    self->report->seconds = clock_now() - self->started;
     free_auditing(self);
     return code;
 }

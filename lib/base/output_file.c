@@ -17,11 +17,12 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 
 enum {
     BUFFER_SIZE = 1 << 20,
@@ -110,9 +111,7 @@ static int open_directory(const char *path) {
 static uint64_t name_number(void) {
     uint64_t number;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) == (ssize_t)sizeof number) return number;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    number = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 48;
+    number = (uint64_t)(clock_now() * 1e9) ^ (uint64_t)getpid() << 48;
     return number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -441,14 +440,13 @@ static int open_nameless(const char *directory) {
 }
 
 int output_file_nameless(const char *beside, int *fd, struct dpmf_error *error) {
-    const char *configured = secure_getenv("TMPDIR");
     char *directory = NULL;
     *fd = -1;
     if (beside) {
         directory = directory_of(beside);
         if (!directory) return error_no_memory(error);
     }
-    const char *place = directory ? directory : configured && *configured ? configured : "/tmp";
+    const char *place = directory ? directory : temporary_directory();
     *fd = open_nameless(place);
     int code = *fd >= 0 ? 0 : error_system(error, errno, "create a temporary file here", place);
     free(directory);

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -218,13 +219,11 @@ static int check_lock(const struct ledger_lock *lock, struct dpmf_error *error) 
  * all others for ever. */
 static int wait_for_turn(const struct ledger_lock *lock, struct dpmf_error *error) {
     const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
-    struct timespec begun, now;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
+    const double begun = clock_now();
     while (flock(lock->fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return error_system(error, errno, "lock", lock->lock_path);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (now.tv_sec - begun.tv_sec > WAIT_SECONDS) {
+        if (clock_now() - begun > WAIT_SECONDS) {
             error_set(error, DPMF_ERR_IO_WRITE,
                       "another process has kept the ledger locked for a minute");
             error_hint(error, "wait for it to end, or find it with fuser and end it");

@@ -27,6 +27,7 @@
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/pipeline.h"
+#include "base/temporary.h"
 #include "base/threads.h"
 #include "database/database_url.h"
 #include "ratings/database_source.h"
@@ -191,11 +192,8 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
 }
 
 char *import_temporary_name(const char *what) {
-    const char *configured = secure_getenv("TMPDIR");
     char *name = NULL;
-    if (asprintf(&name, "%s/<%s>", configured && *configured ? configured : "/tmp", what) < 0)
-        return NULL;
-    return name;
+    return asprintf(&name, "%s/<%s>", temporary_directory(), what) < 0 ? NULL : name;
 }
 
 static const char *name_of(const char *input) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -41,7 +42,7 @@ struct sqlite_source {
     sqlite3_stmt *statement;
     int32_t column[COLUMN_ROLES];
     bool ended, interrupted;
-    int64_t asked;        /* when, in milliseconds */
+    double asked;         /* when, by clock_now() */
     uint64_t rows_before; /* the chunks that were settled */
     _Atomic uint64_t bytes_read;
 };
@@ -328,10 +329,8 @@ static int wait_for_lock(void *pointer, int tries) {
 /* And this while a query takes long, with a row or without. @return not 0 to end it */
 static int look_up(void *pointer) {
     struct sqlite_source *self = pointer;
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    int64_t now = (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-    if (now - self->asked < ASK_MILLISECONDS) return 0;
+    const double now = clock_now();
+    if (now - self->asked < 1e-3 * ASK_MILLISECONDS) return 0;
     self->asked = now;
     return !may_go_on(self);
 }

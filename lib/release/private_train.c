@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/checksum.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
@@ -496,12 +497,6 @@ static int publish(struct private_run *self, const char *output, struct dpmf_err
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void fill_report(struct private_run *self, double started) {
     struct dpmf_private_report *report = self->report;
     const bool is_conditional = self->mechanism->is_conditional;
@@ -512,7 +507,7 @@ static void fill_report(struct private_run *self, double started) {
     report->factors = (uint32_t)self->model.K;
     report->releases = (uint32_t)self->statement.n_releases;
     report->mechanism = self->mechanism->name;
-    report->seconds = now() - started;
+    report->seconds = clock_now() - started;
     snprintf(report->release_id, sizeof report->release_id, "%s", self->id);
 }
 
@@ -528,7 +523,7 @@ int private_train_watched(struct dpmf_store *store, const char *output,
                                .cluster = run ? run->cluster : NULL,
                                .report = report ? report : &unwanted,
                                .watch = watch};
-    double started = now();
+    double started = clock_now();
     uint64_t first_user;
     memset(self.report, 0, sizeof *self.report);
     self.memory = self.run->memory ? self.run->memory : host_default_budget();

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "store/store.h"
 #include "tune/search.h"
 
@@ -127,8 +128,7 @@ static int begin_search(struct tune *tune, struct dpmf_error *error) {
 /* ---- ratings ---------------------------------------------------------------------------------- */
 
 static int make_directory(struct tune *tune, struct dpmf_error *error) {
-    const char *configured = secure_getenv("TMPDIR");
-    const char *place = configured && *configured ? configured : "/tmp";
+    const char *place = temporary_directory();
     if (asprintf(&tune->directory, "%s/dpmf-tune-XXXXXX", place) < 0) tune->directory = NULL;
     if (!tune->directory) return error_no_memory(error);
     if (!mkdtemp(tune->directory)) {

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cluster/cluster.h"
 
 /* The analyser knows of no end of a message but MPI_Wait, which would wait for ever. */
@@ -69,12 +70,6 @@ int dpmf_cluster_plugin(int version, struct dpmf_cluster *cluster, struct dpmf_e
     __attribute__((visibility("default")));
 
 /* ---- small things ---------------------------------------------------------------------------- */
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* No message here names a setting: its braces are those of a host or of MPI. */
 static void escape(const char *text, char escaped[DPMF_ERROR_TEXT_MAX]) {
@@ -126,7 +121,7 @@ static void listen_to(struct mpi_rank *self, int rank) {
     int done = 0;
     while (!life->has_left && MPI_Test(&life->receiving, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
            done) {
-        life->heard = now();
+        life->heard = clock_now();
         life->has_left = life->in == FAREWELL;
         if (!life->has_left)
             MPI_Irecv(&life->in, 1, MPI_BYTE, rank, TAG_BEAT, self->beats, &life->receiving);
@@ -163,12 +158,7 @@ static void beat_for_all(struct mpi_rank *self) {
 /* Messages move only while someone is inside MPI: where some are under way and everyone computes, that is this thread. */
 static void nap(struct mpi_rank *self) {
     const double seconds = self->n_open > 0 ? push_seconds : beat_seconds;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(1e9 * seconds);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&self->ending, &self->lock, &until);
+    clock_wait(&self->ending, &self->lock, clock_now() + seconds);
 }
 
 static void *keep_beating(void *argument) {
@@ -177,8 +167,8 @@ static void *keep_beating(void *argument) {
     pthread_mutex_lock(&self->lock);
     while (!self->is_ending) {
         listen_to_all(self);
-        if (now() - last >= beat_seconds / 2) {
-            last = now();
+        if (clock_now() - last >= beat_seconds / 2) {
+            last = clock_now();
             beat_for_all(self);
         }
         nap(self);
@@ -192,7 +182,7 @@ static void *keep_beating(void *argument) {
  * because what came meanwhile is heard before anyone is missed. Who has left is missed by those that have not
  * even begun to: it cannot have done what they do. */
 static int missed(struct mpi_rank *self, bool is_closing) {
-    const double at = now();
+    const double at = clock_now();
     for (int r = 0; r < self->n_ranks; r++)
         if (is_tied(self, r) && !(is_closing && self->lives[r].has_left) &&
             at - self->lives[r].heard > self->timeout)
@@ -429,7 +419,7 @@ static int start_heart(struct mpi_rank *self, struct dpmf_error *error) {
     for (int r = 0; r < self->n_ranks; r++) {
         struct life *life = &self->lives[r];
         if (!is_tied(self, r)) continue;
-        life->heard = now();
+        life->heard = clock_now();
         MPI_Irecv(&life->in, 1, MPI_BYTE, r, TAG_BEAT, self->beats, &life->receiving);
     }
     if (self->n_ranks == 1) return 0;
@@ -441,18 +431,17 @@ static int start_heart(struct mpi_rank *self, struct dpmf_error *error) {
 }
 
 int dpmf_cluster_plugin(int version, struct dpmf_cluster *cluster, struct dpmf_error *error) {
-    pthread_condattr_t clock;
     if (version != CLUSTER_PLUGIN_VERSION)
         return fail(error, DPMF_ERR_CLUSTER_START, "build it again with make mpi",
                     "the plugin for MPI belongs to another version of dpmf");
     struct mpi_rank *self = calloc(1, sizeof *self);
     if (!self) return no_memory(error);
     self->timeout = default_timeout;
+    if (!clock_cond_init(&self->ending)) {
+        free(self);
+        return no_memory(error);
+    }
     pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->ending, &clock);
-    pthread_condattr_destroy(&clock);
     int code = start_mpi(self, error);
     if (code == 0) code = start_heart(self, error);
     if (code < 0) {
