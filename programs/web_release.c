@@ -247,7 +247,7 @@ int web_release_page(struct invocation *invocation, const struct web_release *re
                      struct page *page) {
     struct dpmf_error error = {0};
     if (page_asset_size == 0)
-        return terminal_error_print(STATUS_USAGE, "configure it with -DDPMF_WEB=ON",
+        return terminal_error_print(STATUS_USAGE, "install clang, lld and wasi-libc, and build it again with -DDPMF_WEB=ON",
                                     "this dpmf was built without the page");
     struct page_parts parts = {
         .page = (const char *)page_asset,

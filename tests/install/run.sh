@@ -158,4 +158,14 @@ verdict "a client needs the whole library"
 ! outside later dpmf::dpmf dpmf.h "$major.99" && grep -q 'with requested version' "$work/log"
 verdict "a version that is not there is found"
 
+# ---- without the page's compiler -------------------------------------------------------------------
+
+cmake -S . -B "$work/without" -DDPMF_WASM_CLANG="$(command -v false)" >"$work/log" 2>&1 &&
+    grep -q 'Without the page: it needs WebAssembly' "$work/log" &&
+    ! grep -rq DPMF_PAGE_FILE "$work/without/CMakeFiles"
+verdict "the page's compiler is needed for the library, or its absence is not mentioned"
+! cmake -S . -B "$work/insisting" -DDPMF_WEB=ON -DDPMF_WASM_CLANG="$(command -v false)" >"$work/log" 2>&1 &&
+    grep -q 'the page needs WebAssembly' "$work/log"
+verdict "a page that was asked for is left out"
+
 finish
