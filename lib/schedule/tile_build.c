@@ -79,6 +79,7 @@ static int take_block(struct build *build, struct job *job, struct dpmf_error *e
     uint64_t from = superblock->first_user, to = from + superblock->n_users;
     from = from > block->first_user ? from - block->first_user : 0;
     to = to - block->first_user < block->n_users ? to - block->first_user : block->n_users;
+    assert(from <= to && to <= block->n_users);
     uint64_t n = job->n_ratings + block->start[to] - block->start[from];
     if (n > build->options.most_ratings) return stop_too_large(build, error);
     if (!memory_reserve(&job->ratings, &job->ratings_capacity, (size_t)n, sizeof job->ratings[0]))
@@ -111,6 +112,7 @@ static int read_block(const struct build *build, struct job *job, uint64_t b,
 
 static int collect(struct build *build, struct job *job, struct dpmf_error *error) {
     const struct superblock *superblock = &build->tiling->superblocks[job->superblock];
+    assert(superblock->n_users > 0);
     uint64_t last = superblock->first_user + superblock->n_users - 1;
     job->n_ratings = 0;
     job->sum = 0;
@@ -146,7 +148,11 @@ static int sort_stably(const struct tiling *tiling, struct job *job, const struc
         return error_no_memory(error);
     uint64_t *count = job->count, n = job->n_ratings;
     memset(count, 0, (n_keys + 1) * sizeof count[0]);
-    for (uint64_t i = 0; i < n; i++) count[key(tiling, &from[i]) + 1]++;
+    for (uint64_t i = 0; i < n; i++) {
+        const size_t k = key(tiling, &from[i]);
+        assert(k < n_keys);
+        count[k + 1]++;
+    }
     for (size_t i = 0; i < n_keys; i++) count[i + 1] += count[i];
     for (uint64_t i = 0; i < n; i++) to[count[key(tiling, &from[i])]++] = from[i];
     return 0;

@@ -143,6 +143,7 @@ static size_t payload_bound(const struct store_block *block, bool has_times) {
 int store_block_encode(const struct store_block *block, bool has_times, struct store_encoded *out,
                        struct dpmf_error *error) {
     assert(block->n_users > 0 && block->n_ratings > 0);
+    assert(block->start[block->n_users] - block->start[0] == block->n_ratings);
     out->bytes.n = 0;
     uint8_t *start = byte_buffer_room(&out->bytes, STORE_BLOCK_HEADER + STORE_CHECKSUM +
                                                        payload_bound(block, has_times));
@@ -161,6 +162,7 @@ int store_block_encode(const struct store_block *block, bool has_times, struct s
     if (has_times) at = put_times(at, block);
 
     size_t payload = (size_t)(at - start) - STORE_BLOCK_HEADER;
+    assert(payload <= payload_bound(block, has_times));
     memcpy(start, STORE_MAGIC_BLOCK, 4);
     bytes_put_u32(start + 4, block->n_users);
     bytes_put_u64(start + 8, block->n_ratings);

@@ -4,6 +4,7 @@
  */
 #include "store/block_packer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,9 @@ bool block_arrays_room(struct block_arrays *arrays, uint64_t n_ratings, size_t i
 void block_arrays_end_user(struct block_arrays *arrays, uint64_t n_ratings, const char *id,
                            size_t id_length) {
     uint64_t at = arrays->id_start[arrays->n_users];
+    assert(arrays->n_users + 1 < arrays->start_capacity);
+    assert(arrays->n_ratings + n_ratings <= arrays->item_capacity);
+    assert(at + id_length <= arrays->id_bytes_capacity);
     if (id_length > 0) memcpy(arrays->id_bytes + at, id, id_length);
     arrays->n_ratings += n_ratings;
     arrays->n_users++;
@@ -60,6 +64,7 @@ void block_arrays_end_user(struct block_arrays *arrays, uint64_t n_ratings, cons
 
 bool block_arrays_add(struct block_arrays *arrays, const struct store_block *block, uint32_t i,
                       bool has_times) {
+    assert(i < block->n_users && block->start[i] <= block->start[i + 1]);
     uint64_t from = block->start[i];
     size_t n = (size_t)(block->start[i + 1] - from);
     const char *id = block->id_bytes + block->id_start[i];

@@ -325,6 +325,7 @@ int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const 
             at += 8;
             sorter->has_times = true;
         }
+        assert(at - start <= RECORD_MAX);
         bucket->last_used += (uint32_t)(at - start);
         sorter->user_records[user[r]]++;
     }
