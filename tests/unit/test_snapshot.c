@@ -198,7 +198,7 @@ static void test_too_little_memory(void **state) {
     assert_int_equal(train(&options, 2, 1, false, other_file, NULL, NULL, &error),
                      DPMF_ERR_USAGE_MEMORY);
     unsigned mebibytes = 0;
-    assert_int_equal(sscanf(error.hint, "give it --memory %uMiB", &mebibytes), 1);
+    assert_int_equal(sscanf(error.hint, "give it {memory %uMiB}", &mebibytes), 1);
     assert_int_equal(
         train(&options, 2, (uint64_t)mebibytes << 20, false, other_file, NULL, NULL, &error), 0);
 }

@@ -139,8 +139,6 @@ static void refusals_name_the_settings(void **state) {
     } cases[] = {
         {"a;b;3;4\n", "again, with {format csv} {separator ;} "
                       "{columns user,item,rating,timestamp} {on-error skip}"},
-        {"a}b}3\n",
-         "again, with {format csv} {separator {}} {columns user,item,rating} {on-error "},
         {"a\tb\t3\n", "again, with {format tsv} {columns user,item,rating} {on-error skip}"},
         {"1::2::3\n", "again, with {format movielens} {on-error skip}"},
         {"user,item,rating\n1,2,3\n", "again, with {on-error skip}"},
