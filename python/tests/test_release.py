@@ -186,7 +186,10 @@ class Releases(FolderTest):
         (self.folder / "catalogue.txt").write_text("\n".join(map(str, range(50))) + "\n")
         from_file = self.fit(catalogue=self.folder / "catalogue.txt")
         self.assertEqual(from_file.items_.tolist(), list(range(50)))
-        odd = ['a "b", c', "two\nlines", "naïve", " blank "]
+        for lines in (dict(catalogue=["a", "two\nlines"]), dict(user_privacy={"two\nlines": 0})):
+            with self.assertRaisesRegex(dpmf.InputError, "holds a line feed"):
+                self.fit(**lines)
+        odd = ['a "b", c', "two, words", "naïve", " blank "]
         quoted = private_model(self.folder, catalogue=odd).fit(["u", "v"], [odd[0], odd[2]], [1, 2])
         self.assertEqual(quoted.items_.tolist(), odd)
         with self.assertWarnsRegex(dpmf.PrivacyWarning, "exactly the set of rated items"):

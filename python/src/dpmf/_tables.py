@@ -36,6 +36,9 @@ def _id_text(name: str, value: Any) -> str:
     text = id_bytes(value)
     if text is None:
         raise refuse_id(name, value, is_private=True)
+    if b"\n" in text:
+        raise InputError(lib.DPMF_ERR_INPUT_ID, f"{name} holds a line feed",
+                         "a row of these tables is a line: rename it, or leave it out")
     return text.decode("utf-8", "surrogateescape")
 
 
