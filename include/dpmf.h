@@ -129,6 +129,10 @@ struct dpmf_input_options {
 /* The text says it all; the first bad record is an error. */
 DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
 
+/* The file that an input of that name is read from: the path itself, or that of the SQLite database in an address. What is to be
+ * written must not be it. @return a text to be freed; NULL for a server's address, one that cannot be read, or without memory */
+DPMF_API char *dpmf_input_file(const char *path);
+
 /* @return whether a character can separate the columns of csv: a blank, or ASCII that is in no number and is no quote */
 DPMF_API bool dpmf_separator_is(char character);
 

@@ -47,7 +47,7 @@ static int open_target(const char *directory, const char *input, struct target *
         return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
     snprintf(target->path, size, "%s%s", directory, name);
-    if (strcmp(input, "-") != 0 && options_same_file(target->path, input))
+    if (options_is_read(target->path, input))
         return terminal_error_print(STATUS_USAGE, "name another directory to write to",
                                     "--csv %.200s would overwrite the input", directory);
     return make_directory(directory, target);

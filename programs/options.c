@@ -379,6 +379,13 @@ bool options_same_file(const char *a, const char *b) {
     return is_same;
 }
 
+bool options_is_read(const char *path, const char *input) {
+    char *file = strcmp(input, "-") != 0 ? dpmf_input_file(input) : NULL;
+    bool is_read = file != NULL && options_same_file(path, file);
+    free(file);
+    return is_read;
+}
+
 /* Whether a file that is there is one of a directory's: of shards, which are read together. */
 static bool is_file_of(const char *file, const char *directory) {
     struct stat of_directory, of_parent, of_file;
@@ -408,8 +415,8 @@ static int check_output(const struct invocation *invocation, const struct option
         return terminal_error_print(STATUS_USAGE, "name a file, or ./- for one of that name",
                                     "--%s cannot be standard output", output->name);
     for (size_t i = 0; i < invocation->n_operands; i++)
-        if (strcmp(invocation->operands[i], "-") != 0 &&
-            (options_same_file(path, invocation->operands[i]) ||
+        if (options_is_read(path, invocation->operands[i]) ||
+            (strcmp(invocation->operands[i], "-") != 0 &&
              is_file_of(path, invocation->operands[i])))
             return terminal_error_print(STATUS_USAGE, "name another file to write",
                                         "--%s %.200s would overwrite the input", output->name,
@@ -418,7 +425,7 @@ static int check_output(const struct invocation *invocation, const struct option
         for (const struct option *other = group->options; other->name != NULL; other++)
             if (other->id != output->id && is_file_kind(other->value.kind) &&
                 !takes_over(output->id, other->id) && command_has(invocation, other->id) &&
-                options_same_file(path, invocation->value[other->id]))
+                options_is_read(path, invocation->value[other->id]))
                 return terminal_error_print(STATUS_USAGE, "give each a file of its own",
                                             "--%s and --%s name the same file", output->name,
                                             other->name);

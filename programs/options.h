@@ -47,6 +47,9 @@ struct options_interval options_interval(const struct invocation *invocation, en
 /* Whether two paths name one file, be it there already or not. */
 bool options_same_file(const char *a, const char *b);
 
+/* Whether reading an input, be it a path, an address of SQLite or "-", reads the file of that path. */
+bool options_is_read(const char *path, const char *input);
+
 /* --format, --columns, --rescale, --rating-range and --on-error. */
 struct dpmf_input_options options_input(const struct invocation *invocation);
 

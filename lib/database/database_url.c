@@ -313,3 +313,13 @@ void database_url_free(struct database_url *url) {
     free(url->space);
     *url = (struct database_url){.space = NULL};
 }
+
+char *dpmf_input_file(const char *path) {
+    struct database_url url;
+    char *file = NULL;
+    if (!database_url_is(path)) return strdup(path);
+    if (database_url_parse(path, &url, NULL) < 0) return NULL;
+    if (url.kind == DATABASE_SQLITE) file = strdup(url.file);
+    database_url_free(&url);
+    return file;
+}
