@@ -1,5 +1,5 @@
 /*
- * dpmf export: ratings back to text, into a directory or to standard output. Fed by a store or any
+ * dpmf export: ratings back to text, into a file, a directory or to standard output. Fed by a store or any
  * ratings input. Of a release it makes a web page, which is in export_web.c, and of a model files and
  * tables for other tools, which is in export_model.c.
  */
@@ -38,19 +38,28 @@ static int make_directory(const char *directory, struct target *target) {
                                                       : text_system_error(mkdir_errno).text);
 }
 
-static int open_target(const char *directory, const char *input, struct target *target) {
-    static const char name[] = "/ratings.csv";
-    if (strcmp(directory, "-") == 0) return STATUS_DONE;
-    size_t size = strlen(directory) + sizeof name;
+/* A name that ends in .csv is a file's, never a directory's. */
+static bool is_csv_name(const char *path) {
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
+}
+
+static int open_target(const char *place, const char *input, struct target *target) {
+    const bool is_file = is_csv_name(place);
+    const char *name = is_file ? "" : "/ratings.csv";
+    if (strcmp(place, "-") == 0) return STATUS_DONE;
+    size_t size = strlen(place) + strlen(name) + 1;
     target->path = malloc(size);
     if (target->path == NULL)
         return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",
                                     dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
-    snprintf(target->path, size, "%s%s", directory, name);
+    snprintf(target->path, size, "%s%s", place, name);
     if (options_is_read(target->path, input))
-        return terminal_error_print(STATUS_USAGE, "name another directory to write to",
-                                    "--csv %.200s would overwrite the input", directory);
-    return make_directory(directory, target);
+        return terminal_error_print(STATUS_USAGE,
+                                    is_file ? "name another file to write"
+                                            : "name another directory to write to",
+                                    "--csv %.200s would overwrite the input", place);
+    return is_file ? STATUS_DONE : make_directory(place, target);
 }
 
 static int print_report(struct invocation *invocation, const struct dpmf_store_info *info,
@@ -151,10 +160,10 @@ static int check_way(const struct invocation *invocation, enum way *way) {
             n++;
         }
     if (n == 0)
-        return terminal_error_print(
-            STATUS_USAGE, "for example: --csv out",
-            "export needs --csv DIR; or of a model --npy DIR, --libmf FILE, --sqlite FILE or "
-            "--pgvector URL; or of a release --web DIR");
+        return terminal_error_print(STATUS_USAGE, "for example: --csv out",
+                                    "export needs --csv FILE.csv|DIR; or of a model --npy DIR, "
+                                    "--libmf FILE, --sqlite FILE or "
+                                    "--pgvector URL; or of a release --web DIR");
     if (n > 1)
         return terminal_error_print(
             STATUS_USAGE, "keep one of them",
@@ -164,6 +173,11 @@ static int check_way(const struct invocation *invocation, enum way *way) {
                                     "--web needs a directory: a page is several files, which "
                                     "standard output cannot take");
     if (*way == WAY_RATINGS && model_use_is_model(invocation->operands[0])) *way = WAY_CSV;
+    if (*way == WAY_CSV && is_csv_name(invocation->value[OPTION_CSV]))
+        return terminal_error_print(STATUS_USAGE, "name a directory, for example: --csv vectors",
+                                    "--csv of a model writes several files, and %.200s is the name "
+                                    "of one",
+                                    invocation->value[OPTION_CSV]);
     return refuse_stray(invocation, *way);
 }
 
@@ -182,7 +196,7 @@ int command_export_run(struct invocation *invocation) {
     if (way == WAY_WEB) return export_web_run(invocation);
     if (way != WAY_RATINGS) return export_model_run(invocation);
     if (options_is(invocation, OPTION_CSV, "-") && command_has(invocation, OPTION_JSON))
-        return terminal_error_print(STATUS_USAGE, "write the CSV to a directory: --csv DIR --json",
+        return terminal_error_print(STATUS_USAGE, "write the CSV to a file: --csv FILE.csv --json",
                                     "--json and --csv - both want standard output");
 
     status = try_target(invocation);

@@ -552,8 +552,8 @@ static const struct option bench_options[] = {
 
 static const struct option export_options[] = {
     {OPTION_CSV, 0, false, "csv", NULL, {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
-     "write ratings as DIR/ratings.csv, making DIR if it is missing; - writes to standard output; of "
-     "a model, write DIR/items.csv, in a directory that is empty or not there yet"},
+     "write ratings as DIR/ratings.csv, making DIR if it is missing; a name that ends in .csv is the "
+     "file itself; - writes to standard output; of a model, write DIR/items.csv, in a directory that is empty or not there yet"},
     {OPTION_NPY, 0, false, "npy", NULL, {VALUE_DIRECTORY, "DIR", "vectors", NULL, NULL},
      "of a model, write vectors and biases for NumPy; DIR must be empty or not there yet"},
     {OPTION_LIBMF, 0, false, "libmf", NULL, {VALUE_OUTPUT, "FILE", "model.txt", NULL, NULL},
