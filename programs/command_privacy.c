@@ -84,6 +84,8 @@ static const struct option sign_options[] = {
     {OPTION_KEY, 0, true, "key", NULL, {VALUE_FILE, "KEY", "id_ed25519", NULL, NULL},
      "the key to sign with: a private key of OpenSSH, or a public one whose private key the agent holds"},
     ACCEPT_OPTION,
+    {OPTION_REPLACE, 0, false, "replace", NULL, {.kind = VALUE_NONE},
+     "replace RELEASE.sig when it is there already"},
     {0},
 };
 
@@ -214,7 +216,7 @@ const struct verb privacy_verbs[] = {
     {
         .name = "privacy sign",
         .summary = "sign a release with a key of OpenSSH",
-        .synopsis = "RELEASE --key KEY [--accept KIND] [--json]",
+        .synopsis = "RELEASE --key KEY [--accept KIND] [--replace] [--json]",
         .paragraphs =
             {
                 "Writes RELEASE.sig, a detached signature over the whole file, its statement and "
@@ -231,7 +233,7 @@ const struct verb privacy_verbs[] = {
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
         .exit_note =
             "1 when the release does not hold or ssh-keygen did not sign, and 4 when there "
-            "is no ssh-keygen.",
+            "is no ssh-keygen, or a signature already.",
         .examples = {{"Sign what was made", "dpmf privacy sign release.safetensors --key curator",
                       SOME_RELEASE "; ssh-keygen -q -t ed25519 -N '' -f curator"}},
         .run = command_privacy_sign_run,

@@ -3,7 +3,9 @@
  * not signed. Fed by a release; its file feeds `dpmf privacy verify --key`, and ssh-keygen itself.
  */
 #include <stdio.h>
+#include <unistd.h>
 
+#include "options.h"
 #include "privacy_claim.h"
 #include "report.h"
 #include "ssh_signature.h"
@@ -21,6 +23,9 @@ int command_privacy_sign_run(struct invocation *invocation) {
     if (status != STATUS_DONE) return status;
     if (privacy_claim_verify(invocation, copy.path, &found, &error) != 0)
         status = report_error_print(invocation, &error);
+    else if (!command_has(invocation, OPTION_REPLACE) && access(signature, F_OK) == 0)
+        status = terminal_error_print(STATUS_IO, "it may be someone else's: add --replace if not",
+                                      "%s: there is a signature already", signature);
     else
         status = ssh_signature_make(&copy, invocation->value[OPTION_KEY], signature);
     ssh_copy_drop(&copy);

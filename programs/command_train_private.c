@@ -12,6 +12,7 @@
 #include "ledger_words.h"
 #include "options.h"
 #include "privacy_claim.h"
+#include "privacy_figures.h"
 #include "report.h"
 #include "text.h"
 
@@ -291,8 +292,8 @@ static void tell_result(struct invocation *invocation, const struct dpmf_private
     if (report->claim == DPMF_CLAIM_NOT_PRIVATE)
         snprintf(promise, sizeof promise, "NOT PRIVATE");
     else
-        snprintf(promise, sizeof promise, "epsilon %.6g%s for every user%s", report->epsilon, delta,
-                 kind);
+        snprintf(promise, sizeof promise, "epsilon %s%s for every user%s",
+                 figures_up(report->epsilon).text, delta, kind);
     terminal_note_print(terminal, "%s: %s; %s, %s, in %s, written to %s", report->mechanism,
                         promise, text_count(report->factors, "factor").text,
                         text_count(is_sampled(report) ? 1 : report->releases,
@@ -419,6 +420,15 @@ static struct dpmf_private_options fill(const struct invocation *invocation) {
     return options;
 }
 
+/* In the library 0 stands for not declared. */
+static int check_users(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_DECLARED_USERS) ||
+        options_count(invocation, OPTION_DECLARED_USERS) > 0)
+        return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "for example: --declared-users 6000",
+                                "--declared-users must be at least 1");
+}
+
 /* A number alone was once an epsilon: what it means is said before it counts. */
 static int read_budget(struct invocation *invocation, struct dpmf_budget *budget) {
     struct dpmf_error error = {0};
@@ -441,6 +451,7 @@ int train_private_run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = check_unused(invocation);
     if (status == STATUS_DONE) status = check_sampler(invocation);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
+    if (status == STATUS_DONE) status = check_users(invocation);
     if (status == STATUS_DONE) status = read_budget(invocation, &options.ledger_budget);
     if (status == STATUS_DONE && !options.has_insecure_seed)
         status = ledger_words_offer(invocation);

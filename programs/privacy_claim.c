@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "privacy_figures.h"
 
 const char *privacy_claim_label(enum dpmf_claim claim) {
     switch (claim) {
@@ -65,9 +66,9 @@ void privacy_excess_warn(struct terminal *terminal, double epsilon, double delta
     char text[192];
     if (excess & DPMF_ASSUMES_DELTA) {
         snprintf(text, sizeof text,
-                 "delta %g is above %g: dpmf train refuses it without "
+                 "delta %s is above %s: dpmf train refuses it without "
                  "--accept-delta",
-                 delta, DPMF_DELTA_USUAL_MAX);
+                 figures_exact(delta).text, figures_exact(DPMF_DELTA_USUAL_MAX).text);
         terminal_warning_print(terminal, text);
     }
     if (excess & DPMF_ASSUMES_EPSILON) {

@@ -312,11 +312,15 @@ static int run_verify(const char *path, const char *signature, const struct sign
 int ssh_signature_check(const char *file, const struct ssh_copy *copy, const char *signature,
                         const char *key, const char *identity, char said[SSH_SIGNATURE_SAID_MAX]) {
     struct signers signers;
+    struct stat found;
     int fds[3] = {copy->fd, -1, -1};
     said[0] = '\0';
     if (access(signature, F_OK) != 0 && errno == ENOENT)
         return refuse_signature(signature, "ask whoever published the release for its signature",
                                 "there is no signature", said);
+    if (stat(signature, &found) == 0 && !S_ISREG(found.st_mode)) /* a pipe would be waited for */
+        return refuse_signature(signature, "ask whoever published the release for its signature",
+                                "this is not a regular file, as a signature is", said);
     int status = take_signers(key, identity, &signers);
     if (status == STATUS_DONE) status = make_nameless("said", MFD_CLOEXEC, &fds[1]);
     if (status == STATUS_DONE) status = make_nameless("complaints", MFD_CLOEXEC, &fds[2]);

@@ -78,10 +78,12 @@ static int refuse_delta(const struct dpmf_private_options *options, struct dpmf_
     const char *way_out = "or accept it (accept-delta): the release is then partial, not proven";
     int code;
     if (options->delta > DPMF_DELTA_USUAL_MAX) {
+        char delta[DPMF_DOUBLE_TEXT_MAX];
+        dpmf_format_double(options->delta, delta); /* all of its digits: it may be hardly above */
         code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
-                         "delta %g is above %g: it allows for people whose ratings are published "
+                         "delta %s is above %g: it allows for people whose ratings are published "
                          "outright",
-                         options->delta, DPMF_DELTA_USUAL_MAX);
+                         delta, DPMF_DELTA_USUAL_MAX);
         error_hint(error, "use a smaller delta, %s", way_out);
         return code;
     }

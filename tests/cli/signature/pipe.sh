@@ -1,0 +1,6 @@
+# A signature is a regular file: a pipe of that name is not waited for
+# shellcheck source=/dev/null
+. "$CLI_TESTS/signed_release.sh"
+signed_release
+rm release.safetensors.sig && mkfifo release.safetensors.sig
+timeout 20 dpmf privacy verify release.safetensors --key curator.pub
