@@ -582,8 +582,8 @@ struct dpmf_budget {
     double epsilon, delta; /* what it was declared as; both 0: as a mu */
 };
 
-/* Reads "1.2", a mu, or "5@1e-5", an epsilon at a delta. A number alone above 3.45 is refused, as too likely to be meant for an
- * epsilon; so large a budget is written with its delta. @return 0 or DPMF_ERR_USAGE_VALUE */
+/* Reads "1.2", a mu, or "5@1e-5", an epsilon at a delta. A mu above DPMF_MU_USUAL_MAX is refused, and a
+ * delta above DPMF_DELTA_USUAL_MAX. @return 0 or DPMF_ERR_USAGE_VALUE */
 DPMF_API int dpmf_budget_parse(const char *text, struct dpmf_budget *budget,
                                struct dpmf_error *error);
 

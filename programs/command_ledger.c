@@ -148,8 +148,8 @@ const struct verb ledger_verbs[] = {
                 "From now on a release is refused that would bring what the population NAME has "
                 "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
                 "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
-                "printed; above 3.45 (epsilon 20 at delta 1e-5) it must be written as an epsilon "
-                "at a delta. It may be more than before, or less; with less than is spent "
+                "printed. Above mu 3.45 (epsilon 20 at delta 1e-5), and at a delta above 1e-4, "
+                "it is refused. It may be more than before, or less; with less than is spent "
                 "already, nothing more can be released. none removes the budget.",
                 "A population is named by whoever keeps the ledger: the people whose ratings "
                 "releases are made from. Ratings that have changed, or another set with many of "

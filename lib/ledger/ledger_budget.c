@@ -13,10 +13,6 @@
 
 static const double LARGEST = 1e9;
 
-/* Of a number that stands alone: epsilon 20 at a delta of 1e-5. Budgets once were epsilons, and a 5 that is taken for
- * a mu would allow seven times as much as was meant. */
-static const double LARGEST_ALONE = 3.45;
-
 bool ledger_budget_is_valid(const struct dpmf_budget *budget) {
     if (!(budget->mu > 0 && budget->mu <= LARGEST)) return false;
     if (budget->epsilon == 0 && budget->delta == 0) return true;
@@ -43,6 +39,18 @@ static int refuse(struct dpmf_error *error, const char *text, const char *what) 
     return code;
 }
 
+/* Budgets once were epsilons, and a 5 that is taken for a mu would allow seven times as much as was meant. */
+static int refuse_large_mu(struct dpmf_error *error, const char *text, double mu) {
+    char epsilon[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(ceil(accountant_epsilon(mu, LEDGER_USUAL_DELTA) * 10) / 10, epsilon);
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more "
+                         "than is taken on trust",
+                         text, epsilon);
+    error_hint(error, "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5", text, text);
+    return code;
+}
+
 int dpmf_budget_parse(const char *text, struct dpmf_budget *budget, struct dpmf_error *error) {
     const char *at = strchr(text, '@');
     const size_t n = at ? (size_t)(at - text) : strlen(text);
@@ -55,19 +63,16 @@ int dpmf_budget_parse(const char *text, struct dpmf_budget *budget, struct dpmf_
         return refuse(error, text, "is not above 0 and at most 1e9");
     if (at && !(delta > 0 && delta < 1))
         return refuse(error, text, "has a delta that is not between 0 and 1");
-    if (!at && number > LARGEST_ALONE) {
-        char epsilon[DPMF_DOUBLE_TEXT_MAX];
-        dpmf_format_double(ceil(accountant_epsilon(number, LEDGER_USUAL_DELTA) * 10) / 10, epsilon);
-        int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                             "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more "
-                             "than is taken on trust",
-                             text, epsilon);
-        error_hint(error, "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5", text, text);
-        return code;
-    }
+    if (at && delta > DPMF_DELTA_USUAL_MAX)
+        return refuse(error, text, "has a delta above 1e-4, at which an epsilon promises little");
+    if (!at && number > DPMF_MU_USUAL_MAX) return refuse_large_mu(error, text, number);
     const struct dpmf_budget read =
         at ? ledger_budget_declare(number, delta) : (struct dpmf_budget){.mu = number};
     if (!ledger_budget_is_valid(&read)) return refuse(error, text, "allows no release at all");
+    if (read.mu > DPMF_MU_USUAL_MAX)
+        return refuse(error, text,
+                      "is above mu 3.45: guesses about a person may be right nearly "
+                      "always");
     *budget = read;
     return 0;
 }

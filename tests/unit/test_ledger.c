@@ -282,9 +282,10 @@ static void test_budget_is_a_mu(void **state) {
 
 static void test_budget_words(void **state) {
     (void)state;
-    static const char *const bad[] = {"",     "x",     "0",       "-1",      "nan",      "inf",
-                                      "1e10", "3.46",  "5",       "5@",      "@1e-5",    "5@0",
-                                      "5@1",  "5@nan", "5@1e-5@", "5 @1e-5", "1e10@1e-5"};
+    static const char *const bad[] = {"",        "x",         "0",     "-1",        "nan",
+                                      "inf",     "1e10",      "3.46",  "5",         "5@",
+                                      "@1e-5",   "5@0",       "5@1",   "5@nan",     "5@1e-5@",
+                                      "5 @1e-5", "1e10@1e-5", "5@0.5", "1@1.01e-4", "50@1e-6"};
     struct dpmf_budget budget;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(dpmf_budget_parse(bad[i], &budget, &error), DPMF_ERR_USAGE_VALUE);
@@ -294,8 +295,9 @@ static void test_budget_words(void **state) {
     assert_true(budget.mu == 1.2 && budget.epsilon == 0 && budget.delta == 0);
     assert_int_equal(dpmf_budget_parse("5@1e-5", &budget, NULL), 0);
     assert_true(budget.mu == accountant_mu(5, 1e-5) && budget.epsilon == 5 && budget.delta == 1e-5);
-    assert_int_equal(dpmf_budget_parse("50@1e-6", &budget, NULL), 0);
-    assert_true(budget.mu > 5);
+    assert_int_equal(dpmf_budget_parse("1@1e-4", &budget, NULL), 0);
+    assert_int_equal(dpmf_budget_parse("20@1e-5", &budget, NULL), 0);
+    assert_true(budget.mu > 3.4 && budget.mu <= DPMF_MU_USUAL_MAX);
 }
 
 static void test_conditional(void **state) {
