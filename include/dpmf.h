@@ -630,11 +630,17 @@ struct dpmf_ledger_population {
 DPMF_API char *dpmf_ledger_path(void);
 
 /* Makes an empty ledger with the directories it needs. `path` NULL, here and below: the user's own. One that is there already is
- * refused, DPMF_ERR_PRIVACY_LEDGER.
+ * refused, DPMF_ERR_PRIVACY_LEDGER; but one that came here without its lock file, which all changes refuse, is used from here on.
+ * @return 0, 1 for such a one, or an error
  *
  * Only this makes a ledger at a path that was given: what is mistyped must not begin a second one that knows nothing of the
  * first. The user's own is also made by the first release. */
 DPMF_API int dpmf_ledger_init(const char *path, struct dpmf_error *error);
+
+/* Waits while another process changes the ledger, a minute at most: `run` is warned after a second, and may end it. Whatever
+ * changes a ledger waits as well, but says nothing. A ledger that is not there is not waited for. */
+DPMF_API int dpmf_ledger_wait(const char *path, const struct dpmf_run *run,
+                              struct dpmf_error *error);
 
 /* Gives each population to `take`, first alone (`entry` NULL), then with each of its releases and runs in the order they
  * were entered; a value other than 0 ends it and is returned. `population` NULL: all of them. A ledger that is

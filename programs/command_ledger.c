@@ -55,7 +55,9 @@ const struct verb ledger_verbs[] = {
             {
                 "Makes an empty ledger, and the directories it needs: FILE, or "
                 "$XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger. One that is there "
-                "already is refused, and so is one that has vanished.",
+                "already is refused, and so is one that has vanished. One that came here without "
+                "its lock file, FILE.lock, as from another machine, is refused by all other "
+                "commands, since it could be an old copy: this command accepts it as the newest.",
                 "A ledger at a path of your own is made by this command alone (or by answering yes "
                 "at a terminal): a path that is mistyped in a script must not begin a second "
                 "ledger "
@@ -247,16 +249,10 @@ static int entry_json(const struct dpmf_ledger_population *population,
     return report_json_print(json);
 }
 
-static bool is_over_budget(const struct dpmf_ledger_population *population) {
-    const struct dpmf_budget *budget = &population->budget;
-    return budget->mu > 0 && !(population->mu <= budget->mu) &&
-           !(budget->epsilon > 0 && population->epsilon <= budget->epsilon);
-}
-
 static void population_text(const struct dpmf_ledger_population *population, bool is_first) {
     const struct ledger_words counts = ledger_words_counts(population);
-    printf("%s%s: %s%s\n", is_first ? "" : "\n", population->name,
-           ledger_words_spent(population).text, is_over_budget(population) ? ", OVER BUDGET" : "");
+    printf("%s%s: %s\n", is_first ? "" : "\n", population->name,
+           ledger_words_spent(population).text);
     if (counts.text[0] != '\0') printf("  %s\n", counts.text);
 }
 
@@ -327,14 +323,17 @@ static int done_json(const char *key, const char *value, const struct dpmf_budge
 int command_ledger_init_run(struct invocation *invocation) {
     const char *path = invocation->n_operands > 0 ? invocation->operands[0] : NULL;
     struct dpmf_error error = {0};
-    if (dpmf_ledger_init(path, &error) != 0) return report_error_print(invocation, &error);
+    int rc = dpmf_ledger_wait(path, &invocation->run, &error);
+    if (rc == 0) rc = dpmf_ledger_init(path, &error);
+    if (rc < 0) return report_error_print(invocation, &error);
     char *own = path != NULL ? NULL : dpmf_ledger_path();
     const char *made = path != NULL ? path : own != NULL ? own : "";
     int status = STATUS_DONE;
     if (command_has(invocation, OPTION_JSON))
         status = done_json("ledger", made, NULL);
     else
-        terminal_note_print(&invocation->terminal, "new ledger %s", made);
+        terminal_note_print(&invocation->terminal,
+                            rc == 0 ? "new ledger %s" : "ledger %s is used from here on", made);
     free(own);
     return status;
 }
@@ -343,7 +342,8 @@ int command_ledger_return_run(struct invocation *invocation) {
     char id[64];
     struct dpmf_error error = {0};
     to_small(invocation->operands[0], id, sizeof id);
-    int rc = dpmf_ledger_return(invocation->value[OPTION_LEDGER], id, &error);
+    int rc = dpmf_ledger_wait(invocation->value[OPTION_LEDGER], &invocation->run, &error);
+    if (rc == 0) rc = dpmf_ledger_return(invocation->value[OPTION_LEDGER], id, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_JSON)) return done_json("returned", id, NULL);
     terminal_note_print(&invocation->terminal, "release %s no longer counts", id);
@@ -353,8 +353,7 @@ int command_ledger_return_run(struct invocation *invocation) {
 static int note_budget(void *self, const struct dpmf_ledger_population *population,
                        const struct dpmf_ledger_entry *entry) {
     if (entry == NULL)
-        terminal_note_print(self, "%s: %s%s", population->name, ledger_words_spent(population).text,
-                            is_over_budget(population) ? ", OVER BUDGET" : "");
+        terminal_note_print(self, "%s: %s", population->name, ledger_words_spent(population).text);
     return 0;
 }
 
@@ -364,6 +363,7 @@ int command_ledger_budget_run(struct invocation *invocation) {
     struct dpmf_budget budget = {0};
     struct dpmf_error error = {0};
     int rc = strcmp(wanted, "none") == 0 ? 0 : dpmf_budget_parse(wanted, &budget, &error);
+    if (rc == 0) rc = dpmf_ledger_wait(path, &invocation->run, &error);
     if (rc == 0) rc = dpmf_ledger_set_budget(path, name, &budget, &error);
     if (rc == 0) rc = dpmf_ledger_visit(path, name, note_budget, &invocation->terminal, &error);
     if (rc != 0) return report_error_print(invocation, &error);

@@ -284,8 +284,10 @@ static int check_usage(const struct invocation *invocation) {
 /* Recorded before it begins: a search that was stopped has shown something, too. */
 static int record(struct invocation *invocation, struct dpmf_error *error) {
     if (!command_has(invocation, OPTION_POPULATION)) return 0;
-    return dpmf_ledger_record_tuning(invocation->value[OPTION_LEDGER],
-                                     invocation->value[OPTION_POPULATION], error);
+    const char *ledger = invocation->value[OPTION_LEDGER];
+    int rc = dpmf_ledger_wait(ledger, &invocation->run, error);
+    if (rc != 0) return rc;
+    return dpmf_ledger_record_tuning(ledger, invocation->value[OPTION_POPULATION], error);
 }
 
 static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_store *valid) {

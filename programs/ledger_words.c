@@ -40,6 +40,12 @@ struct ledger_words ledger_words_budget(const struct dpmf_budget *budget) {
     return words;
 }
 
+static bool is_over_budget(const struct dpmf_ledger_population *population) {
+    const struct dpmf_budget *budget = &population->budget;
+    return budget->mu > 0 && !(population->mu <= budget->mu) &&
+           !(budget->epsilon > 0 && population->epsilon <= budget->epsilon);
+}
+
 struct ledger_words ledger_words_spent(const struct dpmf_ledger_population *population) {
     const struct dpmf_budget *budget = &population->budget;
     const uint64_t releases = population->committed + population->reserved;
@@ -59,6 +65,7 @@ struct ledger_words ledger_words_spent(const struct dpmf_ledger_population *popu
         append(&words, "; budget %s", ledger_words_budget(budget).text);
     else
         append(&words, "; no budget: an odometer");
+    if (is_over_budget(population)) append(&words, ", OVER BUDGET");
     return words;
 }
 
@@ -117,6 +124,7 @@ int ledger_words_offer(struct invocation *invocation) {
         return terminal_error_print(STATUS_REFUSED,
                                     "give the path of the ledger that has what was spent",
                                     "no ledger was made, and nothing was spent");
-    if (dpmf_ledger_init(path, &error) != 0) return report_error_print(invocation, &error);
+    if (dpmf_ledger_wait(path, &invocation->run, &error) < 0 || dpmf_ledger_init(path, &error) < 0)
+        return report_error_print(invocation, &error);
     return STATUS_DONE;
 }

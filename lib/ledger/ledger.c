@@ -107,8 +107,27 @@ static int check_generation(const struct ledger_lock *lock, const struct ledger_
     error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s",
               is_gone ? "the ledger is gone, though there was one"
                       : "the ledger is an old copy: what was spent since is missing");
-    error_hint(error, "put the newest copy back; if %s, remove %.200s",
-               is_gone ? "nothing was ever released" : "there is none newer", lock->lock_path);
+    error_hint(error, "put the newest copy back; if %s, remove %.200s%s",
+               is_gone ? "nothing was ever released" : "there is none newer", lock->lock_path,
+               is_gone ? "" : " and accept it: dpmf ledger init FILE");
+    error_place(error, lock->path, 0, 0);
+    return DPMF_ERR_PRIVACY_LEDGER;
+}
+
+/* Whether nothing tells if a ledger that has been in use is the newest copy. The first generation is excused: whoever wrote
+ * it may have been killed before it left its mark. */
+static bool is_unmarked(const struct ledger_lock *lock, const struct ledger_book *book) {
+    return lock->generation == 0 && book->generation > 1;
+}
+
+/* What is spent from an old copy would forget what the newer one knows. */
+static int check_marked(const struct ledger_lock *lock, const struct ledger_book *book,
+                        struct dpmf_error *error) {
+    if (!is_unmarked(lock, book)) return 0;
+    error_set(error, DPMF_ERR_PRIVACY_LEDGER,
+              "the ledger is without %.200s, which tells whether it is the newest copy",
+              lock->lock_path);
+    error_hint(error, "if it was moved here and is the newest, accept it: dpmf ledger init FILE");
     error_place(error, lock->path, 0, 0);
     return DPMF_ERR_PRIVACY_LEDGER;
 }
@@ -143,8 +162,9 @@ struct change {
     struct ledger_book book;
 };
 
-/* With `may_make`, the ledger may be missing, and so may its directory. */
-static int begin(struct change *change, const char *path, bool may_make, struct dpmf_error *error) {
+/* The ledger, locked and read, whether or not it is known to be the newest copy. */
+static int begin_any(struct change *change, const char *path, bool may_make,
+                     struct dpmf_error *error) {
     memset(&change->book, 0, sizeof change->book);
     int code = ledger_lock_find(path, &change->lock, error);
     if (code < 0) return code;
@@ -157,6 +177,12 @@ static int begin(struct change *change, const char *path, bool may_make, struct 
     if (code == 0 && !may_make && change->book.generation == 0)
         code = ledger_refuse_missing(change->lock.path, error);
     return code;
+}
+
+/* With `may_make`, the ledger may be missing, and so may its directory. */
+static int begin(struct change *change, const char *path, bool may_make, struct dpmf_error *error) {
+    int code = begin_any(change, path, may_make, error);
+    return code < 0 ? code : check_marked(&change->lock, &change->book, error);
 }
 
 static int save(struct change *change, struct dpmf_error *error) {
@@ -360,21 +386,47 @@ static int find_entry(const struct change *change, const char *id, struct ledger
     return code;
 }
 
+/* Writes down that the release is out, and what its population has spent then. */
+static int enter_commit(struct change *change, struct ledger_entry *entry,
+                        struct dpmf_ledger_population *spent, struct dpmf_error *error) {
+    struct dpmf_ledger_population unwanted;
+    const bool was_committed = entry->state == LEDGER_COMMITTED;
+    if (!spent) spent = &unwanted;
+    entry->state = LEDGER_COMMITTED;
+    int code = ledger_book_total(&change->book, entry->population, NULL, spent, error);
+    spent->name = NULL; /* it goes with the book */
+    return code == 0 && !was_committed ? save(change, error) : code;
+}
+
 int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error) {
     struct change change;
     struct ledger_entry *entry;
-    struct dpmf_ledger_population unwanted;
     int code = begin(&change, path, false, error);
-    if (!spent) spent = &unwanted;
     if (code == 0) code = find_entry(&change, id, &entry, error);
-    if (code == 0) {
-        const bool was_committed = entry->state == LEDGER_COMMITTED;
-        entry->state = LEDGER_COMMITTED;
-        code = ledger_book_total(&change.book, entry->population, NULL, spent, error);
-        spent->name = NULL; /* it goes with the book */
-        if (code == 0 && !was_committed) code = save(&change, error);
-    }
+    if (code == 0) code = enter_commit(&change, entry, spent, error);
+    end(&change);
+    return code;
+}
+
+static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                         "the reservation of release %s was returned while its run went on: "
+                         "nothing is published",
+                         entry->id);
+    error_hint(error, "run it again, and return only what a run left that has ended");
+    return code;
+}
+
+int ledger_publish(const char *path, const char *id, const struct ledger_publication *publication,
+                   struct dpmf_ledger_population *spent, struct dpmf_error *error) {
+    struct change change;
+    struct ledger_entry *entry;
+    int code = begin(&change, path, false, error);
+    if (code == 0) code = find_entry(&change, id, &entry, error);
+    if (code == 0 && !ledger_is_spent(entry)) code = refuse_returned(entry, error);
+    if (code == 0) code = publication->publish(publication->self, error);
+    if (code == 0) code = enter_commit(&change, entry, spent, error);
     end(&change);
     return code;
 }
@@ -457,6 +509,7 @@ int ledger_look(const char *path, const char *population, struct ledger_view *vi
     view->population.name = population;
     int code = ledger_lock_find(path, &change.lock, error);
     if (code == 0) code = read_book(&change.lock, false, &change.book, error);
+    if (code == 0) code = check_marked(&change.lock, &change.book, error);
     if (code == 0) {
         view->is_there = change.book.generation > 0;
         view->is_known = ledger_book_knows(&change.book, population);
@@ -556,10 +609,19 @@ int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
     struct change change = {.lock = {.fd = -1}};
     char *place;
     int code = ledger_find(path, &place, error);
-    if (code == 0) code = begin(&change, place, true, error);
-    if (code == 0 && change.book.generation > 0) code = refuse_second(place, error);
+    if (code == 0) code = begin_any(&change, place, true, error);
+    const bool is_accepted = code == 0 && is_unmarked(&change.lock, &change.book);
+    if (code == 0 && change.book.generation > 0 && !is_accepted) code = refuse_second(place, error);
     if (code == 0) code = save(&change, error);
     end(&change);
+    free(place);
+    return code < 0 ? code : is_accepted;
+}
+
+int dpmf_ledger_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
+    char *place;
+    int code = ledger_find(path, &place, error);
+    if (code == 0) code = ledger_lock_wait(place, run, error);
     free(place);
     return code;
 }

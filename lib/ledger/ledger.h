@@ -91,6 +91,17 @@ int ledger_record(const char *path, bool may_make, const struct ledger_entry *en
 int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error);
 
+/* What makes a release public. @return 0, or the code of the error it sets */
+struct ledger_publication {
+    int (*publish)(void *self, struct dpmf_error *error);
+    void *self;
+};
+
+/* Publishes and commits in one, under the lock: nobody can return the reservation in between, and one that someone has returned
+ * is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails after it was published it stays reserved. */
+int ledger_publish(const char *path, const char *id, const struct ledger_publication *publication,
+                   struct dpmf_ledger_population *spent, struct dpmf_error *error);
+
 /* Returns a reservation: nothing was published. A committed one cannot be returned. Idempotent. */
 int ledger_return(const char *path, const char *id, struct dpmf_error *error);
 

@@ -25,6 +25,7 @@
 
 enum {
     WAIT_SECONDS = 60,
+    WARN_SECONDS = 1,
     PAUSE_NANOSECONDS = 500000,
     MARK_SIZE = 21, /* twenty digits and a line feed: one write, of one sector */
 };
@@ -215,24 +216,64 @@ static int check_lock(const struct ledger_lock *lock, struct dpmf_error *error) 
     return 0;
 }
 
+static const double ask_seconds = 0.1; /* between two looks at whether to go on */
+
+/* Someone who waits for others is told so, and may have had enough. */
+struct waiting {
+    const struct dpmf_run *run; /* NULL: nobody to tell */
+    double begun, asked; /* clock_now() */
+    bool has_warned;
+};
+
+static int go_on_waiting(struct waiting *waiting, const char *lock_path, struct dpmf_error *error) {
+    const struct dpmf_run *run = waiting->run;
+    const double now = clock_now(), waited = now - waiting->begun;
+    if (waited > WAIT_SECONDS) {
+        error_set(error, DPMF_ERR_IO_WRITE,
+                  "another process has kept the ledger locked for a minute");
+        error_hint(error, "wait for it to end, or find it with fuser and end it");
+        error_place(error, lock_path, 0, 0);
+        return DPMF_ERR_IO_WRITE;
+    }
+    if (!run || now - waiting->asked < ask_seconds) return 0;
+    waiting->asked = now;
+    const struct dpmf_progress progress = {
+        .phase = "waiting for the ledger", .unit = "s", .done = (uint64_t)waited};
+    if (run->progress && run->progress(run->self, &progress) != 0)
+        return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
+    if (waited < WARN_SECONDS || waiting->has_warned) return 0;
+    waiting->has_warned = true;
+    if (run->warn)
+        run->warn(run->self, "another process has the ledger locked: waiting, a minute at most");
+    return 0;
+}
+
 /* Asked again and again and not waited for: a process that was stopped while it held the lock must not stop
  * all others for ever. */
-static int wait_for_turn(const struct ledger_lock *lock, struct dpmf_error *error) {
+static int wait_for_turn(const struct ledger_lock *lock, const struct dpmf_run *run,
+                         struct dpmf_error *error) {
     const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
     const double begun = clock_now();
+    struct waiting waiting = {.run = run, .begun = begun, .asked = begun};
     while (flock(lock->fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return error_system(error, errno, "lock", lock->lock_path);
-        if (clock_now() - begun > WAIT_SECONDS) {
-            error_set(error, DPMF_ERR_IO_WRITE,
-                      "another process has kept the ledger locked for a minute");
-            error_hint(error, "wait for it to end, or find it with fuser and end it");
-            error_place(error, lock->lock_path, 0, 0);
-            return DPMF_ERR_IO_WRITE;
-        }
+        int code = go_on_waiting(&waiting, lock->lock_path, error);
+        if (code < 0) return code;
         nanosleep(&pause, NULL);
     }
     return 0;
+}
+
+int ledger_lock_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
+    struct ledger_lock lock;
+    int code = ledger_lock_find(path, &lock, error);
+    if (code < 0) return code;
+    lock.fd = open(lock.lock_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    /* What is wrong with it is for whoever takes it to say. */
+    if (lock.fd >= 0) code = wait_for_turn(&lock, run, error);
+    ledger_lock_drop(&lock);
+    return code;
 }
 
 /* Whether the file that we locked is still the one of that name: if someone removed it, others may hold a
@@ -248,7 +289,7 @@ int ledger_lock_take(struct ledger_lock *lock, bool make_directory, struct dpmf_
         int code = open_lock(lock, make_directory, error);
         if (code == 0) code = check_lock(lock, error);
         if (code == 0) code = check_directory(lock->path, error);
-        if (code == 0) code = wait_for_turn(lock, error);
+        if (code == 0) code = wait_for_turn(lock, NULL, error);
         if (code < 0) return code;
         if (is_in_place(lock)) break;
         close(lock->fd);

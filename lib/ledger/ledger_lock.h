@@ -22,6 +22,9 @@ int ledger_lock_find(const char *path, struct ledger_lock *lock, struct dpmf_err
  * from ledger_lock_find. */
 int ledger_lock_take(struct ledger_lock *lock, bool make_directory, struct dpmf_error *error);
 
+/* Waits, a minute at most, until nobody has the ledger locked; `run` is warned after a second and may end it. */
+int ledger_lock_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error);
+
 /* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot be
  * found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
 int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);

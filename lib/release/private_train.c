@@ -461,14 +461,28 @@ static int prepare(struct private_run *self, struct dpmf_error *error) {
     if (self->watch) return 0; /* not published, and spends nothing */
     int code = look_at_ledger(self, error);
     if (code == 0) code = ask_curator(self, error);
+    if (code == 0 && is_recorded(self)) code = ledger_lock_wait(self->ledger, self->run, error);
     return code < 0 ? code : reserve(self, error);
+}
+
+struct writing {
+    struct private_run *run;
+    const char *output;
+};
+
+static int write_reserved(void *self, struct dpmf_error *error) {
+    const struct writing *writing = self;
+    return write_release(writing->run, writing->output, error);
 }
 
 static int write_and_commit(struct private_run *self, const char *output,
                             struct dpmf_error *error) {
-    int code = write_release(self, output, error);
-    if (code < 0 || !self->is_reserved) return code;
-    code = ledger_commit(self->ledger, self->id, &self->report->spent, error);
+    struct writing writing = {self, output};
+    const struct ledger_publication publication = {write_reserved, &writing};
+    if (!self->is_reserved) return write_release(self, output, error);
+    int code = ledger_lock_wait(self->ledger, self->run, error);
+    if (code == 0)
+        code = ledger_publish(self->ledger, self->id, &publication, &self->report->spent, error);
     self->report->spent.name = population_of(self);
     return code;
 }

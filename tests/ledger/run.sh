@@ -213,6 +213,56 @@ verdict "a release that is killed at every write"
 every_write 'use":"research' "${train[@]}" --research
 verdict "a research run that is killed at every write"
 
+# Loaded into dpmf, it stops the process before it locks a ledger for the third time: the first two are of the reservation (waiting,
+# then reserving), so that the release is made and not yet published.
+cat >stop_at.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+int flock(int fd, int operation) {
+    static int n;
+    int (*real)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
+    char name[64], path[4096] = "";
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(name, path, sizeof path - 1);
+    int is_lock = length > 5 && strcmp(path + length - 5, ".lock") == 0;
+    if (is_lock && ++n == 3) raise(SIGSTOP);
+    return real(fd, operation);
+}
+END
+"${CC:-cc}" -shared -fPIC -O1 -w stop_at.c -ldl -o stop_at.so
+verdict "something that stops"
+
+# meanwhile LEDGER COMMAND...: runs the command while a release waits to be published; "ID" in it stands for the release's id
+meanwhile() {
+    local ledger=$1 id pid i
+    shift
+    rm -f out.safetensors
+    LD_PRELOAD=$work/stop_at.so "$dpmf" train -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv \
+        --ledger "$ledger" -o out.safetensors 2>error &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do
+        grep -q '^State:.*T (stopped)' "/proc/$pid/status" 2>/dev/null && break
+        sleep 0.1
+    done
+    id=$("$dpmf" ledger show --ledger "$ledger" --json | sed -nE 's/.*"release":"([0-9a-f]+)","state":"reserved".*/\1/p')
+    "${@//ID/$id}" --ledger "$ledger" -q
+    kill -CONT "$pid"
+    wait "$pid"
+}
+"$dpmf" ledger init -q returned && "$dpmf" ledger budget default 1.2@1e-5 --ledger returned -q
+meanwhile returned "$dpmf" ledger return ID
+[[ $? == 6 && ! -e out.safetensors ]] && grep -q 'was returned while its run went on' error
+verdict "a release whose reservation was returned is not published"
+"$dpmf" ledger init -q lowered
+meanwhile lowered "$dpmf" ledger budget default 0.01
+[[ $? == 0 && -e out.safetensors ]] && grep -q 'has spent: .*, OVER BUDGET$' error
+verdict "a release that is over a budget that was lowered meanwhile says so"
+
 # A mistyped path makes no ledger, and spends nothing; nor does it when the directory is missing.
 "$dpmf" ledger init -q team.ledger && rm -f out.safetensors
 for path in taem.ledger missing/ledger; do

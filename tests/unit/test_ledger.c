@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_book.h"
 #include "ledger/ledger_budget.h"
@@ -386,6 +387,65 @@ static void test_pure(void **state) {
     assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
+/* ---- publishing ------------------------------------------------------------------------------- */
+
+static int count_up(void *self, struct dpmf_error *failed) {
+    (void)failed;
+    ++*(int *)self;
+    return 0;
+}
+
+static int fail_to_publish(void *self, struct dpmf_error *failed) {
+    (void)self;
+    return error_set(failed, DPMF_ERR_IO_NO_SPACE, "no room");
+}
+
+/* What was returned is not published; what could not be published is not committed. */
+static void test_publish(void **state) {
+    (void)state;
+    int n = 0;
+    const struct ledger_publication publication = {count_up, &n}, failing = {fail_to_publish, NULL};
+    struct dpmf_ledger_population spent;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+    assert_int_equal(ledger_publish(path, id_of(1), &failing, NULL, &error), DPMF_ERR_IO_NO_SPACE);
+    assert_int_equal(ledger_publish(path, id_of(1), &publication, &spent, &error), 0);
+    assert_int_equal(n, 1);
+    assert_true(spent.committed == 1 && spent.reserved == 1);
+
+    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_publish(path, id_of(2), &publication, NULL, &error),
+                     DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(ledger_publish(path, id_of(3), &publication, NULL, &error),
+                     DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(n, 1);
+}
+
+static int stop(void *self, const struct dpmf_progress *progress) {
+    (void)progress;
+    ++*(int *)self;
+    return 1;
+}
+
+/* Someone else has the lock: whoever waits is asked whether to go on. */
+static void test_wait(void **state) {
+    (void)state;
+    int n = 0;
+    struct dpmf_run run = dpmf_run_default();
+    run.progress = stop;
+    run.self = &n;
+    assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0); /* there is none yet */
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0);
+    assert_int_equal(n, 0);
+    int fd = open(lock_path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(dpmf_ledger_wait(path, &run, &error), DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(n, 1);
+    close(fd);
+    assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0);
+}
+
 /* ---- what is refused -------------------------------------------------------------------------- */
 
 static void check_name(const char *name, int code) {
@@ -633,6 +693,25 @@ static void test_lost_and_old_ledgers(void **state) {
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
     assert_int_equal(look().n, 2);
     free(old);
+}
+
+/* Without its lock file nothing tells whether a ledger is the newest copy: it is looked at, but changes only once it was accepted. */
+static void test_without_its_mark(void **state) {
+    (void)state;
+    struct ledger_view view;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+    unlink(lock_path);
+    assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.hint, "dpmf ledger init"));
+    assert_int_equal(ledger_return(path, id_of(2), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_look(path, "a", &view, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(look().n, 2);
+
+    assert_int_equal(dpmf_ledger_init(path, &error), 1);
+    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER); /* once */
+    assert_int_equal(reserve("a", 3, 0.1, 0), 0);
+    assert_int_equal(look().n, 3);
 }
 
 /* Killed after the ledger was replaced and before that was noted. */
@@ -1007,6 +1086,9 @@ int main(void) {
         TEST(test_claims),
         TEST(test_not_a_file),
         TEST(test_foreign_lock),
+        TEST(test_without_its_mark),
+        TEST(test_publish),
+        TEST(test_wait),
         TEST(test_lost_and_old_ledgers),
         TEST(test_newer_than_its_mark),
         TEST(test_every_byte_matters),

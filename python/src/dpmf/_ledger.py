@@ -24,7 +24,8 @@ def init_ledger(path: Union[str, Path, None] = None) -> None:
 
     A ledger at a path of its own is made by this alone: a path that is mistyped must not begin a second
     one that knows nothing of the first. The one in the usual place (None) is also made by the first
-    release. One that is there already is refused.
+    release. One that is there already is refused, unless it came without its lock file, as from
+    another machine: then it is accepted as the newest copy.
     """
     error = new_error()
     check(lib.dpmf_ledger_init(ffi.NULL if path is None else path_bytes(path), error), error)

@@ -2,6 +2,7 @@
 cp "$CLI_TESTS/ledger/two_populations.ledger" ledger && chmod 600 ledger
 grep -c '"version":1,' ledger
 dpmf ledger show --ledger ledger | head -n 2
+dpmf ledger init -q ledger
 dpmf ledger budget readers 1.2 --ledger ledger
 grep -c '"version":2,' ledger
 dpmf ledger show --ledger ledger | head -n 2
