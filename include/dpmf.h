@@ -1072,7 +1072,8 @@ struct dpmf_statement {
     char *json;     /* docs/formats/release.md lists its fields */
     char *recorded; /* as it stands in the file: the same, unless an older version wrote it */
     char *text;     /* for people, some pages of plain sentences */
-    char *registry; /* an entry for the public registry of deployments: docs/privacy/registry.md */
+    char *registry; /* an entry for the public registry of deployments: docs/privacy/registry.md;
+                       NULL when it is NOT PRIVATE */
     double epsilon, delta;
     const char *mechanism;
     enum dpmf_claim claim;

@@ -198,11 +198,12 @@ const struct verb privacy_verbs[] = {
                 "behind a |, and marked: dpmf has verified none of it.",
                 "With --registry it prints an entry for the public registry of deployments "
                 "(opendp/deployments-registry-data), in its YAML. What is declared is marked as "
-                "such; what nobody declared is left for you to fill in.",
+                "such; what nobody declared is left for you to fill in. A release that is NOT PRIVATE "
+                "has no entry.",
             },
         .groups = {{"Options", show_options}},
         .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
-        .exit_note = "1 when the statement does not hold.",
+        .exit_note = "1 when the statement does not hold; 6 when --registry is refused.",
         .examples =
             {
                 {"What a release promises", "dpmf privacy show release.safetensors", SOME_RELEASE},

@@ -10,11 +10,22 @@
 #include "report.h"
 #include "ssh_signature.h"
 
+/* What was made for tests or research is no deployment. */
+static int refuse_entry(const char *path) {
+    return terminal_error_print(
+        STATUS_REFUSED, "make a release without --insecure-noise-seed and --research",
+        "%s: it is stamped NOT PRIVATE: there is nothing to register", path);
+}
+
 int command_privacy_show_run(struct invocation *invocation) {
     struct dpmf_statement statement;
     struct dpmf_error error = {0};
     if (dpmf_release_statement(invocation->operands[0], &statement, &error) != 0)
         return report_error_print(invocation, &error);
+    if (command_has(invocation, OPTION_REGISTRY) && statement.registry == NULL) {
+        dpmf_statement_free(&statement);
+        return refuse_entry(invocation->operands[0]);
+    }
     if (command_has(invocation, OPTION_REGISTRY))
         fputs(statement.registry, stdout);
     else if (command_has(invocation, OPTION_JSON))

@@ -220,7 +220,8 @@ static int give_statement(struct checking *checking, int code, const char *path,
                                        .is_insecure = statement->is_insecure,
                                        .is_research = statement->is_research};
         checking->release.statement = NULL;
-        if (!out->json || !out->text || !out->registry) {
+        const bool has_entry = out->registry || out->claim == DPMF_CLAIM_NOT_PRIVATE;
+        if (!out->json || !out->text || !has_entry) {
             dpmf_statement_free(out);
             code = error_no_memory(error);
         }

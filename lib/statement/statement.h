@@ -120,7 +120,8 @@ const char *statement_mechanism_find(const char *name);
 /* For people: plain sentences, lines of at most 80 columns; free with free(). NULL: no memory. */
 char *statement_to_text(const struct statement *statement);
 
-/* An entry for the public registry of deployments, YAML; free with free(). NULL: no memory. */
+/* An entry for the public registry of deployments, YAML; free with free(). NULL: no memory, or it is NOT PRIVATE, and there is
+ * nothing to register. */
 char *statement_to_registry(const struct statement *statement);
 
 #endif

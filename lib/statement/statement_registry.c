@@ -263,8 +263,6 @@ static void add_kind(char *text, size_t size, const struct statement *statement)
         if (n < size && assumptions & bit && dpmf_assumption_name(bit, &sentence))
             n += (size_t)snprintf(text + n, size - n, " It assumes %s.", sentence);
     }
-    if (n < size && claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE)
-        snprintf(text + n, size - n, " Made for tests or research: it must not be published.");
 }
 
 static void put_administrative(struct statement_page *page, const struct statement *statement) {
@@ -288,6 +286,7 @@ char *statement_to_registry(const struct statement *statement) {
     struct statement_page page = {0};
     struct statement_figures figures;
     if (statement->n_releases > STATEMENT_RELEASES_MAX) return NULL;
+    if (claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE) return NULL;
     statement_figures_make(statement, &figures);
     put_slug(&page, &statement->about);
     put(&page, "status: Draft\ntier: 3\ndeployment:\n");

@@ -175,6 +175,9 @@ class Releases(FolderTest):
         self.assertIn("NOT PRIVATE", repr(insecure.privacy_))
         with self.assertRaisesRegex(dpmf.PrivacyRefused, "NOT PRIVATE"):
             pickle.dumps(insecure)
+        for statement in (insecure.privacy_, pickle.loads(pickle.dumps(insecure.privacy_))):
+            with self.assertRaisesRegex(dpmf.PrivacyRefused, "nothing to register"):
+                statement.registry
 
     def test_wishes_features_and_the_catalogue(self):
         wishes = {int(user): 0.0 for user in range(100)}

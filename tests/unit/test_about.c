@@ -222,6 +222,11 @@ static void test_registry(void **state) {
     yaml = statement_to_registry(&statement);
     after(yaml, "      epsilon: 1.0e+30\n      delta: 2.5e-9\n"); /* numbers of YAML 1.1 */
     free(yaml);
+    statement.is_insecure = true;
+    assert_null(statement_to_registry(&statement));
+    statement.is_insecure = false;
+    statement.is_research = true;
+    assert_null(statement_to_registry(&statement));
 }
 
 int main(void) {

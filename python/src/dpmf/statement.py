@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Optional
 
 from ._native import ffi, lib
+from .errors import PrivacyRefused
 
 
 class PrivacyStatement(dict[str, Any]):
     """The privacy statement of a release, whose digest fits and whose arithmetic holds.
 
     A dict with the fields of docs/formats/release.md, such as ``epsilon``, ``delta``, ``mechanism``
-    and ``releases``; `text` is the same for people, `registry` an entry for the public registry of
-    deployments, in YAML.
+    and ``releases``; `text` is the same for people.
     """
 
     text: str
-    registry: str
 
-    def __init__(self, fields: dict[str, Any], text: str, registry: str = "") -> None:
+    def __init__(self, fields: dict[str, Any], text: str, registry: Optional[str] = None) -> None:
         super().__init__(fields)
         self.text = text
-        self.registry = registry
+        self._registry = registry
 
     @classmethod
     def take(cls, statement: Any) -> PrivacyStatement:
@@ -30,7 +29,8 @@ class PrivacyStatement(dict[str, Any]):
         try:
             return cls(json.loads(ffi.string(statement.json).decode("utf-8")),
                        ffi.string(statement.text).decode("utf-8"),
-                       ffi.string(statement.registry).decode("utf-8"))
+                       None if statement.registry == ffi.NULL
+                       else ffi.string(statement.registry).decode("utf-8"))
         finally:
             lib.dpmf_statement_free(statement)
 
@@ -59,8 +59,17 @@ class PrivacyStatement(dict[str, Any]):
         """What the curator declared, in their own words: dpmf has verified none of it."""
         return {name: text for name, text in self.get("about", {}).items() if name != "note"}
 
+    @property
+    def registry(self) -> str:
+        """An entry for the public registry of deployments, in YAML; refused of what is NOT PRIVATE."""
+        if self._registry is None:
+            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                                 "this release is NOT PRIVATE: there is nothing to register",
+                                 "make it without insecure_noise_seed")
+        return self._registry
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return PrivacyStatement, (dict(self), self.text, self.registry)
+        return PrivacyStatement, (dict(self), self.text, self._registry)
 
     def __repr__(self) -> str:
         if not self.is_private:
