@@ -3,6 +3,7 @@
  * ratings may not tell is declared: the list of all items, and the range of ratings.
  *
  *     cc 04_private_release.c $(pkg-config --cflags --libs dpmf) -o 04_private_release
+ *     dpmf ledger init ledger   # once
  *     ./04_private_release ratings.csv titles.csv release.safetensors
  */
 #include <dpmf.h>

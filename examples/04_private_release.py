@@ -1,6 +1,7 @@
 """Publishing: item vectors that say little about any one person, with a statement of what was proven. What the
 ratings may not tell is declared: the list of all items, and the range of ratings.
 
+    dpmf ledger init ledger   # once
     python3 04_private_release.py ratings.csv titles.csv release.safetensors
 """
 
@@ -10,7 +11,7 @@ import dpmf
 
 
 def main(ratings, catalogue, output):
-    # made with dpmf.init_ledger, once; None is the user's own
+    # that of dpmf ledger init, or of dpmf.init_ledger; None is the user's own
     model = dpmf.Model(epsilon=2, rating_range=(1, 5), catalogue=catalogue, ledger="ledger")
     model.fit_file(ratings)
     model.save(output)

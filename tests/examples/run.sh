@@ -88,6 +88,12 @@ verdict "03_recommend"
 run 04_private_release ratings.csv titles.csv private.safetensors &&
     grep -qx 'epsilon 2 at delta 1e-05' "$work/04_private_release.out" && grep -q '^verified' "$work/04_private_release.out"
 verdict "04_private_release"
+# As its head says, in a folder that has the ratings and the titles alone.
+mkdir "$work/fresh" && cp "$work/data/ratings.csv" "$work/data/titles.csv" "$work/programs/04_private_release" "$work/fresh" &&
+    sed -n '/^ \*\//q; s/^ \*     //p' examples/04_private_release.c | grep -v '^cc ' >"$work/fresh/head" &&
+    (cd "$work/fresh" && PATH=$build:$PATH "$BASH" -eu head) >"$work/out" 2>"$work/log" &&
+    grep -qx 'epsilon 2 at delta 1e-05' "$work/out"
+verdict "04_private_release, as its head says"
 run 05_at_home release.safetensors 3 5 17 1 8 4 && [[ $(wc -l <"$work/05_at_home.out") == 5 ]]
 verdict "05_at_home"
 run 06_in_memory memory.safetensors && grep -q '^4 epochs' "$work/06_in_memory.out"
@@ -123,13 +129,18 @@ if "$python" -c 'import numpy, cffi, setuptools' 2>/dev/null; then
     python_run 04_private_release ratings.csv titles.csv private-py.safetensors &&
         grep -qx 'epsilon 2 at delta 1e-05' "$work/04_private_release.py.out"
     verdict "04_private_release.py"
+    cp examples/04_private_release.py "$work/fresh" && rm -f "$work"/fresh/ledger* &&
+        sed -n '2,/^"""$/s/^    //p' examples/04_private_release.py >"$work/fresh/head" &&
+        (cd "$work/fresh" && PYTHONPATH=$work/module PATH=$build:$(dirname "$python"):$PATH "$BASH" -eu head) \
+            >"$work/out" 2>"$work/log" && grep -qx 'epsilon 2 at delta 1e-05' "$work/out"
+    verdict "04_private_release.py, as its head says"
     python_run 05_at_home release.safetensors 3 5 17 1 8 4 && same 05_at_home
     verdict "05_at_home.py says something else than 05_at_home.c"
     python_run 06_in_memory memory-py.safetensors && same 06_in_memory
     verdict "06_in_memory.py says something else than 06_in_memory.c"
 else
     echo "Debian's Python lacks NumPy, cffi or setuptools"
-    skipped=$((skipped + 7))
+    skipped=$((skipped + 8))
 fi
 listed=$(grep -oE '\]\([a-z0-9_]+\.(c|py)\)' examples/README.md | tr -d '])(' | LC_ALL=C sort)
 diff <(cd examples && ls -- *.c *.py) <(echo "$listed") >"$work/log"
