@@ -147,6 +147,20 @@ class Releases(FolderTest):
         self.assertRaises(dpmf.DpmfError, pickle.loads, broken)
         self.assertEqual(pickle.loads(pickle.dumps(model.privacy_)), model.privacy_)
 
+    def test_the_total_is_no_more_than_its_releases(self):
+        """One release that is not proven, and so is the sum, in the log and in the report."""
+        def spent(**parameters):
+            with self.assertLogs("dpmf", "WARNING") as logged, quiet():
+                return self.fit(**parameters).report_["spent_kind"], logged.output[-1]
+
+        kind, logged = spent()
+        self.assertEqual((kind, "not proven" in logged), ("proven", False))
+        for kind, parameters in (("partial", {"delta": 1e-3, "accept_delta": True}), ("partial", {}),
+                                 ("conditional", {"mechanism": "posterior"}), ("conditional", {})):
+            said, logged = spent(**parameters)
+            self.assertEqual(said, kind)
+            self.assertIn(f", {kind}, not proven; ", logged)
+
     def test_a_release_from_elsewhere_is_not_fitted_again(self):
         """It knows neither whose budget it spent nor who wanted a smaller epsilon."""
         model = self.fit(user_privacy={17: 0}, population="club", ledger_budget=3.0)

@@ -203,6 +203,7 @@ def _spent(report: Any) -> dict[str, Any]:
     return {"population": ffi.string(spent.name).decode(), "spent_mu": spent.mu,
             "spent_epsilon": spent.epsilon, "spent_delta": spent.delta,
             "spent_releases": spent.committed + spent.reserved,
+            "spent_kind": ffi.string(lib.dpmf_claim_name(spent.claim)).decode(),
             "budget_mu": spent.budget.mu or None}
 
 
@@ -211,9 +212,11 @@ def _log_spent(spent: dict[str, Any]) -> None:
     if not spent:
         return
     releases, budget_mu = spent["spent_releases"], spent["budget_mu"]
-    log.warning("population %r has spent mu %s in %d release%s, epsilon %s at delta %g; %s",
+    kind, delta = spent["spent_kind"], spent["spent_delta"]
+    log.warning("population %r has spent mu %s in %d release%s, epsilon %s%s%s; %s",
                 spent["population"], _up(spent["spent_mu"]), releases, "" if releases == 1 else "s",
-                _up(spent["spent_epsilon"]), spent["spent_delta"],
+                _up(spent["spent_epsilon"]), f" at delta {delta:g}" if delta else "",
+                "" if kind == "proven" else f", {kind}, not proven",
                 f"budget mu {budget_mu:.5g}" if budget_mu else "no budget: an odometer")
 
 
