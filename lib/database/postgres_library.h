@@ -39,6 +39,7 @@
     CALL(libVersion)                                                                               \
     CALL(nfields)                                                                                  \
     CALL(ntuples)                                                                                  \
+    CALL(parameterStatus)                                                                          \
     CALL(pass)                                                                                     \
     CALL(putCopyData)                                                                              \
     CALL(putCopyEnd)                                                                               \

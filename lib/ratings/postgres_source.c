@@ -304,6 +304,23 @@ static uint64_t bytes_read(const struct source *source) {
     return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
 }
 
+/* The server makes UTF-8 of what is stored. Where it may meet a row of which it cannot, that row ends the reading of all, so one
+ * person could decide whether there is a release: private runs refuse the database, whatever its rows are. */
+static int check_encoding(struct postgres_source *self, bool by_record, struct dpmf_error *error) {
+    const struct postgres_session *session = &self->session;
+    const char *encoding = session->pq.parameterStatus(session->connection, "server_encoding");
+    if (encoding && (strcmp(encoding, "UTF8") == 0 || strcmp(encoding, "LATIN1") == 0)) return 0;
+    self->source.layout.drops_bad = false;
+    if (!by_record) return 0;
+    int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
+                         "the database is encoded in %.40s, of which the server cannot make UTF-8 "
+                         "row by row: one person's row could end the run",
+                         encoding ? encoding : "something unknown");
+    error_hint(error, "copy the ratings to a file, or to a database encoded in UTF8");
+    error_place(error, self->url.shown, 0, 0);
+    return code;
+}
+
 int postgres_source_open(struct database_url *url, const struct dpmf_input_options *options,
                          const struct input_wait *wait, struct source **source,
                          struct dpmf_error *error) {
@@ -328,6 +345,7 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
     self->source = (struct source){.ops = &ops, .format = "postgres", .bytes_read = bytes_read};
     database_layout(&self->source);
     int code = postgres_session_open(&self->session, &self->url, &asked, error);
+    if (code == 0) code = check_encoding(self, options->by_record, error);
     if (code == 0) code = begin_copy(self, options->columns, error);
     if (code < 0)
         close_rows(&self->source);

@@ -218,6 +218,26 @@ for trial in $(seq 0 119); do rows "$trial" 2>>said | cmp -s - wanted || changed
 [[ $(wc -l <wanted) == 8 && $changed == 0 ]]
 report $? "inserted rows change nobody else's ratings ($changed of 120 did)"
 
+# Of a database in SQL_ASCII one row of bytes that are no text ends the reading: private runs refuse it with such a row and without.
+sql -c "CREATE DATABASE bytes ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+sql -d bytes -c "CREATE TABLE ratings (user_id text, item_id text, rating int); INSERT INTO ratings VALUES ('a', 'x', 1), ('b', 'y', 5)"
+bytes="postgres://dpmf@127.0.0.1:$server_port/bytes?table=ratings"
+printf 'item\nx\ny\n' >items.csv
+"$dpmf" ledger init -q ledger
+for row in none "$(printf "('m\\377', 'x', 1)")"; do
+    [[ $row == none ]] || printf 'INSERT INTO ratings VALUES %s;\n' "$row" | PGCLIENTENCODING=SQL_ASCII sql -d bytes
+    "$dpmf" train "$bytes" --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger \
+        -o bytes.safetensors >said 2>&1
+    [[ $? == 6 && ! -e bytes.safetensors ]] && grep -q 'encoded in SQL_ASCII' said
+    report $? "a private run of a database in SQL_ASCII"
+    if [[ $row == none ]]; then
+        "$dpmf" import -q "$bytes" --on-error skip -o bytes.dpr >said 2>&1 &&
+            "$dpmf" describe bytes.dpr --json | grep -q '"drops_bad":false,"by_record":false'
+        report $? "a store of it says that bad records were not dropped"
+        rm -f bytes.dpr
+    fi
+done
+
 # ---- nothing is written ------------------------------------------------------------------------------
 
 refused "INSERT" 3 'returns 0 columns' "$base?query=INSERT INTO empty VALUES (1, 2, 3)"

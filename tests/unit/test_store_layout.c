@@ -306,6 +306,23 @@ static void wrong_layouts_are_refused(void **state) {
     free(bytes);
 }
 
+/* All formats there are have room in what is shown; bits of later versions have no name. */
+static void all_formats_are_shown(void **state) {
+    (void)state;
+    struct store_layout layout = store_layout_declared();
+    layout.formats = UINT32_MAX;
+    const struct dpmf_layout shown = store_layout_shown(&layout);
+    const char *at = shown.formats, *name;
+    for (size_t i = 0; (name = store_layout_format_name(i)) != NULL; i++) {
+        if (i > 0) at += strlen(", ");
+        assert_memory_equal(at, name, strlen(name));
+        at += strlen(name);
+    }
+    assert_int_equal(*at, '\0');
+    assert_string_equal(shown.origin, "declared");
+    assert_true(shown.drops_bad && shown.is_by_record);
+}
+
 static struct temp_dir directory;
 
 static int enter_directory(void **state) {
@@ -326,7 +343,7 @@ int main(void) {
         cmocka_unit_test(refusals_name_the_settings), cmocka_unit_test(inputs_are_joined),
         cmocka_unit_test(stores_carry_it_on),         cmocka_unit_test(arrays_are_declared),
         cmocka_unit_test(ids_follow_the_formats),     cmocka_unit_test(old_stores_are_read),
-        cmocka_unit_test(wrong_layouts_are_refused),
+        cmocka_unit_test(wrong_layouts_are_refused),  cmocka_unit_test(all_formats_are_shown),
     };
     return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }
