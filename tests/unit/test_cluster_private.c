@@ -546,18 +546,18 @@ static void parts_of_two_cuts_are_refused(void **state) {
     assert_int_equal(rename(from, to), 0);
     write_list(three, mixed);
     expect_refused(three, DPMF_ERR_STORE_CORRUPT);
-    expect_fault(mixed, "not as dpmf shard wrote it");
+    expect_fault(mixed, "not as it was written");
 
     snprintf(mixed, sizeof mixed, "%.*s%s", (int)(entry - list), list, entry + length + 1);
-    expect_fault(mixed, "not as dpmf shard wrote it");
+    expect_fault(mixed, "not as it was written");
     char *first = strchr(list, '[') + 1;
     snprintf(mixed, sizeof mixed, "%.*s%.*s,%.*s%s", (int)(first - list), list, (int)length, entry,
              (int)(entry - 1 - first), first, entry + length);
-    expect_fault(mixed, "not as dpmf shard wrote it");
+    expect_fault(mixed, "not as it was written");
     snprintf(mixed, sizeof mixed, "%s", list);
     char *users = strstr(mixed, "\"users\":") + strlen("\"users\":");
     *users = *users == '9' ? '8' : '9';
-    expect_fault(mixed, "not as dpmf shard wrote it");
+    expect_fault(mixed, "not as it was written");
 
     char *digest = strstr(list, "\"digest\""); /* a list of the version before */
     snprintf(mixed, sizeof mixed, "{\"dpmf_shards\":1,%s", strchr(digest, ',') + 1);
