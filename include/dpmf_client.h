@@ -115,10 +115,10 @@ enum { DPMF_ERROR_TEXT_MAX = 512 };
  * `message` and `hint` name settings and tasks in braces, because each front end calls them
  * something else; dpmf_error_text and dpmf_error_format render them:
  *
- *     {memory}               a setting: --memory on the command line, memory= in Python
- *     {learning-rate 0.1}    one with a value: --learning-rate 0.1, or "learning rate 0.1" in words
- *     {:ledger show}         a task: dpmf ledger show
- *     {{ and {}              the characters { and }
+ * - {memory} is a setting: --memory on the command line, memory= in Python;
+ * - {learning-rate 0.1} has a value: --learning-rate 0.1, or "learning rate 0.1" in words;
+ * - {:ledger show} is a task: dpmf ledger show;
+ * - {{ and {} are the characters { and }.
  *
  * A name is of small letters and dashes; a value is everything from the blank after it to the
  * closing brace. Braces in what comes from outside (ids, names of files) are always escaped. `file`

@@ -285,7 +285,7 @@ static void tell_chains(struct terminal *terminal, const struct dpmf_private_rep
 /* No more than what is proven: of a file that is no release, nothing. */
 static void tell_result(struct invocation *invocation, const struct dpmf_private_report *report) {
     struct terminal *terminal = &invocation->terminal;
-    char promise[120], delta[40] = "", kind[40] = "";
+    char promise[200], delta[40] = "", kind[40] = "";
     if (!is_sampled(report)) snprintf(delta, sizeof delta, " at delta %g", report->delta);
     if (report->claim != DPMF_CLAIM_PROVEN)
         snprintf(kind, sizeof kind, ", %s, not proven", dpmf_claim_name(report->claim));

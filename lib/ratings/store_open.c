@@ -59,14 +59,19 @@ static int check_readers(const char *path, const struct dpmf_run *run, struct dp
 }
 
 /* What was read, be it behind the address of a database. */
-static struct file_identity identity_of_input(const char *path) {
-    struct file_identity identity = {0};
+static int identify_input(const char *path, struct file_identity *identity,
+                          struct dpmf_error *error) {
     struct database_url url;
-    if (!database_url_is(path)) return file_identity_of(path);
-    if (database_url_parse(path, &url, NULL) < 0) return identity;
-    if (url.kind == DATABASE_SQLITE) identity = file_identity_of(url.file);
+    *identity = (struct file_identity){0};
+    if (!database_url_is(path)) {
+        *identity = file_identity_of(path);
+        return 0;
+    }
+    int code = database_url_parse(path, &url, error);
+    if (code < 0) return code;
+    if (url.kind == DATABASE_SQLITE) *identity = file_identity_of(url.file);
     database_url_free(&url);
-    return identity;
+    return 0;
 }
 
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
@@ -80,7 +85,9 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     if (shard_set_is(path)) return open_shards(path, options, store, error);
     if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
     struct dpmf_import_report report;
-    struct file_identity input = identity_of_input(path);
+    struct file_identity input;
+    code = identify_input(path, &input, error);
+    if (code < 0) return code;
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
     if (code < 0) return code;
     store_set_made_from(*store, &input);

@@ -18,7 +18,7 @@ COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 class Declaration:
     """One function, type or value: `text` is as it stands in the header."""
 
-    kind: str  # "function", "struct", "opaque", "enum", "value"
+    kind: str  # "function", "struct", "opaque", "enum", "value", "callback"
     name: str  # of an enum without a name, that of its first value
     text: str
     note: str = ""  # the comment on its line
@@ -95,7 +95,8 @@ def blocks(body: str, line: int) -> list[tuple[str, int]]:
     found, current, first = [], [], line
     for number, row in enumerate(body.split("\n"), line):
         text = "\n".join(current)
-        is_open = text.count("{") > text.count("}") or text.count("/*") > text.count("*/")
+        code = COMMENT.sub("", text)  # a comment may speak of braces
+        is_open = code.count("{") > code.count("}") or text.count("/*") > text.count("*/")
         if row.strip() or is_open:
             first = first if current else number
             current.append(row)
@@ -146,12 +147,15 @@ def declarations(text: str, line: int) -> list[Declaration]:
         value = re.match(r"extern DPMF_API\b.*?\b(dpmf_\w+)\[?", statement)
         body = re.match(r"(struct|enum) ?(\w*) ?\{", statement)
         opaque = re.match(r"struct (\w+);", statement)
+        callback = re.match(r"typedef \w+ (dpmf_\w+)\(", statement)
         if value:
             kind, name = "value", value.group(1)
         elif function:
             kind, name = "function", function.group(1)
         elif body:
             kind, name = body.group(1), body.group(2) or re.search(r"\{\s*(\w+)", statement).group(1)
+        elif callback:
+            kind, name = "callback", callback.group(1)
         elif opaque:
             kind, name = "opaque", opaque.group(1)
         else:

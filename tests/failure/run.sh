@@ -75,27 +75,29 @@ rm -f a.dpr b.dpr out.dpr
 "$dpmf" train million.dpr -k 48 --epochs 1 -o vectors.safetensors --quiet
 verdict "making a model to export"
 export_model=("$dpmf" export vectors.safetensors --not-private --users --quiet)
-"${export_model[@]}" --npy whole.npy && "${export_model[@]}" --csv whole.csv && "${export_model[@]}" --libmf whole.libmf &&
+"${export_model[@]}" --npy whole.npy && "${export_model[@]}" --csv whole.table && "${export_model[@]}" --libmf whole.libmf &&
     "${export_model[@]}" --sqlite whole.sqlite
 verdict "exporting it whole"
 cut=0
 for ((i = 0; i < 2 * runs; i++)); do
     for form in npy csv libmf sqlite; do
         before=$(ls -A)
-        "${export_model[@]}" --$form out.$form &
+        out=out.$form whole=whole.$form
+        [[ $form == csv ]] && out=out.table whole=whole.table # a name in .csv is that of one file
+        "${export_model[@]}" --$form $out &
         pid=$!
         sleep "$(printf '0.%03d' $((10 + RANDOM % 250)))"
         kill -9 "$pid" 2>/dev/null
         wait "$pid" 2>/dev/null
-        if [[ -e out.$form ]]; then
-            diff -rq out.$form whole.$form
+        if [[ -e $out ]]; then
+            diff -rq $out $whole
             verdict "a killed export that is there is whole: $form"
-            rm -rf out.$form out.libmf.*.txt
+            rm -rf $out out.libmf.*.txt
         else
             cut=$((cut + 1))
         fi
         if [[ $form != libmf ]]; then
-            "${export_model[@]}" --$form out.$form && rm -r out.$form
+            "${export_model[@]}" --$form $out && rm -r $out
             verdict "the export after a killed one"
         fi
         rm -f out.libmf.*.txt # ids come first, the model last
