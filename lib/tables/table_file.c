@@ -297,12 +297,19 @@ static int take_all_fields(struct table *table, const struct dpmf_field *fields,
     return table->take_whole(table->self, &record, error);
 }
 
-/* What is no text would be cut into ids at whatever bytes look like separators. */
+/* What is no text would be cut into ids at whatever bytes look like separators. A carriage return that no line feed follows
+ * may be meant as the end of a row: then other people's rows would be part of this one. */
 static int check_text(const struct table *table, const char *text, size_t n,
                       struct dpmf_error *error) {
     const char *nul = memchr(text, '\0', n);
     bool is_utf16 = table->line == 1 && n >= 2 &&
                     (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
+    const char *lone = n > 0 ? memchr(text, '\r', n - 1) : NULL;
+    if (lone && !nul && !is_utf16)
+        return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, lone - text + 1,
+                    "there is a carriage return that does not end the line",
+                    "end every row with a line feed, and leave carriage returns out of fields",
+                    error);
     if (!nul && !is_utf16) return 0;
     return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, nul && !is_utf16 ? nul - text + 1 : 1,
                 is_utf16 ? "this is UTF-16, which is not read"

@@ -197,7 +197,8 @@ class Catalogues(FolderTest):
 
         series = [Series([0.0, 0.5])]
         try:
-            series.append(pandas().DataFrame({"user": [3, 4], "epsilon": [0.0, 0.5]})["epsilon"])
+            frame = pandas().DataFrame({"user": [3, 4], "epsilon": [0.0, 0.5]})
+            series += [frame["epsilon"], frame[frame.epsilon == 0]["epsilon"]]
         except unittest.SkipTest:
             pass
         for wishes in series:
@@ -207,7 +208,7 @@ class Catalogues(FolderTest):
 
     def test_series_of_wishes(self):
         frames = pandas()
-        wishes = frames.Series([0.0, 0.5], index=[3, 4])
+        wishes = frames.Series([0.0, 0.5], index=frames.Index([3, 4], name="user"))
         with quiet():
             model = private_model(self.folder, catalogue=range(50), user_privacy=wishes).fit(*self.ratings)
         self.assertEqual((model.report_["users_left_out"], model.report_["wishes"]), (1, 2))

@@ -119,7 +119,9 @@ def _wishes(wishes: Any) -> list[tuple[Any, Any]]:
     if frame is not None:
         return _wishes_of_frame(frame)
     if hasattr(wishes, "index") and hasattr(wishes, "to_numpy"):  # a series of pandas
-        if type(wishes.index).__name__ == "RangeIndex" and wishes.index.name is None:
+        # Rows keep their numbers when a frame is filtered or sorted, so any nameless numbers may be rows.
+        kind = getattr(getattr(wishes.index, "dtype", None), "kind", "i")
+        if wishes.index.name is None and kind in "iu":
             raise usage("the series user_privacy is numbered by its rows, and not by users",
                         'give the frame with both columns, or frame.set_index("user")["epsilon"]; where the numbers '
                         'are users, name the index: series.rename_axis("user")')

@@ -16,3 +16,8 @@ printf 'item\ni1\ni\0002\n' >binary
 try --catalogue binary
 printf '\377\376i\0t\0e\0m\0\n\0i\0001\0\n\0' >wide
 try --catalogue wide
+# nor does a carriage return
+printf 'user,epsilon,note\ru1,0,x\ru2,0,y\ru3,0,z\r' >wishes
+try --catalogue items --user-privacy wishes
+printf 'user,note,epsilon\nu1,"x\ru2,y,0\ru3,z",0\n' >wishes
+try --catalogue items --user-privacy wishes
