@@ -586,7 +586,7 @@ static void test_bad_wishes(void **state) {
         {"user,epsilon\nann,0,5\n", DPMF_ERR_INPUT_COLUMNS, 2, 7, NULL},
         {"user,epsilon,note\nann,1,x\nbob,1\n", DPMF_ERR_INPUT_COLUMNS, 3, 0, NULL},
         {"user,epsilon\nann,\"0,5\"\n", DPMF_ERR_INPUT_NUMBER, 2, 5, NULL},
-        {"user\repsilon\rann\r1\r", DPMF_ERR_INPUT_COLUMNS, 1, 0, NULL},
+        {"user\repsilon\rann\r1\r", DPMF_ERR_INPUT_UNKNOWN_FORMAT, 1, 5, NULL},
         /* a quote that was never closed does not swallow who follows */
         {"user,epsilon\n\"ann,0\nbob,0\ncid\",1\n", DPMF_ERR_INPUT_QUOTE, 2, 1, NULL},
         {"user,note,epsilon\nu1,\"moved,0\nu2,fine,0\nu3,said\",0\n", DPMF_ERR_INPUT_QUOTE, 2, 4,
