@@ -97,12 +97,16 @@ static bool is_commit(const char *text) {
     return (n == 40 || n == 64) && (text[n] == '\0' || strcmp(text + n, "+changed") == 0);
 }
 
-/* A name of letters and a version of numbers. */
+/* A compiler that CMake knows by this name, and a version of numbers. */
 static bool is_compiler(const char *text) {
-    const size_t letters = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    if (letters == 0 || letters > 16 || text[letters] != ' ') return false;
-    const char *version = text + letters + 1;
-    return version[0] != '\0' && version[strspn(version, "0123456789.")] == '\0';
+    static const char *const names[] = {"GNU ",       "Clang ",    "AppleClang ", "Intel ",
+                                        "IntelLLVM ", "ARMClang ", "NVHPC ",      "XLClang "};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const size_t n = strlen(names[i]);
+        if (strncmp(text, names[i], n) == 0)
+            return text[n] != '\0' && text[n + strspn(text + n, "0123456789.")] == '\0';
+    }
+    return false;
 }
 
 static bool take_build(struct json_reader *json, struct statement_build *build) {

@@ -234,8 +234,10 @@ static void put_mechanisms(struct statement_page *page, const struct statement *
 static void put_implementation(struct statement_page *page, const struct statement *statement) {
     put(page, "  accounting:\n");
     put_said(page, "    post_processing",
-             "Item vectors and biases are computed from the noisy sums, public features and public "
-             "constants.");
+             statement_is_conditional(statement)
+                 ? "None: item vectors and biases are those of the draw."
+                 : "Item vectors and biases are computed from the noisy sums, public features and "
+                   "public constants.");
     put_said(
         page, "    composition",
         statement_is_conditional(statement)

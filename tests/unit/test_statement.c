@@ -137,6 +137,7 @@ static void test_other_words(void **state) {
         {"\"version\":\"0.1.0\"", "\"version\":\"0.1.0.1\""},
         {"\"commit\":\"", "\"commit\":\"PROVEN by "},
         {"\"compiler\":\"", "\"compiler\":\"verified by "},
+        {"\"compiler\":\"", "\"compiler\":\"PROVENBY"},
         {"\"name\":\"round 1\"", "\"name\":\"a name that is longer than can be\""},
         {"\"name\":\"round 1\"", "\"name\":\"a\\u0000b\""},
         {"\"bits\":24", "\"bits\":25"},
