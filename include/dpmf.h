@@ -504,7 +504,7 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
                         struct dpmf_train_report *report, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
- * Tuning: a search for the options that predict ratings held back best
+ * Tuning: a search for the options that predict or rank ratings held back best
  * ---------------------------------------------------------------------------------------------- */
 
 /* What is looked for, and for how long. */
@@ -516,6 +516,7 @@ struct dpmf_tune_options {
     uint32_t trials;       /* at most, 1 to 10000 */
     double seconds;        /* no trial but the first goes on beyond them; 0: no limit */
     double valid_fraction; /* of the ratings, held back where there is no validation store */
+    bool hold_unobserved;  /* of "ials", which has this in place of a learning rate */
 };
 
 /* Looks for all four, in at most twenty trials. */
@@ -537,9 +538,10 @@ struct dpmf_trial {
     double learning_rate, regularization;
     enum dpmf_trial_end end;
     uint32_t epochs_run;
-    double valid_rmse; /* after the last epoch that was run; NaN before the first */
+    double valid_rmse; /* after the last epoch that was run; NaN before the first, and of ranking */
     double seconds;
     bool is_best; /* so far */
+    double unobserved, valid_ndcg; /* of a model that ranks; else 0 and NaN */
 };
 
 /* What the search found. */
@@ -552,7 +554,8 @@ struct dpmf_tune_report {
 };
 
 /* Trains on `store` again and again, with a part of it held back (or on all of it with `valid` given), and
- * keeps nothing but the options that did best. The same seed gives the same trials, for any number of
+ * keeps nothing but the options that did best: those with the smallest RMSE, or of "ials" with the largest NDCG of the ten
+ * best items. The same seed gives the same trials, for any number of
  * threads, unless time runs out. `on_trial` (may be NULL) gets run->self after each trial; a value other
  * than 0 ends the search with what there is by then. */
 DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,

@@ -314,6 +314,11 @@ static const struct option tune_options[] = {
     {OPTION_VALID_FRACTION, 0, false, "valid-fraction", NULL,
      {VALUE_FRACTION, "F", "0.1", NULL, NULL},
      "hold back so much of the ratings (default 0.1)"},
+    {OPTION_GOAL, 0, false, "goal", NULL, {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
+     "what the model is for: rating (the default), measured by RMSE; or ranking, by NDCG@10"},
+    {OPTION_LIKE, 0, false, "like", NULL, {VALUE_TEXT, "X", "4", NULL, NULL},
+     "with --goal ranking: ratings of at least X are likes, and nothing else counts; any, the default: "
+     "all of them"},
     {OPTION_FACTORS, 'k', false, "factors", NULL, {VALUE_COUNT, "K", "64", NULL, NULL},
      "use so many factors, instead of looking for a number"},
     {OPTION_EPOCHS, 0, false, "epochs", NULL, {VALUE_COUNT, "N", "20", NULL, NULL},
@@ -322,6 +327,10 @@ static const struct option tune_options[] = {
      "begin with this step size, instead of looking for one"},
     {OPTION_REG, 0, false, "reg", NULL, {VALUE_NUMBER, "X", "0.05", NULL, NULL},
      "use this penalty, instead of looking for one"},
+    {OPTION_UNOBSERVED, 0, false, "unobserved", NULL, {VALUE_NUMBER, "X", "0.3", NULL, NULL},
+     "with --goal ranking: use this weight of a pair without a rating, instead of looking for one"},
+    {OPTION_ROW_STEPS, 0, false, "row-steps", NULL, {VALUE_COUNT, "N", "3", NULL, NULL},
+     "with --goal ranking: steps for each vector and epoch, as in train"},
     {OPTION_DECAY, 0, false, "decay", NULL, {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
      "let the step size fall as 1 / epoch^GAMMA, as in train"},
     KERNELS_OPTION,
@@ -860,6 +869,9 @@ const struct verb verbs[] = {
                 "no longer falls, is stopped early; its error stands in brackets, since it had "
                 "epochs left to run and is no match for the others. What an option gives is used "
                 "as it is, and the rest is looked for.",
+                "With --goal ranking the trials are those of dpmf train --goal ranking, the weight of "
+                "pairs without a rating takes the place of the step size, and the part held back is "
+                "ranked among all items that a user has not rated: the largest NDCG@10 is the best.",
                 "In the end it prints the dpmf train command with the best options. With -o it "
                 "also trains that model, on all of RATINGS.",
                 "The same seed gives the same trials for any number of threads, as long as "
@@ -869,7 +881,9 @@ const struct verb verbs[] = {
                 "then shows that there was tuning.",
                 "With --json it prints an object a trial with event, trial, factors, "
                 "learning_rate, regularization, epochs, valid_rmse, end, epochs_run, best and "
-                "seconds, and a last one whose event is done, with the best of them and command.",
+                "seconds, and a last one whose event is done, with the best of them and command. "
+                "With --goal ranking, unobserved and valid_ndcg take the place of learning_rate and "
+                "valid_rmse.",
             },
         .groups = {{"Options", tune_options}, {"How the input is read", input_options}},
         .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
@@ -882,6 +896,8 @@ const struct verb verbs[] = {
                 {"What is best with 16 factors, on ratings that were set aside",
                  "dpmf tune train.dpr -k 16 --valid test.dpr --trials 5 --minutes 10",
                  SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+                {"A model that recommends, by ratings of 4 and more",
+                 "dpmf tune ratings.dpr --goal ranking --like 4 -k 16 --trials 3", SOME_STORE},
             },
         .run = command_tune_run,
     },

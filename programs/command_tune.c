@@ -1,5 +1,5 @@
 /*
- * dpmf tune: looks for the options of train that predict ratings held back best, tells of each trial
+ * dpmf tune: looks for the options of train that predict or rank ratings held back best, tells of each trial
  * as it ends, and prints the command to train with what it found; with -o it trains the model itself.
  * Fed by ratings of any kind; feeds the user's next command line.
  */
@@ -24,6 +24,10 @@ struct tuning {
     char *command; /* the one to train with */
     bool has_head, failed;
 };
+
+static bool ranks(const struct invocation *invocation) {
+    return options_is(invocation, OPTION_GOAL, "ranking");
+}
 
 /* ---- what the library tells on its way --------------------------------------------------------- */
 
@@ -50,20 +54,28 @@ static const char *end_name(enum dpmf_trial_end end) {
     return "";
 }
 
-static void fill_settings(struct dpmf_json *json, const struct dpmf_trial *trial) {
+static void fill_settings(struct dpmf_json *json, const struct tuning *tuning,
+                          const struct dpmf_trial *trial) {
+    const bool is_ranking = ranks(tuning->invocation);
     dpmf_json_uint(json, "factors", trial->factors);
-    dpmf_json_double(json, "learning_rate", trial->learning_rate);
+    if (is_ranking)
+        dpmf_json_double(json, "unobserved", trial->unobserved);
+    else
+        dpmf_json_double(json, "learning_rate", trial->learning_rate);
     dpmf_json_double(json, "regularization", trial->regularization);
     dpmf_json_uint(json, "epochs", trial->epochs);
-    dpmf_json_double(json, "valid_rmse", trial->valid_rmse);
+    if (is_ranking)
+        dpmf_json_double(json, "valid_ndcg", trial->valid_ndcg);
+    else
+        dpmf_json_double(json, "valid_rmse", trial->valid_rmse);
 }
 
-static int print_trial_json(const struct dpmf_trial *trial) {
+static int print_trial_json(const struct tuning *tuning, const struct dpmf_trial *trial) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "trial");
     dpmf_json_uint(json, "trial", trial->trial);
-    fill_settings(json, trial);
+    fill_settings(json, tuning, trial);
     dpmf_json_string(json, "end", end_name(trial->end));
     dpmf_json_uint(json, "epochs_run", trial->epochs_run);
     dpmf_json_bool(json, "best", trial->is_best);
@@ -75,13 +87,14 @@ static int print_trial_json(const struct dpmf_trial *trial) {
 /* The error of a trial that did not run all its epochs stands in brackets: it is no match for the others. */
 static void print_trial(struct tuning *tuning, const struct dpmf_trial *trial) {
     char error[24] = "-", note[64] = "";
-    bool is_whole = trial->end == DPMF_TRIAL_DONE;
+    const bool is_ranking = ranks(tuning->invocation), is_whole = trial->end == DPMF_TRIAL_DONE;
+    const double valid = is_ranking ? trial->valid_ndcg : trial->valid_rmse;
     if (!tuning->has_head)
-        printf("%5s %8s %14s %10s %7s %9s %8s\n", "trial", "factors", "learning-rate", "reg",
-               "epochs", "valid ", "seconds");
+        printf("%5s %8s %14s %10s %7s %9s %8s\n", "trial", "factors",
+               is_ranking ? "unobserved" : "learning-rate", "reg", "epochs",
+               is_ranking ? "ndcg@10 " : "valid ", "seconds");
     tuning->has_head = true;
-    if (isfinite(trial->valid_rmse))
-        snprintf(error, sizeof error, is_whole ? "%.4f " : "(%.4f)", trial->valid_rmse);
+    if (isfinite(valid)) snprintf(error, sizeof error, is_whole ? "%.4f " : "(%.4f)", valid);
     if (trial->end == DPMF_TRIAL_DIVERGED)
         snprintf(note, sizeof note, "  diverged");
     else if (!is_whole)
@@ -90,8 +103,8 @@ static void print_trial(struct tuning *tuning, const struct dpmf_trial *trial) {
     else if (trial->is_best)
         snprintf(note, sizeof note, "  best so far");
     printf("%5u %8u %14s %10s %7u %9s %8.1f%s\n", trial->trial, trial->factors,
-           text_double(trial->learning_rate).text, text_double(trial->regularization).text,
-           trial->epochs, error, trial->seconds, note);
+           text_double(is_ranking ? trial->unobserved : trial->learning_rate).text,
+           text_double(trial->regularization).text, trial->epochs, error, trial->seconds, note);
 }
 
 static int show_trial(void *self, const struct dpmf_trial *trial) {
@@ -99,7 +112,7 @@ static int show_trial(void *self, const struct dpmf_trial *trial) {
     terminal_progress_end(&tuning->invocation->terminal);
     if (!command_has(tuning->invocation, OPTION_JSON))
         print_trial(tuning, trial);
-    else if (print_trial_json(trial) != STATUS_DONE)
+    else if (print_trial_json(tuning, trial) != STATUS_DONE)
         tuning->failed = true;
     errno = 0;
     if (fflush(stdout) != 0 && errno == EPIPE) signals_pipe_remember(); /* nobody watches */
@@ -132,6 +145,8 @@ static void write_passed_on(FILE *out, const struct invocation *invocation) {
         enum option_id id;
         const char *name;
     } passed[] = {
+        {OPTION_LIKE, "like"},
+        {OPTION_ROW_STEPS, "row-steps"},
         {OPTION_DECAY, "decay"},
         {OPTION_SEED, "seed"},
         {OPTION_KERNELS, "kernels"},
@@ -160,9 +175,13 @@ static char *make_command(const struct invocation *invocation, const struct dpmf
     fputs("dpmf train ", out);
     if (ratings[0] == '-' && ratings[1] != '\0') fputs("./", out); /* no option */
     write_word(out, ratings);
-    fprintf(out, " -k %u --learning-rate %s --reg %s --epochs %u", best->factors,
-            text_double(best->learning_rate).text, text_double(best->regularization).text,
-            best->epochs);
+    if (ranks(invocation))
+        fprintf(out, " --goal ranking -k %u --unobserved %s", best->factors,
+                text_double(best->unobserved).text);
+    else
+        fprintf(out, " -k %u --learning-rate %s", best->factors,
+                text_double(best->learning_rate).text);
+    fprintf(out, " --reg %s --epochs %u", text_double(best->regularization).text, best->epochs);
     write_passed_on(out, invocation);
     fputs(" -o ", out);
     write_word(out, output != NULL ? output : "model.safetensors");
@@ -181,7 +200,7 @@ static int print_end_json(const struct tuning *tuning, const struct dpmf_train_r
     dpmf_json_string(json, "event", "done");
     dpmf_json_uint(json, "trials", report->trials);
     dpmf_json_uint(json, "best_trial", report->best.trial);
-    fill_settings(json, &report->best);
+    fill_settings(json, tuning, &report->best);
     dpmf_json_uint(json, "train_ratings", report->train_ratings);
     dpmf_json_uint(json, "valid_ratings", report->valid_ratings);
     dpmf_json_bool(json, "out_of_time", report->out_of_time);
@@ -207,8 +226,10 @@ static void print_best(struct tuning *tuning) {
     if (report->best.end == DPMF_TRIAL_TIME)
         terminal_warning_print(terminal, "there was no time for one whole trial");
     if (command_has(tuning->invocation, OPTION_JSON)) return;
-    printf("\ntrial %u was the best, with an error of %.4f on %s that it had not seen:\n%s\n",
-           report->best.trial, report->best.valid_rmse,
+    const bool is_ranking = ranks(tuning->invocation);
+    printf("\ntrial %u was the best, with an %s of %.4f on %s that it had not seen:\n%s\n",
+           report->best.trial, is_ranking ? "NDCG@10" : "error",
+           is_ranking ? report->best.valid_ndcg : report->best.valid_rmse,
            text_count(report->valid_ratings, "rating").text, tuning->command);
     fflush(stdout);
 }
@@ -223,6 +244,7 @@ static int train_best(struct tuning *tuning, struct dpmf_store *store,
     options.learning_rate = tuning->report.best.learning_rate;
     options.regularization = tuning->report.best.regularization;
     options.epochs = tuning->report.best.epochs;
+    if (ranks(invocation)) options.unobserved = tuning->report.best.unobserved;
     int rc = dpmf_train(store, NULL, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                         NULL, trained, &error);
     if (rc != 0) return report_error_print(invocation, &error);
@@ -242,6 +264,11 @@ static uint32_t count_of(const struct invocation *invocation, enum option_id id)
 static struct dpmf_tune_options fill(const struct invocation *invocation) {
     struct dpmf_tune_options options = dpmf_tune_options_default();
     struct dpmf_train_options *train = &options.train;
+    if (ranks(invocation)) dpmf_train_options_solver("ials", train);
+    options.hold_unobserved = command_has(invocation, OPTION_UNOBSERVED);
+    if (options.hold_unobserved) train->unobserved = options_number(invocation, OPTION_UNOBSERVED);
+    if (command_has(invocation, OPTION_ROW_STEPS))
+        train->row_steps = count_of(invocation, OPTION_ROW_STEPS);
     options.hold_factors = command_has(invocation, OPTION_FACTORS);
     options.hold_epochs = command_has(invocation, OPTION_EPOCHS);
     options.hold_learning_rate = command_has(invocation, OPTION_LEARNING_RATE);
@@ -264,6 +291,32 @@ static struct dpmf_tune_options fill(const struct invocation *invocation) {
     return options;
 }
 
+/* Options of the other goal. */
+static int check_goal(const struct invocation *invocation) {
+    static const struct {
+        enum option_id id;
+        const char *name;
+        bool ranks;
+    } only[] = {
+        {OPTION_LIKE, "like", true},
+        {OPTION_UNOBSERVED, "unobserved", true},
+        {OPTION_ROW_STEPS, "row-steps", true},
+        {OPTION_LEARNING_RATE, "learning-rate", false},
+        {OPTION_DECAY, "decay", false},
+    };
+    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
+        if (command_has(invocation, only[i].id) && only[i].ranks != ranks(invocation))
+            return terminal_error_print(
+                STATUS_USAGE, only[i].ranks ? "add --goal ranking" : "leave it out",
+                "--%s is for %s", only[i].name, only[i].ranks ? "ials" : "sgd, not for ials");
+    if (command_has(invocation, OPTION_UNOBSERVED) &&
+        !(options_number(invocation, OPTION_UNOBSERVED) > 0))
+        return terminal_error_print(STATUS_USAGE, "leave it out to look for one",
+                                    "--unobserved %s is not above 0",
+                                    invocation->value[OPTION_UNOBSERVED]);
+    return STATUS_DONE;
+}
+
 static int check_usage(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_VALID) && command_has(invocation, OPTION_VALID_FRACTION))
         return terminal_error_print(STATUS_USAGE, "keep one of them",
@@ -278,7 +331,7 @@ static int check_usage(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_DECAY) && options_number(invocation, OPTION_DECAY) < 0)
         return terminal_error_print(STATUS_USAGE, "leave it out for the default schedule",
                                     "--decay %s is below 0", invocation->value[OPTION_DECAY]);
-    return STATUS_DONE;
+    return check_goal(invocation);
 }
 
 /* Recorded before it begins: a search that was stopped has shown something, too. */
@@ -322,6 +375,8 @@ int command_tune_run(struct invocation *invocation) {
     int status = check_usage(invocation);
     if (status != STATUS_DONE) return status;
     tuning.options = fill(invocation);
+    status = options_like(invocation, &tuning.options.train.has_like, &tuning.options.train.like);
+    if (status != STATUS_DONE) return status;
     tuning.run.progress = pass_progress;
     tuning.run.warn = pass_warning;
     tuning.run.self = &tuning;

@@ -37,7 +37,7 @@ lib/rank       base random store kernels model cluster train recommend +evaluate
 lib/sample     base random store schedule kernels model cluster chains train rank
 lib/recommend  base model kernels
 lib/evaluate   base store model recommend cluster
-lib/tune       base random store +ratings +split +train +sample
+lib/tune       base random store rank +ratings +split +train +sample
 lib/machine    base store schedule kernels model train sample
 lib/export     base store database +statement +recommend
 programs       -

@@ -4,6 +4,7 @@
  */
 #include "rank/event_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -15,7 +16,8 @@ struct reading {
     double like;
 };
 
-static void take_block(const struct reading *reading, const struct store_block *block) {
+static void take_block(void *self, const struct store_block *block) {
+    const struct reading *reading = self;
     struct event_rows *rows = reading->rows;
     struct event_side *users = &rows->users, *items = &rows->items;
     for (uint32_t u = 0; u < block->n_users; u++) {
@@ -28,9 +30,16 @@ static void take_block(const struct reading *reading, const struct store_block *
     }
 }
 
+static void count_block(void *self, const struct store_block *block) {
+    const struct reading *reading = self;
+    for (uint64_t r = block->start[0]; r < block->start[block->n_users]; r++)
+        reading->rows->n_events += block->value[r] >= reading->like;
+}
+
 /* By one thread in the order of blocks: what is done with a rating costs less than decoding it. */
-static int read_users(const struct reading *reading, const struct dpmf_store *store,
-                      const struct dpmf_run *run, struct dpmf_error *error) {
+static int read_blocks(const struct dpmf_store *store,
+                       void (*take)(void *self, const struct store_block *block), void *self,
+                       const struct dpmf_run *run, struct dpmf_error *error) {
     struct store_raw raw = {0};
     struct store_space space = {0};
     int code = 0;
@@ -39,7 +48,7 @@ static int read_users(const struct reading *reading, const struct dpmf_store *st
         code = store_block_read(store, b, &raw, error);
         if (code == 0)
             code = store_block_decode(store, &raw, STORE_WANT_VALUE, &space, &block, error);
-        if (code == 0) take_block(reading, &block);
+        if (code == 0) take(self, &block);
         const struct dpmf_progress progress = {
             .phase = "reading", .unit = "blocks", .done = b + 1, .total = store_n_blocks(store)};
         if (code == 0 && run->progress && run->progress(run->self, &progress))
@@ -74,13 +83,13 @@ static bool make_side(struct event_side *side, uint64_t n, uint64_t n_events) {
 
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
                     const struct dpmf_run *run, struct dpmf_error *error) {
-    const struct reading reading = {rows, like};
+    struct reading reading = {rows, like};
     *rows = (struct event_rows){0};
     rows->items.n = store_n_items(store);
     rows->items.start = memory_alloc_zero((size_t)rows->items.n + 1, sizeof *rows->items.start);
     int code =
         make_side(&rows->users, store_n_users(store), store_n_ratings(store)) && rows->items.start
-            ? read_users(&reading, store, run, error)
+            ? read_blocks(store, take_block, &reading, run, error)
             : error_no_memory(error);
     if (code == 0 && !make_side(&rows->items, rows->items.n, rows->n_events))
         code = error_no_memory(error);
@@ -99,6 +108,19 @@ void event_rows_free(struct event_rows *rows) {
     free_side(&rows->users);
     free_side(&rows->items);
     *rows = (struct event_rows){0};
+}
+
+int event_rows_count(const struct dpmf_store *store, double like, const struct dpmf_run *run,
+                     uint64_t *n_events, struct dpmf_error *error) {
+    struct event_rows rows = {.n_events = 0};
+    struct reading reading = {&rows, like};
+    int code = 0;
+    if (like == -INFINITY)
+        rows.n_events = store_n_ratings(store);
+    else
+        code = read_blocks(store, count_block, &reading, run, error);
+    *n_events = rows.n_events;
+    return code;
 }
 
 uint64_t event_rows_bytes(const struct dpmf_store *store) {

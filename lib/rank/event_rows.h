@@ -27,6 +27,10 @@ int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, dou
                     const struct dpmf_run *run, struct dpmf_error *error);
 void event_rows_free(struct event_rows *rows); /* of a zeroed one: fine */
 
+/* How many events there are, without keeping them. */
+int event_rows_count(const struct dpmf_store *store, double like, const struct dpmf_run *run,
+                     uint64_t *n_events, struct dpmf_error *error);
+
 /* Bytes that it takes, at most. */
 uint64_t event_rows_bytes(const struct dpmf_store *store);
 

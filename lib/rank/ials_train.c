@@ -64,7 +64,22 @@ struct ials_run {
 double ials_default_unobserved(uint64_t events, uint64_t users, uint64_t items) {
     const double density = (double)events / ((double)users * (double)items);
     const double wanted = 1.4 * sqrt(density);
-    return wanted < 0.01 ? 0.01 : wanted > 1 ? 1 : wanted;
+    if (!(wanted > 0.01)) return 0.01;
+    return wanted > 1 ? 1 : round(1e4 * wanted) / 1e4; /* a number that people can repeat */
+}
+
+static double least_like(const struct dpmf_train_options *options) {
+    return options->has_like ? options->like : -INFINITY;
+}
+
+int ials_unobserved_find(const struct dpmf_store *store, const struct dpmf_train_options *options,
+                         const struct dpmf_run *run, double *unobserved, struct dpmf_error *error) {
+    uint64_t n_events = 0;
+    *unobserved = options->unobserved;
+    if (options->unobserved > 0) return 0;
+    int code = event_rows_count(store, least_like(options), run, &n_events, error);
+    *unobserved = ials_default_unobserved(n_events, store_n_users(store), store_n_items(store));
+    return code;
 }
 
 static int check_numbers(const struct dpmf_train_options *options, struct dpmf_error *error) {
@@ -225,8 +240,8 @@ static int resume(struct ials_run *run, struct dpmf_error *error) {
 
 static int read_events(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
-    int code = event_rows_read(&run->events, run->store,
-                               options->has_like ? options->like : -INFINITY, run->run, error);
+    int code =
+        event_rows_read(&run->events, run->store, least_like(options), run->run, error);
     if (code < 0) return code;
     if (run->events.n_events == 0) {
         code = error_set(error, DPMF_ERR_INPUT_EMPTY, "none of the ratings is a like");

@@ -18,4 +18,8 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
  * among so many pairs. */
 double ials_default_unobserved(uint64_t events, uint64_t users, uint64_t items);
 
+/* The same of a store, or what the options say. With likes, the store is read once for it. */
+int ials_unobserved_find(const struct dpmf_store *store, const struct dpmf_train_options *options,
+                         const struct dpmf_run *run, double *unobserved, struct dpmf_error *error);
+
 #endif

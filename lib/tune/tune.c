@@ -1,6 +1,6 @@
 /*
  * dpmf_tune: trains again and again with other options and finds those that predict ratings held back
- * best. What to try next is search.c's to say; here is what a trial is, and when one is stopped because
+ * best, or of models that rank those that rank them best. What to try next is search.c's to say; here is what a trial is, and when one is stopped because
  * others were better when they had come as far. Trials are compared at the same share of their epochs,
  * not after as many, since that is what the step size goes by. Fed by a store; feeds the command line.
  */
@@ -16,10 +16,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/temporary.h"
+#include "rank/ials_train.h"
 #include "store/store.h"
 #include "tune/search.h"
 
-enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, N_AXES };
+enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, UNOBSERVED, N_AXES };
 enum { TRIALS_MAX = 10000, FACTORS_MAX = 4096, EPOCHS_MAX = 10000 };
 enum { COMPARED_LEAST = 3, PROGRESS_UNITS = 1000 /* of a trial */ };
 
@@ -30,7 +31,7 @@ enum { N_RUNGS = sizeof rungs / sizeof rungs[0] };
 
 static const double CLOSE = 1.01; /* times an error: what may still become better than it */
 
-/* A trial's validation errors, epoch by epoch. */
+/* A trial's validation errors, epoch by epoch: RMSE, or what NDCG lacks of 1. */
 struct curve {
     uint32_t epochs, n; /* of the schedule; run so far */
     size_t capacity;
@@ -43,6 +44,8 @@ struct tune {
     const struct dpmf_tune_options *options;
     const struct dpmf_run *run;
     struct dpmf_tune_report *report;
+    bool ranks;          /* models that rank, by ials */
+    double unobserved;   /* where the search for it starts */
     char *directory, *model; /* of what a trial writes, and nobody reads */
     struct search *search;
     struct dpmf_run trial_run;
@@ -88,7 +91,18 @@ static int check_options(const struct dpmf_tune_options *options, struct dpmf_er
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the learning rate must be above 0");
     if (!(train->regularization >= 0) || !isfinite(train->regularization))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the penalty must be 0 or above");
+    if (!(train->unobserved >= 0) || !isfinite(train->unobserved))
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the weight of pairs without an event must be above 0");
     return 0;
+}
+
+/* Of models that rank: where the weight of pairs without an event starts. */
+static int find_unobserved(struct tune *tune, struct dpmf_error *error) {
+    const struct dpmf_train_options *train = &tune->options->train;
+    tune->unobserved = 1;
+    if (!tune->ranks) return 0;
+    return ials_unobserved_find(tune->store, train, &tune->trial_run, &tune->unobserved, error);
 }
 
 /* Around where the search starts; the defaults are good, so not far around. */
@@ -113,10 +127,13 @@ static int begin_search(struct tune *tune, struct dpmf_error *error) {
         [FACTORS] = axis_around(train->factors, 8, 2, factor_step, FACTORS_MAX, factor_step,
                                 options->hold_factors),
         [LEARNING_RATE] =
-            axis_around(train->learning_rate, 6, 4, 1e-9, 1e3, 0, options->hold_learning_rate),
+            axis_around(train->learning_rate, 6, 4, 1e-9, 1e3, 0,
+                        options->hold_learning_rate || tune->ranks),
         [PENALTY] = axis_around(train->regularization, 5, 5, 1e-9, 1e3, 0,
                                 options->hold_regularization || train->regularization == 0),
         [EPOCHS] = axis_around(train->epochs, 2.5, 3, 1, EPOCHS_MAX, 1, options->hold_epochs),
+        [UNOBSERVED] = axis_around(tune->unobserved, 5, 5, 1e-9, 1e3, 0,
+                                   options->hold_unobserved || !tune->ranks),
     };
     axes[LEARNING_RATE].is_risky = true;
     for (size_t i = 0; i < N_AXES; i++)
@@ -277,7 +294,7 @@ static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
         return 1;
     }
     double before = curve_share(curve);
-    curve->error[curve->n++] = epoch->valid_rmse;
+    curve->error[curve->n++] = tune->ranks ? 1 - epoch->valid_ndcg : epoch->valid_rmse;
     if (curve->n >= curve->epochs) return 0;
     for (size_t i = 0; i < N_RUNGS; i++)
         if (before < rungs[i].at && curve_reaches(curve, rungs[i].at) && is_behind(tune, &rungs[i]))
@@ -294,11 +311,21 @@ static struct dpmf_train_options trial_options(const struct tune *tune) {
     options.learning_rate = tune->trial.learning_rate;
     options.regularization = tune->trial.regularization;
     options.epochs = tune->trial.epochs;
+    if (tune->ranks) options.unobserved = tune->trial.unobserved;
     options.deterministic = true;
     options.hogwild = false;
     options.patience = 0;
     options.snapshot = options.resume = NULL;
     return options;
+}
+
+/* NDCG of nobody is no number. */
+static int refuse_no_wanted(const struct tune *tune, struct dpmf_error *error) {
+    int code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT,
+                         "none of the ratings held back is a like of a known user");
+    error_place(error, store_path(tune->valid), 0, 0);
+    error_hint(error, "give ratings to validate on, or hold back another share");
+    return code;
 }
 
 /* @return 1 when it came to an end of its own, 0 when time ran out first, or a negative code */
@@ -312,6 +339,8 @@ static int run_trial(struct tune *tune, const double *settings, struct dpmf_erro
         .epochs = (uint32_t)settings[EPOCHS],
         .end = DPMF_TRIAL_DONE,
         .valid_rmse = NAN,
+        .unobserved = tune->ranks ? settings[UNOBSERVED] : 0,
+        .valid_ndcg = NAN,
     };
     tune->curve = (struct curve){.epochs = tune->trial.epochs};
     const struct dpmf_train_options options = trial_options(tune);
@@ -323,9 +352,15 @@ static int run_trial(struct tune *tune, const double *settings, struct dpmf_erro
     tune->is_late = is_given_up; /* it may have been quicker than the word that it is late */
     if (is_given_up) return 0;
     if (code < 0 && code != DPMF_ERR_TRAIN_DIVERGED) return code;
-    struct curve *curve = &tune->curve;
-    if (curve->n > 0) tune->trial.valid_rmse = curve->error[curve->n - 1];
-    if (code < 0 || !isfinite(tune->trial.valid_rmse)) tune->trial.end = DPMF_TRIAL_DIVERGED;
+    const struct curve *curve = &tune->curve;
+    const double last = curve->n > 0 ? curve->error[curve->n - 1] : NAN;
+    if (code == 0 && tune->ranks && curve->n > 0 && isnan(last))
+        return refuse_no_wanted(tune, error);
+    if (tune->ranks)
+        tune->trial.valid_ndcg = 1 - last;
+    else
+        tune->trial.valid_rmse = last;
+    if (code < 0 || !isfinite(last)) tune->trial.end = DPMF_TRIAL_DIVERGED;
     tune->trial.epochs_run = curve->n;
     tune->trial.seconds = clock_now() - begun;
     return 1;
@@ -337,7 +372,9 @@ static int keep_trial(struct tune *tune, const double *settings, struct dpmf_err
     int code = search_tell(tune->search, settings, outlook(tune), error);
     if (code < 0) return code;
     bool counts = trial->end == DPMF_TRIAL_DONE || trial->end == DPMF_TRIAL_TIME;
-    trial->is_best = counts && (best->trial == 0 || trial->valid_rmse < best->valid_rmse);
+    const bool is_better =
+        tune->ranks ? trial->valid_ndcg > best->valid_ndcg : trial->valid_rmse < best->valid_rmse;
+    trial->is_best = counts && (best->trial == 0 || is_better);
     tune->report->trials++;
     if (trial->end != DPMF_TRIAL_DIVERGED) {
         if (!memory_reserve(&tune->curves, &tune->curve_capacity, tune->n_curves + 1,
@@ -375,8 +412,12 @@ static int run_trials(struct tune *tune, int (*on_trial)(void *, const struct dp
     if (report->best.trial != 0) return 0;
     error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in each of %u trials",
               report->trials);
-    error_hint(error, "begin with a smaller {learning-rate} than %g, or check the ratings' scale",
-               tune->options->train.learning_rate);
+    if (tune->ranks)
+        error_hint(error, "begin with a larger {reg} than %g", tune->options->train.regularization);
+    else
+        error_hint(error,
+                   "begin with a smaller {learning-rate} than %g, or check the ratings' scale",
+                   tune->options->train.learning_rate);
     return DPMF_ERR_TRAIN_DIVERGED;
 }
 
@@ -413,11 +454,14 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     tune.trial_run.progress = on_progress;
     tune.trial_run.warn = on_warning;
     tune.trial_run.self = &tune;
-    *tune.report = (struct dpmf_tune_report){.best.valid_rmse = NAN};
+    *tune.report = (struct dpmf_tune_report){.best.valid_rmse = NAN, .best.valid_ndcg = NAN};
+    const char *solver = tune.options->train.solver;
+    tune.ranks = solver && strcmp(solver, "ials") == 0;
     int code = check_options(tune.options, error);
-    if (code == 0) code = begin_search(&tune, error);
     if (code == 0) code = make_directory(&tune, error);
     if (code == 0 && !valid) code = hold_back(&tune, error);
+    if (code == 0) code = find_unobserved(&tune, error);
+    if (code == 0) code = begin_search(&tune, error);
     if (code == 0) {
         tune.report->train_ratings = store_n_ratings(tune.store);
         tune.report->valid_ratings = store_n_ratings(tune.valid);

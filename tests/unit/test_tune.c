@@ -145,6 +145,44 @@ static void test_best_can_be_had_again(void **state) {
     dpmf_store_close(valid);
 }
 
+/* Models that rank: a larger NDCG is better, and the weight of unobserved pairs is looked for. */
+static void test_ranking(void **state) {
+    (void)state;
+    struct watch watch = {.n = 0};
+    struct dpmf_tune_report report;
+    struct dpmf_error error = {0};
+    struct dpmf_tune_options options = quick(8);
+    assert_int_equal(dpmf_train_options_solver("ials", &options.train), 0);
+    options.train.factors = 8;
+    options.train.epochs = 4;
+    assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
+    assert_int_equal(watch.n, 8);
+    double best = 0;
+    bool differs = false;
+    for (size_t i = 0; i < watch.n; i++) {
+        const struct dpmf_trial *trial = &watch.trials[i];
+        assert_true(isnan(trial->valid_rmse));
+        assert_true(trial->valid_ndcg > 0 && trial->valid_ndcg < 1 && trial->unobserved > 0);
+        assert_true(trial->learning_rate == options.train.learning_rate);
+        differs |= trial->unobserved != watch.trials[0].unobserved;
+        if (trial->end == DPMF_TRIAL_DONE) best = fmax(best, trial->valid_ndcg);
+    }
+    assert_true(differs);
+    assert_true(report.best.valid_ndcg == best);
+
+    options.hold_unobserved = true;
+    options.train.unobserved = 0.25;
+    options.train.has_like = true;
+    options.train.like = 4;
+    assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
+    for (size_t i = 0; i < watch.n; i++) assert_true(watch.trials[i].unobserved == 0.25);
+    options.train.unobserved = -1;
+    assert_int_equal(tune(options, 1, &watch, &report, &error), DPMF_ERR_USAGE_VALUE);
+    options.train.unobserved = 0;
+    options.train.like = 100; /* nothing is */
+    assert_int_equal(tune(options, 1, &watch, &report, &error), DPMF_ERR_INPUT_EMPTY);
+}
+
 static void test_what_is_held_stays(void **state) {
     (void)state;
     struct watch watch = {.n = 0};
@@ -272,6 +310,7 @@ int main(void) {
         cmocka_unit_test(test_trials),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_best_can_be_had_again),
+        cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_what_is_held_stays),
         cmocka_unit_test(test_ends_early),
         cmocka_unit_test(test_time),
