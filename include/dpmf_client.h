@@ -221,6 +221,9 @@ struct dpmf_model_info {
     const char *goal; /* "rating", or "ranking": scores order items, and are no ratings */
     double unobserved, exponent; /* of such a model: as training had them */
     double like; /* of such a model: ratings of at least this count as events; -INFINITY: all */
+
+    /* A checkpoint of 0.1.0, which has no checksum: damage to it goes unnoticed. */
+    bool is_unchecked;
 };
 
 /* Tells it; texts live as long as the model. */

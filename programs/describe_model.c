@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "error_show.h"
+#include "model_use.h"
 #include "privacy_claim.h"
 #include "report.h"
 #include "text.h"
@@ -218,6 +219,7 @@ int describe_model_run(struct invocation *invocation) {
     int status = STATUS_DONE;
     if (dpmf_model_open(path, &model, &error) != 0) return report_error_print(invocation, &error);
     dpmf_model_info(model, &info);
+    model_use_warn_unchecked(invocation, &info);
     if (strcmp(info.kind, "release") == 0)
         status = describe_release(invocation, &info);
     else if (command_has(invocation, OPTION_JSON))

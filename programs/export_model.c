@@ -152,6 +152,7 @@ int export_model_run(struct invocation *invocation) {
     if (dpmf_model_open(invocation->operands[0], &model, &error) != 0)
         return report_error_print(invocation, &error);
     dpmf_model_info(model, &info);
+    model_use_warn_unchecked(invocation, &info);
     if (strcmp(info.kind, "release") == 0) status = read_statement(invocation, &statement);
     if (status == STATUS_DONE) status = model_titles_read(invocation, model, &catalogue);
     if (status == STATUS_DONE) status = check_titles(invocation, &catalogue);

@@ -58,6 +58,16 @@ static void warn_of_statement(struct invocation *invocation) {
     dpmf_statement_free(&statement);
 }
 
+void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_model_info *info) {
+    char text[2 * DPMF_ERROR_TEXT_MAX];
+    if (!info->is_unchecked) return;
+    snprintf(text, sizeof text,
+             "%.*s: written by an older version, without a checksum: damage to it cannot be "
+             "noticed; a model trained anew has one",
+             DPMF_ERROR_TEXT_MAX, invocation->operands[0]);
+    terminal_warning_print(&invocation->terminal, text);
+}
+
 int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
     struct dpmf_model_info info;
     struct dpmf_error error = {0};
@@ -65,6 +75,7 @@ int model_use_open(struct invocation *invocation, struct dpmf_model **model) {
     if (rc != 0) return report_error_print(invocation, &error);
     dpmf_model_info(*model, &info);
     if (strcmp(info.kind, "release") == 0) warn_of_statement(invocation);
+    model_use_warn_unchecked(invocation, &info);
     return STATUS_DONE;
 }
 

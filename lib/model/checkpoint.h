@@ -6,8 +6,9 @@
  * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets; in a snapshot of a run with a validation set
  * whose best epoch is an older one, best_user_factors, best_item_factors, best_user_biases and
  * best_item_biases as well. Metadata: dpmf.kind = checkpoint, dpmf.format, dpmf.version (of the library),
- * dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands) and dpmf.provenance (a
- * JSON object: how it was made).
+ * dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands), dpmf.provenance (a
+ * JSON object: how it was made) and dpmf.checksum (model_checksum.h), which is compared whenever a file is opened.
+ * Files of format 1 have none: they are read, and say so. docs/formats/checkpoint.md is the specification.
  */
 #ifndef DPMF_MODEL_CHECKPOINT_H
 #define DPMF_MODEL_CHECKPOINT_H
@@ -15,7 +16,8 @@
 #include "model/factors.h"
 #include "model/safetensors_reader.h"
 
-#define CHECKPOINT_FORMAT "1" /* dpmf.format: what a reader must know to read it */
+#define CHECKPOINT_FORMAT "2"       /* dpmf.format: what a reader must know to read it */
+#define CHECKPOINT_FORMAT_FIRST "1" /* the same without a checksum */
 
 enum {
     CHECKPOINT_K_MAX = 4096,
@@ -25,7 +27,8 @@ enum {
 
 /* Where a run stands. In the middle of an epoch, the first superblocks_done of its superblocks are done. */
 struct checkpoint_state {
-    uint32_t epoch; /* epochs done */
+    bool is_unchecked; /* read from a file without a checksum; not written */
+    uint32_t epoch;    /* epochs done */
     uint64_t seed;
     double learning_rate, decay, regularization;
     uint64_t n_ratings;   /* of the store it was trained on ... */
@@ -90,7 +93,7 @@ void checkpoint_draft_abandon(struct checkpoint_draft *draft); /* NULL is fine *
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* Reads and checks everything: sizes against the file, offsets, finite numbers, ids. `stride_of` gives the
+/* Reads and checks everything: the checksum, sizes against the file, offsets, finite numbers, ids. `stride_of` gives the
  * stride for k (rows are padded in memory); `spare` rows are added to both matrices. The ids are indexed. On
  * failure there is nothing to free. */
 int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t spare,
@@ -112,7 +115,7 @@ struct checkpoint_file {
     bool has_best;
 };
 
-/* Reads and checks all but the numbers and the ids. */
+/* Compares the checksum; reads and checks all but the numbers and the ids. */
 int checkpoint_file_open(struct checkpoint_file *file, const char *path, struct dpmf_error *error);
 void checkpoint_file_close(struct checkpoint_file *file);
 

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "model/checkpoint.h"
+#include "model/model_checksum.h"
 #include "model/tensor_read.h"
 
 static int other_kind(const struct tensor_source *source, const char *kind) {
@@ -25,17 +26,26 @@ static int other_kind(const struct tensor_source *source, const char *kind) {
     return DPMF_ERR_MODEL_KIND;
 }
 
-static int check_kind(const struct tensor_source *source) {
-    const char *kind = safetensors_metadata(source->file, "dpmf.kind");
-    const char *format = safetensors_metadata(source->file, "dpmf.format");
-    if (!kind || strcmp(kind, "checkpoint") != 0) return other_kind(source, kind);
-    if (format && strcmp(format, CHECKPOINT_FORMAT) == 0) return 0;
+static int other_format(const struct tensor_source *source, const char *format) {
     error_set(source->error, DPMF_ERR_MODEL_KIND,
               "this checkpoint is of another format (%.20s) than this version reads (%s)",
               format ? format : "none", CHECKPOINT_FORMAT);
     error_hint(source->error, "use the version of dpmf that wrote it, or train anew");
     error_place(source->error, safetensors_path(source->file), 0, 0);
     return DPMF_ERR_MODEL_KIND;
+}
+
+/* Of the first format, which no flipped bit makes of the second, there is nothing to compare. */
+static int check_kind(const struct tensor_source *source, bool *is_unchecked) {
+    const char *kind = safetensors_metadata(source->file, "dpmf.kind");
+    const char *format = safetensors_metadata(source->file, "dpmf.format");
+    if (!kind || strcmp(kind, "checkpoint") != 0) return other_kind(source, kind);
+    *is_unchecked = format && strcmp(format, CHECKPOINT_FORMAT_FIRST) == 0;
+    if (*is_unchecked) return 0;
+    if (!format || strcmp(format, CHECKPOINT_FORMAT) != 0) return other_format(source, format);
+    int same = model_checksum_verify(source->file, source->error);
+    return same == 0 ? tensor_damage_tell(source, "its checksum", "does not fit its contents")
+                     : (same < 0 ? same : 0);
 }
 
 /* ---- tensors ---------------------------------------------------------------------------------- */
@@ -207,10 +217,12 @@ int checkpoint_read_from(const struct safetensors *file, size_t (*stride_of)(siz
                          uint64_t spare, struct factors *factors, struct checkpoint_state *state,
                          struct dpmf_error *error) {
     const struct tensor_source source = {file, error};
+    bool is_unchecked;
     *factors = (struct factors){0};
-    int code = check_kind(&source);
+    int code = check_kind(&source, &is_unchecked);
     if (code == 0) code = read_scale(&source, factors);
     if (code == 0) code = read_state(&source, state);
+    if (code == 0) state->is_unchecked = is_unchecked;
     if (code == 0) code = read_tensors(&source, stride_of, spare, factors);
     if (code == 0) code = check_samples(&source, state, factors->k);
     if (code < 0) factors_free(factors);
@@ -234,9 +246,11 @@ static int open_in_pieces(struct checkpoint_file *file, struct dpmf_error *error
     const struct tensor_source source = {file->file, error};
     const struct safetensors_entry *users, *items, *best_users, *best_items;
     struct factors scale = {0};
-    int code = check_kind(&source);
+    bool is_unchecked;
+    int code = check_kind(&source, &is_unchecked);
     if (code == 0) code = read_scale(&source, &scale);
     if (code == 0) code = read_state(&source, &file->state);
+    if (code == 0) file->state.is_unchecked = is_unchecked;
     if (code == 0) code = find_factors(&source, CHECKPOINT_USERS, &users, &items);
     if (code < 0) return code;
     file->offset = scale.offset;

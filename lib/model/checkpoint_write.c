@@ -11,11 +11,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/checkpoint.h"
+#include "model/model_checksum.h"
 #include "model/safetensors.h"
 
 enum {
     PIECE_FLOATS = 1 << 15, /* packed and written at once; never less than a row */
-    N_METADATA = 8,
+    N_METADATA = 9,
 };
 
 /* The tensors in the order of the file: the widest numbers first, so that each lies at a multiple of its
@@ -117,10 +118,15 @@ static struct checkpoint_state longest_state(void) {
 static void fill_metadata(const struct checkpoint_draft *draft, const char *state,
                           const char *metadata[2 * N_METADATA]) {
     const char *const pairs[2 * N_METADATA] = {
-        "dpmf.kind",    "checkpoint",   "dpmf.format",     CHECKPOINT_FORMAT,
-        "dpmf.version", dpmf_version(), "dpmf.offset",     draft->offset,
-        "dpmf.min",     draft->min,     "dpmf.max",        draft->max,
-        "dpmf.state",   state,          "dpmf.provenance", draft->provenance,
+        "dpmf.kind",        "checkpoint",
+        "dpmf.format",      CHECKPOINT_FORMAT,
+        "dpmf.version",     dpmf_version(),
+        "dpmf.offset",      draft->offset,
+        "dpmf.min",         draft->min,
+        "dpmf.max",         draft->max,
+        "dpmf.state",       state,
+        "dpmf.provenance",  draft->provenance,
+        MODEL_CHECKSUM_KEY, MODEL_CHECKSUM_ZEROS,
     };
     memcpy(metadata, pairs, sizeof pairs);
 }
@@ -234,18 +240,11 @@ static int check_finite(const float *values, size_t n, struct dpmf_error *error)
     return DPMF_ERR_TRAIN_DIVERGED;
 }
 
-/* Floats `at` to at + n - 1 of a tensor. */
-static int put_floats(struct checkpoint_draft *draft, size_t tensor, uint64_t at,
-                      const float *values, size_t n, struct dpmf_error *error) {
-    int code = check_finite(values, n, error);
-    if (code < 0) return code;
-    return safetensors_draft_put(draft->file, place_of(draft, tensor), at * sizeof(float), values,
-                                 n * sizeof(float), error);
-}
-
-static int put_padded(struct checkpoint_draft *draft, size_t tensor, uint64_t first, uint64_t n,
-                      const float *rows, size_t stride, struct dpmf_error *error) {
-    size_t k = draft->factors->k, most = PIECE_FLOATS / k;
+/* n rows of k floats, the first of them the tensor's `first`, by way of a copy: what is checked, what is written and what the
+ * checksum is of are the same numbers, even where others go on changing the model meanwhile (Hogwild does). */
+static int put_rows(struct checkpoint_draft *draft, size_t tensor, uint64_t first, uint64_t n,
+                    size_t k, const float *rows, size_t stride, struct dpmf_error *error) {
+    size_t most = PIECE_FLOATS / k;
     if (most > n) most = (size_t)n;
     float *piece = memory_alloc(most * k, sizeof piece[0]);
     if (!piece) return error_no_memory(error);
@@ -254,7 +253,11 @@ static int put_padded(struct checkpoint_draft *draft, size_t tensor, uint64_t fi
         size_t m = (size_t)(n - i < most ? n - i : most);
         for (size_t j = 0; j < m; j++)
             memcpy(piece + j * k, rows + (i + j) * stride, k * sizeof piece[0]);
-        code = put_floats(draft, tensor, (first + i) * k, piece, m * k, error);
+        code = check_finite(piece, m * k, error);
+        if (code == 0)
+            code = safetensors_draft_put(draft->file, place_of(draft, tensor),
+                                         (first + i) * k * sizeof piece[0], piece,
+                                         m * k * sizeof piece[0], error);
     }
     free(piece);
     return code;
@@ -265,9 +268,8 @@ int checkpoint_draft_put_rows(struct checkpoint_draft *draft, enum checkpoint_si
                               const float *biases, struct dpmf_error *error) {
     size_t k = draft->factors->k, i = (size_t)side;
     if (n == 0) return 0;
-    int code = stride == k ? put_floats(draft, FACTORS + i, first * k, rows, (size_t)n * k, error)
-                           : put_padded(draft, FACTORS + i, first, n, rows, stride, error);
-    if (code == 0) code = put_floats(draft, BIASES + i, first, biases, (size_t)n, error);
+    int code = put_rows(draft, FACTORS + i, first, n, k, rows, stride, error);
+    if (code == 0) code = put_rows(draft, BIASES + i, first, n, 1, biases, 1, error);
     return code;
 }
 

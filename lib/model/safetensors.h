@@ -39,7 +39,8 @@ int safetensors_draft_open(struct safetensors_draft **draft, const char *path,
                            const char *const *metadata, size_t n_metadata,
                            struct dpmf_error *error);
 
-/* Writes n bytes of the i-th tensor, from `offset` on. From any thread. */
+/* Writes n bytes of the i-th tensor, from `offset` on. From any thread. Where the metadata has a place for a
+ * checksum (model_checksum.h), each byte is written once, in whole units, and no byte changes meanwhile. */
 int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t offset,
                           const void *bytes, size_t n, struct dpmf_error *error);
 

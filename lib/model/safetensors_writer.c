@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "model/model_checksum.h"
 #include "model/safetensors_header.h"
 
 /* Row by row where rows are padded: the padding stays behind, and nothing is copied for that. */
@@ -66,8 +67,10 @@ struct safetensors_draft {
     struct output_file *file;
     struct tensor *tensors; /* without their data; names are the caller's */
     size_t n_tensors;
-    uint64_t *begin; /* n_tensors + 1: where each lies, from the start of the file */
-    size_t room;     /* of the header */
+    uint64_t *begin;      /* n_tensors + 1: where each lies, from the start of the file */
+    size_t room;          /* of the header */
+    _Atomic uint64_t sum; /* model_checksum_sum of all pieces so far */
+    bool has_checksum;    /* a place for it is in the metadata */
 };
 
 void safetensors_draft_abandon(struct safetensors_draft *draft) {
@@ -113,6 +116,8 @@ int safetensors_draft_open(struct safetensors_draft **out, const char *path, enu
     struct safetensors_draft *draft = memory_alloc_zero(1, sizeof *draft);
     if (!draft) return error_no_memory(error);
     draft->n_tensors = n_tensors;
+    for (size_t i = 0; i < n_metadata; i++)
+        draft->has_checksum |= strcmp(metadata[2 * i], MODEL_CHECKSUM_KEY) == 0;
     code = place_tensors(draft, tensors, metadata, n_metadata, error);
     if (code == 0) code = output_file_open(&draft->file, path, mode, error);
     if (code < 0) {
@@ -128,6 +133,14 @@ int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t of
     uint64_t size = i < draft->n_tensors ? draft->begin[i + 1] - draft->begin[i] : 0;
     if (offset > size || n > size - offset)
         return error_set(error, DPMF_ERR_BASE_BUG, "a piece past the end of its tensor");
+    if (draft->has_checksum) {
+        const struct tensor *tensor = &draft->tensors[i];
+        size_t unit = model_checksum_unit(tensor->type, tensor->n_dims, tensor->dims);
+        if (offset % unit != 0 || (n % unit != 0 && offset + n != size))
+            return error_set(error, DPMF_ERR_BASE_BUG, "a piece that ends within a unit");
+        draft->sum +=
+            model_checksum_sum(unit, draft->begin[i] - draft->begin[0] + offset, bytes, n);
+    }
     return output_file_write_at(draft->file, bytes, n, draft->begin[i] + offset, error);
 }
 
@@ -139,8 +152,11 @@ static int put_header(struct safetensors_draft *draft, const char *text, size_t 
         return error_set(error, DPMF_ERR_BASE_BUG, "the header has outgrown its place");
     uint8_t *bytes = safetensors_header_frame(text, n, draft->room);
     if (!bytes) return error_no_memory(error);
-    int code =
-        output_file_write_at(draft->file, bytes, SAFETENSORS_LENGTH_BYTES + draft->room, 0, error);
+    const size_t all = SAFETENSORS_LENGTH_BYTES + draft->room;
+    int code = 0;
+    if (draft->has_checksum && !model_checksum_seal(bytes, all, draft->sum))
+        code = error_set(error, DPMF_ERR_BASE_BUG, "a header without a place for its checksum");
+    if (code == 0) code = output_file_write_at(draft->file, bytes, all, 0, error);
     free(bytes);
     return code;
 }

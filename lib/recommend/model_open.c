@@ -167,6 +167,7 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .unobserved = state->unobserved,
         .exponent = state->exponent,
         .like = state->has_like ? state->like : -INFINITY,
+        .is_unchecked = state->is_unchecked,
     };
 }
 

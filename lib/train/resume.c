@@ -149,6 +149,9 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
                    const char *kernels, bool has_valid, const struct dpmf_run *run,
                    struct dpmf_error *error) {
     const struct first_wish wish = read_wish(file);
+    if (file->state.is_unchecked && run->warn)
+        run->warn(run->self, "the snapshot was written by an older version, without a checksum: "
+                             "damage to it cannot be noticed");
     int code = compare_epochs(file, &wish, options, run, error);
     if (code == 0 && options->deterministic) code = compare_kernels(file, &wish, kernels, error);
     if (code == 0 && !has_valid) forget_best(file, run);

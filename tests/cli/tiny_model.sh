@@ -43,9 +43,9 @@ tiny_model() {
     local state='{\"epoch\":9,\"seed\":\"1\",\"learning_rate\":0.05,\"decay\":-1,'
     state+='\"regularization\":0.125,\"ratings\":\"8\",\"fingerprint\":\"0\",\"best_valid\":0.75,'
     state+='\"best_epoch\":8'${2-}'}'
-    local header='{"__metadata__":{"dpmf.kind":"checkpoint","dpmf.format":"1","dpmf.version":"0.1.0",'
+    local header='{"__metadata__":{"dpmf.kind":"checkpoint","dpmf.format":"2","dpmf.version":"0.1.0",'
     header+='"dpmf.offset":"3","dpmf.min":"1","dpmf.max":"5","dpmf.provenance":"{}",'
-    header+="\"dpmf.state\":\"$state\"}"
+    header+="\"dpmf.state\":\"$state\",\"dpmf.checksum\":\"0000000000000000\"}"
     local tensor_end=0
     {
         tensor user_id_offsets I64 4 32
@@ -73,6 +73,7 @@ tiny_model() {
         printf "$body"
         printf 'annbobcleodunesolarisalienbrazil'
     } >"$1"
+    /usr/bin/python3 "$CLI_TESTS/seal_checkpoint.py" "$1"
 }
 
 # The ratings it might have been trained on.

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 #include "checkpoint_make.h"
 #include "temp_dir.h"
 
@@ -155,6 +156,7 @@ static void test_only_finite_numbers(void **state) {
         struct checkpoint_state run;
         memcpy(&good, place, sizeof good);
         memcpy(place, &bad[i / 4], sizeof good);
+        reseal_checkpoint(bytes, n);
         temp_dir_write(path, bytes, n);
         memcpy(place, &good, sizeof good);
         assert_int_equal(checkpoint_read(path, make_stride, 0, &read, &run, NULL),
@@ -190,6 +192,13 @@ static int try_read(const char *bytes, size_t n) {
     return code;
 }
 
+static void replace(char *bytes, size_t n, const char *from, const char *to) {
+    assert_int_equal(strlen(from), strlen(to));
+    char *at = memmem(bytes, n, from, strlen(from));
+    assert_non_null(at);
+    memcpy(at, to, strlen(to));
+}
+
 static char *small_model(const struct temp_dir *dir, size_t *n) {
     char path[TEMP_PATH_MAX];
     temp_dir_file(dir, "m.safetensors", path);
@@ -211,9 +220,81 @@ static void test_any_bit_flipped(void **state) {
     char *bytes = small_model(*state, &n);
     for (size_t bit = 0; bit < 8 * n; bit++) {
         bytes[bit / 8] ^= (char)(1 << bit % 8);
-        try_read(bytes, n); /* a number may have become another */
+        assert_true(try_read(bytes, n) < 0);
         bytes[bit / 8] ^= (char)(1 << bit % 8);
     }
+    assert_int_equal(try_read(bytes, n), 0);
+    free(bytes);
+}
+
+/* Behind a checksum that fits, as whoever makes files by hand would give them. */
+static void test_any_bit_flipped_and_sealed(void **state) {
+    size_t n, accepted = 0;
+    char *bytes = small_model(*state, &n), *good = malloc(n);
+    assert_non_null(good);
+    memcpy(good, bytes, n);
+    for (size_t bit = 0; bit < 8 * n; bit++) {
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        reseal_checkpoint(bytes, n);
+        accepted += try_read(bytes, n) == 0; /* a number may have become another */
+        memcpy(bytes, good, n);
+    }
+    assert_true(accepted > 100);
+    free(bytes);
+    free(good);
+}
+
+/* As 0.1.0 wrote them: read, and known as such; one that lost its checksum since is not. */
+static void test_without_checksum(void **state) {
+    size_t n;
+    char *bytes = small_model(*state, &n);
+    struct safetensors *file;
+    struct factors factors;
+    struct checkpoint_state run;
+    replace(bytes, n, "\"dpmf.checksum\"", "\"dpmf.checksuM\"");
+    assert_int_equal(try_read(bytes, n), DPMF_ERR_MODEL_CORRUPT);
+    replace(bytes, n, "\"dpmf.format\":\"2\"", "\"dpmf.format\":\"1\"");
+    assert_int_equal(safetensors_open_memory(bytes, n, "old", &file, NULL), 0);
+    assert_int_equal(checkpoint_read_from(file, make_stride, 1, &factors, &run, NULL), 0);
+    assert_true(run.is_unchecked);
+    factors_free(&factors);
+    safetensors_close(file);
+    free(bytes);
+}
+
+/* Several megabytes in as many threads as there are, against the plain sum of hashes. */
+static void test_sum_of_a_large_file(void **state) {
+    (void)state;
+    enum { ROWS = 700001, K = 24, BIASES = 999999, IDS = 3000001 };
+    const struct tensor tensors[] = {
+        {.name = "rows", .type = TENSOR_F32, .n_dims = 2, .dims = {ROWS, K}},
+        {.name = "biases", .type = TENSOR_F32, .n_dims = 1, .dims = {BIASES}},
+        {.name = "ids", .type = TENSOR_U8, .n_dims = 1, .dims = {IDS}},
+    };
+    static const struct {
+        size_t bytes, unit;
+    } parts[] = {{ROWS * K * 4, K * 4}, {BIASES * 4, 4}, {IDS, 65536}};
+    uint8_t *header;
+    size_t n_header, n_data = parts[0].bytes + parts[1].bytes + parts[2].bytes;
+    assert_int_equal(safetensors_header_make(tensors, 3, NULL, 0, &header, &n_header, NULL), 0);
+    uint8_t *bytes = malloc(n_header + n_data), *data = bytes + n_header;
+    assert_non_null(bytes);
+    memcpy(bytes, header, n_header);
+    for (size_t i = 0; i < n_data; i++) data[i] = (uint8_t)(i * 2654435761u >> 13);
+    uint64_t wanted = 0, got = 0;
+    size_t at = 0;
+    for (size_t t = 0; t < 3; t++) {
+        const size_t end = at + parts[t].bytes;
+        for (; at < end; at += parts[t].unit < end - at ? parts[t].unit : end - at)
+            wanted += checksum64_seeded(data + at,
+                                        parts[t].unit < end - at ? parts[t].unit : end - at, at);
+    }
+    struct safetensors *file;
+    assert_int_equal(safetensors_open_memory(bytes, n_header + n_data, "large", &file, NULL), 0);
+    assert_int_equal(model_checksum_sum_file(file, &got, NULL), 0);
+    assert_true(got == wanted);
+    safetensors_close(file);
+    free(header);
     free(bytes);
 }
 
@@ -375,13 +456,6 @@ static void test_other_files(void **state) {
 }
 
 /* A right file in every way but one. */
-static void replace(char *bytes, size_t n, const char *from, const char *to) {
-    assert_int_equal(strlen(from), strlen(to));
-    char *at = memmem(bytes, n, from, strlen(from));
-    assert_non_null(at);
-    memcpy(at, to, strlen(to));
-}
-
 static void test_wrong_in_one_place(void **state) {
     static const struct {
         const char *from, *to;
@@ -389,7 +463,7 @@ static void test_wrong_in_one_place(void **state) {
     } cases[] = {
         {"\"checkpoint\"", "\"checkpoin_\"", DPMF_ERR_MODEL_KIND},
         {"\"dpmf.kind\"", "\"dpmf.kinb\"", DPMF_ERR_MODEL_KIND},
-        {"\"dpmf.format\":\"1\"", "\"dpmf.format\":\"2\"", DPMF_ERR_MODEL_KIND},
+        {"\"dpmf.format\":\"2\"", "\"dpmf.format\":\"3\"", DPMF_ERR_MODEL_KIND},
         {"\"dpmf.offset\":\"3.25\"", "\"dpmf.offset\":\"nan \"", DPMF_ERR_MODEL_CORRUPT},
         {"\"dpmf.min\":\"1\"", "\"dpmf.min\":\"9\"", DPMF_ERR_MODEL_CORRUPT},
         {"\\\"epoch\\\":7", "\\\"epoch\\\":x", DPMF_ERR_MODEL_CORRUPT},
@@ -408,6 +482,7 @@ static void test_wrong_in_one_place(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         memcpy(bytes, good, n);
         replace(bytes, n, cases[i].from, cases[i].to);
+        reseal_checkpoint(bytes, n);
         int code = try_read(bytes, n);
         if (code != cases[i].code) fail_msg("%s: code %d", cases[i].to, code);
     }
@@ -432,10 +507,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),          TEST(test_ids_of_all_lengths),
         TEST(test_only_finite_numbers), TEST(test_cut_anywhere),
-        TEST(test_any_bit_flipped),     TEST(test_hostile_headers),
-        TEST(test_many_entries),        TEST(test_texts_are_unescaped),
-        TEST(test_other_files),         TEST(test_wrong_in_one_place),
-        TEST(test_matrices_too_large),
+        TEST(test_any_bit_flipped),     TEST(test_any_bit_flipped_and_sealed),
+        TEST(test_without_checksum),    TEST(test_sum_of_a_large_file),
+        TEST(test_hostile_headers),     TEST(test_many_entries),
+        TEST(test_texts_are_unescaped), TEST(test_other_files),
+        TEST(test_wrong_in_one_place),  TEST(test_matrices_too_large),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ._native import ffi, lib
 from ._values import path_bytes
-from .errors import FileError, check, new_error, told
+from .errors import FileError, check, new_error, told, warn
 from .statement import PrivacyStatement
 
 PIECE = 1 << 20
@@ -59,6 +59,9 @@ class ModelFile:
         lib.dpmf_model_info(self.model, self.info)
         self.is_release = ffi.string(self.info.kind) == b"release"
         self._statement: Optional[PrivacyStatement] = None
+        if self.info.is_unchecked:
+            warn(f"{name}: written by an older version, without a checksum: damage to it cannot "
+                 "be noticed; a model trained anew has one")
 
     @classmethod
     def open(cls, path: Any) -> ModelFile:

@@ -12,6 +12,9 @@ import sys
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from seal_checkpoint import sealed  # noqa: E402
+
 
 def read(path):
     with open(path, "rb") as file:
@@ -51,9 +54,9 @@ def make(path):
 
     state = {"epoch": 1, "seed": "1", "learning_rate": 0.05, "decay": -1, "regularization": 0.1, "ratings": "8",
              "fingerprint": "0", "best_valid": 0.75, "best_epoch": 1}
-    metadata = {"dpmf.kind": "checkpoint", "dpmf.format": "1", "dpmf.version": "0.1.0", "dpmf.offset": "3.3",
+    metadata = {"dpmf.kind": "checkpoint", "dpmf.format": "2", "dpmf.version": "0.1.0", "dpmf.offset": "3.3",
                 "dpmf.min": "1", "dpmf.max": "5", "dpmf.provenance": '{"made":{"by":["a test",2.5,true,null]}}',
-                "dpmf.state": json.dumps(state, separators=(",", ":"))}
+                "dpmf.state": json.dumps(state, separators=(",", ":")), "dpmf.checksum": "0" * 16}
     tensors = [("user_id_offsets", "I64", offsets(user_ids)), ("item_id_offsets", "I64", offsets(item_ids)),
                ("user_factors", "F32", numbers(users, k)), ("item_factors", "F32", numbers(items, k)),
                ("user_biases", "F32", numbers(users)), ("item_biases", "F32", numbers(items)),
@@ -66,7 +69,7 @@ def make(path):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for _, _, a in tensors))
+        file.write(sealed(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for _, _, a in tensors)))
 
 
 def same(name, got, wanted):
