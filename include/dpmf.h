@@ -840,7 +840,7 @@ struct dpmf_bench_options {
     const char *kernels; /* NULL: the best this machine has */
     uint32_t lanes;      /* as of dpmf_train_options */
     double seconds;      /* epochs are run for so long, and at least three */
-    const char *solver;  /* NULL or "sgd"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
+    const char *solver;  /* NULL or "sgd"; "ials"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
 };
 
 /* SGD with the number of factors that training has by default. */
@@ -856,16 +856,15 @@ struct dpmf_bench_result {
     double tiling_seconds;
     double epoch_seconds; /* the median, as all below */
     double updates_per_second;
-    double flops_per_second; /* 6k an update */
-    double bytes_per_second; /* 4k * 1.25 an update: a vector and a share of another */
-    double
-        roofline_bytes_per_second; /* that these threads can rewrite, measured in the same call */
+    double flops_per_second; /* 6k an update; of "ials", those of events and of rows */
+    double bytes_per_second; /* 4k * 1.25 an update: a vector and a share of another; of "ials", 4 for each two operations */
+    double roofline_bytes_per_second; /* that these threads can rewrite, of "ials" read, measured in the same call */
     double fraction_of_roofline;
     uint64_t model_bytes;
     bool tiles_on_disk;
     char solver[8];
     double
-        of_sgd; /* the speed in terms of that of sgd, whose epochs took turns with these; 1 of sgd */
+        of_sgd; /* the speed in terms of that of sgd, whose epochs took turns with these; 1 of sgd, NaN of "ials" */
 };
 
 /* Measures the speed of training on `store` with run->threads threads. Writes nothing. */

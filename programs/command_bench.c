@@ -97,13 +97,18 @@ static int make_store(struct invocation *invocation, const struct dpmf_synth_opt
     return rc == 0 ? STATUS_DONE : report_error_print(invocation, &error);
 }
 
+/* Samplers take turns with sgd. */
+static bool has_turns(const struct dpmf_bench_result *result) {
+    return dpmf_solver_is_sampler(result->solver);
+}
+
 static void print_head(const struct dpmf_synth_options *shape,
                        const struct dpmf_bench_result *result) {
     printf("%s of %s for %s\n\n", text_count(shape->ratings, "rating").text,
            text_count(shape->users, "user").text, text_count(shape->items, "item").text);
     printf("%7s %7s %7s %18s %9s %8s %8s %9s", "factors", "threads", "kernels", "million updates/s",
            "GFLOP/s", "GB/s", "of GB/s", "fraction");
-    printf("%s\n", strcmp(result->solver, "sgd") == 0 ? "" : "  of sgd");
+    printf("%s\n", has_turns(result) ? "  of sgd" : "");
 }
 
 static void print_row(const struct dpmf_bench_result *result) {
@@ -111,7 +116,7 @@ static void print_row(const struct dpmf_bench_result *result) {
            result->kernels, 1e-6 * result->updates_per_second, 1e-9 * result->flops_per_second,
            1e-9 * result->bytes_per_second, 1e-9 * result->roofline_bytes_per_second,
            result->fraction_of_roofline);
-    if (strcmp(result->solver, "sgd") != 0) printf(" %7.2f", result->of_sgd);
+    if (has_turns(result)) printf(" %7.2f", result->of_sgd);
     printf("\n");
     fflush(stdout); /* one by one, for those who watch */
 }
@@ -124,7 +129,7 @@ static int print_json(const struct dpmf_bench_result *result,
     dpmf_json_int(json, "threads", result->threads);
     dpmf_json_string(json, "solver", result->solver);
     dpmf_json_double(json, "updates_per_second", result->updates_per_second);
-    if (strcmp(result->solver, "sgd") != 0) dpmf_json_double(json, "of_sgd", result->of_sgd);
+    if (has_turns(result)) dpmf_json_double(json, "of_sgd", result->of_sgd);
     dpmf_json_double(json, "gflops", 1e-9 * result->flops_per_second);
     dpmf_json_double(json, "fraction_of_roofline", result->fraction_of_roofline);
     dpmf_json_double(json, "bytes_per_second", result->bytes_per_second);
@@ -163,7 +168,7 @@ static int measure(struct invocation *invocation, struct dpmf_store *store,
     terminal_progress_end(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(&result, shape);
     if (is_first) print_head(shape, &result);
-    if (invocation->terminal.verbose)
+    if (invocation->terminal.verbose && result.lanes > 0)
         terminal_note_print(&invocation->terminal, "k = %u: %u ratings at once", result.factors,
                             result.lanes);
     print_row(&result);

@@ -38,7 +38,7 @@ lib/sample     base random store schedule kernels model cluster chains train ran
 lib/recommend  base model kernels
 lib/evaluate   base store model recommend cluster
 lib/tune       base random store rank +ratings +split +train +sample
-lib/machine    base store schedule kernels model train sample
+lib/machine    base store schedule kernels model train rank sample
 lib/export     base store database +statement +recommend
 programs       -
 python         -

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "machine/bench_ials.h"
 #include "machine/roofline.h"
 #include "model/factors.h"
 #include "sample/langevin_tiles.h"
@@ -27,7 +28,7 @@
 enum { EPOCHS_MIN = 3, EPOCHS_MAX = 10000, THREADS_MAX = 1024, PREFETCH = 2 };
 
 struct bench {
-    const struct dpmf_store *store;
+    struct dpmf_store *store;
     const struct dpmf_bench_options *options;
     const struct dpmf_run *run;
     struct dpmf_bench_result *result;
@@ -56,7 +57,7 @@ static int check_options(struct bench *bench, struct dpmf_error *error) {
     const struct dpmf_bench_options *options = bench->options;
     int code = solver_find(options->solver, &bench->solver, error);
     if (code < 0) return code;
-    if (bench->solver == SOLVER_GIBBS || bench->solver == SOLVER_IALS)
+    if (bench->solver == SOLVER_GIBBS)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "%s has no updates to count: its rounds take what they take",
                          solver_name(bench->solver));
@@ -251,25 +252,29 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median, for a busy machine has epochs that say nothing. An update rewrites the vector that moves by,
+double bench_median(double *seconds, size_t n) {
+    qsort(seconds, n, sizeof seconds[0], by_value);
+    return seconds[n / 2];
+}
+
+/* An update rewrites the vector that moves by,
  * 4k bytes, and its share of the resident one, a quarter as much; it takes 6k operations: a product, and a
  * multiplication and an addition in each of two vectors. */
 static void fill_result(struct bench *bench, double roofline) {
     struct dpmf_bench_result *result = bench->result;
     double k = (double)bench->options->factors, n = (double)store_n_ratings(bench->store);
-    qsort(bench->seconds, bench->n_epochs, sizeof bench->seconds[0], by_value);
-    qsort(bench->sgd_seconds, bench->n_epochs, sizeof bench->sgd_seconds[0], by_value);
     result->factors = bench->options->factors;
     result->threads = thread_pool_size(bench->pool);
     result->lanes = tiling_chunk_rows(bench->tiling);
     result->epochs = bench->n_epochs;
-    result->epoch_seconds = bench->seconds[bench->n_epochs / 2];
+    result->epoch_seconds = bench_median(bench->seconds, bench->n_epochs);
     result->updates_per_second = n / fmax(result->epoch_seconds, 1e-9);
     result->flops_per_second = result->updates_per_second * 6 * k;
     result->bytes_per_second = result->updates_per_second * 4 * k * 1.25;
     result->roofline_bytes_per_second = roofline;
     result->fraction_of_roofline = result->bytes_per_second / roofline;
-    result->of_sgd = bench->sgd_seconds[bench->n_epochs / 2] / fmax(result->epoch_seconds, 1e-9);
+    result->of_sgd =
+        bench_median(bench->sgd_seconds, bench->n_epochs) / fmax(result->epoch_seconds, 1e-9);
     snprintf(result->solver, sizeof result->solver, "%s", solver_name(bench->solver));
     result->model_bytes = model_bytes(bench);
     result->tiles_on_disk = tiling_is_streamed(bench->tiling);
@@ -279,6 +284,9 @@ static void fill_result(struct bench *bench, double roofline) {
 static int measure(struct bench *bench, struct dpmf_error *error) {
     double before, after;
     int code = check_options(bench, error);
+    if (code == 0 && bench->solver == SOLVER_IALS)
+        return bench_ials_run(bench->store, bench->options, bench->run, bench->kernels,
+                              bench->result, error);
     if (code == 0) code = thread_pool_init(&bench->pool, threads_wanted(bench->run), error);
     if (code == 0) code = tile_ratings(bench, error);
     if (code == 0) code = make_model(bench, error);

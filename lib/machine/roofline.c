@@ -1,7 +1,8 @@
 /*
- * Measures the roofline of training. An update rewrites a vector and a share of another, and that, not
+ * Measures the rooflines of training. An update of SGD rewrites a vector and a share of another, and that, not
  * arithmetic, is its limit; so all threads rewrite memory that stays in their own caches, as fast as they
- * can. Feeds bench.c.
+ * can. Implicit least squares takes a number from the caches for each multiplication and addition; so they
+ * read it. Feeds bench.c and bench_ials.c.
  */
 #define _GNU_SOURCE
 #include "machine/roofline.h"
@@ -19,6 +20,7 @@ enum { ROUNDS = 8 };
 static const double ROUND_SECONDS = 4e-3;
 
 struct roofline {
+    void (*pass)(float *x, size_t n); /* what is measured */
     size_t floats;
     float **memory; /* a thread's, all of it mapped before the clock starts */
     double *rate;   /* a thread's, bytes a second */
@@ -41,7 +43,7 @@ static void run_thread(void *self, int worker) {
     for (int round = 0; round < ROUNDS; round++) {
         double begun = thread_now(), end = begun, done = 0;
         while (end - begun < ROUND_SECONDS) {
-            for (size_t i = 0; i < times; i++) rewrite_floats(x, roofline->floats);
+            for (size_t i = 0; i < times; i++) roofline->pass(x, roofline->floats);
             done += (double)(times * bytes);
             end = thread_now();
         }
@@ -50,7 +52,11 @@ static void run_thread(void *self, int worker) {
     roofline->rate[worker] = best;
 }
 
-int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct dpmf_error *error) {
+/* The sum goes into the memory, where the compiler has to believe that it is wanted. */
+static void read_pass(float *x, size_t n) { x[0] = 1 + 1e-30f * reread_floats(x, n); }
+
+static int measure(struct thread_pool *pool, void (*pass)(float *x, size_t n),
+                   double *bytes_per_second, struct dpmf_error *error) {
     struct host_caches caches;
     int code = host_caches_read(&caches, error);
     if (code < 0) return code;
@@ -58,6 +64,7 @@ int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct 
     const int n = thread_pool_size(pool);
     const size_t room = caches.l1 > caches.l2 ? caches.l1 : caches.l2;
     struct roofline roofline = {
+        .pass = pass,
         .memory = memory_alloc_zero((size_t)n, sizeof(float *)),
         .rate = memory_alloc_zero((size_t)n, sizeof(double)),
     };
@@ -76,4 +83,13 @@ int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct 
     free(roofline.memory);
     free(roofline.rate);
     return code;
+}
+
+int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct dpmf_error *error) {
+    return measure(pool, rewrite_floats, bytes_per_second, error);
+}
+
+int roofline_measure_reading(struct thread_pool *pool, double *bytes_per_second,
+                             struct dpmf_error *error) {
+    return measure(pool, read_pass, bytes_per_second, error);
 }

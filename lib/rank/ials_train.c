@@ -122,24 +122,32 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int plan_memory(const struct ials_run *run, int threads, struct dpmf_error *error) {
+int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *kernels, uint32_t k,
+                      int threads, uint64_t more, const struct dpmf_run *run,
+                      struct dpmf_error *error) {
     const uint64_t mebibyte = (uint64_t)1 << 20;
-    const uint64_t memory = run->run->memory ? run->run->memory : host_default_budget();
+    const uint64_t memory = run->memory ? run->memory : host_default_budget();
+    const uint64_t rows = store_n_users(store) + store_n_items(store);
+    const uint64_t row = (kernels->stride(k) + 2) * sizeof(float);
+    const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(store) + rows * row +
+                            ials_bytes(kernels, k, threads) + more;
+    if (needed <= memory) return 0;
+    int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
+                         "%llu MiB of memory are too little for ials, which has all events there",
+                         (unsigned long long)(memory / mebibyte));
+    error_hint(error, "allow {memory %lluMiB} or more, or fewer factors",
+               (unsigned long long)((needed + mebibyte - 1) / mebibyte));
+    return code;
+}
+
+static int plan_memory(const struct ials_run *run, int threads, struct dpmf_error *error) {
     const uint64_t rows = store_n_users(run->store) + store_n_items(run->store);
     const uint64_t row = (run->kernels->stride(run->options->factors) + 2) * sizeof(float);
     const struct factors *factors = &run->model.factors;
     const uint64_t ids = factors->user_ids.start[factors->user_ids.n] +
                          factors->item_ids.start[factors->item_ids.n] + 24 * rows;
-    const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(run->store) + ids +
-                            rows * row * (run->valid ? 2 : 1) +
-                            ials_bytes(run->kernels, run->options->factors, threads);
-    if (needed <= memory) return 0;
-    int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                         "%llu MiB of memory are too little for ials, which has all events there",
-                         (unsigned long long)(memory / mebibyte));
-    error_hint(error, "allow %llu MiB or more, or fewer factors",
-               (unsigned long long)((needed + mebibyte - 1) / mebibyte));
-    return code;
+    return ials_memory_check(run->store, run->kernels, run->options->factors, threads,
+                             ids + (run->valid ? rows * row : 0), run->run, error);
 }
 
 /* ---- before the epochs ----------------------------------------------------------------------- */
@@ -170,15 +178,13 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
 }
 
 /* The first sweep solves for users: only the items' rows matter. */
-static void fill_items(struct ials_run *run) {
-    const struct factors *factors = &run->model.factors;
-    const double scale = first_length / sqrt((double)factors->k);
-    for (uint64_t i = 0; i < factors->items.n; i++) {
-        float *row = factors->items.rows + i * factors->items.stride;
+void ials_first_items(struct factor_matrix *items, uint32_t k, uint64_t seed) {
+    const double scale = first_length / sqrt((double)k);
+    for (uint64_t i = 0; i < items->n; i++) {
+        float *row = items->rows + i * items->stride;
         struct random_stream random;
-        random_stream_init(&random, run->options->seed, FIRST_ITEMS, i);
-        for (uint32_t c = 0; c < factors->k; c++)
-            row[c] = (float)(scale * random_gaussian(&random));
+        random_stream_init(&random, seed, FIRST_ITEMS, i);
+        for (uint32_t c = 0; c < k; c++) row[c] = (float)(scale * random_gaussian(&random));
     }
 }
 
@@ -194,7 +200,7 @@ static int make_model(struct ials_run *run, struct dpmf_error *error) {
         code = factor_matrix_init(&factors->items, run->events.items.n, stride, 1, error);
     if (code < 0) return code;
     run->users = row_store_of(factors->users.rows, factors->users.n, stride);
-    fill_items(run);
+    ials_first_items(&factors->items, factors->k, run->options->seed);
     model->kind = MODEL_CHECKPOINT;
     model->padded_k = run->kernels->padded_k(k);
     model->kernels = score_kernels_choose(run->kernels->name);

@@ -5,6 +5,8 @@
 #define DPMF_RANK_IALS_TRAIN_H
 
 #include "dpmf.h"
+#include "kernels/kernels.h"
+#include "model/factors.h"
 
 #define IALS_PENALTY 0.007 /* lambda where nobody says */
 
@@ -13,6 +15,15 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
                const struct dpmf_train_options *options, const struct dpmf_run *run,
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
                struct dpmf_train_report *report, struct dpmf_error *error);
+
+/* Rows of items that a run can begin with. */
+void ials_first_items(struct factor_matrix *items, uint32_t k, uint64_t seed);
+
+/* Whether run->memory, or what there is, is enough for the events and rows of a store and `more` bytes.
+ * @return 0 or DPMF_ERR_USAGE_MEMORY, with how much would be */
+int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *kernels, uint32_t k,
+                      int threads, uint64_t more, const struct dpmf_run *run,
+                      struct dpmf_error *error);
 
 /* What training takes the weight of pairs without an event to be where nobody says: so many events
  * among so many pairs. */

@@ -27,6 +27,8 @@ static void test_rewrite(void **state) {
         rewrite_floats(x, n);
         for (size_t i = 0; i < MOST; i++)
             assert_true(x[i] == (i < n ? (float)i / 2 + 0.5f : (float)i));
+        for (size_t i = 0; i < MOST; i++) x[i] = (float)i;
+        assert_true(reread_floats(x, n) == (float)(n * (n > 0 ? n - 1 : 0) / 2));
     }
 }
 
@@ -85,6 +87,44 @@ static void test_numbers(void **state) {
     dpmf_store_close(store);
 }
 
+static int stop_measuring(void *self, const struct dpmf_progress *progress) {
+    (void)self;
+    return strcmp(progress->phase, "measuring") == 0;
+}
+
+/* An event on both sides, three steps; a row four times with the Gramian, and half of it. */
+static void test_ials(void **state) {
+    (void)state;
+    struct dpmf_store *store = open_store();
+    struct dpmf_bench_options options = dpmf_bench_options_default();
+    struct dpmf_run run = dpmf_run_default();
+    struct dpmf_bench_result result;
+    options.seconds = 0;
+    options.solver = "ials";
+    for (int threads = 1; threads <= 3; threads++) {
+        options.factors = threads == 1 ? 1 : 40;
+        run.threads = threads;
+        assert_int_equal(dpmf_bench_run(store, &options, &run, &result, NULL), 0);
+        const double k = (double)options.factors;
+        assert_int_equal(result.threads, threads);
+        assert_int_equal(result.epochs, 3);
+        assert_string_equal(result.solver, "ials");
+        assert_true(is_near(result.updates_per_second, 4000 / result.epoch_seconds));
+        assert_true(is_near(result.flops_per_second * result.epoch_seconds,
+                            28 * k * 4000 + 9 * k * k * 300));
+        assert_true(is_near(result.bytes_per_second, 2 * result.flops_per_second));
+        assert_true(is_near(result.fraction_of_roofline * result.roofline_bytes_per_second,
+                            result.bytes_per_second));
+        assert_true(isnan(result.of_sgd));
+    }
+    run.memory = 1 << 20;
+    assert_int_equal(dpmf_bench_run(store, &options, &run, &result, NULL), DPMF_ERR_USAGE_MEMORY);
+    run.memory = 0;
+    run.progress = stop_measuring;
+    assert_int_equal(dpmf_bench_run(store, &options, &run, &result, NULL), DPMF_ERR_BASE_CANCELLED);
+    dpmf_store_close(store);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     struct dpmf_store *store = open_store();
@@ -101,11 +141,6 @@ static void test_refusals(void **state) {
         assert_int_equal(dpmf_bench_run(store, &bad[i], NULL, &result, &error),
                          DPMF_ERR_USAGE_VALUE);
     dpmf_store_close(store);
-}
-
-static int stop_measuring(void *self, const struct dpmf_progress *progress) {
-    (void)self;
-    return strcmp(progress->phase, "measuring") == 0;
 }
 
 static void test_stopping(void **state) {
@@ -142,6 +177,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rewrite),
         TEST(test_numbers),
+        TEST(test_ials),
         TEST(test_refusals),
         TEST(test_stopping),
         cmocka_unit_test(test_machine),
