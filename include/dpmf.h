@@ -91,7 +91,9 @@ DPMF_API int dpmf_cluster_rank(const struct dpmf_cluster *cluster); /* 0 for NUL
 DPMF_API int dpmf_cluster_size(const struct dpmf_cluster *cluster); /* 1 for NULL */
 DPMF_API const char *dpmf_cluster_host(const struct dpmf_cluster *cluster, int rank);
 
-/* A rank that is not heard from for so long is taken for lost; 120 to begin with. */
+/* A rank that is not heard from for so many seconds is taken for lost; DPMF_CLUSTER_TIMEOUT to begin with. */
+enum { DPMF_CLUSTER_TIMEOUT = 120 };
+
 DPMF_API void dpmf_cluster_set_timeout(const struct dpmf_cluster *cluster, double seconds);
 
 /* All ranks together: 0, or the failure of the lowest rank that has one, which is then named in it. To be called after whatever
@@ -419,7 +421,7 @@ struct dpmf_train_options {
     uint32_t prefetch;        /* superblocks read ahead, where the run is larger than memory */
 
     /* Samplers: models that are draws from the posterior, a round of them an epoch. */
-    const char *solver; /* NULL or "sgd"; "ials"; else "sgld", "sghmc", "sgnht" or "gibbs" */
+    const char *solver; /* NULL: "sgd"; see dpmf_solver_name */
     const char *noise;  /* of sgld: NULL or "exact"; "table" or "table:SIZE", the paper's */
     double step;        /* of sgld, sghmc and sgnht, an epoch's; 0: from the ratings */
     uint32_t burn_in;   /* epochs before samples count; UINT32_MAX: a part of them */
@@ -442,6 +444,13 @@ DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
 /* Chooses a solver (NULL: sgd), and the numbers of factors and epochs that are good for it where nothing else is known.
  * @return 0, or DPMF_ERR_USAGE_VALUE when there is none of that name */
 DPMF_API int dpmf_train_options_solver(const char *solver, struct dpmf_train_options *options);
+
+/* Fills in what options leave to their solver: `burn_in`, `chains` and `samples`, as a run chooses them
+ * that has memory enough. What is set already is kept, and so is all of a solver that is no sampler. */
+DPMF_API void dpmf_train_options_complete(struct dpmf_train_options *options);
+
+/* @return the i-th solver's name, with a line about it, or NULL past the last */
+DPMF_API const char *dpmf_solver_name(size_t i, const char **description);
 
 /* @return whether a solver of this name draws from the posterior; false for NULL and for no solver */
 DPMF_API bool dpmf_solver_is_sampler(const char *solver);

@@ -1,13 +1,14 @@
 /*
- * The shape of the command line: what a verb, an option, an operand and an example are. The tables
- * themselves are in command_table.c; the parser, the help, the man pages and the completion scripts
- * are all made from them, so that nothing about an option is written twice.
+ * The shape of the command line: what a verb, an option, an operand and an example are. Each verb's table
+ * is in its own file, command_<verb>.c; command_table.c lists the verbs. The parser, the help, the man pages
+ * and the completion scripts are all made from the tables, so that nothing about an option is written twice.
  */
 #ifndef DPMF_PROGRAMS_COMMAND_H
 #define DPMF_PROGRAMS_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "dpmf.h"
 #include "terminal.h"
@@ -196,6 +197,9 @@ enum option_id {
     OPTION_COUNT,
 };
 
+/* Prints what an option that is not given stands for. */
+typedef void default_print(FILE *out);
+
 struct option {
     enum option_id id;
     char letter; /* 0: none */
@@ -203,7 +207,8 @@ struct option {
     const char *name;  /* without the dashes; NULL ends a list */
     const char *alias; /* a second spelling, or NULL */
     struct value value;
-    const char *help;
+    const char *help;            /* "{default}" in it is what show_default prints */
+    default_print *show_default; /* from a _default() of the library, or a constant of the verb */
 };
 
 struct option_group {
@@ -243,13 +248,16 @@ struct verb {
     const char *exit_note; /* what its exit statuses mean beyond the general list; may be NULL */
     struct example examples[VERB_EXAMPLES_MAX + 1];
     int (*run)(struct invocation *invocation); /* @return an exit status */
-    const struct verb *parts; /* verbs that follow this one's name, ended by a NULL name; or NULL */
+    const struct verb *const *parts; /* verbs that follow this one's name, ended by NULL; or NULL */
 };
 
-extern const struct verb verbs[]; /* ended by a NULL name */
+extern const struct verb *const verbs[]; /* in the order of the help; ended by NULL */
 
-extern const struct verb privacy_verbs[]; /* the parts of `privacy`, likewise */
-extern const struct verb ledger_verbs[];  /* and those of `ledger` */
+/* Each of them is in its own file, command_<verb>.c. */
+extern const struct verb verb_import, verb_synth, verb_split, verb_shard, verb_train, verb_tune,
+    verb_describe, verb_evaluate, verb_recommend, verb_predict, verb_similar, verb_explain,
+    verb_export, verb_serve, verb_privacy, verb_audit, verb_ledger, verb_bench, verb_demo,
+    verb_doctor, verb_completion, verb_help;
 
 /* @return the verb of that name, or NULL */
 const struct verb *verb_find(const char *name);
@@ -259,6 +267,9 @@ const struct verb *verb_part_find(const struct verb *verb, const char *word);
 
 /* @return the word that a verb is called by: of a part, the second */
 const char *verb_word(const struct verb *verb);
+
+/* The i-th of a list of verbs as a choice: its word and its summary. */
+const char *verb_choice(const struct verb *const *list, size_t i, const char **description);
 
 /* @return the i-th of all verbs, each followed by its parts, or NULL past the last */
 const struct verb *verb_at(size_t i);
@@ -298,38 +309,6 @@ int command_run(const struct verb *verb, int argc, char **argv);
 
 /* @return whether an option was given */
 bool command_has(const struct invocation *invocation, enum option_id id);
-
-int command_import_run(struct invocation *invocation);
-int command_synth_run(struct invocation *invocation);
-int command_split_run(struct invocation *invocation);
-int command_shard_run(struct invocation *invocation);
-int command_describe_run(struct invocation *invocation);
-int command_export_run(struct invocation *invocation);
-int command_train_run(struct invocation *invocation);
-int command_audit_run(struct invocation *invocation);
-int command_tune_run(struct invocation *invocation);
-int command_evaluate_run(struct invocation *invocation);
-int command_recommend_run(struct invocation *invocation);
-int command_predict_run(struct invocation *invocation);
-int command_similar_run(struct invocation *invocation);
-int command_explain_run(struct invocation *invocation);
-int command_privacy_run(struct invocation *invocation);
-int command_privacy_account_run(struct invocation *invocation);
-int command_privacy_plan_run(struct invocation *invocation);
-int command_privacy_show_run(struct invocation *invocation);
-int command_privacy_sign_run(struct invocation *invocation);
-int command_privacy_verify_run(struct invocation *invocation);
-int command_ledger_run(struct invocation *invocation);
-int command_ledger_init_run(struct invocation *invocation);
-int command_ledger_show_run(struct invocation *invocation);
-int command_ledger_return_run(struct invocation *invocation);
-int command_ledger_budget_run(struct invocation *invocation);
-int command_serve_run(struct invocation *invocation);
-int command_bench_run(struct invocation *invocation);
-int command_demo_run(struct invocation *invocation);
-int command_doctor_run(struct invocation *invocation);
-int command_completion_run(struct invocation *invocation);
-int command_help_run(struct invocation *invocation);
 
 /* describe, of a model. */
 int describe_model_run(struct invocation *invocation);

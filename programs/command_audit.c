@@ -2,6 +2,7 @@
  * dpmf audit: makes private runs again and again, with and without canaries, and reports whether one could be caught. Fed by
  * any ratings input, as train is; what it prints is for the curator.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -9,7 +10,113 @@
 #include "privacy_claim.h"
 #include "privacy_figures.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+static void runs_default(FILE *out) { fprintf(out, "%" PRIu64, dpmf_audit_options_default().runs); }
+
+static void users_default(FILE *out) {
+    fprintf(out, "%" PRIu64, dpmf_audit_options_default().users);
+}
+
+static void confidence_default(FILE *out) {
+    fputs(text_double(dpmf_audit_options_default().confidence).text, out);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_EPSILON, .required = true, .name = "epsilon",
+     .value = {VALUE_NUMBER, "E", "1", NULL, NULL},
+     .help = "the epsilon that is claimed"},
+    {.id = OPTION_DELTA, .name = "delta", .value = {VALUE_NUMBER, "D", "1e-5", NULL, NULL},
+     .show_default = private_delta_default,
+     .help = "the delta that is claimed (default {default})"},
+    {.id = OPTION_CATALOGUE, .name = "catalogue", .alias = "catalog",
+     .value = {VALUE_FILE, "FILE", "items.csv", NULL, NULL},
+     .help = "the items that exist, as for dpmf train"},
+    {.id = OPTION_CATALOGUE_FROM_RATINGS, .name = "catalogue-from-ratings",
+     .value = {.kind = VALUE_NONE},
+     .help = "take the items of the ratings, as dpmf train does when told so: it is caught"},
+    {.id = OPTION_ITEM_FEATURES, .name = "item-features",
+     .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
+     .help = "what is publicly known about items"},
+    {.id = OPTION_USER_PRIVACY, .name = "user-privacy",
+     .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
+     .help = "users and an epsilon each, as for dpmf train"},
+    {.id = OPTION_MECHANISM, .name = "mechanism",
+     .value = {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
+     .help = "which mechanism to audit (default auto)"},
+    {.id = OPTION_RUNS, .name = "runs", .value = {VALUE_COUNT, "N", "100", NULL, NULL},
+     .show_default = runs_default,
+     .help = "about so many runs with the first canary and as many without (default {default})"},
+    {.id = OPTION_MINUTES, .name = "minutes", .value = {VALUE_NUMBER, "M", "10", NULL, NULL},
+     .help = "end after this time, and judge by the runs there were; an error when the worlds "
+             "were not all compared by then (default: no limit)"},
+    {.id = OPTION_CONFIDENCE, .name = "confidence",
+     .value = {VALUE_NUMBER, "P", "0.999", NULL, NULL}, .show_default = confidence_default,
+     .help = "of the bounds: an honest mechanism is accused with probability 1 - P at most "
+             "(default {default})"},
+    {.id = OPTION_USERS, .name = "users", .value = {VALUE_COUNT, "N", "1000", NULL, NULL},
+     .show_default = users_default,
+     .help = "audit with at most so many users of RATINGS (default {default})"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_audit = {
+    .name = "audit",
+    .summary = "try to catch a private mechanism telling more than it claims",
+    .synopsis = "RATINGS --epsilon E --rating-range A:B --catalogue FILE [options]",
+    .paragraphs =
+        {
+            "Compares whole worlds, exactly: users of RATINGS with and without one more, a "
+            "canary made to be noticed, each as text through all that dpmf train does, up to "
+            "the file. The world with the canary replays what the one without has published, "
+            "round by round, and every sum must differ by exactly what the canary contributes "
+            "when it is alone, and by no more than the norm bound; the files must be the same. "
+            "Canaries are of several kinds, some with a wish, and write lines that are no "
+            "records.",
+            "Then makes some 200 runs with noise from the operating system; of each of many "
+            "canaries a coin decides whether it takes part. An auditor who knows everything "
+            "but the coins and the noise guesses from what would be published. How often and "
+            "how surely it is right gives lower bounds on mu and epsilon, which hold with "
+            "--confidence whatever the noise is. The mechanism is accused when one of them is "
+            "above what --epsilon allows.",
+            "In those runs it also checks that nobody contributes more than the norm bound; "
+            "that noise is what is listed, neither less nor more nor of another shape, and "
+            "never the same twice; and that draws taken and rounds made are those that the "
+            "statement lists.",
+            "A promise of privacy holds for every population, so a sample of users will do: "
+            "at most --users are taken. Nothing is published, and nothing is spent in the "
+            "ledger. What it prints is about RATINGS, and for the curator alone.",
+            "Not to be accused proves nothing: an audit can find a fault, not rule it out. "
+            "docs/privacy/audit.md says what it can find.",
+            "With --json it prints one object with accused, findings, mu_claimed, "
+            "epsilon_claimed, delta, mu_low, epsilon_low, confidence, runs_in, runs_out, "
+            "guessed_right, canaries, guesses, guesses_right, mu_canary, worlds, "
+            "world_rounds, world_numbers, world_norm, users, items, contributions, draws, "
+            "releases, noise and seconds.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
+    .exit_note = "1 when the mechanism is accused, 6 when what it would make is refused.",
+    .examples =
+        {
+            {"A quick look at the mechanism for biases",
+             "dpmf audit ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv "
+             "--mechanism biases --runs 20 --users 100",
+             "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv "
+             "-o ratings.dpr"},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static struct dpmf_audit_options fill(const struct invocation *invocation) {
     struct dpmf_audit_options options = dpmf_audit_options_default();
@@ -143,7 +250,7 @@ static int print_json(const struct dpmf_audit_report *report) {
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-int command_audit_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     const struct dpmf_audit_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_audit_report report = {0};

@@ -4,6 +4,7 @@
  * measurement.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,112 @@
 
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
 
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
 enum { USERS_DEFAULT = 10000, LIST_MAX = 64, THREADS_MAX = 1024 };
+
+static const uint32_t usual_factors[] = {16, 64, 256, 1024};
+
+static void factors_default(FILE *out) {
+    for (size_t i = 0; i < sizeof usual_factors / sizeof *usual_factors; i++)
+        fprintf(out, "%s%u", i > 0 ? "," : "", usual_factors[i]);
+}
+
+/* The set whose shape is measured with. */
+static struct dpmf_synth_options netflix(void) {
+    struct dpmf_synth_options shape = dpmf_synth_options_default();
+    dpmf_synth_options_like("netflix", &shape);
+    return shape;
+}
+
+static void ratings_default(FILE *out) {
+    fprintf(out, "%.0f", (double)netflix().ratings / (double)netflix().users);
+}
+
+static void users_default(FILE *out) { fprintf(out, "%d", USERS_DEFAULT); }
+
+static void items_default(FILE *out) { fprintf(out, "%" PRIu64, netflix().items); }
+
+static void seconds_default(FILE *out) {
+    fputs(text_double(dpmf_bench_options_default().seconds).text, out);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_FACTOR_LIST, .letter = 'k', .name = "factors",
+     .value = {VALUE_COUNTS, "LIST", "16,64", NULL, NULL}, .show_default = factors_default,
+     .help = "measure with so many numbers in a vector, each in turn (default {default})"},
+    {.id = OPTION_THREAD_LIST, .letter = 'j', .name = "threads",
+     .value = {VALUE_COUNTS, "LIST", "1,2", NULL, NULL},
+     .help = "measure with so many threads, each in turn (default: one, and one a core)"},
+    KERNELS_OPTION,
+    LANES_OPTION,
+    {.id = OPTION_SOLVER, .name = "solver", .value = {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
+     .help = "measure ials; or a sampler, sgld, sghmc or sgnht, whose epochs then take turns with "
+             "those of sgd, and how fast it is in terms of sgd (default sgd)"},
+    {.id = OPTION_RATINGS, .name = "ratings", .value = {VALUE_COUNT, "N", "2000000", NULL, NULL},
+     .show_default = ratings_default,
+     .help = "how many ratings to train on (default: {default} for each user, as in Netflix's "
+             "set)"},
+    {.id = OPTION_USERS, .name = "users", .value = {VALUE_COUNT, "N", "10000", NULL, NULL},
+     .show_default = users_default,
+     .help = "how many users (default {default}, or as fits --ratings)"},
+    {.id = OPTION_ITEMS, .name = "items", .value = {VALUE_COUNT, "N", "17770", NULL, NULL},
+     .show_default = items_default,
+     .help = "how many items (default {default}, as Netflix's set has)"},
+    {.id = OPTION_SECONDS, .name = "seconds", .value = {VALUE_NUMBER, "X", "1", NULL, NULL},
+     .show_default = seconds_default,
+     .help = "run epochs for so long in each measurement, and at least three (default {default})"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_bench = {
+    .name = "bench",
+    .summary = "measure how fast this machine trains",
+    .synopsis = "[--factors LIST] [--threads LIST] [--kernels NAME] [options]",
+    .paragraphs =
+        {
+            "Makes ratings of Netflix's shape in a temporary store, trains on them for a while "
+            "with each number of factors and threads, and prints the median speed of the "
+            "epochs. Nothing is left behind.",
+            "An update, one rating's, takes 6k operations for k factors, and rewrites 5k "
+            "bytes: "
+            "a vector of 4k and a quarter of another, which serves several ratings. GB/s is "
+            "what that comes to; beside it stands the roofline, what the same threads can "
+            "rewrite in their own caches and do nothing else, measured right before and after; "
+            "the fraction is of that.",
+            "With --solver ials an update is an event's share of an epoch of dpmf train --goal "
+            "ranking, which solves for all users and all items with three steps for each. It takes "
+            "28k operations, and each row another 9k^2: (4 * 3 + 2) k for each event on both "
+            "sides, four products with the Gramian, and half of one to sum it. Each multiplication "
+            "and addition takes a number of 4 bytes from the caches; the roofline is what the same "
+            "threads can read in their own caches and do nothing else.",
+            "With --json it prints an object a line with factors, threads, solver, "
+            "updates_per_second, gflops, fraction_of_roofline and the rest; of a sampler "
+            "of_sgd "
+            "as well.",
+        },
+    .groups = {{"Options", own_options}},
+    .has_own_threads = true,
+    .operands = {{.kind = VALUE_NONE}, 0, 0},
+    .examples =
+        {
+            {"A quick look with one thread",
+             "dpmf bench -k 16,64 -j 1 --ratings 100000 --seconds 0.1", NULL},
+            {"What the vector instructions bring, for a script",
+             "dpmf bench -k 32 -j 1 --kernels ref --ratings 100000 --seconds 0.1 --json", NULL},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 struct list {
     uint64_t value[LIST_MAX];
@@ -45,7 +149,8 @@ static int read_threads(const struct invocation *invocation, struct list *thread
 }
 
 static int read_factors(const struct invocation *invocation, struct list *factors) {
-    *factors = (struct list){.value = {16, 64, 256, 1024}, .n = 4};
+    *factors = (struct list){.n = sizeof usual_factors / sizeof *usual_factors};
+    for (size_t i = 0; i < factors->n; i++) factors->value[i] = usual_factors[i];
     if (!command_has(invocation, OPTION_FACTOR_LIST)) return STATUS_DONE;
     int status = read_list(invocation, OPTION_FACTOR_LIST, factors);
     for (size_t i = 0; status == STATUS_DONE && i < factors->n; i++)
@@ -58,8 +163,7 @@ static int read_factors(const struct invocation *invocation, struct list *factor
 
 /* Users, items and ratings as dense as Netflix's, where they are not said. */
 static struct dpmf_synth_options shape_of(const struct invocation *invocation) {
-    struct dpmf_synth_options shape = dpmf_synth_options_default();
-    dpmf_synth_options_like("netflix", &shape);
+    struct dpmf_synth_options shape = netflix();
     double each = (double)shape.ratings / (double)shape.users;
     bool has_users = command_has(invocation, OPTION_USERS);
     shape.users = has_users ? options_count(invocation, OPTION_USERS) : USERS_DEFAULT;
@@ -175,7 +279,7 @@ static int measure(struct invocation *invocation, struct dpmf_store *store,
     return STATUS_DONE;
 }
 
-int command_bench_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct list factors, threads;
     struct dpmf_store *store = NULL;
     const struct dpmf_synth_options shape = shape_of(invocation);

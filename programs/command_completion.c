@@ -8,6 +8,37 @@
 #include "error_show.h"
 #include "manual.h"
 #include "report.h"
+#include "shared_options.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+static const char *shell_choices(size_t i, const char **description) {
+    static const char *const names[] = {"bash", "zsh", "fish", NULL};
+    return choice_listed(names, i, description);
+}
+
+const struct verb verb_completion = {
+    .name = "completion",
+    .summary = "print a completion script for a shell",
+    .synopsis = "bash|zsh|fish",
+    .paragraphs =
+        {
+            "Prints a script that teaches the shell to complete the commands, options and "
+            "files of dpmf.",
+        },
+    .operands = {{VALUE_CHOICE, "SHELL", "bash", NULL, shell_choices}, 1, 1},
+    .examples =
+        {
+            {"Complete in this bash from now on", "eval \"$(dpmf completion bash)\"", NULL},
+            {"Keep it for fish", "dpmf completion fish >~/.config/fish/completions/dpmf.fish",
+             "mkdir -p ~/.config/fish/completions"},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static void print_script(FILE *out, const char *shell) {
     if (strcmp(shell, "bash") == 0)
@@ -18,7 +49,7 @@ static void print_script(FILE *out, const char *shell) {
         manual_fish_completion(out);
 }
 
-int command_completion_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     const char *shell = invocation->operands[0];
     if (!command_has(invocation, OPTION_JSON)) {
         print_script(stdout, shell);

@@ -15,8 +15,43 @@
 #include "error_show.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "signals.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_WEB, .name = "web", .value = {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
+     .help = "keep the page that the demo makes, in a directory that is empty or not there yet"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_demo = {
+    .name = "demo",
+    .summary = "show the commands at work on made-up ratings",
+    .synopsis = "[options]",
+    .paragraphs =
+        {
+            "Makes a small synthetic store in a temporary directory, describes it, splits it, "
+            "exports a part of it, trains a model, evaluates it and recommends from it; then "
+            "makes a private release, recommends from that to someone with a few ratings of "
+            "their own, and makes a web page of it. It prints each command before its output. "
+            "Nothing is left behind but, with --web, the page.",
+        },
+    .groups = {{"Options", own_options}},
+    .operands = {{.kind = VALUE_NONE}, 0, 0},
+    .examples = {{"See what dpmf does", "dpmf demo", NULL},
+                 {"And keep the page, to open it in a browser", "dpmf demo --web site", NULL}},
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
 
@@ -54,18 +89,14 @@ static char *page_directory(const struct invocation *invocation) {
 
 /* What was asked of the demo is asked of its steps too. */
 static int pass_on(const struct invocation *invocation, char **words, int n) {
-    static const struct {
-        enum option_id id;
-        char name[16];
-    } passed[] = {
-        {OPTION_JSON, "--json"},       {OPTION_QUIET, "--quiet"},
-        {OPTION_VERBOSE, "--verbose"}, {OPTION_PROGRESS, "--progress"},
-        {OPTION_THREADS, "--threads"}, {OPTION_MEMORY, "--memory"},
-    };
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0] && n + 2 <= STEP_WORDS_MAX; i++) {
-        const char *value = invocation->value[passed[i].id];
+    static const enum option_id passed[] = {OPTION_JSON,     OPTION_QUIET,   OPTION_VERBOSE,
+                                            OPTION_PROGRESS, OPTION_THREADS, OPTION_MEMORY};
+    static char names[COUNT_OF(passed)][16]; /* in use for as long as a step runs */
+    for (size_t i = 0; i < COUNT_OF(passed) && n + 2 <= STEP_WORDS_MAX; i++) {
+        const char *value = invocation->value[passed[i]];
         if (value == NULL) continue;
-        words[n++] = (char *)passed[i].name;
+        snprintf(names[i], sizeof names[i], "--%s", options_name(invocation, passed[i]));
+        words[n++] = names[i];
         if (value[0] != '\0') words[n++] = (char *)value;
     }
     return n;
@@ -159,7 +190,7 @@ static int run_steps(const struct invocation *invocation, char *page) {
     return status;
 }
 
-int command_demo_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     char path[4096], *page = page_directory(invocation);
     int before = -1, directory = -1, status;
     if (page == NULL)

@@ -9,7 +9,57 @@
 #include "model_use.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_PLOT, .name = "plot",
+     .value = {VALUE_OUTPUT, "FILE.svg", "items.svg", ".svg", NULL},
+     .help = "also draw the number of items by their number of ratings, on logarithmic axes"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_describe = {
+    .name = "describe",
+    .summary = "tell what a ratings store, a ratings file or a model holds",
+    .synopsis = "FILE [--plot FILE.svg] [options]",
+    .paragraphs =
+        {
+            "Prints the number of users, items and ratings, their scale, mean and density, the "
+            "share of the 500 most rated items, how many ratings users and items have, and a "
+            "histogram of the ratings. The whole file is read and every checksum is verified.",
+            "Of a store it also prints how its ratings were read: from which formats, with a "
+            "layout that was declared, guessed from the first record, dependent on other "
+            "records, or not recorded, and whether bad records were dropped one by one; so "
+            "also whether private runs accept it. With --json these are formats, layout, "
+            "drops_bad and by_record.",
+            "With --json it prints one object with users, items, ratings, min, max, mean, "
+            "standard_deviation, density and the rest; per_user and per_item are the numbers "
+            "of ratings at percentile_levels.",
+            "Of a model it prints how many users, items and factors it has, the scale, and how "
+            "it was trained; of a release, what it promises.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+    .exit_note = "3 when the file is damaged or holds no ratings.",
+    .examples =
+        {
+            {"Look at a store", "dpmf describe ratings.dpr", SOME_STORE},
+            {"Look at a CSV file without keeping a store", "dpmf describe ratings.csv", SOME_CSV},
+            {"The power law as a picture, and the numbers for a script",
+             "dpmf describe ratings.dpr --plot items.svg --json", SOME_STORE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 /* ---- for scripts ------------------------------------------------------------------------------- */
 
@@ -188,7 +238,7 @@ static void print_page(const char *path, const struct dpmf_description *descript
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-int command_describe_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     const char *path = invocation->operands[0];
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_description description;

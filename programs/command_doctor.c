@@ -9,7 +9,32 @@
 #include <sys/statvfs.h>
 
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .summary = "tell what dpmf finds on this machine",
+    .synopsis = "[options]",
+    .paragraphs =
+        {
+            "Prints the version, the commit, the compiler and the hash of the sources of this "
+            "build as the statements of its releases name them, the number of cores, the "
+            "memory and the temporary directory "
+            "it would use, the page size, the caches, the kernels (the inner loops of training "
+            "and ranking), whether large pages are to be had, and what this build can read. "
+            "Good to have in a report of a problem.",
+        },
+    .operands = {{.kind = VALUE_NONE}, 0, 0},
+    .examples = {{"Look at the machine", "dpmf doctor", NULL}},
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { CACHES_MAX = 8 };
 
@@ -195,7 +220,7 @@ static void print_page(const struct machine *machine) {
     printf("\n  %-14s gzip, zstd\n", "unpacks");
 }
 
-int command_doctor_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct machine machine;
     struct dpmf_error error = {0};
     int code = examine(&machine, &error);

@@ -9,7 +9,96 @@
 #include "model_use.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_RANKING, .name = "ranking", .value = {.kind = VALUE_NONE},
+     .help = "also report how well the model ranks all items: recall, precision, ndcg, map, mrr "
+             "and coverage at N"},
+    {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
+     .help = "look only for items of TEST with a rating of at least X; any, the default: for all"},
+    {.id = OPTION_CANDIDATES, .name = "candidates",
+     .value = {VALUE_FILE, "FILE", "heldout.csv", NULL, NULL},
+     .help = "rank one item of each row of FILE among the row's others: hr, ndcg and mrr at N"},
+    TOP_OPTION("the N of the ranking, from 1 to 100000 (default {default})"),
+    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
+                   "of the ranking, and what the users of a release are fitted to"),
+    KERNELS_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_evaluate = {
+    .name = "evaluate",
+    .summary = "measure how well a model predicts ratings it has not seen",
+    .synopsis = "MODEL [TEST] [--ranking] [--candidates FILE] [-n N] [--history RATINGS] "
+                "[options]",
+    .paragraphs =
+        {
+            "Predicts every rating of TEST, a store or any input of dpmf import, and prints "
+            "the root of the mean squared error (RMSE), the mean absolute error (MAE) and the "
+            "number of ratings. Predictions are clamped to the scale of the ratings that the "
+            "model was trained on. A user or an item that the model does not know is predicted "
+            "from averages: the mean and the other's bias; the number of such ratings is "
+            "reported.",
+            "With --ranking the N best items for each user are compared with the user's items "
+            "in TEST, whatever their ratings. recall is the share of those items that is among "
+            "the N best; recall capped divides by N where a user has more items than that; "
+            "precision divides by N always; ndcg counts an item found at place r as "
+            "1/log2(r + 1), as a share of what the best order would give; map is the precision "
+            "at each item found, averaged over as many as could be found; mrr is 1 over the "
+            "place of the first item found. Each is averaged over the users that the model "
+            "knows. coverage is the share of the model's items that is in the list of any of "
+            "them. Items in the --history of a user are neither recommended nor looked for.",
+            "With a --history the items are also cut into fifths by how often they are rated "
+            "in it, and each metric is given for each fifth: of the users with items of that "
+            "fifth in TEST, and of their places in the whole list. popularity bias is the "
+            "average popularity of what the lists hold, over that of what is in TEST: 1 is "
+            "none. To evaluate on later ratings than those trained on, use dpmf split --by "
+            "time.",
+            "With --candidates each row of FILE is a user, an item that was held out, and "
+            "others to rank it among; the first row names the columns. hr is the share of the "
+            "rows whose held-out item is among the N best of its row, ndcg the average of "
+            "1/log2(place + 1), mrr that of 1/place, both 0 beyond N. Items with the same "
+            "score come before the one held out; an item given twice counts once. TEST may "
+            "then be left out.",
+            "A release has no users. Each user of the --history is first fitted to their "
+            "ratings in it, as they would do at home; others are unknown.",
+            "With --json it prints one object with rmse, mae, n, unknown_users, unknown_items "
+            "and, with --ranking, top, ranked_users, recall, recall_capped, precision, ndcg, "
+            "map, mrr, coverage, popularity_bias and by_popularity; with --candidates a line "
+            "with top, rows, unknown_users, unknown_items, hr, ndcg and mrr. The results do "
+            "not depend on the number of threads. Several processes, started by mpirun, each "
+            "take some users of TEST, which must then be a store or a folder of its shards.",
+        },
+    .groups = {{"Options", own_options},
+               {"How the input is read", input_options},
+               {"Several processes, by mpirun", cluster_options}},
+    .is_distributed = true,
+    .operands = {{VALUE_FILE, "MODEL and TEST", "m.safetensors", NULL, NULL}, 1, 2},
+    .exit_note = "3 when the model or the ratings are damaged.",
+    .examples =
+        {
+            {"How good a model is", "dpmf evaluate m.safetensors test.dpr", SOME_MODEL},
+            {"Whether it puts the right items among the first five",
+             "dpmf evaluate m.safetensors test.dpr --ranking -n 5 --history train.dpr", SOME_MODEL},
+            {"How good a release is for people who keep their ratings at home",
+             "dpmf evaluate release.safetensors test.dpr --history train.dpr",
+             SOME_MODEL "; dpmf ledger init -q ledger; dpmf train -q train.dpr --epsilon 5 "
+                        "--rating-range 1:5 --catalogue items.csv --ledger ledger "
+                        "-o release.safetensors"},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { RANKING_MOST = 100000 };
 
@@ -262,7 +351,7 @@ static int check_ranking(const struct invocation *invocation, const struct dpmf_
     return STATUS_DONE;
 }
 
-int command_evaluate_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_model *model = NULL;
     struct dpmf_store *test = NULL, *history = NULL;

@@ -12,7 +12,65 @@
 #include "options.h"
 #include "own_ratings.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_ITEM, .required = true, .name = "item",
+     .value = {VALUE_TEXT, "ID", "dune", NULL, NULL},
+     .help = "the item whose prediction is to be explained"},
+    {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
+     .help = "explain it to this user, whose ratings are in --history"},
+    HISTORY_OPTION("the ratings, a store or any input of dpmf import"),
+    MINE_OPTION("explain it to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+    TOP_OPTION("how many ratings to show, the largest shares first (default {default})"),
+    CATALOGUE_OPTION,
+    KERNELS_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_explain = {
+    .name = "explain",
+    .summary = "tell which ratings speak for an item",
+    .synopsis = "MODEL --item ID (--user ID --history RATINGS | --ratings MINE) [options]",
+    .paragraphs =
+        {
+            "Fits a user to the ratings, holding the items of the model still, and takes the "
+            "prediction for the item apart: what all ratings have in common, the item's bias, "
+            "and a share for each of the user's ratings: first those that speak for the item, "
+            "then those that speak against it, the largest first, each with their sum. The "
+            "parts add up to the prediction, which is not clamped to the scale. A user of the "
+            "model is fitted anew, so that the prediction differs a little from what dpmf "
+            "predict prints.",
+            MINE_PARAGRAPH,
+            "With --json it prints an object with item, prediction, offset, item_bias, for "
+            "and against (each with ratings, their number, and sum), ratings and "
+            "unknown_items, and then, the largest first, an object a line with because, "
+            "rating, share and rank; and titles where --catalogue has them.",
+        },
+    .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
+    .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
+    .exit_note = "3 when the model does not know the item, or the history the user.",
+    .examples =
+        {
+            {"Why item 1 for user 7",
+             "dpmf explain m.safetensors --item 1 --user 7 --history train.dpr -n 3", SOME_MODEL},
+            {"Why item 1 for me", "dpmf explain m.safetensors --item 1 --ratings mine.csv",
+             SOME_MODEL "; printf '2,5\\n3,1\\n' >mine.csv"},
+            {"The same at home, from a public release",
+             "dpmf explain release.safetensors --item 1 --ratings 2:5,3:1,5:4", SOME_RELEASE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { TOP_MOST = 100000 };
 
@@ -222,7 +280,7 @@ static int check_usage(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-int command_explain_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct explaining e = {.invocation = invocation};
     int status = check_usage(invocation);
     if (status == STATUS_DONE) status = model_use_top(invocation, TOP_MOST, &e.top);

@@ -14,7 +14,104 @@
 #include "model_use.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_CSV, .name = "csv", .value = {VALUE_DIRECTORY, "DIR", "out", NULL, NULL},
+     .help = "write ratings as DIR/ratings.csv, making DIR if it is missing; a name that ends in "
+             ".csv is the file itself; - writes to standard output; of a model, write "
+             "DIR/items.csv, in a directory that is empty or not there yet"},
+    {.id = OPTION_NPY, .name = "npy", .value = {VALUE_DIRECTORY, "DIR", "vectors", NULL, NULL},
+     .help = "of a model, write vectors and biases for NumPy; DIR must be empty or not there yet"},
+    {.id = OPTION_LIBMF, .name = "libmf", .value = {VALUE_OUTPUT, "FILE", "model.txt", NULL, NULL},
+     .help = "of a model, write a model that LIBMF's mf-predict reads, and ids beside it"},
+    {.id = OPTION_SQLITE, .name = "sqlite",
+     .value = {VALUE_OUTPUT, "FILE", "items.sqlite", NULL, NULL},
+     .help = "of a model, write an SQLite database"},
+    {.id = OPTION_PGVECTOR, .name = "pgvector",
+     .value = {VALUE_TEXT, "URL", "postgres://localhost/films", NULL, NULL},
+     .help = "of a model, make tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME"},
+    {.id = OPTION_WEB, .name = "web", .value = {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
+     .help = "of a release, write a page that recommends by itself; DIR must be empty or not "
+             "there yet"},
+    {.id = OPTION_NOT_PRIVATE, .name = "not-private", .value = {.kind = VALUE_NONE},
+     .help = "export vectors that are not proven to be private, such as a checkpoint's: they say "
+             "much about people, and only you can read the files"},
+    {.id = OPTION_WITH_USERS, .name = "users", .value = {.kind = VALUE_NONE},
+     .help = "of a checkpoint, write the users' vectors too"},
+    {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
+     .help = "replace the file or the tables when they are there already: those that such an "
+             "export made, or an empty file; what is someone else's, or was added to, is refused"},
+    PAGE_OPTIONS,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_export = {
+    .name = "export",
+    .summary = "write ratings as text, vectors for tools, a release as a page",
+    .synopsis = "FILE (--csv DIR | --npy DIR | --libmf FILE | --sqlite FILE | --pgvector URL | "
+                "--web DIR) [options]",
+    .paragraphs =
+        {
+            "Writes the ratings of FILE, a store or any input of dpmf import, as CSV with the "
+            "header user,item,rating and, when there are times, timestamp. Numbers are written "
+            "such that reading them gives the same bits. Only you can read the file.",
+            "Of a model, vectors and biases go to other tools, bit by bit as they are: --npy "
+            "for "
+            "NumPy, --csv for everything, --libmf for LIBMF (offset and biases become two more "
+            "factors), --sqlite and --pgvector for databases, with titles from --catalogue and "
+            "the privacy statement as a table. A score is offset + bias + u.v; the offset "
+            "is in model.json or in the table model. All of it appears at once or not at all. "
+            "docs/formats/exports.md has every file and table.",
+            "With --pgvector, vectors are of the type vector where the server has the "
+            "extension "
+            "of that name, else arrays, real[]; the report says which. The tables are NAME "
+            "(dpmf_items unless the URL says table=NAME), NAME_model and, with --users, "
+            "NAME_users. A password comes from PGPASSWORD, ~/.pgpass or a service file, and is "
+            "refused in the URL.",
+            "A checkpoint, a release that is stamped NOT PRIVATE and one that dpmf privacy "
+            "verify "
+            "does not accept are exported only with --not-private, and users only with "
+            "--users.",
+            "With --web, FILE is a release, and DIR receives index.html, the release as "
+            "release.safetensors and its privacy statement as statement.txt. The page holds "
+            "everything it needs: it works opened from disk or from any web server, computes "
+            "in the browser, and sends nothing anywhere. What may not be published is refused: "
+            "a checkpoint, a release that is stamped NOT PRIVATE, and one that dpmf privacy "
+            "verify does not accept.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+    .exit_note = "6 when --web is asked for what may not be published, and when vectors that "
+                 "are not private are asked for without --not-private.",
+    .examples =
+        {
+            {"To a file: this writes out/ratings.csv", "dpmf export ratings.dpr --csv out",
+             SOME_STORE},
+            {"To the next program", "dpmf export ratings.dpr --csv - | head -n 5", SOME_STORE},
+            {"The vectors of a release for NumPy", "dpmf export release.safetensors --npy vectors",
+             SOME_RELEASE},
+            {"Everything in one database",
+             "dpmf export release.safetensors --sqlite items.sqlite "
+             "--catalogue items.csv",
+             SOME_RELEASE},
+            {"All of a model that is not for others, for LIBMF",
+             "dpmf export m.safetensors --libmf model.txt --users --not-private", SOME_MODEL},
+            {"A page for everyone, to be opened from disk or put on a web server",
+             "dpmf export release.safetensors --web site --catalogue items.csv", SOME_RELEASE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 struct target {
     char *path;       /* of the file; NULL: standard output */
@@ -127,28 +224,28 @@ static const struct {
 static int refuse_stray(const struct invocation *invocation, enum way way) {
     static const struct {
         enum option_id id;
-        const char *name;
         unsigned ways;
         const char *goes_with;
     } strays[] = {
-        {OPTION_CATALOGUE, "catalogue", WAY_WEB | WAY_CSV | WAY_SQLITE | WAY_PGVECTOR,
+        {OPTION_CATALOGUE, WAY_WEB | WAY_CSV | WAY_SQLITE | WAY_PGVECTOR,
          "--web, and with --csv, --sqlite and --pgvector of a model"},
-        {OPTION_NAME, "name", WAY_WEB, "--web alone"},
-        {OPTION_NOT_PRIVATE, "not-private", WAY_MODEL, "the vectors of a model alone"},
-        {OPTION_WITH_USERS, "users", WAY_MODEL, "the vectors of a model alone"},
-        {OPTION_REPLACE, "replace", WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR,
+        {OPTION_NAME, WAY_WEB, "--web alone"},
+        {OPTION_NOT_PRIVATE, WAY_MODEL, "the vectors of a model alone"},
+        {OPTION_WITH_USERS, WAY_MODEL, "the vectors of a model alone"},
+        {OPTION_REPLACE, WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR,
          "--libmf, --sqlite and --pgvector alone"},
-        {OPTION_FORMAT, "format", WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_COLUMNS, "columns", WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_SEPARATOR, "separator", WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_RESCALE, "rescale", WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_RATING_RANGE, "rating-range", WAY_RATINGS, "--csv of ratings alone"},
-        {OPTION_ON_ERROR, "on-error", WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_FORMAT, WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_COLUMNS, WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_SEPARATOR, WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_RESCALE, WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_RATING_RANGE, WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_ON_ERROR, WAY_RATINGS, "--csv of ratings alone"},
     };
     for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++)
         if (command_has(invocation, strays[i].id) && (strays[i].ways & (unsigned)way) == 0)
             return terminal_error_print(STATUS_USAGE, "leave it out", "--%s goes with %s",
-                                        strays[i].name, strays[i].goes_with);
+                                        options_name(invocation, strays[i].id),
+                                        strays[i].goes_with);
     return STATUS_DONE;
 }
 
@@ -181,7 +278,7 @@ static int check_way(const struct invocation *invocation, enum way *way) {
     return refuse_stray(invocation, *way);
 }
 
-int command_export_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_store_info info;
     struct dpmf_error error = {0};

@@ -6,6 +6,29 @@
 
 #include "manual.h"
 #include "report.h"
+#include "shared_options.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+static const char *verb_choices(size_t i, const char **description) {
+    return verb_choice(verbs, i, description);
+}
+
+const struct verb verb_help = {
+    .name = "help",
+    .summary = "explain dpmf or one of its commands",
+    .synopsis = "[COMMAND]",
+    .paragraphs = {"Prints the list of commands, or the help of one of them; dpmf COMMAND "
+                   "--help does the same."},
+    .operands = {{VALUE_CHOICE, "COMMAND", "import", NULL, verb_choices}, 0, 2},
+    .checks_operands = true,
+    .examples = {{"Explain import", "dpmf help import", NULL}},
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static void add_option(struct dpmf_json *json, const struct option *option) {
     char letter[2] = {option->letter, '\0'};
@@ -55,7 +78,7 @@ static int find_verb(const struct invocation *invocation, const struct verb **ve
     return STATUS_DONE;
 }
 
-int command_help_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     bool has_verb = invocation->n_operands > 0;
     const struct verb *only = NULL;
     int status = has_verb ? find_verb(invocation, &only) : STATUS_DONE;

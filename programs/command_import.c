@@ -4,8 +4,81 @@
  */
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 
-int command_import_run(struct invocation *invocation) {
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {STORE_OUTPUT_OPTION, {0}};
+/* clang-format on */
+
+const struct verb verb_import = {
+    .name = "import",
+    .summary = "pack ratings of any format into a ratings store",
+    .synopsis = "INPUT... -o FILE.dpr [options]",
+    .paragraphs =
+        {
+            "Reads ratings from one or more inputs and packs them, grouped by user, into one "
+            "checked and compact ratings store. Users and items are named by any text of up to "
+            "64 KiB. The format is found out from the text itself; a header, quotes, CR LF "
+            "line ends, a byte order mark and compression with gzip or zstd are understood. An "
+            "INPUT of - is standard input; a store is an input too, and so is a directory of "
+            "shards.",
+            "A database is one as well: sqlite:FILE?query=SELECT ..., "
+            "postgres://USER@HOST/DATABASE?query=SELECT ..., or ?table=NAME when its columns "
+            "have the usual names. A query returns user, item, rating and perhaps a "
+            "timestamp; in it, % is written %25 and & is written %26. It is run read-only. "
+            "Passwords come from PGPASSWORD, ~/.pgpass or a service file: one in the address "
+            "is refused.",
+            "When a user rated an item more than once, the last rating wins and the number of "
+            "such pairs is reported. A rating that is not a finite number, or that is out of "
+            "--rating-range, is an error that names its file, line and column.",
+            "With --on-error skip each bad record is dropped by itself, and a record is a "
+            "line: a quote that is left open harms no other. Else a quoted field may hold "
+            "line feeds. The store keeps how it was read. One that is to feed train "
+            "--epsilon is imported with --on-error skip and with a layout that no record "
+            "decided: a header names the columns, or --format, --columns and --separator "
+            "declare them. The formats netflix and yahoo are in blocks and cannot feed it.",
+            "Ratings that do not fit in --memory are sorted through a temporary file beside "
+            "the output.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "INPUT", "ratings.csv", NULL, NULL}, 1, SIZE_MAX},
+    .exit_note = "3 when an input is not understood or holds a bad record; the output is then "
+                 "not written.",
+    .examples =
+        {
+            {"Pack a CSV file", "dpmf import ratings.csv -o ratings.dpr", SOME_CSV},
+            {"Pack what another program prints, without its header's help",
+             "tail -n +2 ratings.csv | dpmf import - --columns user,item,rating -o r.dpr",
+             SOME_CSV},
+            {"Bring percentages to five stars, and leave bad lines out",
+             "dpmf import scores.tsv --rescale 0:100=0:5 --on-error skip -o scores.dpr",
+             "printf 'user\\titem\\trating\\nann\\tdune\\t90\\nbob\\tdune\\tgood\\n' "
+             ">scores.tsv"},
+            {"A store for private releases, from a file without a header",
+             "dpmf import ratings.dat --format movielens --on-error skip -o ratings.dpr",
+             "printf '1::1193::5::978300760\\n2::661::3\\n' >ratings.dat"},
+            {"Several files into one store",
+             "dpmf import january.csv.gz february.csv.gz -o winter.dpr",
+             SOME_CSV "; gzip -c ratings.csv >january.csv.gz; "
+                      "printf 'user,item,rating\\ncleo,dune,1\\n' | gzip >february.csv.gz"},
+            {"The ratings of a database, as they are now",
+             "dpmf import 'sqlite:shop.db?query=SELECT customer, product, stars FROM reviews' "
+             "-o ratings.dpr",
+             "python3 -c 'import sqlite3; d = sqlite3.connect(\"shop.db\"); "
+             "d.executescript(\"CREATE TABLE reviews (customer, product, stars); "
+             "INSERT INTO reviews VALUES (1, 7, 4.5)\")'"},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_import_report report = {0};
     struct dpmf_error error = {0};

@@ -15,18 +15,24 @@
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
+static int run_init(struct invocation *invocation);
+static int run_show(struct invocation *invocation);
+static int run_return(struct invocation *invocation);
+static int run_budget(struct invocation *invocation);
+static int run_without_part(struct invocation *invocation);
+
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */
 
 #define LEDGER_OPTION                                                                              \
-    {                                                                                              \
-        OPTION_LEDGER, 0, false, "ledger", NULL, {VALUE_FILE, "FILE", "team.ledger", NULL, NULL},  \
-            "the ledger (default: $XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger)"     \
-    }
+    {.id = OPTION_LEDGER, .name = "ledger",                                                        \
+     .value = {VALUE_FILE, "FILE", "team.ledger", NULL, NULL},                                     \
+     .help = "the ledger (default: $XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger)"}
 
 static const struct option show_options[] = {
-    {OPTION_POPULATION, 0, false, "population", NULL, {VALUE_TEXT, "NAME", "movies", NULL, NULL},
-     "only what this population has spent"},
+    {.id = OPTION_POPULATION, .name = "population",
+     .value = {VALUE_TEXT, "NAME", "movies", NULL, NULL},
+     .help = "only what this population has spent"},
     LEDGER_OPTION,
     {0},
 };
@@ -46,129 +52,161 @@ static const struct option change_options[] = {LEDGER_OPTION, {0}};
     "\"time\":1718000000,\"check\":\"43ba2f2be2cab83f\"}' "                                        \
     "'{\"end\":1,\"check\":\"f5aa0a19b1cd57cc\"}' >team.ledger; chmod 600 team.ledger"
 
-const struct verb ledger_verbs[] = {
-    {
-        .name = "ledger init",
-        .summary = "make a new ledger",
-        .synopsis = "[FILE] [options]",
-        .paragraphs =
-            {
-                "Makes an empty ledger, and the directories it needs: FILE, or "
-                "$XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger. One that is there "
-                "already is refused, and so is one that has vanished. One that came here without "
-                "its lock file, FILE.lock, as from another machine, is refused by all other "
-                "commands, since it could be an old copy: this command accepts it as the newest.",
-                "A ledger at a path of your own is made by this command alone (or by answering yes "
-                "at a terminal): a path that is mistyped in a script must not begin a second "
-                "ledger "
-                "that knows nothing of the first. The one in the usual place is also made by the "
-                "first release, which says so.",
-            },
-        .groups = {{"Options", no_options}},
-        .operands = {{VALUE_OUTPUT, "FILE", "team.ledger", NULL, NULL}, 0, 1},
-        .exit_note = "3 when there is a ledger already.",
-        .examples = {{"Before the first release", "dpmf ledger init team.ledger", NULL}},
-        .run = command_ledger_init_run,
-    },
-    {
-        .name = "ledger show",
-        .summary = "list what each population has spent, release by release",
-        .synopsis = "[--population NAME] [--ledger FILE] [options]",
-        .paragraphs =
-            {
-                "Prints for each population what its releases have spent together: mu, composed "
-                "exactly, and epsilon at the budget's delta; without a budget that was declared "
-                "with one, at 1e-5 or the smallest delta that a release claims, whichever is "
-                "smaller. Below it stand the releases in the order they were reserved.",
-                "A release is reserved before it is made and committed when it is published; both "
-                "count. Where a run died in between, the reservation stays until someone who "
-                "knows that nothing was published returns it; what is returned counts for "
-                "nothing, and mu is also printed as it would be if it did. Runs with --research, "
-                "and of dpmf tune with --population, are listed and counted, but in no sum: no "
-                "epsilon bounds what they showed. A release whose guarantee is conditional on "
-                "convergence makes the total so, and else one that is partial does. A ledger of "
-                "0.1.0 does not record what is partial: what it calls proven is shown as partial.",
-                "Without a budget the total is an odometer: it tells what was spent, and stops "
-                "nothing. If how much to spend, or whether to go on, was decided by looking at "
-                "earlier releases, only a budget set before them is a proven bound.",
-                "With --json it prints an object a line: for each population one with event "
-                "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, "
-                "budget_mu, budget_epsilon and budget_delta (null: none, or not declared), "
-                "committed, reserved, returned, research and tuning, and for each of its releases "
-                "one with event \"release\", population, release, state, kind, epsilon, delta, mu "
-                "and time, in seconds since 1970; for other runs one with event \"run\", "
-                "population, run, use and time.",
-            },
-        .groups = {{"Options", show_options}},
-        .operands = {{.kind = VALUE_NONE}, 0, 0},
-        .exit_note = "1 when the ledger does not know the population; 3 when it is damaged.",
-        .examples =
-            {
-                {"What has been spent", "dpmf ledger show --ledger team.ledger", SOME_LEDGER},
-                {"What one population has spent, for a script",
-                 "dpmf ledger show --population movies --ledger team.ledger --json", SOME_LEDGER},
-            },
-        .run = command_ledger_show_run,
-    },
-    {
-        .name = "ledger return",
-        .summary = "give back what was reserved for a release that was never published",
-        .synopsis = "ID [--ledger FILE] [options]",
-        .paragraphs =
-            {
-                "Returns the reservation of the release with this id, as dpmf ledger show lists "
-                "it. Do so only when the run that reserved it has ended and its release was "
-                "neither published nor looked at by anyone. A release that is committed cannot be "
-                "returned: what is public stays spent.",
-            },
-        .groups = {{"Options", change_options}},
-        .operands = {{VALUE_TEXT, "ID", "0b9c4f3e7d1a48f2a6e55c8812d0f3aa", NULL, NULL}, 1, 1},
-        .exit_note = "3 when the ledger does not know the id; 6 when the release was published.",
-        .examples = {{"A run was killed before it published anything",
-                      "dpmf ledger return 0b9c4f3e7d1a48f2a6e55c8812d0f3aa --ledger team.ledger",
-                      SOME_LEDGER}},
-        .run = command_ledger_return_run,
-    },
-    {
-        .name = "ledger release",
-        .summary = "another name of dpmf ledger return",
-        .synopsis = "ID [--ledger FILE] [options]",
-        .paragraphs = {"Releases a reservation, as dpmf ledger return does."},
-        .groups = {{"Options", change_options}},
-        .operands = {{VALUE_TEXT, "ID", "0b9c4f3e7d1a48f2a6e55c8812d0f3aa", NULL, NULL}, 1, 1},
-        .examples = {{"A run was killed before it published anything",
-                      "dpmf ledger release 0b9c4f3e7d1a48f2a6e55c8812d0f3aa --ledger team.ledger",
-                      SOME_LEDGER}},
-        .run = command_ledger_return_run,
-    },
-    {
-        .name = "ledger budget",
-        .summary = "set how much a population may spend",
-        .synopsis = "NAME MU|E@DELTA|none [--ledger FILE] [options]",
-        .paragraphs =
-            {
-                "From now on a release is refused that would bring what the population NAME has "
-                "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
-                "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
-                "printed. Above mu 3.45 (epsilon 20 at delta 1e-5), and at a delta above 1e-4, "
-                "it is refused. It may be more than before, or less; with less than is spent "
-                "already, nothing more can be released. none removes the budget.",
-                "A population is named by whoever keeps the ledger: the people whose ratings "
-                "releases are made from. Ratings that have changed, or another set with many of "
-                "the same people in it, are the same population.",
-            },
-        .groups = {{"Options", change_options}},
-        .operands = {{VALUE_TEXT, "NAME and MU", "movies", NULL, NULL}, 2, 2},
-        .examples = {{"All releases of movies together may cost epsilon 5 at delta 1e-5",
-                      "dpmf ledger budget movies 5@1e-5", NULL},
-                     {"The same as a mu, rounded down", "dpmf ledger budget movies 1.1212", NULL}},
-        .run = command_ledger_budget_run,
-    },
-    {0},
+static const struct verb ledger_init = {
+    .name = "ledger init",
+    .summary = "make a new ledger",
+    .synopsis = "[FILE] [options]",
+    .paragraphs =
+        {
+            "Makes an empty ledger, and the directories it needs: FILE, or "
+            "$XDG_STATE_HOME/dpmf/ledger, or ~/.local/state/dpmf/ledger. One that is there "
+            "already is refused, and so is one that has vanished. One that came here without "
+            "its lock file, FILE.lock, as from another machine, is refused by all other "
+            "commands, since it could be an old copy: this command accepts it as the newest.",
+            "A ledger at a path of your own is made by this command alone (or by answering yes "
+            "at a terminal): a path that is mistyped in a script must not begin a second "
+            "ledger "
+            "that knows nothing of the first. The one in the usual place is also made by the "
+            "first release, which says so.",
+        },
+    .groups = {{"Options", no_options}},
+    .operands = {{VALUE_OUTPUT, "FILE", "team.ledger", NULL, NULL}, 0, 1},
+    .exit_note = "3 when there is a ledger already.",
+    .examples = {{"Before the first release", "dpmf ledger init team.ledger", NULL}},
+    .run = run_init,
+};
+
+static const struct verb ledger_show = {
+    .name = "ledger show",
+    .summary = "list what each population has spent, release by release",
+    .synopsis = "[--population NAME] [--ledger FILE] [options]",
+    .paragraphs =
+        {
+            "Prints for each population what its releases have spent together: mu, composed "
+            "exactly, and epsilon at the budget's delta; without a budget that was declared "
+            "with one, at 1e-5 or the smallest delta that a release claims, whichever is "
+            "smaller. Below it stand the releases in the order they were reserved.",
+            "A release is reserved before it is made and committed when it is published; both "
+            "count. Where a run died in between, the reservation stays until someone who "
+            "knows that nothing was published returns it; what is returned counts for "
+            "nothing, and mu is also printed as it would be if it did. Runs with --research, "
+            "and of dpmf tune with --population, are listed and counted, but in no sum: no "
+            "epsilon bounds what they showed. A release whose guarantee is conditional on "
+            "convergence makes the total so, and else one that is partial does. A ledger of "
+            "0.1.0 does not record what is partial: what it calls proven is shown as partial.",
+            "Without a budget the total is an odometer: it tells what was spent, and stops "
+            "nothing. If how much to spend, or whether to go on, was decided by looking at "
+            "earlier releases, only a budget set before them is a proven bound.",
+            "With --json it prints an object a line: for each population one with event "
+            "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, "
+            "budget_mu, budget_epsilon and budget_delta (null: none, or not declared), "
+            "committed, reserved, returned, research and tuning, and for each of its releases "
+            "one with event \"release\", population, release, state, kind, epsilon, delta, mu "
+            "and time, in seconds since 1970; for other runs one with event \"run\", "
+            "population, run, use and time.",
+        },
+    .groups = {{"Options", show_options}},
+    .operands = {{.kind = VALUE_NONE}, 0, 0},
+    .exit_note = "1 when the ledger does not know the population; 3 when it is damaged.",
+    .examples =
+        {
+            {"What has been spent", "dpmf ledger show --ledger team.ledger", SOME_LEDGER},
+            {"What one population has spent, for a script",
+             "dpmf ledger show --population movies --ledger team.ledger --json", SOME_LEDGER},
+        },
+    .run = run_show,
+};
+
+static const struct verb ledger_return = {
+    .name = "ledger return",
+    .summary = "give back what was reserved for a release that was never published",
+    .synopsis = "ID [--ledger FILE] [options]",
+    .paragraphs =
+        {
+            "Returns the reservation of the release with this id, as dpmf ledger show lists "
+            "it. Do so only when the run that reserved it has ended and its release was "
+            "neither published nor looked at by anyone. A release that is committed cannot be "
+            "returned: what is public stays spent.",
+        },
+    .groups = {{"Options", change_options}},
+    .operands = {{VALUE_TEXT, "ID", "0b9c4f3e7d1a48f2a6e55c8812d0f3aa", NULL, NULL}, 1, 1},
+    .exit_note = "3 when the ledger does not know the id; 6 when the release was published.",
+    .examples = {{"A run was killed before it published anything",
+                  "dpmf ledger return 0b9c4f3e7d1a48f2a6e55c8812d0f3aa --ledger team.ledger",
+                  SOME_LEDGER}},
+    .run = run_return,
+};
+
+static const struct verb ledger_release = {
+    .name = "ledger release",
+    .summary = "another name of dpmf ledger return",
+    .synopsis = "ID [--ledger FILE] [options]",
+    .paragraphs = {"Releases a reservation, as dpmf ledger return does."},
+    .groups = {{"Options", change_options}},
+    .operands = {{VALUE_TEXT, "ID", "0b9c4f3e7d1a48f2a6e55c8812d0f3aa", NULL, NULL}, 1, 1},
+    .examples = {{"A run was killed before it published anything",
+                  "dpmf ledger release 0b9c4f3e7d1a48f2a6e55c8812d0f3aa --ledger team.ledger",
+                  SOME_LEDGER}},
+    .run = run_return,
+};
+
+static const struct verb ledger_budget = {
+    .name = "ledger budget",
+    .summary = "set how much a population may spend",
+    .synopsis = "NAME MU|E@DELTA|none [--ledger FILE] [options]",
+    .paragraphs =
+        {
+            "From now on a release is refused that would bring what the population NAME has "
+            "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
+            "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
+            "printed. Above mu 3.45 (epsilon 20 at delta 1e-5), and at a delta above 1e-4, "
+            "it is refused. It may be more than before, or less; with less than is spent "
+            "already, nothing more can be released. none removes the budget.",
+            "A population is named by whoever keeps the ledger: the people whose ratings "
+            "releases are made from. Ratings that have changed, or another set with many of "
+            "the same people in it, are the same population.",
+        },
+    .groups = {{"Options", change_options}},
+    .operands = {{VALUE_TEXT, "NAME and MU", "movies", NULL, NULL}, 2, 2},
+    .examples = {{"All releases of movies together may cost epsilon 5 at delta 1e-5",
+                  "dpmf ledger budget movies 5@1e-5", NULL},
+                 {"The same as a mu, rounded down", "dpmf ledger budget movies 1.1212", NULL}},
+    .run = run_budget,
+};
+
+static const struct verb *const parts[] = {
+    &ledger_init, &ledger_show, &ledger_return, &ledger_release, &ledger_budget, NULL,
+};
+
+static const char *part_choices(size_t i, const char **description) {
+    return verb_choice(parts, i, description);
+}
+
+const struct verb verb_ledger = {
+    .name = "ledger",
+    .summary = "keep account of what private releases have spent",
+    .synopsis = "COMMAND [options]",
+    .paragraphs =
+        {
+            "Releases made from the ratings of the same people add up. The ledger is a file, "
+            "which only its owner can read, of every release and of what each population has "
+            "spent; a population is named with --population when a release is made, and may "
+            "have a budget that its releases together cannot pass. A budget is a mu, or an "
+            "epsilon at a delta, which is one. Any number of runs may use one ledger at once.",
+            "dpmf train prints what a population has spent after every release, and when a "
+            "population is new to a ledger: a name that is misspelled has a budget of its own.",
+            "A ledger that is damaged, has vanished, or was put back from an old copy is "
+            "refused: it would forget what was spent. Keep the file and its .lock together. "
+            "dpmf ledger COMMAND --help explains each command.",
+        },
+    .operands = {{VALUE_CHOICE, "COMMAND", "show", NULL, part_choices}, 1, 1},
+    .examples = {{"What has been spent", "dpmf ledger show", NULL}},
+    .run = run_without_part,
+    .parts = parts,
 };
 
 /* Reached only when options stand before the command. */
-int command_ledger_run(struct invocation *invocation) {
+static int run_without_part(struct invocation *invocation) {
     char hint[128];
     snprintf(hint, sizeof hint, "for example: dpmf ledger %s --help", invocation->operands[0]);
     return terminal_error_print(STATUS_USAGE, hint, "ledger needs its command before any option");
@@ -286,7 +324,7 @@ static bool is_unused(const struct invocation *invocation, const struct dpmf_err
            !command_has(invocation, OPTION_LEDGER) && !command_has(invocation, OPTION_POPULATION);
 }
 
-int command_ledger_show_run(struct invocation *invocation) {
+static int run_show(struct invocation *invocation) {
     const char *population = invocation->value[OPTION_POPULATION];
     struct show show = {.is_json = command_has(invocation, OPTION_JSON)};
     struct dpmf_error error = {0};
@@ -320,7 +358,7 @@ static int done_json(const char *key, const char *value, const struct dpmf_budge
     return report_json_print(json);
 }
 
-int command_ledger_init_run(struct invocation *invocation) {
+static int run_init(struct invocation *invocation) {
     const char *path = invocation->n_operands > 0 ? invocation->operands[0] : NULL;
     struct dpmf_error error = {0};
     int rc = dpmf_ledger_wait(path, &invocation->run, &error);
@@ -338,7 +376,7 @@ int command_ledger_init_run(struct invocation *invocation) {
     return status;
 }
 
-int command_ledger_return_run(struct invocation *invocation) {
+static int run_return(struct invocation *invocation) {
     char id[64];
     struct dpmf_error error = {0};
     to_small(invocation->operands[0], id, sizeof id);
@@ -357,7 +395,7 @@ static int note_budget(void *self, const struct dpmf_ledger_population *populati
     return 0;
 }
 
-int command_ledger_budget_run(struct invocation *invocation) {
+static int run_budget(struct invocation *invocation) {
     const char *path = invocation->value[OPTION_LEDGER], *name = invocation->operands[0];
     const char *wanted = invocation->operands[1];
     struct dpmf_budget budget = {0};

@@ -13,7 +13,82 @@
 #include "options.h"
 #include "own_ratings.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+#define LEVEL_DEFAULT 0.9
+
+static void level_default(FILE *out) { fputs(text_double(LEVEL_DEFAULT).text, out); }
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    MINE_OPTION("predict for someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+    HISTORY_OPTION("what users have rated, a store or any input of dpmf import: users that the "
+                   "model does not know are fitted to it"),
+    {.id = OPTION_INTERVALS, .name = "intervals", .value = {.kind = VALUE_NONE},
+     .help = "with each prediction, where the rating will be; of models made with train --average"},
+    {.id = OPTION_LEVEL, .name = "level", .value = {VALUE_NUMBER, "P", "0.5", NULL, NULL},
+     .show_default = level_default,
+     .help = "how likely the rating is in its interval (default {default})"},
+    CATALOGUE_OPTION,
+    KERNELS_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_predict = {
+    .name = "predict",
+    .summary = "predict the ratings of pairs of a user and an item",
+    .synopsis = "MODEL (PAIRS [--history RATINGS] | [ITEMS] --ratings MINE) [options]",
+    .paragraphs =
+        {
+            "Reads pairs from PAIRS: a table whose first two columns, or whose columns named "
+            "user and item, are the ids, or ratings in any format that dpmf import knows, a "
+            "store too; - is standard input, a table. Prints each pair with its prediction, in "
+            "the order of the input, as CSV with the header user,item,prediction. Predictions "
+            "are clamped to the scale of the ratings.",
+            "A user that the model does not know is fitted to their ratings in --history, "
+            "holding the items of the model still. Where there are none, or where the model "
+            "does not know the item, the prediction is the mean plus the bias that is known. "
+            "The numbers of such pairs are reported.",
+            "With --intervals the columns low and high follow the prediction: the rating is "
+            "between them nine times out of ten, or as often as --level says, if the model is "
+            "right. They come from the samples that dpmf train --average keeps, by their "
+            "spread and the noise of a rating, and are left empty for users and items that "
+            "the model does not know.",
+            "With --ratings it is about one person, who is fitted to them: ITEMS is a table "
+            "whose first column, or whose column named item, are the ids; without it, every "
+            "item of the model is predicted. The header is then item,prediction.",
+            MINE_PARAGRAPH,
+            "With --json it prints an object a line with user (null with --ratings), item, "
+            "prediction, low and high with --intervals (null where there are none) and, where "
+            "it is so, folded_in, unknown_user or unknown_item; and title where --catalogue "
+            "has "
+            "one.",
+        },
+    .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
+    .operands = {{VALUE_FILE, "MODEL and PAIRS", "m.safetensors", NULL, NULL}, 1, 2},
+    .exit_note = "3 when the model is damaged or a row of PAIRS is not a pair.",
+    .examples =
+        {
+            {"A few pairs", "printf '7,1\\n7,2\\n' | dpmf predict m.safetensors -", SOME_MODEL},
+            {"The pairs of a store", "dpmf predict m.safetensors test.dpr >predictions.csv",
+             SOME_MODEL},
+            {"Of someone who came later, from what they have rated",
+             "printf 'zoe,1\\n' | dpmf predict m.safetensors - --history late.csv",
+             SOME_MODEL "; printf 'zoe,2,5\\nzoe,3,1\\nzoe,5,4\\n' >late.csv"},
+            {"At home, from a public release: all items, for someone with three ratings",
+             "dpmf predict release.safetensors --ratings 2:5,3:1,5:4 >mine.csv", SOME_RELEASE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 struct predicting {
     const struct dpmf_model *model;
@@ -263,15 +338,16 @@ static int begin_intervals(struct invocation *invocation, struct predicting *pre
     struct dpmf_error error = {0};
     double low, high;
     if (!command_has(invocation, OPTION_INTERVALS)) return STATUS_DONE;
-    predicting->level =
-        command_has(invocation, OPTION_LEVEL) ? options_number(invocation, OPTION_LEVEL) : 0.9;
+    predicting->level = command_has(invocation, OPTION_LEVEL)
+                            ? options_number(invocation, OPTION_LEVEL)
+                            : LEVEL_DEFAULT;
     if (dpmf_model_interval(predicting->model, UINT64_MAX, UINT64_MAX, predicting->level, &low,
                             &high, &error) == 0)
         return STATUS_DONE;
     return report_error_print(invocation, &error);
 }
 
-int command_predict_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct predicting predicting = {.is_json = command_has(invocation, OPTION_JSON),
                                     .is_own = command_has(invocation, OPTION_MINE)};
     struct dpmf_model *model = NULL;

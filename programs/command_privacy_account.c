@@ -9,6 +9,62 @@
 #include "privacy_claim.h"
 #include "privacy_figures.h"
 #include "report.h"
+#include "shared_options.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_EPSILON, .name = "epsilon", .value = {VALUE_NUMBER, "E", "1", NULL, NULL},
+     .help = "tell what this epsilon allows"},
+    {.id = OPTION_MU, .name = "mu", .value = {VALUE_NUMBER, "M", "0.268", NULL, NULL},
+     .help = "tell what a release with this mu costs"},
+    {.id = OPTION_RELEASES, .name = "releases",
+     .value = {VALUE_NUMBERS, "LIST", "0.1,0.2,0.3", NULL, NULL},
+     .help = "tell what several releases cost together, given the mu of each"},
+    ACCOUNT_DELTA_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_privacy_account = {
+    .name = "privacy account",
+    .summary = "convert between epsilon, delta and noise",
+    .synopsis = "(--epsilon E | --mu M | --releases LIST) [--delta D] [options]",
+    .paragraphs =
+        {
+            "A release is a sum over users to which no user adds more than 1, with Gaussian "
+            "noise of standard deviation 1/mu, the noise multiplier, on every number. mu is "
+            "its exact cost; the costs of several releases add by squares. Epsilon and delta "
+            "follow from mu by the exact formula for Gaussian noise, delta = Phi(mu/2 - "
+            "epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu), and mu from them.",
+            "Every figure is rounded against the release: an epsilon up; the mu that an "
+            "epsilon "
+            "allows down, and its noise multiplier up; the mu that is spent up, and its noise "
+            "multiplier down.",
+            "Someone with two ids, or a household of two, is protected as a group: the mu of "
+            "both together is twice that of one. The epsilon of groups of 2, 3 and 4 is "
+            "printed too, and as a cross-check epsilon by way of Renyi divergence (zCDP), "
+            "which is never smaller.",
+            "With --json it prints one object with mu, noise_multiplier, epsilon, delta, "
+            "epsilon_renyi and groups, a list of objects with ids and epsilon; an epsilon "
+            "that no number bounds is null.",
+        },
+    .groups = {{"Options", own_options}},
+    .operands = {{.kind = VALUE_NONE}, 0, 0},
+    .examples =
+        {
+            {"How much noise epsilon 1 takes", "dpmf privacy account --epsilon 1", NULL},
+            {"What three releases cost together",
+             "dpmf privacy account --releases 0.1,0.2,0.3 --delta 1e-6", NULL},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { RELEASES_MAX = 1024, GROUP_MAX = 4 };
 
@@ -101,7 +157,7 @@ static int print_json(const struct account *account) {
     return report_json_print(json);
 }
 
-int command_privacy_account_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct account account = {0};
     int status = check_one_is_given(invocation);
     if (status == STATUS_DONE) status = figures_delta_read(invocation, &account.delta);

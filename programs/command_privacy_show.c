@@ -1,14 +1,65 @@
 /*
- * dpmf privacy show and dpmf privacy verify: what a release promises, for people or as the JSON in the file, and
- * whether the file bears it out. Fed by a release alone, and by its signature where one is wanted.
+ * dpmf privacy show: what a release promises, for people or as the JSON in the file. Fed by a release alone.
  */
-#include <inttypes.h>
 #include <stdio.h>
 
-#include "error_show.h"
-#include "privacy_claim.h"
 #include "report.h"
-#include "ssh_signature.h"
+#include "shared_options.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_REGISTRY, .name = "registry", .value = {.kind = VALUE_NONE},
+     .help = "print an entry for the public registry of differential privacy deployments, in "
+             "YAML"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_privacy_show = {
+    .name = "privacy show",
+    .summary = "print the privacy statement of a release",
+    .synopsis = "RELEASE [--registry] [--json]",
+    .paragraphs =
+        {
+            "Prints what a release promises to the people whose ratings it was made from: to "
+            "whom, in which numbers and what they mean, what is not promised, what is taken as "
+            "public, and for specialists each noisy sum that was published. A release that is "
+            "damaged, or whose figures do not follow from the sums it lists, is refused. Of a "
+            "release of the mechanism posterior it prints what would be promised, and on what "
+            "condition.",
+            "With --json it prints the statement itself, as it stands in the file (one that an "
+            "older "
+            "version wrote, in the words of this one): one object "
+            "with kind, assumptions, unit, adjacency, mechanism, epsilon, delta, mu, "
+            "accountant, releases, "
+            "group, range, items and the rest.",
+            "What the curator declared with dpmf train --about is printed apart, each line "
+            "behind a |, and marked: dpmf has verified none of it.",
+            "With --registry it prints an entry for the public registry of deployments "
+            "(opendp/deployments-registry-data), in its YAML. What is declared is marked as "
+            "such; what nobody declared is left for you to fill in. A release that is NOT PRIVATE "
+            "has no entry.",
+        },
+    .groups = {{"Options", own_options}},
+    .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+    .exit_note = "1 when the statement does not hold; 6 when --registry is refused.",
+    .examples =
+        {
+            {"What a release promises", "dpmf privacy show release.safetensors", SMALL_RELEASE},
+            {"Its epsilon, for a script",
+             "dpmf privacy show release.safetensors --json | grep -o '\"epsilon\":[0-9.]*' | "
+             "head -n 1",
+             SMALL_RELEASE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 /* What was made for tests or research is no deployment. */
 static int refuse_entry(const char *path) {
@@ -17,7 +68,7 @@ static int refuse_entry(const char *path) {
         "%s: it is stamped NOT PRIVATE: there is nothing to register", path);
 }
 
-int command_privacy_show_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_statement statement;
     struct dpmf_error error = {0};
     if (dpmf_release_statement(invocation->operands[0], &statement, &error) != 0)
@@ -34,121 +85,4 @@ int command_privacy_show_run(struct invocation *invocation) {
         fputs(statement.text, stdout);
     dpmf_statement_free(&statement);
     return report_stdout_check(STATUS_DONE);
-}
-
-static int print_json(const char *path, const struct dpmf_verification *found,
-                      const struct dpmf_error *error, const char *signature) {
-    struct dpmf_json *json = dpmf_json_new();
-    dpmf_json_begin_object(json, NULL);
-    dpmf_json_string(json, "file", path);
-    dpmf_json_bool(json, "verified", error->code == 0);
-    dpmf_json_begin_array(json, "holds");
-    for (size_t i = 0; i < found->n; i++) dpmf_json_string(json, NULL, found->check[i]);
-    dpmf_json_end_array(json);
-    if (error->code != 0) {
-        char fault[2 * DPMF_ERROR_TEXT_MAX];
-        error_show_text(error->message, fault, sizeof fault);
-        dpmf_json_string(json, "fault", fault);
-    }
-    privacy_claim_json(json, "kind", found->claim, found->assumptions);
-    dpmf_json_bool(json, "catalogue_from_ratings", found->assumptions & DPMF_ASSUMES_CATALOGUE);
-    dpmf_json_bool(json, "conditional", found->claim == DPMF_CLAIM_CONDITIONAL);
-    if (signature[0] != '\0')
-        dpmf_json_string(json, "signature", signature);
-    else
-        dpmf_json_null(json, "signature");
-    dpmf_json_end_object(json);
-    return report_json_print(json);
-}
-
-/* What the release rests on beside the proof: all of it, accepted or not. */
-static void print_assumptions(unsigned assumptions) {
-    const char *sentence = NULL;
-    for (unsigned bit = 1; bit <= DPMF_ASSUMES_LAST; bit <<= 1)
-        if (assumptions & bit && dpmf_assumption_name(bit, &sentence))
-            printf("  BUT    it assumes %s\n", sentence);
-}
-
-/* Whether everything holds that can be computed; the claim is set only then. */
-static bool adds_up(const struct dpmf_verification *found) {
-    return found->claim != DPMF_CLAIM_NOT_PRIVATE;
-}
-
-static void print_page(const char *path, const struct dpmf_verification *found,
-                       const struct dpmf_error *error) {
-    terminal_text_print(stdout, path);
-    if (adds_up(found))
-        printf(": the release is what its statement says: %s\n", privacy_claim_label(found->claim));
-    else
-        puts(": NOT VERIFIED");
-    putchar('\n');
-    for (size_t i = 0; i < found->n; i++) printf("  holds  %s\n", found->check[i]);
-    if (!adds_up(found)) {
-        char fault[2 * DPMF_ERROR_TEXT_MAX];
-        error_show_text(error->message, fault, sizeof fault);
-        printf("  FAILS  ");
-        terminal_text_print(stdout, fault);
-        puts("\n\nWhat comes after that was not checked.");
-        return;
-    }
-    print_assumptions(found->assumptions);
-    printf("\nThis shows neither who made the file nor that %s: only that it is whole and adds "
-           "up.\n",
-           found->claim == DPMF_CLAIM_CONDITIONAL ? "anything was drawn" : "noise was added");
-}
-
-/* Who signed comes first: what a stranger made need not be looked at. */
-static int check_signature(const struct invocation *invocation, struct ssh_copy *copy,
-                           char said[SSH_SIGNATURE_SAID_MAX]) {
-    const char *path = invocation->operands[0], *key = invocation->value[OPTION_KEY];
-    const char *identity = invocation->value[OPTION_IDENTITY];
-    char signature[4096];
-    said[0] = '\0';
-    if (key == NULL && identity != NULL)
-        return terminal_error_print(STATUS_USAGE, "add --key ALLOWED_SIGNERS, or leave it out",
-                                    "--identity goes with --key");
-    if (key == NULL) return STATUS_DONE;
-    int n = snprintf(signature, sizeof signature, "%s.sig", path);
-    if (n < 0 || (size_t)n >= sizeof signature)
-        return terminal_error_print(STATUS_IO, NULL, "%.200s: the name is too long", path);
-    int status = ssh_copy_make(path, copy);
-    return status != STATUS_DONE ? status
-                                 : ssh_signature_check(path, copy, signature, key, identity, said);
-}
-
-/* Of what someone else signed, or nobody, nothing else is checked. */
-static void print_refusal(const struct invocation *invocation, const char *fault) {
-    const struct dpmf_verification nothing = {.claim = DPMF_CLAIM_NOT_PRIVATE};
-    struct dpmf_error error = {.code = DPMF_ERR_PRIVACY_NOT_VERIFIED};
-    snprintf(error.message, sizeof error.message, "%s", fault);
-    if (command_has(invocation, OPTION_JSON))
-        print_json(invocation->operands[0], &nothing, &error, "");
-}
-
-int command_privacy_verify_run(struct invocation *invocation) {
-    const char *path = invocation->operands[0];
-    char signature[SSH_SIGNATURE_SAID_MAX];
-    struct dpmf_verification found;
-    struct dpmf_error error = {0};
-    struct ssh_copy copy = {.fd = -1};
-    int status = check_signature(invocation, &copy, signature), rc = 0;
-    if (status == STATUS_NO) print_refusal(invocation, signature);
-    if (status == STATUS_DONE)
-        rc = privacy_claim_verify(invocation, copy.fd >= 0 ? copy.path : path, &found, &error);
-    ssh_copy_drop(&copy);
-    if (status != STATUS_DONE) return status;
-    if (rc != 0 && rc != DPMF_ERR_PRIVACY_NOT_VERIFIED)
-        return report_error_print(invocation, &error);
-    if (command_has(invocation, OPTION_JSON))
-        status = print_json(path, &found, &error, signature);
-    else
-        print_page(path, &found, &error);
-    if (signature[0] != '\0' && !command_has(invocation, OPTION_JSON)) {
-        fputs("\nIt is signed. ssh-keygen says: ", stdout);
-        terminal_text_print(stdout, signature);
-        putchar('\n');
-    }
-    if (status == STATUS_DONE) status = report_stdout_check(STATUS_DONE);
-    if (status != STATUS_DONE) return status;
-    return rc != 0 ? report_error_print(invocation, &error) : STATUS_DONE;
 }

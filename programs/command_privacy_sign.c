@@ -8,9 +8,55 @@
 #include "options.h"
 #include "privacy_claim.h"
 #include "report.h"
+#include "shared_options.h"
 #include "ssh_signature.h"
 
-int command_privacy_sign_run(struct invocation *invocation) {
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_KEY, .required = true, .name = "key",
+     .value = {VALUE_FILE, "KEY", "id_ed25519", NULL, NULL},
+     .help = "the key to sign with: a private key of OpenSSH, or a public one whose private key "
+             "the agent holds"},
+    ACCEPT_OPTION,
+    {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
+     .help = "replace RELEASE.sig when it is there already"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_privacy_sign = {
+    .name = "privacy sign",
+    .summary = "sign a release with a key of OpenSSH",
+    .synopsis = "RELEASE --key KEY [--accept KIND] [--replace] [--json]",
+    .paragraphs =
+        {
+            "Writes RELEASE.sig, a detached signature over the whole file, its statement and "
+            "the curator's declaration included, for the namespace dpmf-release. What does not "
+            "pass dpmf privacy verify, for whatever reason, is not signed; --accept is the "
+            "same "
+            "here and there.",
+            "ssh-keygen -Y sign does the work, so keys, agents, passphrases and hardware keys "
+            "are those that people have. Whoever has the public key checks it with dpmf "
+            "privacy verify --key, or with ssh-keygen -Y verify alone.",
+            "With --json it prints one object with file, signature and namespace.",
+        },
+    .groups = {{"Options", own_options}},
+    .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+    .exit_note = "1 when the release does not hold or ssh-keygen did not sign, and 4 when there "
+                 "is no ssh-keygen, or a signature already.",
+    .examples = {{"Sign what was made", "dpmf privacy sign release.safetensors --key curator",
+                  SMALL_RELEASE "; ssh-keygen -q -t ed25519 -N '' -f curator"}},
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation) {
     const char *path = invocation->operands[0];
     struct dpmf_verification found;
     struct dpmf_error error = {0};

@@ -13,8 +13,87 @@
 #include "options.h"
 #include "own_ratings.h"
 #include "report.h"
+#include "shared_options.h"
 #include "signals.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
+     .help = "recommend to this user"},
+    {.id = OPTION_ALL_USERS, .name = "all-users", .value = {.kind = VALUE_NONE},
+     .help = "recommend to every user of the model, of a release to every user of --history, as "
+             "CSV with the columns user,item,score,rank"},
+    MINE_OPTION("recommend to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
+    TOP_OPTION("how many items for a user (default {default})"),
+    HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out, "
+                   "and what a user whom the model does not know is fitted to"),
+    {.id = OPTION_INCLUDE, .name = "include",
+     .value = {VALUE_FILE, "FILE", "shelf.csv", NULL, NULL},
+     .help = "recommend none but the items of this list, one a line"},
+    {.id = OPTION_EXCLUDE, .name = "exclude", .value = {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
+     .help = "leave the items of this list out, one a line"},
+    CATALOGUE_OPTION,
+    KERNELS_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_recommend = {
+    .name = "recommend",
+    .summary = "list the items that a user will like best",
+    .synopsis = "MODEL (--user ID | --all-users | --ratings MINE) [-n N] [--history RATINGS] "
+                "[options]",
+    .paragraphs =
+        {
+            "Scores every item of the model for the user and prints the N best, the best "
+            "first; "
+            "equal scores in the order of the model. Without --history, items that the user "
+            "has "
+            "rated may be among them.",
+            "Someone that the model does not know is fitted to their ratings in --history or "
+            "--ratings first, holding the items of the model still; what they have rated is "
+            "left out. Without any such ratings they get the items that are liked best by "
+            "all, and a warning says so.",
+            "A release knows nobody: it needs --ratings, or a --history, of which --user "
+            "chooses one user; without --user, everyone in the history gets recommendations.",
+            MINE_PARAGRAPH,
+            "With --json it prints an object a line with user (null with --ratings), item, "
+            "score and rank, title where --catalogue has one, and where it is so, folded_in "
+            "or unknown_user.",
+        },
+    .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
+    .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
+    .exit_note = "1 when there is nothing to recommend.",
+    .examples =
+        {
+            {"What user 7 should see next",
+             "dpmf recommend m.safetensors --user 7 --history train.dpr --catalogue items.csv",
+             SOME_MODEL},
+            {"Three items for everyone, for another program",
+             "dpmf recommend m.safetensors --all-users -n 3 --history train.dpr >lists.csv",
+             SOME_MODEL},
+            {"Out of what is on the shelf",
+             "dpmf recommend m.safetensors --user 7 --include shelf.csv",
+             SOME_MODEL "; printf '1\\n2\\n3\\n' >shelf.csv"},
+            {"For someone who has rated three items",
+             "dpmf recommend m.safetensors --ratings mine.csv -n 3",
+             SOME_MODEL "; printf '2,5\\n3,1\\n5,4\\n' >mine.csv"},
+            {"At home, from a public release and ratings that stay there",
+             "dpmf recommend release.safetensors --ratings 2:5,3:1,5:4 --catalogue items.csv",
+             SOME_RELEASE},
+            {"Three items for everyone in a history, from a public release",
+             "dpmf recommend release.safetensors --history all.dpr -n 3 >lists.csv", SOME_RELEASE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { TOP_MOST = 100000, TOP_MOST_ALL = 1000 };
 
@@ -335,7 +414,7 @@ static int recommend(struct recommending *r) {
     return recommend_all(r);
 }
 
-int command_recommend_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct recommending r = {.invocation = invocation};
     bool one = command_has(invocation, OPTION_USER) || command_has(invocation, OPTION_MINE);
     int status = check_usage(invocation);

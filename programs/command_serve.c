@@ -22,9 +22,14 @@
 #include "http_library.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "signals.h"
 #include "text.h"
 #include "web_release.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
 
 enum {
     PORT_DEFAULT = 8080,
@@ -41,6 +46,78 @@ enum {
     OWN_HOSTS = 4, /* localhost, two addresses of loopback, and the one that is listened on */
     CONTENTS = 4,
 };
+
+static void port_default(FILE *out) { fprintf(out, "%d", PORT_DEFAULT); }
+
+static void timeout_default(FILE *out) { fprintf(out, "%d", TIMEOUT_DEFAULT); }
+
+static void connections_default(FILE *out) { fprintf(out, "%d", CONNECTIONS_DEFAULT); }
+
+#define ADDRESS_DEFAULT "127.0.0.1"
+
+static void address_default(FILE *out) { fputs(ADDRESS_DEFAULT, out); }
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_PORT, .name = "port", .value = {VALUE_COUNT, "N", "8080", NULL, NULL},
+     .show_default = port_default,
+     .help = "listen on this port (default {default}); 0 finds a free one"},
+    {.id = OPTION_ADDRESS, .name = "address",
+     .value = {VALUE_TEXT, "ADDRESS", "127.0.0.1", NULL, NULL}, .show_default = address_default,
+     .help = "listen on this address of the machine (default {default}, which only the machine "
+             "itself reaches; ::1 is the same for IPv6)"},
+    {.id = OPTION_HOST, .name = "host",
+     .value = {VALUE_TEXTS, "NAME", "films.example.org", NULL, NULL},
+     .help = "answer requests for this host too, and not only for localhost and the address; may "
+             "be given several times"},
+    PAGE_OPTIONS,
+    {.id = OPTION_TIMEOUT, .name = "timeout", .value = {VALUE_COUNT, "SECONDS", "15", NULL, NULL},
+     .show_default = timeout_default,
+     .help = "end connections whose request is not whole after so long, 1 to 3600 (default "
+             "{default})"},
+    {.id = OPTION_CONNECTIONS, .name = "connections",
+     .value = {VALUE_COUNT, "N", "1000", NULL, NULL}, .show_default = connections_default,
+     .help = "keep at most so many connections at once, 8 to 100000 (default {default})"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_serve = {
+    .name = "serve",
+    .summary = "serve the web page of a release, and the release",
+    .synopsis = "RELEASE [--port N] [--address ADDRESS] [--host NAME]... [--catalogue FILE] "
+                "[options]",
+    .paragraphs =
+        {
+            "Serves a page that recommends in the browser: it loads the release and computes "
+            "there, so that nobody's ratings ever leave their machine, and none can be sent "
+            "here. It prints the page's URL on standard output and then answers, from memory, "
+            "until it is interrupted; answers under way are finished.",
+            "Programs find the file at /v1/release, its items with their titles at /v1/items, "
+            "and the privacy statement at /v1/statement, the last two as JSON.",
+            "Requests must name localhost, the address, or a --host as their host, so that "
+            "other sites cannot pass as this one. Nothing about requests is written down. "
+            "There is no encryption: docs/serve.md says how to put a web server in front for "
+            "that.",
+            "What may not be published is refused: a checkpoint, a release that is stamped NOT "
+            "PRIVATE, and one that dpmf privacy verify does not accept.",
+            "With --json it prints one object with url, port, items, titles, page_bytes and "
+            "release_bytes instead of the URL.",
+        },
+    .groups = {{"Options", own_options}},
+    .operands = {{VALUE_FILE, "RELEASE", "release.safetensors", ".safetensors", NULL}, 1, 1},
+    .exit_note = "4 when the port is taken, 6 when the release may not be published.",
+    .examples =
+        {
+            {"For two seconds, on whatever port is free",
+             "timeout 2 dpmf serve release.safetensors --port 0 --catalogue items.csv || true",
+             SOME_RELEASE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static const double SWEEP_SECONDS = 0.25;
 static const double GRACE_SECONDS = 5; /* for answers under way, once a signal has come */
@@ -70,9 +147,10 @@ static int no_memory(void) {
 /* ---- what was asked for ------------------------------------------------------------------------ */
 
 /* A count within bounds, or its default. */
-static int take_count(const struct invocation *invocation, enum option_id id, const char *name,
-                      uint64_t least, uint64_t most, uint64_t *count) {
+static int take_count(const struct invocation *invocation, enum option_id id, uint64_t least,
+                      uint64_t most, uint64_t *count) {
     if (!command_has(invocation, id)) return STATUS_DONE;
+    const char *name = options_name(invocation, id);
     char hint[64];
     snprintf(hint, sizeof hint, "for example: --%s %ju", name, (uintmax_t)*count);
     *count = options_count(invocation, id);
@@ -85,20 +163,19 @@ static int take_numbers(struct server *server) {
     server->port = PORT_DEFAULT;
     server->timeout = TIMEOUT_DEFAULT;
     server->connection_limit = CONNECTIONS_DEFAULT;
-    int status = take_count(server->invocation, OPTION_PORT, "port", 0, PORT_MAX, &server->port);
+    int status = take_count(server->invocation, OPTION_PORT, 0, PORT_MAX, &server->port);
     if (status == STATUS_DONE)
-        status = take_count(server->invocation, OPTION_TIMEOUT, "timeout", 1, TIMEOUT_MAX,
-                            &server->timeout);
+        status = take_count(server->invocation, OPTION_TIMEOUT, 1, TIMEOUT_MAX, &server->timeout);
     if (status == STATUS_DONE)
-        status = take_count(server->invocation, OPTION_CONNECTIONS, "connections", 8,
-                            CONNECTIONS_MAX, &server->connection_limit);
+        status = take_count(server->invocation, OPTION_CONNECTIONS, 8, CONNECTIONS_MAX,
+                            &server->connection_limit);
     return status;
 }
 
 static int find_address(struct server *server) {
     const char *text = command_has(server->invocation, OPTION_ADDRESS)
                            ? server->invocation->value[OPTION_ADDRESS]
-                           : "127.0.0.1";
+                           : ADDRESS_DEFAULT;
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
                              .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -414,7 +491,7 @@ static void finish(struct server *server, const sigset_t *signals) {
         sleep_until(0.02, signals);
 }
 
-static int run(struct server *server) {
+static int serve(struct server *server) {
     sigset_t ours, before;
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
@@ -444,14 +521,14 @@ static int load_library(void) {
                                 "serve needs the library libmicrohttpd: %s", fault);
 }
 
-int command_serve_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct server server = {.invocation = invocation, .socket = -1};
     int status = take_options(&server);
     if (status == STATUS_DONE) status = load_library();
     if (status == STATUS_DONE) status = web_release_open(invocation, true, &server.release);
     if (status == STATUS_DONE) status = make_answers(&server);
     if (status == STATUS_DONE) status = open_socket(&server);
-    if (status == STATUS_DONE) status = run(&server);
+    if (status == STATUS_DONE) status = serve(&server);
     if (server.socket >= 0) close(server.socket);
     http_answers_free(server.answers);
     http_connections_free(server.connections);

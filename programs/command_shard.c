@@ -10,7 +10,55 @@
 #include "error_show.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_PARTS, .required = true, .name = "parts",
+     .value = {VALUE_COUNT, "N", "8", NULL, NULL},
+     .help = "how many stores to make, at most 4096 and one for each user"},
+    {.id = OPTION_OUTPUT, .letter = 'o', .required = true, .name = "output",
+     .value = {VALUE_DIRECTORY, "DIR", "shards", NULL, NULL},
+     .help = "the directory to make for them"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_shard = {
+    .name = "shard",
+    .summary = "cut ratings into several stores, for several processes",
+    .synopsis = "FILE --parts N -o DIR [options]",
+    .paragraphs =
+        {
+            "Puts the users of FILE, a store or any input of dpmf import, one after the other "
+            "into N "
+            "stores, about as many ratings in each. All of them have the same items under the "
+            "same numbers. Whatever takes ratings takes DIR for all of them together; under "
+            "mpirun "
+            "each process of dpmf train then reads its part.",
+            "DIR gets a list of the stores, shards.json, with digests of what is in them. A "
+            "directory "
+            "with a store missing, or with another in its place, is refused: someone who was "
+            "in "
+            "two of them would count twice.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+    .examples =
+        {
+            {"Cut a store into four, and look at all of them together",
+             "dpmf shard ratings.dpr --parts 4 -o shards && dpmf describe shards", SOME_STORE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static int print_json(const struct invocation *invocation, const struct dpmf_shard_report *report,
                       double seconds) {
@@ -48,7 +96,7 @@ static int check_directory(struct invocation *invocation) {
     return rc == 0 ? STATUS_DONE : report_error_print(invocation, &error);
 }
 
-int command_shard_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_shard_report report = {0};
     struct dpmf_error error = {0};

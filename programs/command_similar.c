@@ -10,6 +10,56 @@
 #include "options.h"
 #include "own_ratings.h"
 #include "report.h"
+#include "shared_options.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_ITEM, .required = true, .name = "item",
+     .value = {VALUE_TEXT, "ID", "dune", NULL, NULL},
+     .help = "the item that others are to be like"},
+    MINE_OPTION("leave out what is rated here, a file or pairs as dune:5,solaris:3, and show what "
+                "to expect of the rest"),
+    TOP_OPTION("how many items (default {default})"),
+    CATALOGUE_OPTION,
+    KERNELS_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_similar = {
+    .name = "similar",
+    .summary = "list the items most like an item",
+    .synopsis = "MODEL --item ID [--ratings MINE] [-n N] [options]",
+    .paragraphs =
+        {
+            "Prints the N items whose vectors point most nearly the same way as the item's: by "
+            "the cosine of the angle between them, which is 1 for the same direction. How much "
+            "an item is liked on the whole does not count.",
+            "With --ratings the items that someone has rated are left out, and beside each of "
+            "the others stands the score that dpmf recommend gives it for them.",
+            MINE_PARAGRAPH,
+            "With --json it prints an object a line with to, item, cosine and rank; score "
+            "with --ratings, and title where --catalogue has one.",
+        },
+    .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
+    .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
+    .exit_note = "3 when the model does not know the item.",
+    .examples =
+        {
+            {"What is like item 1",
+             "dpmf similar m.safetensors --item 1 -n 5 --catalogue items.csv", SOME_MODEL},
+            {"What is like item 1 and new to me, and how I would like it",
+             "dpmf similar m.safetensors --item 1 -n 5 --ratings 2:5,3:1,5:4", SOME_MODEL},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 enum { TOP_MOST = 100000 };
 
@@ -119,7 +169,7 @@ static int read_own(struct comparing *c) {
     return rc != 0 ? report_error_print(c->invocation, &error) : STATUS_DONE;
 }
 
-int command_similar_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct comparing c = {.invocation = invocation, .is_own = command_has(invocation, OPTION_MINE)};
     int status = model_use_top(invocation, TOP_MOST, &c.n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &c.model);

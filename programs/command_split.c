@@ -4,7 +4,74 @@
  */
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+static const char *split_choices(size_t i, const char **description) {
+    static const char *const names[] = {"random", "user", "time", NULL};
+    return choice_listed(names, i, description);
+}
+
+static void fraction_default(FILE *out) {
+    fputs(text_double(dpmf_split_options_default().test_fraction).text, out);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_TRAIN, .required = true, .name = "train",
+     .value = {VALUE_OUTPUT, "A.dpr", "train.dpr", ".dpr", NULL},
+     .help = "the store for the training ratings"},
+    {.id = OPTION_TEST, .required = true, .name = "test",
+     .value = {VALUE_OUTPUT, "B.dpr", "test.dpr", ".dpr", NULL},
+     .help = "the store for the test ratings"},
+    {.id = OPTION_TEST_FRACTION, .name = "test-fraction",
+     .value = {VALUE_FRACTION, "F", "0.1", NULL, NULL}, .show_default = fraction_default,
+     .help = "how much goes to the test store (default {default})"},
+    {.id = OPTION_BY, .name = "by", .value = {VALUE_CHOICE, "WHAT", "user", NULL, split_choices},
+     .help = "each rating by its own coin (random, the default), whole users by coin (user), or "
+             "the latest ratings for the test (time)"},
+    {.id = OPTION_PROBE, .name = "probe", .value = {VALUE_FILE, "FILE", "probe.txt", ".txt", NULL},
+     .help = "put exactly the pairs of this file, in the form of the Netflix Prize's probe.txt, "
+             "in the test store"},
+    SEED_OPTION,
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_split = {
+    .name = "split",
+    .summary = "split ratings into a training and a test store",
+    .synopsis = "FILE --train A.dpr --test B.dpr [options]",
+    .paragraphs =
+        {
+            "Puts every rating of FILE, a store or any input of dpmf import, in one of two "
+            "stores. The choice depends on --seed and on the text of the ids alone: not on the "
+            "order of the file, the number of threads or the machine. Neither store appears "
+            "unless both are whole. A split by time leaves ratings without a time in the "
+            "training store.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "FILE", "ratings.dpr", NULL, NULL}, 1, 1},
+    .exit_note = "3 when one of the stores would be empty, or when --by time finds no "
+                 "rating with a time.",
+    .examples =
+        {
+            {"A tenth of the ratings for the test",
+             "dpmf split ratings.dpr --train train.dpr --test test.dpr", SOME_STORE},
+            {"The latest fifth for the test",
+             "dpmf split ratings.dpr --by time --test-fraction 0.2 --train past.dpr --test "
+             "future.dpr",
+             SOME_STORE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static int fill(const struct invocation *invocation, struct dpmf_split_options *options) {
     *options = dpmf_split_options_default();
@@ -78,7 +145,7 @@ static void print_notes(struct invocation *invocation, const struct dpmf_split_o
     terminal_phases_print(terminal);
 }
 
-int command_split_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_split_options options;
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_split_report report = {0};

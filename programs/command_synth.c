@@ -6,6 +6,79 @@
 
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+static const char *shape_choices(size_t i, const char **description) {
+    if (description != NULL) *description = NULL;
+    return dpmf_synth_shape_name(i);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    STORE_OUTPUT_OPTION,
+    {.id = OPTION_LIKE, .name = "like",
+     .value = {VALUE_CHOICE, "NAME", "ml-1m", NULL, shape_choices},
+     .help = "start from the shape of a known data set; the options below change it"},
+    {.id = OPTION_USERS, .name = "users", .value = {VALUE_COUNT, "N", "1000", NULL, NULL},
+     .help = "how many users"},
+    {.id = OPTION_ITEMS, .name = "items", .value = {VALUE_COUNT, "N", "500", NULL, NULL},
+     .help = "how many items"},
+    {.id = OPTION_RATINGS, .name = "ratings", .value = {VALUE_COUNT, "N", "50000", NULL, NULL},
+     .help = "how many ratings"},
+    {.id = OPTION_RANK, .name = "rank", .value = {VALUE_COUNT, "K", "8", NULL, NULL},
+     .help = "how many planted factors"},
+    {.id = OPTION_NOISE, .name = "noise", .value = {VALUE_NUMBER, "X", "0.5", NULL, NULL},
+     .help = "standard deviation of the noise, in quarters of the scale's width"},
+    {.id = OPTION_SCALE, .name = "scale", .value = {VALUE_SCALE, "A:B[:STEP]", "1:5:1", NULL, NULL},
+     .help = "ratings from A to B in steps of STEP; without STEP, any number between them"},
+    {.id = OPTION_TOP_500, .name = "top-500",
+     .value = {VALUE_FRACTION, "SHARE", "0.44", NULL, NULL},
+     .help = "the share of the ratings that the 500 most rated items hold"},
+    {.id = OPTION_TIMESTAMPS, .name = "timestamps", .value = {.kind = VALUE_NONE},
+     .help = "give every rating a made-up time"},
+    SEED_OPTION,
+    {.id = OPTION_TRUTH, .name = "truth",
+     .value = {VALUE_OUTPUT, "FILE", "truth.safetensors", ".safetensors", NULL},
+     .help = "also write the planted factors, as safetensors"},
+    {.id = OPTION_CATALOGUE_OUT, .name = "catalogue-out", .alias = "catalog-out",
+     .value = {VALUE_OUTPUT, "FILE", "items.csv", ".csv", NULL},
+     .help = "also write a CSV list of the items with made-up titles"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_synth = {
+    .name = "synth",
+    .summary = "make a synthetic ratings store of a chosen shape",
+    .synopsis = "-o FILE.dpr [--like NAME] [options]",
+    .paragraphs =
+        {
+            "Makes ratings from a planted model: an offset, a bias for each user and each "
+            "item, the product of two short vectors, and noise, put on the scale. Who rates "
+            "what follows a power law, as in real life: few items hold most of the ratings.",
+            "The same options give the same bytes on any machine and for any number of "
+            "threads.",
+        },
+    .groups = {{"Options", own_options}},
+    .operands = {{.kind = VALUE_NONE}, 0, 0},
+    .examples =
+        {
+            {"A small store to play with",
+             "dpmf synth --users 1000 --items 200 --ratings 20000 -o toy.dpr", NULL},
+            {"The shape of MovieLens 100K, in half stars, with the truth kept for tests",
+             "dpmf synth --like ml-100k --scale 0.5:5:0.5 --truth truth.safetensors -o "
+             "like.dpr",
+             NULL},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static void set_count(const struct invocation *invocation, enum option_id id, uint64_t *count) {
     if (command_has(invocation, id)) *count = options_count(invocation, id);
@@ -49,7 +122,7 @@ static int fill(const struct invocation *invocation, struct dpmf_synth_options *
     return set_rank(invocation, options);
 }
 
-int command_synth_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_synth_options options;
     struct dpmf_import_report report = {0};
     struct dpmf_error error = {0};

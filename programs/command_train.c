@@ -12,8 +12,291 @@
 #include "error_show.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "signals.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+/* Defaults, as the library has them for each solver. */
+
+typedef double solver_value(const struct dpmf_train_options *options);
+
+static double factors_of(const struct dpmf_train_options *options) { return options->factors; }
+
+static double epochs_of(const struct dpmf_train_options *options) { return options->epochs; }
+
+static double penalty_of(const struct dpmf_train_options *options) {
+    return options->regularization;
+}
+
+static double samples_of(const struct dpmf_train_options *options) { return options->samples; }
+
+static double chains_of(const struct dpmf_train_options *options) { return options->chains; }
+
+/* One epoch in so many. */
+static double burn_in_of(const struct dpmf_train_options *options) {
+    return (double)(options->epochs / options->burn_in);
+}
+
+enum solver_kind { ANY_SOLVER, NO_SAMPLER, SAMPLER };
+
+static bool is_kind(const char *solver, enum solver_kind kind) {
+    return kind == ANY_SOLVER || dpmf_solver_is_sampler(solver) == (kind == SAMPLER);
+}
+
+static double value_of(const char *solver, solver_value *value) {
+    struct dpmf_train_options options = dpmf_train_options_default();
+    dpmf_train_options_solver(solver, &options);
+    options.average = dpmf_solver_is_sampler(solver);
+    dpmf_train_options_complete(&options);
+    return value(&options);
+}
+
+/* "128; ials 64; sghmc, sgnht 32": solvers with the same default stand together. The first solver, which is
+ * the default one, goes without saying. */
+static void print_by_solver(FILE *out, enum solver_kind kind, const char *form,
+                            solver_value *value) {
+    const char *solver, *other;
+    bool is_first = true;
+    for (size_t i = 0; (solver = dpmf_solver_name(i, NULL)) != NULL; i++) {
+        const double own = value_of(solver, value);
+        bool is_new = is_kind(solver, kind);
+        for (size_t j = 0; is_new && j < i; j++) {
+            other = dpmf_solver_name(j, NULL);
+            is_new = !is_kind(other, kind) || value_of(other, value) != own;
+        }
+        if (!is_new) continue;
+        fprintf(out, "%s%s", is_first ? "" : "; ", i > 0 ? solver : "");
+        for (size_t j = i + 1; i > 0 && (other = dpmf_solver_name(j, NULL)) != NULL; j++)
+            if (is_kind(other, kind) && value_of(other, value) == own) fprintf(out, ", %s", other);
+        fprintf(out, "%s%s%s", i > 0 ? " " : "", form, text_double(own).text);
+        is_first = false;
+    }
+}
+
+static void factors_default(FILE *out) { print_by_solver(out, ANY_SOLVER, "", factors_of); }
+
+static void epochs_default(FILE *out) { print_by_solver(out, ANY_SOLVER, "", epochs_of); }
+
+static void penalty_default(FILE *out) { print_by_solver(out, NO_SAMPLER, "", penalty_of); }
+
+static void burn_in_default(FILE *out) { print_by_solver(out, SAMPLER, "1/", burn_in_of); }
+
+static void samples_default(FILE *out) {
+    fputs(text_double(value_of("gibbs", samples_of)).text, out);
+}
+
+static void chains_default(FILE *out) { print_by_solver(out, SAMPLER, "", chains_of); }
+
+static void rate_default(FILE *out) {
+    fputs(text_double(dpmf_train_options_default().learning_rate).text, out);
+}
+
+static void row_steps_default(FILE *out) {
+    fprintf(out, "%u", dpmf_train_options_default().row_steps);
+}
+
+static void patience_default(FILE *out) {
+    fprintf(out, "%u", dpmf_train_options_default().patience);
+}
+
+static void prefetch_default(FILE *out) {
+    fprintf(out, "%u", dpmf_train_options_default().prefetch);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_OUTPUT, .letter = 'o', .required = true, .name = "output",
+     .value = {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
+     .help = "the model to write: a safetensors file with everyone's vectors, which only you can "
+             "read"},
+    {.id = OPTION_FACTORS, .letter = 'k', .name = "factors",
+     .value = {VALUE_COUNT, "K", "64", NULL, NULL}, .show_default = factors_default,
+     .help = "numbers in a vector, 1 to 4096 (default {default})"},
+    {.id = OPTION_EPOCHS, .name = "epochs", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
+     .show_default = epochs_default,
+     .help = "passes over the ratings, of samplers for each chain (default {default})"},
+    {.id = OPTION_GOAL, .name = "goal",
+     .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
+     .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
+             "recommend, which takes the solver ials"},
+    {.id = OPTION_SOLVER, .name = "solver",
+     .value = {VALUE_CHOICE, "NAME", "sgld", NULL, solver_choices},
+     .help = "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least "
+             "squares, to rank; the others draw from the posterior"},
+    {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
+     .help = "with ials: ratings of at least X are likes, and nothing else counts; any, the "
+             "default: all of them"},
+    {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
+     .help = "with ials: the weight of a pair without a rating, where one with a rating has 1 "
+             "(default: by how full the table is)"},
+    {.id = OPTION_ROW_STEPS, .name = "row-steps", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
+     .show_default = row_steps_default,
+     .help = "with ials: steps of conjugate gradients for each vector and epoch (default "
+             "{default}); 0: solve exactly"},
+    {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
+     .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL}, .show_default = rate_default,
+     .help = "the first step size (default {default}); it falls linearly to nothing over the "
+             "epochs"},
+    {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
+     .help = "let the step size fall as 1 / epoch^GAMMA instead"},
+    {.id = OPTION_REG, .name = "reg", .value = {VALUE_NUMBER, "X", "0.05", NULL, NULL},
+     .show_default = penalty_default,
+     .help = "the L2 penalty on vectors (default {default})"},
+    {.id = OPTION_VALID, .name = "valid",
+     .value = {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
+     .help = "measure the error on these ratings after every epoch (with ials: how well they are "
+             "ranked), keep the best epoch, and stop when there is no more gain"},
+    {.id = OPTION_PATIENCE, .name = "patience", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
+     .show_default = patience_default,
+     .help = "epochs without a gain on --valid before stopping (default {default}; 0: never stop "
+             "early)"},
+    {.id = OPTION_DETERMINISTIC, .name = "deterministic", .value = {.kind = VALUE_NONE},
+     .help = "the same model, bit for bit, for any number of threads, from the same kernels on "
+             "machines with the same caches"},
+    {.id = OPTION_HOGWILD, .name = "hogwild", .value = {.kind = VALUE_NONE},
+     .help = "let threads write item vectors without waiting for each other, as the paper does"},
+    KERNELS_OPTION,
+    LANES_OPTION,
+    {.id = OPTION_TIERS, .name = "tiers", .value = {VALUE_TEXT, "LIST", "500,4000", NULL, NULL},
+     .help = "cut items into the paper's tiers of popularity instead of groups sized from the "
+             "caches"},
+    {.id = OPTION_SNAPSHOT, .name = "snapshot",
+     .value = {VALUE_OUTPUT, "FILE", "run.safetensors", ".safetensors", NULL},
+     .help = "write the state of the run here now and then, while it goes on, and when it is "
+             "interrupted, to go on from with --resume"},
+    {.id = OPTION_SNAPSHOT_EVERY, .name = "snapshot-every",
+     .value = {VALUE_INTERVAL, "N", "10min", NULL, NULL},
+     .help = "from snapshot to snapshot: epochs, as 2 or 2epochs; blocks of users, as 50blocks; "
+             "or a time, as 30s, 10min or 1h (default 1 epoch). One that is due while another is "
+             "being written waits for it"},
+    {.id = OPTION_RESUME, .name = "resume",
+     .value = {VALUE_FILE, "FILE", "run.safetensors", ".safetensors", NULL},
+     .help = "go on from a snapshot, with the ratings and options of the run that wrote it; "
+             "another --epochs changes the step sizes that are left, unless --decay is given, "
+             "and is refused with --deterministic, as are other --kernels"},
+    {.id = OPTION_PREFETCH, .name = "prefetch", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
+     .show_default = prefetch_default,
+     .help = "blocks of users read ahead, where the run is larger than --memory (default "
+             "{default})"},
+    SEED_OPTION,
+    {0},
+};
+
+static const struct option sampler_options[] = {
+    {.id = OPTION_AVERAGE, .name = "average", .value = {.kind = VALUE_NONE},
+     .help = "predict by the mean of many samples instead of by the last one: the most accurate "
+             "model"},
+    {.id = OPTION_SAMPLES, .name = "samples", .value = {VALUE_COUNT, "N", "16", NULL, NULL},
+     .show_default = samples_default,
+     .help = "keep at most so many samples for --average (default {default}): two columns more "
+             "than there are factors each, and at most 4096 columns in all"},
+    {.id = OPTION_BURN_IN, .name = "burn-in", .value = {VALUE_COUNT, "N", "30", NULL, NULL},
+     .show_default = burn_in_default,
+     .help = "epochs of each chain that do not count (default: {default} of them)"},
+    {.id = OPTION_CHAINS, .name = "chains", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
+     .show_default = chains_default,
+     .help = "so many chains, each from the prior, one after the other (default 1; with "
+             "--average {default})"},
+    {.id = OPTION_STEP, .name = "step", .value = {VALUE_NUMBER, "X", "0.001", NULL, NULL},
+     .help = "of sgld, sghmc and sgnht: how much time of the process an epoch stands for "
+             "(default: from the ratings, as large as keeps the posterior right)"},
+    {.id = OPTION_SGLD_NOISE, .name = "noise",
+     .value = {VALUE_TEXT, "KIND", "table:262144", NULL, NULL},
+     .help = "of sgld: exact (the default), or table or table:SIZE, the paper's lookup of so "
+             "many numbers, for comparison"},
+    {.id = OPTION_TRACE, .name = "trace",
+     .value = {VALUE_OUTPUT, "FILE.svg", "trace.svg", ".svg", NULL},
+     .help = "draw what became of the chains here"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_train = {
+    .name = "train",
+    .summary = "learn a model from ratings",
+    .synopsis = "RATINGS -o MODEL [options]",
+    .paragraphs =
+        {
+            "Learns an offset, a bias and a vector for each user and item by stochastic "
+            "gradient "
+            "descent, so that their products predict ratings. The ratings are put in an order "
+            "that fits the caches first.",
+            "What is larger than --memory is streamed: the ratings in their new order and the "
+            "users' vectors are in temporary files beside the input, read ahead and written "
+            "back block of users by block while others are worked on. The item vectors, the "
+            "ids and "
+            "the validation set must fit; 16MiB do for small numbers of factors. With "
+            "--deterministic such a run gives the same model for any number of threads, but "
+            "--memory and --prefetch decide how large the blocks are, and so the last bits.",
+            "With --solver gibbs, sgld, sghmc or sgnht it draws models at random, each as "
+            "often as "
+            "the ratings make it likely, and with --average predicts by the mean of many of "
+            "them: gibbs does that best where the ratings fit in memory. How much to shrink "
+            "is then drawn too. It warns when the chains of draws do not agree with each "
+            "other. docs/samplers.md tells more.",
+            "A model holds a vector for every user: it is as private as the ratings. Without "
+            "--deterministic the last bits of a model depend on the threads.",
+            "With --epsilon it makes a release instead: item vectors that are proven to say "
+            "little about any one user, and a statement of exactly what was proven. It needs "
+            "--rating-range and --catalogue, because both are private if they come from the "
+            "ratings. Each record is read by itself and dropped by itself, so that no one "
+            "person decides how others are read, or whether there is a release: a header must "
+            "name the columns, or --format, --columns and --separator declare them, and a "
+            "store must have been imported so, with --on-error skip. Each release is entered "
+            "in a ledger.",
+            "Before anything is spent it prints how many ratings are outside the catalogue or "
+            "the range, and how many wishes of --user-privacy match nobody in the ratings: "
+            "such a wish decides nothing, since a refusal would show who is in them. Where "
+            "that looks wrong, and standard error is a terminal, it waits 5 seconds for "
+            "Ctrl-C. A wish above --epsilon has the release's epsilon.",
+            "With --mechanism posterior it releases one draw from the posterior instead, as "
+            "the paper does. What that promises is conditional on the sampler having "
+            "converged, which no run can show: it is for research, and its statement says "
+            "so. It has no delta; -k, --epochs (its rounds), --chains and --trace, which is "
+            "for your eyes alone, are for it too.",
+            "Started as mpirun -n 8 dpmf train ..., eight processes work together, on one "
+            "machine "
+            "or several, each on its own users; RATINGS may be a directory that dpmf shard "
+            "made. "
+            "It needs the plugin that make mpi builds. Only the first process prints and "
+            "writes. "
+            "When one fails, hangs or is lost, one message names it and all of them end. "
+            "docs/cluster.md tells more.",
+        },
+    .groups = {{"Options", own_options},
+               {"Samplers", sampler_options},
+               {"Private releases", train_private_options},
+               {"Several processes, by mpirun", cluster_options},
+               {"How the input is read", input_options}},
+    .is_distributed = true,
+    .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
+    .exit_note = "5 when training diverges; the last snapshot is kept.",
+    .examples =
+        {
+            {"Learn with what does well on most sets",
+             "dpmf train ratings.dpr -o model.safetensors", SOME_STORE},
+            {"Stop when ratings that were held back are predicted no better",
+             "dpmf train train.dpr --valid test.dpr -o model.safetensors",
+             SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+            {"The most accurate model, and where ratings will be",
+             "dpmf train ratings.dpr --solver gibbs --average -o mean.safetensors && "
+             "dpmf predict mean.safetensors ratings.dpr --intervals >intervals.csv",
+             "dpmf synth -q --users 200 --items 50 --ratings 4000 -o ratings.dpr"},
+            {"Make a release that says little about any one person",
+             "dpmf train ratings.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv "
+             "--ledger ledger -o release.safetensors",
+             "dpmf ledger init -q ledger; "
+             "dpmf synth -q --like ml-100k --catalogue-out items.csv -o ratings.dpr"},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static uint32_t count32(const struct invocation *invocation, enum option_id id) {
     uint64_t count = options_count(invocation, id);
@@ -169,91 +452,52 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
     return report_json_print(json);
 }
 
-struct named_option {
-    enum option_id id;
-    const char *name;
-};
-
 /* A sampler has neither rates nor a best epoch, and takes its penalties from the ratings. */
 static int check_sampler(const struct invocation *invocation) {
-    static const struct named_option only[] = {
-        {OPTION_LEARNING_RATE, "learning-rate"},
-        {OPTION_DECAY, "decay"},
-        {OPTION_REG, "reg"},
-        {OPTION_PATIENCE, "patience"},
-    };
-    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
-        if (command_has(invocation, only[i].id))
-            return terminal_error_print(STATUS_USAGE, "leave it out", "--%s is for sgd, not for %s",
-                                        only[i].name, invocation->value[OPTION_SOLVER]);
-    static const struct named_option one_at_least[] = {
-        {OPTION_CHAINS, "chains"},
-        {OPTION_SAMPLES, "samples"},
-    };
-    for (size_t i = 0; i < sizeof one_at_least / sizeof one_at_least[0]; i++)
-        if (command_has(invocation, one_at_least[i].id) &&
-            options_count(invocation, one_at_least[i].id) == 0)
+    static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY, OPTION_REG,
+                                            OPTION_PATIENCE};
+    static const enum option_id one_at_least[] = {OPTION_CHAINS, OPTION_SAMPLES};
+    char whose[64];
+    snprintf(whose, sizeof whose, "is for sgd, not for %s", invocation->value[OPTION_SOLVER]);
+    int status = options_refuse(invocation, of_sgd, COUNT_OF(of_sgd), whose, "leave it out");
+    if (status != STATUS_DONE) return status;
+    for (size_t i = 0; i < COUNT_OF(one_at_least); i++)
+        if (command_has(invocation, one_at_least[i]) &&
+            options_count(invocation, one_at_least[i]) == 0)
             return terminal_error_print(STATUS_USAGE, "leave it out for what is usual",
-                                        "--%s 0 leaves nothing to do", one_at_least[i].name);
+                                        "--%s 0 leaves nothing to do",
+                                        options_name(invocation, one_at_least[i]));
     if (command_has(invocation, OPTION_STEP) && !(options_number(invocation, OPTION_STEP) > 0))
         return terminal_error_print(STATUS_USAGE, "leave it out for a step that is safe",
                                     "--step %s is not above 0", invocation->value[OPTION_STEP]);
     return STATUS_DONE;
 }
 
-static int refuse_of(const struct invocation *invocation, const struct named_option *options,
-                     size_t n, const char *whose, const char *hint) {
-    for (size_t i = 0; i < n; i++)
-        if (command_has(invocation, options[i].id))
-            return terminal_error_print(STATUS_USAGE, hint, "--%s is for %s", options[i].name,
-                                        whose);
-    return STATUS_DONE;
-}
-
 /* The goal and the solver must agree, and what only one kind of solver has needs such a one. */
 static int check_goal(const struct invocation *invocation) {
-    static const struct named_option of_ials[] = {
-        {OPTION_LIKE, "like"}, {OPTION_UNOBSERVED, "unobserved"}, {OPTION_ROW_STEPS, "row-steps"}};
-    static const struct named_option of_sgd[] = {{OPTION_LEARNING_RATE, "learning-rate"},
-                                                 {OPTION_DECAY, "decay"},
-                                                 {OPTION_TIERS, "tiers"},
-                                                 {OPTION_LANES, "lanes"},
-                                                 {OPTION_PREFETCH, "prefetch"},
-                                                 {OPTION_HOGWILD, "hogwild"}};
+    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_ROW_STEPS};
+    static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY,    OPTION_TIERS,
+                                            OPTION_LANES,         OPTION_PREFETCH, OPTION_HOGWILD};
     const bool ranks = options_is(invocation, OPTION_GOAL, "ranking");
     if (!is_ials(invocation)) {
         if (ranks)
             return terminal_error_print(STATUS_USAGE, "leave --solver out, or give --solver ials",
                                         "--solver %s predicts ratings, and does not rank",
                                         solver_of(invocation));
-        return refuse_of(invocation, of_ials, sizeof of_ials / sizeof of_ials[0], "ials",
-                         "add --goal ranking");
+        return options_refuse(invocation, of_ials, COUNT_OF(of_ials), "is for ials",
+                              "add --goal ranking");
     }
     if (options_is(invocation, OPTION_GOAL, "rating"))
         return terminal_error_print(STATUS_USAGE, "leave --goal out, or give --goal ranking",
                                     "--solver ials ranks, and predicts no ratings");
-    return refuse_of(invocation, of_sgd, sizeof of_sgd / sizeof of_sgd[0], "sgd, not for ials",
-                     "leave it out");
+    return options_refuse(invocation, of_sgd, COUNT_OF(of_sgd), "is for sgd, not for ials",
+                          "leave it out");
 }
 
 static int check_solver(const struct invocation *invocation) {
-    static const struct named_option only[] = {
-        {OPTION_AVERAGE, "average"}, {OPTION_SAMPLES, "samples"}, {OPTION_BURN_IN, "burn-in"},
-        {OPTION_CHAINS, "chains"},   {OPTION_STEP, "step"},       {OPTION_SGLD_NOISE, "noise"},
-        {OPTION_TRACE, "trace"},
-    };
-    const char *solver = invocation->value[OPTION_SOLVER];
-    if (dpmf_solver_is_sampler(solver)) return check_sampler(invocation);
-    if (solver && !options_is(invocation, OPTION_SOLVER, "sgd") && !is_ials(invocation))
-        return terminal_error_print(STATUS_USAGE, "one of: sgd, ials, gibbs, sgld, sghmc, sgnht",
-                                    "--solver %s: there "
-                                    "is no such solver",
-                                    solver);
-    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
-        if (command_has(invocation, only[i].id))
-            return terminal_error_print(STATUS_USAGE, "for example: --solver gibbs",
-                                        "--%s is for samplers", only[i].name);
-    return STATUS_DONE;
+    if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) return check_sampler(invocation);
+    return options_refuse_group(invocation, sampler_options, OPTION_COUNT, "is for samplers",
+                                "for example: --solver gibbs");
 }
 
 /* A decay below 0 is the library's word for the schedule of its own, not a growing step. */
@@ -337,7 +581,7 @@ static int check_outputs(const struct invocation *invocation, struct dpmf_error 
     return rc;
 }
 
-int command_train_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct dpmf_train_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_train_report report = {0};

@@ -14,7 +14,88 @@
 #include "privacy_claim.h"
 #include "privacy_figures.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static void max_ratings_default(FILE *out) {
+    fprintf(out, "%u", dpmf_private_options_default().max_ratings);
+}
+
+static void rho_default(FILE *out) {
+    fputs(text_double(dpmf_private_options_default().rho).text, out);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+const struct option train_private_options[] = {
+    {.id = OPTION_EPSILON, .name = "epsilon", .value = {VALUE_REAL, "E", "1", NULL, NULL},
+     .help = "make a release that is (E, delta)-differentially private for every user"},
+    {.id = OPTION_DELTA, .name = "delta", .value = {VALUE_NUMBER, "D", "1e-5", NULL, NULL},
+     .show_default = private_delta_default,
+     .help = "the delta of that promise (default {default})"},
+    {.id = OPTION_CATALOGUE, .name = "catalogue", .alias = "catalog",
+     .value = {VALUE_FILE, "FILE", "items.csv", NULL, NULL},
+     .help = "the items that exist, in an order that does not follow from the ratings: needed, "
+             "since which items were rated is private"},
+    {.id = OPTION_CATALOGUE_FROM_RATINGS, .name = "catalogue-from-ratings",
+     .value = {.kind = VALUE_NONE},
+     .help = "instead take the items of the ratings; the release then shows which items anyone "
+             "rated, and is partial, not proven"},
+    {.id = OPTION_DECLARED_USERS, .name = "declared-users",
+     .value = {VALUE_COUNT, "N", "6000", NULL, NULL},
+     .help = "about how many users there are, as is publicly known: delta should be below 1/N"},
+    {.id = OPTION_ITEM_FEATURES, .name = "item-features",
+     .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
+     .help = "what is publicly known about items: a table of categories and numbers"},
+    {.id = OPTION_USER_PRIVACY, .name = "user-privacy",
+     .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
+     .help = "a table of users and an epsilon each, for those who want less than --epsilon; 0 "
+             "leaves a user out"},
+    {.id = OPTION_ABOUT, .name = "about", .value = {VALUE_FILE, "FILE", "about.txt", NULL, NULL},
+     .help = "what you declare about the release, lines of \"name: text\": controller, contact, "
+             "data, period, intended_use, region, date, review, expiry, erasure and more; "
+             "published, and marked as not verified"},
+    {.id = OPTION_MECHANISM, .name = "mechanism",
+     .value = {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
+     .help = "how the release is made (default auto); all are proven but posterior, which is "
+             "conditional"},
+    {.id = OPTION_POPULATION, .name = "population",
+     .value = {VALUE_TEXT, "NAME", "customers", NULL, NULL},
+     .help = "whose budget in the ledger is spent (default \"default\")"},
+    {.id = OPTION_LEDGER, .name = "ledger", .value = {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
+     .help = "the ledger of all releases, which dpmf ledger init made (default "
+             "$XDG_STATE_HOME/dpmf/ledger, made when it is missing)"},
+    {.id = OPTION_LEDGER_BUDGET, .name = "ledger-budget",
+     .value = {VALUE_TEXT, "MU|E@DELTA", "5@1e-5", NULL, NULL},
+     .help = "refuse a release that would bring the population beyond this in all: a mu, or an "
+             "epsilon at a delta"},
+    {.id = OPTION_ACCEPT_DELTA, .name = "accept-delta", .value = {.kind = VALUE_NONE},
+     .help = "allow a delta above 1e-4, or not below 1/N of the declared users; the release is "
+             "then partial, not proven"},
+    {.id = OPTION_ACCEPT_EPSILON, .name = "accept-epsilon", .value = {.kind = VALUE_NONE},
+     .help = "allow a mu above 3.45, which is epsilon 20 at delta 1e-5 (of posterior: an epsilon "
+             "above 20); the release is then not proven"},
+    {.id = OPTION_RESEARCH, .name = "research", .value = {.kind = VALUE_NONE},
+     .help = "allow what a release may not do, and mark the file not releasable"},
+    {.id = OPTION_MAX_RATINGS, .name = "max-ratings",
+     .value = {VALUE_COUNT, "T", "100", NULL, NULL}, .show_default = max_ratings_default,
+     .help = "of posterior: so many ratings of a user count, the others are left out at random "
+             "(default {default})"},
+    {.id = OPTION_KAPPA, .name = "kappa", .value = {VALUE_REAL, "X", "1", NULL, NULL},
+     .help = "of posterior: how far predictions may go beyond the range of ratings, in its units "
+             "(default: a quarter of the range)"},
+    {.id = OPTION_RHO, .name = "rho", .value = {VALUE_REAL, "X", "1", NULL, NULL},
+     .show_default = rho_default,
+     .help = "of posterior: the largest weight that users with few ratings get (default "
+             "{default})"},
+    {.id = OPTION_INSECURE_NOISE_SEED, .name = "insecure-noise-seed",
+     .value = {VALUE_COUNT, "N", "1", NULL, NULL},
+     .help = "for tests: predictable noise; the file is stamped NOT PRIVATE"},
+    {0},
+};
+/* clang-format on */
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
@@ -31,27 +112,24 @@ static int refuse_metrics(const struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-struct named_option {
-    enum option_id id;
-    const char *name;
-};
-
 static bool is_conditional(const struct invocation *invocation) {
     return dpmf_mechanism_is_conditional(invocation->value[OPTION_MECHANISM]);
 }
 
+#define FIXED_RULE "has no meaning with --epsilon: a private mechanism follows its public rule"
+
 /* A sampler's settings are public too, and its own. */
 static int check_sampler(const struct invocation *invocation) {
-    static const struct named_option of_samplers[] = {
-        {OPTION_FACTORS, "factors"},
-        {OPTION_EPOCHS, "epochs"},
-        {OPTION_CHAINS, "chains"},
-        {OPTION_TRACE, "trace"},
+    static const enum option_id of_samplers[] = {
+        OPTION_FACTORS,
+        OPTION_EPOCHS,
+        OPTION_CHAINS,
+        OPTION_TRACE,
     };
-    static const struct named_option of_posterior[] = {
-        {OPTION_KAPPA, "kappa"},
-        {OPTION_RHO, "rho"},
-        {OPTION_MAX_RATINGS, "max-ratings"},
+    static const enum option_id of_posterior[] = {
+        OPTION_KAPPA,
+        OPTION_RHO,
+        OPTION_MAX_RATINGS,
     };
     if (is_conditional(invocation)) {
         if (!command_has(invocation, OPTION_DELTA)) return STATUS_DONE;
@@ -59,17 +137,11 @@ static int check_sampler(const struct invocation *invocation) {
                                     "--delta has no meaning with --mechanism posterior, whose "
                                     "promise has no delta");
     }
-    for (size_t i = 0; i < sizeof of_posterior / sizeof of_posterior[0]; i++)
-        if (command_has(invocation, of_posterior[i].id))
-            return terminal_error_print(STATUS_USAGE, "leave it out",
-                                        "--%s is for --mechanism posterior", of_posterior[i].name);
-    for (size_t i = 0; i < sizeof of_samplers / sizeof of_samplers[0]; i++)
-        if (command_has(invocation, of_samplers[i].id))
-            return terminal_error_print(STATUS_USAGE, "leave it out",
-                                        "--%s has no meaning with --epsilon: a private mechanism "
-                                        "follows its public rule",
-                                        of_samplers[i].name);
-    return STATUS_DONE;
+    int status = options_refuse(invocation, of_posterior, COUNT_OF(of_posterior),
+                                "is for --mechanism posterior", "leave it out");
+    if (status != STATUS_DONE) return status;
+    return options_refuse(invocation, of_samplers, COUNT_OF(of_samplers), FIXED_RULE,
+                          "leave it out");
 }
 
 /* Numbers that are looked up, again and again, can be looked up by others. */
@@ -83,62 +155,19 @@ static int refuse_table(const struct invocation *invocation) {
 
 /* These steer training without privacy; a mechanism's constants are public and fixed. */
 static int check_unused(const struct invocation *invocation) {
-    static const struct named_option unused[] = {
-        {OPTION_LEARNING_RATE, "learning-rate"},
-        {OPTION_DECAY, "decay"},
-        {OPTION_REG, "reg"},
-        {OPTION_SEED, "seed"},
-        {OPTION_HOGWILD, "hogwild"},
-        {OPTION_TIERS, "tiers"},
-        {OPTION_KERNELS, "kernels"},
-        {OPTION_LANES, "lanes"},
-        {OPTION_SNAPSHOT, "snapshot"},
-        {OPTION_SNAPSHOT_EVERY, "snapshot-every"},
-        {OPTION_RESUME, "resume"},
-        {OPTION_PREFETCH, "prefetch"},
-        {OPTION_SOLVER, "solver"},
-        {OPTION_AVERAGE, "average"},
-        {OPTION_SAMPLES, "samples"},
-        {OPTION_BURN_IN, "burn-in"},
-        {OPTION_STEP, "step"},
-        {OPTION_SGLD_NOISE, "noise"},
-        {OPTION_ON_ERROR, "on-error"},
+    static const enum option_id unused[] = {
+        OPTION_LEARNING_RATE, OPTION_DECAY,          OPTION_REG,      OPTION_SEED,
+        OPTION_HOGWILD,       OPTION_TIERS,          OPTION_KERNELS,  OPTION_LANES,
+        OPTION_SNAPSHOT,      OPTION_SNAPSHOT_EVERY, OPTION_RESUME,   OPTION_PREFETCH,
+        OPTION_SOLVER,        OPTION_AVERAGE,        OPTION_SAMPLES,  OPTION_BURN_IN,
+        OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR,
     };
-    for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++)
-        if (command_has(invocation, unused[i].id))
-            return terminal_error_print(STATUS_USAGE, "leave it out",
-                                        "--%s has no meaning with --epsilon: a private mechanism "
-                                        "follows its public rule",
-                                        unused[i].name);
-    return STATUS_DONE;
+    return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
 }
 
 int train_private_check_absent(const struct invocation *invocation) {
-    static const struct named_option private[] = {
-        {OPTION_DELTA, "delta"},
-        {OPTION_MECHANISM, "mechanism"},
-        {OPTION_CATALOGUE, "catalogue"},
-        {OPTION_CATALOGUE_FROM_RATINGS, "catalogue-from-ratings"},
-        {OPTION_ITEM_FEATURES, "item-features"},
-        {OPTION_USER_PRIVACY, "user-privacy"},
-        {OPTION_ABOUT, "about"},
-        {OPTION_DECLARED_USERS, "declared-users"},
-        {OPTION_POPULATION, "population"},
-        {OPTION_LEDGER, "ledger"},
-        {OPTION_LEDGER_BUDGET, "ledger-budget"},
-        {OPTION_ACCEPT_DELTA, "accept-delta"},
-        {OPTION_ACCEPT_EPSILON, "accept-epsilon"},
-        {OPTION_RESEARCH, "research"},
-        {OPTION_INSECURE_NOISE_SEED, "insecure-noise-seed"},
-        {OPTION_MAX_RATINGS, "max-ratings"},
-        {OPTION_KAPPA, "kappa"},
-        {OPTION_RHO, "rho"},
-    };
-    for (size_t i = 0; i < sizeof private / sizeof private[0]; i++)
-        if (command_has(invocation, private[i].id))
-            return terminal_error_print(STATUS_USAGE, "add --epsilon E, or leave it out",
-                                        "--%s is for private releases", private[i].name);
-    return STATUS_DONE;
+    return options_refuse_group(invocation, train_private_options, OPTION_EPSILON,
+                                "is for private releases", "add --epsilon E, or leave it out");
 }
 
 static uint32_t count32(const struct invocation *invocation, enum option_id id, uint32_t usual) {

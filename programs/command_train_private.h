@@ -6,6 +6,8 @@
 
 #include "command.h"
 
+extern const struct option train_private_options[];
+
 /* With --epsilon. @return an exit status */
 int train_private_run(struct invocation *invocation);
 

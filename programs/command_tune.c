@@ -13,8 +13,122 @@
 #include "ledger_words.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "signals.h"
 #include "text.h"
+
+/* ---- options and manual ---------------------------------------------------------------------- */
+
+static int run(struct invocation *invocation);
+
+static void trials_default(FILE *out) { fprintf(out, "%u", dpmf_tune_options_default().trials); }
+
+static void fraction_default(FILE *out) {
+    fputs(text_double(dpmf_tune_options_default().valid_fraction).text, out);
+}
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+static const struct option own_options[] = {
+    {.id = OPTION_OUTPUT, .letter = 'o', .name = "output",
+     .value = {VALUE_OUTPUT, "MODEL", "model.safetensors", ".safetensors", NULL},
+     .help = "also train a model on all ratings with the best options, and write it here"},
+    {.id = OPTION_TRIALS, .name = "trials", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
+     .show_default = trials_default,
+     .help = "try at most so many (default {default})"},
+    {.id = OPTION_MINUTES, .name = "minutes", .value = {VALUE_NUMBER, "M", "10", NULL, NULL},
+     .help = "stop after this time, with the best found by then (default: no limit)"},
+    {.id = OPTION_VALID, .name = "valid",
+     .value = {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
+     .help = "measure on these ratings instead of holding some back"},
+    {.id = OPTION_VALID_FRACTION, .name = "valid-fraction",
+     .value = {VALUE_FRACTION, "F", "0.1", NULL, NULL}, .show_default = fraction_default,
+     .help = "hold back so much of the ratings (default {default})"},
+    {.id = OPTION_GOAL, .name = "goal",
+     .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
+     .help = "what the model is for: rating (the default), measured by RMSE; or ranking, by "
+             "NDCG@10"},
+    {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
+     .help = "with --goal ranking: ratings of at least X are likes, and nothing else counts; any, "
+             "the default: all of them"},
+    {.id = OPTION_FACTORS, .letter = 'k', .name = "factors",
+     .value = {VALUE_COUNT, "K", "64", NULL, NULL},
+     .help = "use so many factors, instead of looking for a number"},
+    {.id = OPTION_EPOCHS, .name = "epochs", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
+     .help = "run so many epochs, instead of looking for a number"},
+    {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
+     .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL},
+     .help = "begin with this step size, instead of looking for one"},
+    {.id = OPTION_REG, .name = "reg", .value = {VALUE_NUMBER, "X", "0.05", NULL, NULL},
+     .help = "use this penalty, instead of looking for one"},
+    {.id = OPTION_UNOBSERVED, .name = "unobserved",
+     .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
+     .help = "with --goal ranking: use this weight of a pair without a rating, instead of looking "
+             "for one"},
+    {.id = OPTION_ROW_STEPS, .name = "row-steps", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
+     .help = "with --goal ranking: steps for each vector and epoch, as in train"},
+    {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
+     .help = "let the step size fall as 1 / epoch^GAMMA, as in train"},
+    KERNELS_OPTION,
+    {.id = OPTION_SEED, .name = "seed", .value = {VALUE_COUNT, "N", "1", NULL, NULL},
+     .help = "what is held back and tried grows from it; the same seed gives the same trials"},
+    {.id = OPTION_POPULATION, .name = "population",
+     .value = {VALUE_TEXT, "NAME", "customers", NULL, NULL},
+     .help = "record in the ledger that options were looked for in the ratings of these people"},
+    {.id = OPTION_LEDGER, .name = "ledger", .value = {VALUE_OUTPUT, "FILE", "ledger", NULL, NULL},
+     .help = "the ledger of their releases (default $XDG_STATE_HOME/dpmf/ledger)"},
+    {0},
+};
+/* clang-format on */
+
+const struct verb verb_tune = {
+    .name = "tune",
+    .summary = "find the options of train that suit ratings best",
+    .synopsis = "RATINGS [-o MODEL] [--trials N] [--minutes M] [options]",
+    .paragraphs =
+        {
+            "Trains again and again with other numbers of factors and epochs, step sizes and "
+            "penalties, each time on the ratings but for a part held back, and prints how "
+            "well that part was predicted (RMSE), a line a trial. The first trial has the "
+            "defaults of dpmf train; those after it are spread around them, and then follow "
+            "what the trials so far promise. A trial that falls behind others, or whose error "
+            "no longer falls, is stopped early; its error stands in brackets, since it had "
+            "epochs left to run and is no match for the others. What an option gives is used "
+            "as it is, and the rest is looked for.",
+            "With --goal ranking the trials are those of dpmf train --goal ranking, the weight of "
+            "pairs without a rating takes the place of the step size, and the part held back is "
+            "ranked among all items that a user has not rated: the largest NDCG@10 is the best.",
+            "In the end it prints the dpmf train command with the best options. With -o it "
+            "also trains that model, on all of RATINGS.",
+            "The same seed gives the same trials for any number of threads, as long as "
+            "--minutes does not cut them short. The trials leave nothing behind.",
+            "Options that ratings have chosen tell something of those ratings. If private "
+            "releases are made of the same people, name them with --population: the ledger "
+            "then shows that there was tuning.",
+            "With --json it prints an object a trial with event, trial, factors, "
+            "learning_rate, regularization, epochs, valid_rmse, end, epochs_run, best and "
+            "seconds, and a last one whose event is done, with the best of them and command. "
+            "With --goal ranking, unobserved and valid_ndcg take the place of learning_rate and "
+            "valid_rmse.",
+        },
+    .groups = {{"Options", own_options}, {"How the input is read", input_options}},
+    .operands = {{VALUE_FILE, "RATINGS", "ratings.dpr", ".dpr", NULL}, 1, 1},
+    .exit_note = "3 when there are too few ratings to hold some back, 5 when every trial "
+                 "diverges.",
+    .examples =
+        {
+            {"Find good options, and train with them",
+             "dpmf tune ratings.dpr --trials 6 -o model.safetensors", SOME_STORE},
+            {"What is best with 16 factors, on ratings that were set aside",
+             "dpmf tune train.dpr -k 16 --valid test.dpr --trials 5 --minutes 10",
+             SOME_STORE "; dpmf split -q ratings.dpr --train train.dpr --test test.dpr"},
+            {"A model that recommends, by ratings of 4 and more",
+             "dpmf tune ratings.dpr --goal ranking --like 4 -k 16 --trials 3", SOME_STORE},
+        },
+    .run = run,
+};
+
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 struct tuning {
     struct invocation *invocation;
@@ -141,28 +255,15 @@ static void write_word(FILE *out, const char *text) {
 
 /* The options that shape a model or its ratings and that are not looked for. */
 static void write_passed_on(FILE *out, const struct invocation *invocation) {
-    static const struct {
-        enum option_id id;
-        const char *name;
-    } passed[] = {
-        {OPTION_LIKE, "like"},
-        {OPTION_ROW_STEPS, "row-steps"},
-        {OPTION_DECAY, "decay"},
-        {OPTION_SEED, "seed"},
-        {OPTION_KERNELS, "kernels"},
-        {OPTION_MEMORY, "memory"},
-        {OPTION_THREADS, "threads"},
-        {OPTION_FORMAT, "format"},
-        {OPTION_COLUMNS, "columns"},
-        {OPTION_SEPARATOR, "separator"},
-        {OPTION_RESCALE, "rescale"},
-        {OPTION_ON_ERROR, "on-error"},
-        {OPTION_RATING_RANGE, "rating-range"},
+    static const enum option_id passed[] = {
+        OPTION_LIKE,    OPTION_ROW_STEPS, OPTION_DECAY,        OPTION_SEED,    OPTION_KERNELS,
+        OPTION_MEMORY,  OPTION_THREADS,   OPTION_FORMAT,       OPTION_COLUMNS, OPTION_SEPARATOR,
+        OPTION_RESCALE, OPTION_ON_ERROR,  OPTION_RATING_RANGE,
     };
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++) {
-        if (!command_has(invocation, passed[i].id)) continue;
-        fprintf(out, " --%s ", passed[i].name);
-        write_word(out, invocation->value[passed[i].id]);
+    for (size_t i = 0; i < COUNT_OF(passed); i++) {
+        if (!command_has(invocation, passed[i])) continue;
+        fprintf(out, " --%s ", options_name(invocation, passed[i]));
+        write_word(out, invocation->value[passed[i]]);
     }
 }
 
@@ -293,22 +394,13 @@ static struct dpmf_tune_options fill(const struct invocation *invocation) {
 
 /* Options of the other goal. */
 static int check_goal(const struct invocation *invocation) {
-    static const struct {
-        enum option_id id;
-        const char *name;
-        bool ranks;
-    } only[] = {
-        {OPTION_LIKE, "like", true},
-        {OPTION_UNOBSERVED, "unobserved", true},
-        {OPTION_ROW_STEPS, "row-steps", true},
-        {OPTION_LEARNING_RATE, "learning-rate", false},
-        {OPTION_DECAY, "decay", false},
-    };
-    for (size_t i = 0; i < sizeof only / sizeof only[0]; i++)
-        if (command_has(invocation, only[i].id) && only[i].ranks != ranks(invocation))
-            return terminal_error_print(
-                STATUS_USAGE, only[i].ranks ? "add --goal ranking" : "leave it out",
-                "--%s is for %s", only[i].name, only[i].ranks ? "ials" : "sgd, not for ials");
+    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_ROW_STEPS};
+    static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY};
+    int status = ranks(invocation) ? options_refuse(invocation, of_sgd, COUNT_OF(of_sgd),
+                                                    "is for sgd, not for ials", "leave it out")
+                                   : options_refuse(invocation, of_ials, COUNT_OF(of_ials),
+                                                    "is for ials", "add --goal ranking");
+    if (status != STATUS_DONE) return status;
     if (command_has(invocation, OPTION_UNOBSERVED) &&
         !(options_number(invocation, OPTION_UNOBSERVED) > 0))
         return terminal_error_print(STATUS_USAGE, "leave it out to look for one",
@@ -367,7 +459,7 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
     return status;
 }
 
-int command_tune_run(struct invocation *invocation) {
+static int run(struct invocation *invocation) {
     struct tuning tuning = {.invocation = invocation, .run = invocation->run};
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_error error = {0};

@@ -1,6 +1,6 @@
 /*
  * The program: finds the verb, parses its options, runs it, and ends with the right status. All the
- * work is in the command_*.c files, one a verb; all the words are in command_table.c.
+ * work is in the command_*.c files, one a verb, each with its options and its manual.
  */
 #include <fcntl.h>
 #include <locale.h>
@@ -48,8 +48,7 @@ static int refuse_word(const char *word) {
         return terminal_error_print(STATUS_USAGE, hint,
                                     "unknown option \"%.200s\" before a command", word);
     }
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
-        dpmf_nearest_offer(&nearest, verb->name);
+    for (size_t i = 0; verbs[i] != NULL; i++) dpmf_nearest_offer(&nearest, verbs[i]->name);
     if (nearest.word != NULL) snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
     return terminal_error_print(STATUS_USAGE, hint, "unknown command \"%.200s\"", word);
 }

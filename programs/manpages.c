@@ -50,7 +50,21 @@ static bool lists_end(const struct verb *verb) {
            verb->examples[VERB_EXAMPLES_MAX].shows == NULL;
 }
 
+/* A place for a default without one to put there, or the other way round, is a slip. */
+static const struct option *wrong_default(const struct verb *verb) {
+    const struct option_group *group;
+    for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++)
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            if ((strstr(option->help, "{default}") != NULL) != (option->show_default != NULL))
+                return option;
+    return NULL;
+}
+
 static int write_verb(const char *directory, const struct verb *verb) {
+    const struct option *wrong = wrong_default(verb);
+    if (wrong != NULL)
+        return terminal_error_print(STATUS_BUG, "give it both {default} and show_default, or none",
+                                    "--%s of %s", wrong->name, verb->name);
     if (!lists_end(verb))
         return terminal_error_print(STATUS_BUG, "raise VERB_..._MAX in programs/command.h",
                                     "a list of %s is longer than its array", verb->name);

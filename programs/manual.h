@@ -1,5 +1,5 @@
 /*
- * What the option table says, in the forms people and shells read it: help for a terminal, roff for
+ * What the option tables say, in the forms people and shells read it: help for a terminal, roff for
  * man, and completion scripts.
  */
 #ifndef DPMF_PROGRAMS_MANUAL_H
@@ -14,6 +14,12 @@ struct option_label {
     char text[96];
 };
 struct option_label manual_option_label(const struct option *option);
+
+/* What the option is for, with its default. */
+struct option_help {
+    char text[1024];
+};
+struct option_help manual_option_help(const struct option *option);
 
 /* The verb as part of a file's name: "privacy-account". */
 struct page_name {

@@ -1,6 +1,6 @@
 /*
- * The option table as completion scripts for bash, zsh and fish. Fed by command_table.c; printed by
- * `dpmf completion`. The scripts need nothing but the shell itself.
+ * The option tables as completion scripts for bash, zsh and fish. Fed by the tables of the verbs,
+ * command_*.c; printed by `dpmf completion`. The scripts need nothing but the shell itself.
  */
 #include <string.h>
 
@@ -71,15 +71,16 @@ static void bash_option_case(FILE *out, const struct verb *verb, const struct op
 
 /* A verb with parts: the second word belongs to it, and together they are called as the page is. */
 static void bash_parts(FILE *out) {
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        const struct verb *verb = verbs[i];
         if (verb->parts == NULL) continue;
         fprintf(out,
                 "    if [[ $verb == %s ]]; then\n"
                 "        if ((COMP_CWORD == 2)); then\n"
                 "            _dpmf_words '",
                 verb->name);
-        for (const struct verb *part = verb->parts; part->name != NULL; part++)
-            fprintf(out, "%s ", verb_word(part));
+        for (size_t j = 0; verb->parts[j] != NULL; j++)
+            fprintf(out, "%s ", verb_word(verb->parts[j]));
         fputs("--help'\n"
               "            return\n"
               "        fi\n"
@@ -115,7 +116,7 @@ void manual_bash_completion(FILE *out) {
           "    if ((COMP_CWORD == 1)); then\n"
           "        _dpmf_words '",
           out);
-    for (verb = verbs; verb->name != NULL; verb++) fprintf(out, "%s ", verb->name);
+    for (size_t i = 0; verbs[i] != NULL; i++) fprintf(out, "%s ", verbs[i]->name);
     fputs("--help --version'\n"
           "        return\n"
           "    fi\n",
@@ -172,7 +173,8 @@ static void zsh_value(FILE *out, const struct value *value) {
 static void zsh_spec(FILE *out, const struct option *option, const char *dashes, const char *name) {
     const char *equals = name[1] != '\0' && option->value.kind != VALUE_NONE ? "=" : "";
     fprintf(out, "            '%s%s%s[", dashes, name, equals);
-    print_quoted(out, option->help, brief_length(option->help), "[]");
+    const struct option_help help = manual_option_help(option);
+    print_quoted(out, help.text, brief_length(help.text), "[]");
     fputc(']', out);
     if (option->value.kind != VALUE_NONE) {
         fputc(':', out);
@@ -189,14 +191,16 @@ static void zsh_option(FILE *out, const struct verb *verb, const struct option *
 }
 
 static void zsh_parts(FILE *out) {
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        const struct verb *verb = verbs[i];
         if (verb->parts == NULL) continue;
         fprintf(out,
                 "    if [[ $verb == %s ]]; then\n"
                 "        if (( CURRENT == 2 )); then\n"
                 "            commands=(\n",
                 verb->name);
-        for (const struct verb *part = verb->parts; part->name != NULL; part++) {
+        for (size_t j = 0; verb->parts[j] != NULL; j++) {
+            const struct verb *part = verb->parts[j];
             fprintf(out, "                '%s:", verb_word(part));
             print_quoted(out, part->summary, strlen(part->summary), NULL);
             fputs("'\n", out);
@@ -221,9 +225,9 @@ void manual_zsh_completion(FILE *out) {
           "    local -a commands\n"
           "    commands=(\n",
           out);
-    for (const struct verb *each = verbs; each->name != NULL; each++) {
-        fprintf(out, "        '%s:", each->name);
-        print_quoted(out, each->summary, strlen(each->summary), NULL);
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        fprintf(out, "        '%s:", verbs[i]->name);
+        print_quoted(out, verbs[i]->summary, strlen(verbs[i]->summary), NULL);
         fputs("'\n", out);
     }
     fputs("    )\n"
@@ -292,7 +296,8 @@ static void fish_option(FILE *out, const struct verb *verb, const struct option 
     if (option->letter != 0) fprintf(out, " -s %c", option->letter);
     fish_value(out, &option->value);
     fputs(" -d '", out);
-    fish_text(out, option->help, brief_length(option->help));
+    const struct option_help help = manual_option_help(option);
+    fish_text(out, help.text, brief_length(help.text));
     fputs("'\n", out);
 }
 
@@ -321,9 +326,9 @@ void manual_fish_completion(FILE *out) {
           "complete -c dpmf -n __dpmf_needs_verb -l help -d 'list the commands'\n"
           "complete -c dpmf -n __dpmf_needs_verb -l version -d 'print the version'\n",
           out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        fprintf(out, "complete -c dpmf -n __dpmf_needs_verb -a %s -d '", verb->name);
-        fish_text(out, verb->summary, strlen(verb->summary));
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        fprintf(out, "complete -c dpmf -n __dpmf_needs_verb -a %s -d '", verbs[i]->name);
+        fish_text(out, verbs[i]->summary, strlen(verbs[i]->summary));
         fputs("'\n", out);
     }
     const struct verb *each;

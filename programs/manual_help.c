@@ -1,6 +1,6 @@
 /*
- * The option table as help for a terminal: `dpmf help`, `dpmf help VERB` and `--help`. Fed by
- * command_table.c.
+ * The option tables as help for a terminal: `dpmf help`, `dpmf help VERB` and `--help`. Fed by the tables of
+ * the verbs, command_*.c.
  */
 #include <string.h>
 
@@ -17,6 +17,23 @@ struct option_label manual_option_label(const struct option *option) {
              option->value.kind != VALUE_NONE ? " " : "",
              option->value.kind != VALUE_NONE ? option->value.name : "");
     return label;
+}
+
+struct option_help manual_option_help(const struct option *option) {
+    static const char mark[] = "{default}";
+    struct option_help help = {""};
+    const char *at = strstr(option->help, mark);
+    FILE *memory = fmemopen(help.text, sizeof help.text, "w");
+    if (memory == NULL) return help;
+    if (at != NULL && option->show_default != NULL) {
+        fprintf(memory, "%.*s", (int)(at - option->help), option->help);
+        option->show_default(memory);
+        fputs(at + sizeof mark - 1, memory);
+    } else {
+        fputs(option->help, memory);
+    }
+    fclose(memory);
+    return help;
 }
 
 struct page_name manual_page_name(const struct verb *verb) {
@@ -47,7 +64,7 @@ static void print_entry(FILE *out, const char *label, const char *text) {
 }
 
 static void print_option(FILE *out, const struct option *option) {
-    print_entry(out, manual_option_label(option).text, option->help);
+    print_entry(out, manual_option_label(option).text, manual_option_help(option).text);
     if (option->value.kind == VALUE_CHOICE) {
         char list[512] = "";
         FILE *memory = fmemopen(list, sizeof list, "w");
@@ -69,8 +86,8 @@ void manual_verb_help(FILE *out, const struct verb *verb) {
         text_wrap(out, verb->paragraphs[i], 0, 0, HELP_WIDTH);
     }
     if (verb->parts != NULL) fputs("\nCommands:\n", out);
-    for (const struct verb *part = verb->parts; part != NULL && part->name != NULL; part++)
-        print_entry(out, verb_word(part), part->summary);
+    for (size_t i = 0; verb->parts != NULL && verb->parts[i] != NULL; i++)
+        print_entry(out, verb_word(verb->parts[i]), verb->parts[i]->summary);
     for (size_t i = 0; (group = verb_group(verb, i)) != NULL; i++) {
         fprintf(out, "\n%s:\n", group->title);
         for (const struct option *option = group->options; option->name != NULL; option++)
@@ -88,8 +105,8 @@ void manual_verb_help(FILE *out, const struct verb *verb) {
 void manual_program_help(FILE *out) {
     fprintf(out, "dpmf %s: %s\n\nUsage: dpmf COMMAND [options]\n\nCommands:\n", dpmf_version(),
             program_summary);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
-        fprintf(out, "  %-12s  %s\n", verb->name, verb->summary);
+    for (size_t i = 0; verbs[i] != NULL; i++)
+        fprintf(out, "  %-12s  %s\n", verbs[i]->name, verbs[i]->summary);
     fputs("\ndpmf help COMMAND explains one of them; dpmf --version prints the version.\n"
           "To see it at work: dpmf demo\n",
           out);

@@ -1,11 +1,12 @@
 /*
- * The option table as man pages, in roff with the man macros: dpmf.1 and one page a verb. Fed by
- * command_table.c; written to files by manpages.c.
+ * The option tables as man pages, in roff with the man macros: dpmf.1 and one page a verb. Fed by the tables
+ * of the verbs, command_*.c; written to files by manpages.c.
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "manual.h"
+#include "shared_options.h"
 
 /* Text as roff sees it: a backslash is \e, a dash is a real one that can be searched and pasted, and
  * a control character at the beginning of a line is held back. */
@@ -58,7 +59,7 @@ static void print_option(FILE *out, const struct option *option) {
         fputs("\\fR", out);
     }
     fputc('\n', out);
-    print_text(out, option->help);
+    print_text(out, manual_option_help(option).text);
     fputs(".\n", out);
 }
 
@@ -101,11 +102,11 @@ static void print_example(FILE *out, const struct example *example) {
     fputs("\n.fi\n.RE\n", out);
 }
 
-static void print_verbs(FILE *out, const struct verb *list) {
+static void print_verbs(FILE *out, const struct verb *const *list) {
     fputs(".SH COMMANDS\n", out);
-    for (const struct verb *verb = list; verb->name != NULL; verb++) {
-        fprintf(out, ".TP\n.BR dpmf\\-%s (1)\n", manual_page_name(verb).text);
-        print_text(out, verb->summary);
+    for (; *list != NULL; list++) {
+        fprintf(out, ".TP\n.BR dpmf\\-%s (1)\n", manual_page_name(*list).text);
+        print_text(out, (*list)->summary);
         fputc('\n', out);
     }
 }
@@ -143,9 +144,7 @@ void manual_program_roff(FILE *out) {
     print_paragraphs(out, program_paragraphs);
     print_verbs(out, verbs);
     fputs(".SH OPTIONS\n", out);
-    size_t last = 0;
-    while (verb_group(&verbs[0], last + 1) != NULL) last++;
-    print_group(out, verb_group(&verbs[0], last));
+    print_group(out, &every_verb_group);
     fputs(".SH EXIT STATUS\n", out);
     for (const struct status_note *note = status_notes; note->meaning != NULL; note++)
         fprintf(out, ".TP\n%d\n%s\n", note->status, note->meaning);
@@ -156,6 +155,6 @@ void manual_program_roff(FILE *out) {
         fputc('\n', out);
     }
     fputs(".SH SEE ALSO\n", out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
-        fprintf(out, ".BR dpmf\\-%s (1)%s\n", verb->name, verb[1].name != NULL ? "," : "");
+    for (size_t i = 0; verbs[i] != NULL; i++)
+        fprintf(out, ".BR dpmf\\-%s (1)%s\n", verbs[i]->name, verbs[i + 1] != NULL ? "," : "");
 }

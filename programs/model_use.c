@@ -14,9 +14,10 @@
 #include "error_show.h"
 #include "options.h"
 #include "report.h"
+#include "shared_options.h"
 #include "text.h"
 
-enum { TOP_DEFAULT = 10, ID_SHOWN_MAX = 40 };
+enum { ID_SHOWN_MAX = 40 };
 
 int model_use_no_memory(void) {
     return terminal_error_print(error_exit_status(DPMF_ERR_BASE_NO_MEMORY), NULL, "%s",

@@ -481,6 +481,31 @@ bool command_has(const struct invocation *invocation, enum option_id id) {
     return invocation->value[id] != NULL;
 }
 
+const char *options_name(const struct invocation *invocation, enum option_id id) {
+    const struct option_group *group;
+    for (size_t i = 0; (group = verb_group(invocation->verb, i)) != NULL; i++)
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            if (option->id == id) return option->name;
+    return "";
+}
+
+int options_refuse(const struct invocation *invocation, const enum option_id *ids, size_t n,
+                   const char *why, const char *hint) {
+    for (size_t i = 0; i < n; i++)
+        if (command_has(invocation, ids[i]))
+            return terminal_error_print(STATUS_USAGE, hint, "--%s %s",
+                                        options_name(invocation, ids[i]), why);
+    return STATUS_DONE;
+}
+
+int options_refuse_group(const struct invocation *invocation, const struct option *group,
+                         enum option_id but, const char *why, const char *hint) {
+    for (const struct option *option = group; option->name != NULL; option++)
+        if (option->id != but && command_has(invocation, option->id))
+            return terminal_error_print(STATUS_USAGE, hint, "--%s %s", option->name, why);
+    return STATUS_DONE;
+}
+
 uint64_t options_count(const struct invocation *invocation, enum option_id id) {
     uint64_t count = 0;
     dpmf_parse_uint64(invocation->value[id], &count);

@@ -11,6 +11,19 @@
  * Stops at --help. @return 0, or an exit status after printing what is wrong */
 int options_parse(struct invocation *invocation, int argc, char **argv);
 
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* @return the name of one of the verb's options, as its table has it, without dashes */
+const char *options_name(const struct invocation *invocation, enum option_id id);
+
+/* Refuses the first of these options that was given: "--NAME WHY". @return an exit status */
+int options_refuse(const struct invocation *invocation, const enum option_id *ids, size_t n,
+                   const char *why, const char *hint);
+
+/* The same of all options of a group but one (OPTION_COUNT: of all). */
+int options_refuse_group(const struct invocation *invocation, const struct option *group,
+                         enum option_id but, const char *why, const char *hint);
+
 /* The checked values; what they give is undefined for an option that was not given. */
 uint64_t options_count(const struct invocation *invocation, enum option_id id);
 

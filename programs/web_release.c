@@ -20,10 +20,9 @@
 #include "page_asset.h"
 #include "privacy_claim.h"
 #include "report.h"
+#include "shared_options.h"
 #include "signals.h"
 #include "text.h"
-
-static const char default_name[] = "Recommendations, computed at home";
 
 /* Browsers keep no longer text than this in one piece: a larger page stays empty. */
 static const uint64_t BROWSER_TEXT_MAX = 512u << 20;
@@ -247,13 +246,14 @@ int web_release_page(struct invocation *invocation, const struct web_release *re
                      struct page *page) {
     struct dpmf_error error = {0};
     if (page_asset_size == 0)
-        return terminal_error_print(STATUS_USAGE, "install clang, lld and wasi-libc, and build it again with -DDPMF_WEB=ON",
-                                    "this dpmf was built without the page");
+        return terminal_error_print(
+            STATUS_USAGE, "install clang, lld and wasi-libc, and build it again with -DDPMF_WEB=ON",
+            "this dpmf was built without the page");
     struct page_parts parts = {
         .page = (const char *)page_asset,
         .page_size = page_asset_size,
-        .name =
-            command_has(invocation, OPTION_NAME) ? invocation->value[OPTION_NAME] : default_name,
+        .name = command_has(invocation, OPTION_NAME) ? invocation->value[OPTION_NAME]
+                                                     : PAGE_NAME_DEFAULT,
         .release = release->bytes,
         .release_size = release->size,
         .claim = release->statement.claim,

@@ -380,5 +380,5 @@ static int run_gram(const struct mechanism_input *input, struct public_model *mo
     return code;
 }
 
-const struct mechanism mechanism_gram = {"gram", "eigenvectors of one noisy item-item matrix",
-                                         run_gram, false};
+const struct mechanism mechanism_gram = {
+    MECHANISM_GRAM, "eigenvectors of one noisy item-item matrix", run_gram, false};

@@ -8,6 +8,7 @@
 
 #include "privacy/noisy_sum.h"
 #include "privacy/public_model.h"
+#include "statement/mechanism_names.h"
 #include "statement/posterior_rule.h"
 
 struct mechanism_input {

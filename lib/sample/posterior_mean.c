@@ -35,6 +35,10 @@ uint32_t posterior_mean_most(size_t k) {
     return (uint32_t)(CHECKPOINT_K_MAX / (k + POSTERIOR_MEAN_MORE));
 }
 
+uint32_t posterior_mean_useful(size_t k) {
+    return posterior_mean_most(k) < USEFUL ? posterior_mean_most(k) : USEFUL;
+}
+
 uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint32_t samples) {
     return (n_users + n_items) * (k + 1) * sizeof(float) * samples;
 }
@@ -42,10 +46,9 @@ uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint
 int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_users,
                         uint64_t n_items, uint64_t expected, uint64_t *bytes, uint32_t *samples) {
     const uint64_t each = posterior_mean_bytes(n_users, n_items, options->factors, 1);
-    uint64_t most = posterior_mean_most(options->factors), least = POSTERIOR_MEAN_LEAST;
+    uint64_t most = posterior_mean_useful(options->factors), least = POSTERIOR_MEAN_LEAST;
     *samples = 0;
     if (!options->average) return 0;
-    if (most > USEFUL) most = USEFUL;
     if (most > expected) most = expected;
     if (least > most) least = most;
     if (options->samples > 0) most = least = options->samples;

@@ -34,6 +34,9 @@ int posterior_mean_init(struct posterior_mean **mean, uint64_t n_users, uint64_t
                         uint32_t samples, uint64_t expected, struct dpmf_error *error);
 void posterior_mean_free(struct posterior_mean *mean); /* NULL is fine */
 
+/* The samples that a mean gains from, as far as a model can hold them. */
+uint32_t posterior_mean_useful(size_t k);
+
 /* The most samples that a model can hold, and the bytes that so many take. */
 uint32_t posterior_mean_most(size_t k);
 uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint32_t samples);

@@ -4,6 +4,7 @@
 #include "sample/solver.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,17 +16,18 @@
  * them, of few factors. Gibbs predicts as well as it ever will after ten rounds or so, but stays in the part of the posterior where
  * it began: many short chains make a better mean than one of as many rounds, by 0.003 of RMSE. */
 static const struct {
-    const char *name;
+    const char *name, *description;
     uint32_t factors, epochs;
     uint32_t burn_in; /* one epoch in so many */
     uint32_t chains;  /* of a mean */
 } solvers[] = {
-    [SOLVER_SGD] = {"sgd", RATES_FACTORS, RATES_EPOCHS, 1, 1},
-    [SOLVER_GIBBS] = {"gibbs", 24, 24, 3, 16},
-    [SOLVER_SGLD] = {"sgld", 16, 200, 2, 8},
-    [SOLVER_SGHMC] = {"sghmc", 32, 100, 2, 8},
-    [SOLVER_SGNHT] = {"sgnht", 32, 100, 2, 8},
-    [SOLVER_IALS] = {"ials", 64, 16, 1, 1},
+    [SOLVER_SGD] = {"sgd", "stochastic gradient descent (the default)", RATES_FACTORS, RATES_EPOCHS,
+                    1, 1},
+    [SOLVER_IALS] = {"ials", "implicit alternating least squares, to rank", 64, 16, 1, 1},
+    [SOLVER_GIBBS] = {"gibbs", "block Gibbs sampling of the posterior", 24, 24, 3, 16},
+    [SOLVER_SGLD] = {"sgld", "Langevin dynamics with stochastic gradients", 16, 200, 2, 8},
+    [SOLVER_SGHMC] = {"sghmc", "Hamiltonian Monte Carlo with stochastic gradients", 32, 100, 2, 8},
+    [SOLVER_SGNHT] = {"sgnht", "the same with a thermostat", 32, 100, 2, 8},
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0], CHAINS_MAX = 1024 };
@@ -39,8 +41,18 @@ int solver_find(const char *name, enum solver *solver, struct dpmf_error *error)
             return 0;
         }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "there is no solver called \"%s\"", name);
-    error_hint(error, "one of: sgd, ials, gibbs, sgld, sghmc, sgnht");
+    char names[96] = "";
+    for (size_t i = 0, n = 0; i < SOLVERS && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "",
+                              solvers[i].name);
+    error_hint(error, "one of: %s", names);
     return code;
+}
+
+const char *dpmf_solver_name(size_t i, const char **description) {
+    if (i >= SOLVERS) return NULL;
+    if (description) *description = solvers[i].description;
+    return solvers[i].name;
 }
 
 const char *solver_name(enum solver solver) { return solvers[solver].name; }
@@ -54,6 +66,16 @@ int dpmf_train_options_solver(const char *name, struct dpmf_train_options *optio
     options->epochs = solvers[solver].epochs;
     if (solver == SOLVER_IALS) options->regularization = IALS_PENALTY;
     return 0;
+}
+
+void dpmf_train_options_complete(struct dpmf_train_options *options) {
+    enum solver solver;
+    if (solver_find(options->solver, &solver, NULL) < 0 || !dpmf_solver_is_sampler(options->solver))
+        return;
+    options->burn_in = solver_burn_in(solver, options);
+    options->chains = solver_chains(solver, options);
+    if (options->average && options->samples == 0)
+        options->samples = posterior_mean_useful(options->factors);
 }
 
 bool dpmf_solver_is_sampler(const char *name) {

@@ -6,7 +6,7 @@
 
 #include "dpmf.h"
 
-enum solver { SOLVER_SGD, SOLVER_GIBBS, SOLVER_SGLD, SOLVER_SGHMC, SOLVER_SGNHT, SOLVER_IALS };
+enum solver { SOLVER_SGD, SOLVER_IALS, SOLVER_GIBBS, SOLVER_SGLD, SOLVER_SGHMC, SOLVER_SGNHT };
 
 /* NULL is "sgd". @return 0, or DPMF_ERR_USAGE_VALUE */
 int solver_find(const char *name, enum solver *solver, struct dpmf_error *error);

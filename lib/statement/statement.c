@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "statement/accountant.h"
+#include "statement/mechanism_names.h"
 #include "statement/posterior_rule.h"
 #include "statement/residual_rule.h"
 #include "statement/statement_provenance.h"
@@ -33,15 +34,12 @@ static const uint64_t whole_max = UINT64_C(1) << 53;
 
 /* ---- mechanisms ------------------------------------------------------------------------------- */
 
-static const char posterior_name[] = "posterior";
-
 bool statement_is_conditional(const struct statement *statement) {
-    return statement->mechanism && strcmp(statement->mechanism, posterior_name) == 0;
+    return statement->mechanism && strcmp(statement->mechanism, MECHANISM_POSTERIOR) == 0;
 }
 
 const char *statement_mechanism_find(const char *name) {
-    static const char *const names[] = {"residual", "biases",   "dpals",
-                                        "gram",     "langevin", posterior_name};
+    static const char *const names[] = MECHANISM_NAMES;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0) return names[i];
     return NULL;
@@ -313,10 +311,10 @@ int statement_shape_check(const struct statement *statement, uint64_t items, uin
         published += statement->releases[i].coordinates;
     if (published < items * (k + UINT64_C(1)))
         return refuse(error, "the file holds more numbers than were published with noise");
-    if (strcmp(statement->mechanism, "biases") == 0 && k > 0)
+    if (strcmp(statement->mechanism, MECHANISM_BIASES) == 0 && k > 0)
         return refuse(error, "its mechanism makes no item vectors");
-    if (strcmp(statement->mechanism, "residual") == 0 ||
-        strcmp(statement->mechanism, "biases") == 0)
+    if (strcmp(statement->mechanism, MECHANISM_RESIDUAL) == 0 ||
+        strcmp(statement->mechanism, MECHANISM_BIASES) == 0)
         return check_residual(statement, items, k, error);
     return 0;
 }

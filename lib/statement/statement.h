@@ -54,7 +54,7 @@ struct statement_figures {
 struct statement {
     uint32_t format;                /* that it was read in; 0: this version's */
     uint8_t id[STATEMENT_ID_BYTES]; /* random */
-    const char *mechanism;          /* "residual", "biases", ... */
+    const char *mechanism;          /* see mechanism_names.h */
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
     double range_min, range_max; /* of ratings, declared */

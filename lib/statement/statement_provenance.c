@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "statement/accountant.h"
+#include "statement/mechanism_names.h"
 
 const double statement_deltas[STATEMENT_DELTAS] = {1e-5, 1e-6, 1e-7, 1e-9};
 
@@ -17,8 +18,8 @@ static const char declared_note[] = "declared by the curator, not verified by dp
 
 /* docs/privacy/rule.md has the whole story. */
 static const char *rule_of(const struct statement *statement) {
-    if (strcmp(statement->mechanism, "residual") == 0 ||
-        strcmp(statement->mechanism, "biases") == 0)
+    if (strcmp(statement->mechanism, MECHANISM_RESIDUAL) == 0 ||
+        strcmp(statement->mechanism, MECHANISM_BIASES) == 0)
         return "the constants are public and fixed in the program; they were chosen on MovieLens "
                "1M "
                "and 100K, which are public, and on synthetic ratings; that choice is not part of "

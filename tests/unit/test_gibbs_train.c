@@ -438,6 +438,36 @@ static void test_refusals(void **state) {
     assert_int_equal(dpmf_train_options_solver("simplex", &options), DPMF_ERR_USAGE_VALUE);
 }
 
+/* Every solver has a name and a line about it; what is left to a sampler is filled in, and nothing else is touched. */
+static void test_solvers(void **state) {
+    (void)state;
+    const char *name, *line = NULL;
+    size_t n = 0;
+    for (; (name = dpmf_solver_name(n, &line)); n++) {
+        struct dpmf_train_options options = dpmf_train_options_default();
+        assert_non_null(line);
+        assert_int_equal(dpmf_train_options_solver(name, &options), 0);
+        options.average = dpmf_solver_is_sampler(name);
+        dpmf_train_options_complete(&options);
+        if (!dpmf_solver_is_sampler(name)) {
+            assert_int_equal(options.burn_in, UINT32_MAX);
+            assert_int_equal(options.chains, 0);
+            continue;
+        }
+        assert_in_range(options.burn_in, 1, options.epochs - 1);
+        assert_int_equal(options.samples, 100);
+        assert_in_range(options.chains, 2, 64);
+        struct dpmf_train_options own = options;
+        own.burn_in = 3, own.chains = 5, own.samples = 7;
+        dpmf_train_options_complete(&own);
+        assert_int_equal(own.burn_in, 3);
+        assert_int_equal(own.chains, 5);
+        assert_int_equal(own.samples, 7);
+    }
+    assert_int_equal(n, 6);
+    assert_null(dpmf_solver_name(n, NULL));
+}
+
 /* Too little memory is refused with what would do; with that, it does, with fewer samples. */
 static void test_memory(void **state) {
     (void)state;
@@ -467,6 +497,7 @@ int main(void) {
         cmocka_unit_test(test_mean_is_better), cmocka_unit_test(test_fold_in),
         cmocka_unit_test(test_coverage),       cmocka_unit_test(test_scales),
         cmocka_unit_test(test_stopped),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_solvers),
         cmocka_unit_test(test_memory),         cmocka_unit_test(test_miscounted_store),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);

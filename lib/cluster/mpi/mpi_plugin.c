@@ -34,7 +34,7 @@ enum {
     TAG_BEAT = 32000,
 };
 
-static const double beat_seconds = 0.5, push_seconds = 0.02, default_timeout = 120;
+static const double beat_seconds = 0.5, push_seconds = 0.02, default_timeout = DPMF_CLUSTER_TIMEOUT;
 
 struct cluster_request {
     struct cluster_request *next;

@@ -1,0 +1,135 @@
+/*
+ * What several verbs share: options, and shell lines that prepare their examples. A verb names them in
+ * the table of its own, programs/command_<verb>.c; an option of one verb alone is written there.
+ */
+#ifndef DPMF_PROGRAMS_SHARED_OPTIONS_H
+#define DPMF_PROGRAMS_SHARED_OPTIONS_H
+
+#include "command.h"
+
+/* ---- whole groups ------------------------------------------------------------------------------ */
+
+extern const struct option input_options[];   /* how ratings are read */
+extern const struct option cluster_options[]; /* of verbs that mpirun may start */
+
+/* The options of every verb; the second list is for verbs with a --threads of their own. */
+extern const struct option_group every_verb_group;
+extern const struct option_group every_verb_group_without_threads;
+
+/* ---- choices and defaults ---------------------------------------------------------------------- */
+
+choice_list goal_choices;      /* what a model is for */
+choice_list mechanism_choices; /* "auto", and the library's mechanisms */
+choice_list solver_choices;    /* the library's solvers */
+choice_list accept_choices;    /* kinds of releases that are not proven */
+
+default_print private_delta_default; /* of releases and of audits */
+default_print top_default;           /* how many items are listed */
+
+default_print page_name_default; /* the title of a page */
+
+enum { TOP_DEFAULT = 10 };
+#define PAGE_NAME_DEFAULT "Recommendations, computed at home"
+
+/* The i-th of a list of names ended by NULL, none of which needs a description. */
+const char *choice_listed(const char *const *names, size_t i, const char **description);
+
+/* ---- single options ---------------------------------------------------------------------------- */
+
+/* One option, a few lines: the formatter would give each of its fields a line of its own. */
+/* clang-format off */
+
+#define STORE_OUTPUT_OPTION                                                                        \
+    {.id = OPTION_OUTPUT, .letter = 'o', .required = true, .name = "output",                       \
+     .value = {VALUE_OUTPUT, "FILE.dpr", "ratings.dpr", ".dpr", NULL},                             \
+     .help = "the ratings store to write; it appears whole or not at all, and only you can "       \
+             "read it"}
+
+#define SEED_OPTION                                                                                \
+    {.id = OPTION_SEED, .name = "seed", .value = {VALUE_COUNT, "N", "1", NULL, NULL},              \
+     .help = "what the random choices grow from; the same seed gives the same files"}
+
+#define KERNELS_OPTION                                                                             \
+    {.id = OPTION_KERNELS, .name = "kernels", .value = {VALUE_TEXT, "NAME", "avx2", NULL, NULL},   \
+     .help = "use these inner loops instead of the best that the machine has; dpmf doctor "        \
+             "lists them"}
+
+#define LANES_OPTION                                                                               \
+    {.id = OPTION_LANES, .name = "lanes", .value = {VALUE_COUNT, "N", "4", NULL, NULL},            \
+     .help = "let the inner loops take N ratings of one item at once, 1 to 8 (default: chosen "    \
+             "from the caches; with --deterministic, from the factors and the kernels alone)"}
+
+#define TOP_OPTION(what)                                                                           \
+    {.id = OPTION_TOP, .letter = 'n', .name = "top",                                               \
+     .value = {VALUE_COUNT, "N", "10", NULL, NULL}, .show_default = top_default, .help = what}
+
+#define HISTORY_OPTION(what)                                                                       \
+    {.id = OPTION_HISTORY, .name = "history",                                                      \
+     .value = {VALUE_FILE, "RATINGS", "train.dpr", NULL, NULL}, .help = what}
+
+#define CATALOGUE_OPTION                                                                           \
+    {.id = OPTION_CATALOGUE, .name = "catalogue", .alias = "catalog",                              \
+     .value = {VALUE_FILE, "FILE", "items.csv", NULL, NULL},                                       \
+     .help = "show titles from this table of items and titles: CSV, or MovieLens movies.dat or "   \
+             "u.item; what is not UTF-8 is taken for ISO-8859-1"}
+
+#define MINE_OPTION(what)                                                                          \
+    {.id = OPTION_MINE, .name = "ratings", .value = {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},  \
+     .help = what}
+
+#define PAGE_OPTIONS                                                                               \
+    CATALOGUE_OPTION,                                                                              \
+    {.id = OPTION_NAME, .name = "name",                                                            \
+     .value = {VALUE_TEXT, "TEXT", "\"Films for us\"", NULL, NULL},                                \
+     .show_default = page_name_default,                                                            \
+     .help = "the page's title (default \"{default}\")"}
+
+#define ACCEPT_OPTION                                                                              \
+    {.id = OPTION_ACCEPT, .name = "accept",                                                        \
+     .value = {VALUE_CHOICE, "KIND", "partial", NULL, accept_choices},                             \
+     .help = "take a release that is conditional, partial or both, for those who accept what "     \
+             "it assumes"}
+
+#define ACCOUNT_DELTA_OPTION                                                                       \
+    {.id = OPTION_DELTA, .name = "delta", .value = {VALUE_NUMBER, "D", "1e-6", NULL, NULL},        \
+     .show_default = private_delta_default,                                                        \
+     .help = "the chance that is left out of the promise (default {default}); it must be well "    \
+             "below one over the number of users"}
+
+/* clang-format on */
+
+/* ---- what examples begin with: shell lines that are run in an empty directory -------------------- */
+
+#define SOME_CSV                                                                                   \
+    "printf 'user,item,rating\\nann,dune,4.5\\nann,solaris,3\\nbob,dune,5\\n' >ratings.csv"
+#define SOME_STORE "dpmf synth -q --users 300 --items 80 --ratings 6000 --timestamps -o ratings.dpr"
+
+#define SOME_MODEL                                                                                 \
+    "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o all.dpr; "   \
+    "dpmf split -q all.dpr --train train.dpr --test test.dpr; "                                    \
+    "dpmf train -q train.dpr -k 8 --epochs 5 -o m.safetensors"
+
+#define SOME_RELEASE                                                                               \
+    "dpmf synth -q --users 2000 --items 80 --ratings 60000 --catalogue-out items.csv -o all.dpr; " \
+    "dpmf ledger init -q ledger; "                                                                 \
+    "dpmf train -q all.dpr --epsilon 5 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
+    "-o release.safetensors"
+
+/* As small as a release can be. */
+#define SMALL_RELEASE                                                                              \
+    "dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o all.dpr; "   \
+    "dpmf ledger init -q ledger; "                                                                 \
+    "dpmf train -q all.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
+    "-o release.safetensors"
+
+/* ---- paragraphs of several manuals ------------------------------------------------------------- */
+
+#define MINE_PARAGRAPH                                                                             \
+    "MINE is standard input when it is -, and a file when there is one of that name: one "         \
+    "person's ratings in any format that dpmf import knows, or a table of items and ratings "      \
+    "without a column of users, of two columns or with a header that names item and rating. "      \
+    "Anything else with a colon in it is pairs ITEM:RATING with commas between them; of several "  \
+    "colons in a pair the last parts the two. Ratings of items that the model does not know are "  \
+    "left out, and their number is reported. The ratings go nowhere: all is computed here."
+
+#endif
