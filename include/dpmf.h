@@ -1295,7 +1295,8 @@ DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
                                                struct dpmf_error *error),
                                    void *self, struct dpmf_error *error);
 
-/* What a column of this name is for: "user", "item", "rating" or "title"; NULL: something else. */
+/* What a column of this name is for: "user", "item", "rating" or "title"; "person": not a name of users that
+ * ratings are read by, but one that could name people, such as "rater"; NULL: something else. */
 DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
 
 /* The same for the columns user and item, out of a file of ratings in any format too; standard input only as

@@ -17,11 +17,6 @@
 
 /* ---- from a file ----------------------------------------------------------------------------- */
 
-struct reading {
-    struct id_gather gather;
-    uint64_t n_rows;
-};
-
 /* A store holds ratings and nothing else: its items, in its order, tell what was rated. */
 static int refuse_store(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_PRIVACY_REFUSED,
@@ -35,16 +30,18 @@ static int refuse_store(const char *path, struct dpmf_error *error) {
 static int look_at_header(void *self, const struct dpmf_table_record *first,
                           struct dpmf_error *error) {
     (void)self;
-    return public_table_refuse_ratings(first, error);
+    return public_table_check_catalogue(first, error);
 }
 
 static int take_item(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
-    struct reading *reading = self;
+    struct id_gather *gather = self;
+    const struct dpmf_field *id = &row->field[0];
     if (row->line == 0) return refuse_store(row->file, error);
-    reading->n_rows++;
-    int64_t number =
-        id_gather_add(&reading->gather, row->field[0].text, row->field[0].length, error);
-    return number < 0 ? (int)number : 0;
+    uint64_t n_before = gather->ids.n;
+    int64_t number = id_gather_add(gather, id->text, id->length, error);
+    if (number < 0) return (int)number;
+    if (gather->ids.n > n_before) return 0;
+    return public_table_refuse_twice(row->file, row->line, id->column, error);
 }
 
 static int refuse_empty(const char *path, struct dpmf_error *error) {
@@ -54,26 +51,14 @@ static int refuse_empty(const char *path, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_EMPTY;
 }
 
-/* Ratings without a header would give their users for items, and those would be published. */
-static void warn_of_ratings(const struct reading *reading, const struct dpmf_run *run) {
-    if (run && run->warn && reading->n_rows - reading->gather.ids.n > reading->gather.ids.n)
-        run->warn(run->self,
-                  "most rows of the catalogue name an item that an earlier row named: are "
-                  "these ratings? Without a header the first column is taken for items, "
-                  "and items are published");
-}
-
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error) {
-    struct reading reading = {0};
+    struct id_gather gather = {0};
     *catalogue = (struct catalogue){0};
-    int code = table_read_public(path, "item", run, look_at_header, take_item, &reading, error);
-    if (code == 0 && reading.gather.ids.n == 0) code = refuse_empty(path, error);
-    if (code == 0) {
-        warn_of_ratings(&reading, run);
-        code = id_gather_finish(&reading.gather, &catalogue->ids, error);
-    }
-    id_gather_free(&reading.gather);
+    int code = table_read_public(path, "item", run, look_at_header, take_item, &gather, error);
+    if (code == 0 && gather.ids.n == 0) code = refuse_empty(path, error);
+    if (code == 0) code = id_gather_finish(&gather, &catalogue->ids, error);
+    id_gather_free(&gather);
     return code;
 }
 

@@ -19,8 +19,8 @@ struct catalogue {
     bool from_ratings;
 };
 
-/* Ids of a catalogue file (any table with an item column: see table_read_public). An id that is there twice is
- * counted once, at its first place. A ratings store is refused, and a header with users, ratings or wishes. */
+/* Ids of a catalogue file (any table with an item column: see table_read_public). Refused are a ratings store, an id that
+ * is there twice, and what public_table_check_catalogue refuses. */
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error);
 

@@ -1,8 +1,7 @@
 /*
  * Reads what is publicly known about items: any table with a header, or MovieLens' list of movies,
- * which needs none. Rows of items that are not in the catalogue are passed over; where an item has
- * several rows, the categories of all of them count, and the first number. Feeds
- * feature_columns.c.
+ * which needs none. Rows of items that are not in the catalogue are passed over. An item has one row:
+ * what names items again and again are ratings. Feeds feature_columns.c.
  */
 #include "privacy/item_features.h"
 
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "privacy/id_gather.h"
 #include "privacy/public_table.h"
 #include "tables/table_file.h"
 
@@ -23,8 +23,9 @@ struct reading {
     struct feature_table table;
     bool is_known; /* the layout is, from the first row */
     size_t item_column;
-    enum purpose *purpose; /* of each of the table's columns */
-    bool found;            /* an item of the catalogue */
+    enum purpose *purpose;  /* of each of the table's columns */
+    struct id_gather items; /* of all rows */
+    bool found;             /* an item of the catalogue */
 };
 
 static int fail(int code, const struct dpmf_table_record *row, int64_t column, const char *message,
@@ -40,26 +41,6 @@ static int fail(int code, const struct dpmf_table_record *row, int64_t column, c
 static bool is_named(const struct dpmf_field *field, const char *name) {
     const struct dpmf_field trimmed = trimmed_field(*field);
     return trimmed.length == strlen(name) && strncasecmp(trimmed.text, name, trimmed.length) == 0;
-}
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* The year in "Title (1995)". @return whether there is one */
-static bool find_year(struct dpmf_field title, struct dpmf_field *year) {
-    title = trimmed_field(title);
-    if (title.length < 6) return false;
-    const char *end = title.text + title.length - 6;
-    if (end[0] != '(' || end[5] != ')') return false;
-    for (int i = 1; i <= 4; i++)
-        if (!is_digit(end[i])) return false;
-    *year = (struct dpmf_field){end + 1, 4, title.column + (int64_t)title.length - 5};
-    return true;
-}
-
-/* "1::Toy Story (1995)::Animation|Comedy": the one form that is understood without a header. */
-static bool is_movielens_row(const struct dpmf_table_record *row) {
-    struct dpmf_field year;
-    return row->n == 3 && find_year(row->field[1], &year);
 }
 
 /* The first column with a name of items holds them. Titles are as many as items, and so no use. */
@@ -99,13 +80,13 @@ static int begin(struct reading *reading, const struct dpmf_table_record *row,
     table->n_columns = row->n;
     snprintf(table->file, sizeof table->file, "%s", row->file);
     reading->is_known = true;
-    int code = public_table_refuse_people(row, error);
-    if (code < 0) return code;
     if (find_named(reading, row)) {
         find_year_of_title(reading, row);
-        return 1;
+        int code = public_table_check_features(row, error);
+        return code < 0 ? code : 1;
     }
-    if (is_movielens_row(row)) {
+    /* "1::Toy Story (1995)::Animation|Comedy": the one form that is understood without a header */
+    if (row->n == 3 && public_row_is_movielens(row)) {
         reading->item_column = 0;
         reading->purpose[0] = PURPOSE_NONE;
         reading->purpose[1] = PURPOSE_YEAR_OF_TITLE;
@@ -144,7 +125,7 @@ static int take_field(struct reading *reading, size_t column, uint32_t item,
     case PURPOSE_NONE: return 0;
     case PURPOSE_FEATURE: break;
     case PURPOSE_YEAR_OF_TITLE:
-        if (!find_year(field, &field)) return 0;
+        if (!public_title_year(field, &field)) return 0;
         break;
     case PURPOSE_GENRES:
         if (is_named(&field, "(no genres listed)")) return 0;
@@ -180,6 +161,11 @@ static int take_row(void *self, const struct dpmf_table_record *row, struct dpmf
     int code = check_row(reading, row, error);
     if (code < 0) return code;
     const struct dpmf_field *id = &row->field[reading->item_column];
+    uint64_t n_before = reading->items.ids.n;
+    int64_t number = id_gather_add(&reading->items, id->text, id->length, error);
+    if (number < 0) return (int)number;
+    if (reading->items.ids.n == n_before)
+        return public_table_refuse_twice(row->file, row->line, id->column, error);
     uint64_t item = factor_ids_find(&reading->catalogue->ids, id->text, id->length);
     if (item == UINT64_MAX) return 0;
     reading->found = true;
@@ -196,6 +182,7 @@ static void reading_free(struct reading *reading) {
     free(table->columns);
     free(table->text);
     free(reading->purpose);
+    id_gather_free(&reading->items);
 }
 
 static int refuse_strangers(const char *path, struct dpmf_error *error) {

@@ -1,6 +1,7 @@
 /*
  * What the tables that a private run takes as public have in common: what their columns are for, and that a table about
- * people is no table of items. The first row alone decides, which is nobody's: no rating has a say.
+ * people is no table of items. The table alone decides, its header above all: no rating has a say. A name that begins with
+ * "public:" is the curator's word that the column is public, whatever else it is called.
  */
 #ifndef DPMF_PRIVACY_PUBLIC_TABLE_H
 #define DPMF_PRIVACY_PUBLIC_TABLE_H
@@ -11,11 +12,25 @@
  * count. */
 bool public_column_is(const struct dpmf_field *field, const char *role);
 
-/* Refuses a table whose first row names a column of users or of their wishes.
- * @return 0 or DPMF_ERR_PRIVACY_REFUSED */
-int public_table_refuse_people(const struct dpmf_table_record *first, struct dpmf_error *error);
+/* The year in "Title (1995)". @return whether there is one */
+bool public_title_year(struct dpmf_field title, struct dpmf_field *year);
 
-/* The same, and where the first row names items, a column of ratings too. */
-int public_table_refuse_ratings(const struct dpmf_table_record *first, struct dpmf_error *error);
+/* Whether this is a row of movies.dat or u.item: an id, a title with its year, and then no rating. */
+bool public_row_is_movielens(const struct dpmf_table_record *row);
+
+/* Whether the first row of a table of items may be one. Refused are a comment, a column that could name people, their
+ * ratings or their wishes, and several columns of which none is called as items are, but for MovieLens' lists of movies
+ * ("1::Toy Story (1995)::Comedy").
+ * @return 0 or DPMF_ERR_PRIVACY_REFUSED */
+int public_table_check_catalogue(const struct dpmf_table_record *first, struct dpmf_error *error);
+
+/* The same of a header of features: each of its columns must be known as one that says something about items, or be
+ * declared. */
+int public_table_check_features(const struct dpmf_table_record *header, struct dpmf_error *error);
+
+/* Ratings name an item again and again; a table of items names each once.
+ * @return DPMF_ERR_PRIVACY_REFUSED */
+int public_table_refuse_twice(const char *file, int64_t line, int64_t column,
+                              struct dpmf_error *error);
 
 #endif

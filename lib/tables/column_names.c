@@ -5,6 +5,7 @@
 #include "tables/column_names.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 
@@ -59,6 +60,87 @@ enum column_role column_role_of(const char *name, size_t n) {
     }
     return COLUMN_OTHER;
 }
+
+/* ---- names of people -------------------------------------------------------------------------- */
+
+/* Words for people and for what stands for one, in some of the languages that files are written in. Nobody can list all
+ * of them: tables whose columns must not name people list what they may hold as well (privacy/public_table.c). */
+static const char *const person_words[] = {
+    "account",     "adherent",   "annotator",   "anvandare",  "applicant", "benutzer",
+    "borrower",    "bruger",     "buyer",       "cardholder", "citizen",   "client",
+    "cliente",     "compte",     "consumer",    "conto",      "cookie",    "cuenta",
+    "customer",    "cust",       "donor",       "email",      "employee",  "fan",
+    "firstname",   "follower",   "forename",    "friend",     "fullname",  "gamer",
+    "gebruiker",   "guest",      "household",   "human",      "imei",      "individual",
+    "ip",          "ipaddress",  "kayttaja",    "klant",      "klient",    "konto",
+    "kunde",       "kunden",     "kundin",      "lastname",   "learner",   "listener",
+    "login",       "logon",      "mail",        "mailbox",    "member",    "membre",
+    "miembro",     "mitglied",   "msisdn",      "nick",       "nickname",  "nutzer",
+    "owner",       "panelist",   "participant", "passenger",  "passport",  "patient",
+    "patron",      "payer",      "people",      "person",     "phone",     "profile",
+    "pupil",       "purchaser",  "rater",       "reader",     "recipient", "resident",
+    "respondent",  "reviewer",   "rider",       "screenname", "sender",    "session",
+    "shopper",     "ssn",        "student",     "subscriber", "surname",   "tel",
+    "telephone",   "tenant",     "uid",         "user",       "usuario",   "utente",
+    "utilisateur", "uzytkownik", "viewer",      "visitor",    "voter",     "watcher",
+    "who",         "whom"};
+
+/* What is put behind such a word without a blank. */
+static const char *const person_endings[] = {
+    "",    "s",      "id",   "ids",  "uuid",  "guid", "name",  "names", "key",     "no",   "nr",
+    "num", "number", "hash", "code", "token", "ref",  "index", "idx",   "address", "mail", "email"};
+
+/* Words that name a person wherever they stand in a name. */
+static const char *const person_parts[] = {"user", "email", "customer", "reviewer", "subscriber"};
+
+static bool is_person_word(const char *word, size_t n) {
+    for (size_t i = 0; i < sizeof person_words / sizeof person_words[0]; i++) {
+        size_t length = strlen(person_words[i]);
+        if (length > n || strncasecmp(word, person_words[i], length) != 0) continue;
+        for (size_t e = 0; e < sizeof person_endings / sizeof person_endings[0]; e++)
+            if (strlen(person_endings[e]) == n - length &&
+                strncasecmp(word + length, person_endings[e], n - length) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool has_person_part(const char *name, size_t n) {
+    for (size_t i = 0; i < sizeof person_parts / sizeof person_parts[0]; i++) {
+        size_t length = strlen(person_parts[i]);
+        for (size_t at = 0; at + length <= n; at++)
+            if (strncasecmp(name + at, person_parts[i], length) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+
+static bool is_letter(char c) { return is_upper(c) || is_lower(c); }
+
+/* Whether a word ends before the byte at i > 0: where letters end or begin, and in "raterName" before the N. */
+static bool ends_word(const char *name, size_t n, size_t i) {
+    if (i == n || is_letter(name[i]) != is_letter(name[i - 1])) return true;
+    return is_upper(name[i]) && is_lower(name[i - 1]);
+}
+
+bool column_could_name_person(const char *name, size_t n) {
+    char joined[256]; /* "e-mail" and "screen_name" are words too */
+    size_t n_joined = 0;
+    for (size_t from = 0; from < n;) {
+        size_t end = from + 1;
+        while (!ends_word(name, n, end)) end++;
+        if (is_person_word(name + from, end - from)) return true;
+        from = end;
+    }
+    for (size_t i = 0; i < n && n_joined < sizeof joined; i++)
+        if (is_letter(name[i])) joined[n_joined++] = name[i];
+    return is_person_word(joined, n_joined) || has_person_part(joined, n_joined);
+}
+
+/* ---- lists of columns ------------------------------------------------------------------------- */
 
 static int refuse_list(const char *list, const char *why, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_USAGE_VALUE, "the list of columns \"%.80s\" %s", list, why);

@@ -56,6 +56,7 @@ struct table {
     int64_t line;
 
     bool is_known; /* the layout is, from the first row */
+    int n_columns; /* of the first row */
     enum separator separator;
     char character;
     size_t column[DPMF_TABLE_COLUMNS_MAX]; /* where each wanted one is */
@@ -76,7 +77,23 @@ static int fail(const struct table *table, int code, int64_t column, const char 
 
 /* ---- the columns wanted ----------------------------------------------------------------------- */
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* A name in a header without the blanks around it, and without its type as RecBole's files have one: "user_id:token". */
+static void strip_name(const char **text, size_t *n) {
+    static const char *const types[] = {":token", ":token_seq", ":float", ":float_seq"};
+    while (*n > 0 && is_blank(**text)) ++*text, --*n;
+    while (*n > 0 && is_blank((*text)[*n - 1])) --*n;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        size_t length = strlen(types[i]);
+        if (*n <= length || memcmp(*text + *n - length, types[i], length) != 0) continue;
+        *n -= length;
+        return;
+    }
+}
+
 static bool is_role(enum wanted wanted, const char *text, size_t n) {
+    strip_name(&text, &n);
     if (wanted == WANT_TITLE)
         return (n == 5 && strncasecmp(text, "title", n) == 0) ||
                (n == 4 && strncasecmp(text, "name", n) == 0);
@@ -317,6 +334,16 @@ static int check_text(const struct table *table, const char *text, size_t n,
                 "give a table of text in UTF-8, such as a CSV file", error);
 }
 
+/* A first row of another kind, such as a comment, decided what the columns of all others are. */
+static int refuse_width(const struct table *table, const struct dpmf_field *last, int n,
+                        struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_COLUMNS,
+              "the number of columns is %d here, and %d in the first row", n, table->n_columns);
+    error_hint(error, "begin with the header, and quote fields that hold the separator");
+    error_place(error, table->name, table->line, last->column);
+    return DPMF_ERR_INPUT_COLUMNS;
+}
+
 static int take_text(struct table *table, char *text, size_t n, struct dpmf_error *error) {
     struct dpmf_field *fields = table->fields;
     int code = table->is_public ? check_text(table, text, n, error) : 0;
@@ -327,6 +354,7 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
     if (n_fields < 0) return n_fields;
     bool is_first = !table->is_known;
     table->is_known = true;
+    if (is_first) table->n_columns = n_fields;
     if (is_first && table->look) {
         const struct dpmf_table_record record = {
             .file = table->name, .line = table->line, .field = fields, .n = (size_t)n_fields};
@@ -335,6 +363,8 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
     }
     if (table->take_whole) return take_all_fields(table, fields, n_fields, error);
     if (is_first && read_header(table, fields, n_fields)) return 0;
+    if (table->is_public && n_fields != table->n_columns)
+        return refuse_width(table, &fields[n_fields - 1], n_fields, error);
     return take_fields(table, fields, n_fields, error);
 }
 
@@ -553,5 +583,5 @@ int table_read_public_whole(const char *path, const struct dpmf_run *run, take_r
 const char *dpmf_table_column_role(const char *name, size_t length) {
     for (int w = 0; w < N_WANTED; w++)
         if (is_role((enum wanted)w, name, length)) return wanted_names[w];
-    return NULL;
+    return column_could_name_person(name, length) ? "person" : NULL;
 }

@@ -196,7 +196,7 @@ class Releases(FolderTest):
     def test_wishes_features_and_the_catalogue(self):
         wishes = {int(user): 0.0 for user in range(100)}
         features = {int(i): {"genre": "comedy|drama" if i % 2 else "drama", "year": 1950 + i,
-                             "note": None if i % 3 else float("nan")} for i in range(50)}
+                             "mood": None if i % 3 else float("nan")} for i in range(50)}
         model = self.fit(user_privacy=wishes, item_features=features)
         self.assertEqual(model.report_["users_left_out"], 100)
         self.assertTrue(model.privacy_["has_features"] and model.privacy_["personalised"])

@@ -160,6 +160,30 @@ class Catalogues(FolderTest):
                 self.fit(wrong)
         self.assertEqual(releases_in(self.folder / "ledger"), 0)  # nothing was spent
 
+    def test_times_are_no_items(self):
+        """NumPy makes whole numbers of them where they are finer than Python's."""
+        times = np.arange(50).astype("datetime64[ns]")
+        for wrong in (times, times - times[0], {"item": times}, np.array([(t,) for t in times], dtype=[("item", "M8[ns]")])):
+            with self.assertRaisesRegex(dpmf.InputError, "column of times"):
+                self.fit(wrong)
+        self.assertEqual(releases_in(self.folder / "ledger"), 0)
+
+    def test_tables_about_people(self):
+        """Ratings under whatever names, and whatever names an item twice, are no catalogue and no features."""
+        items = list(range(50))
+        for name in ("user", "username", "Rater", "e-mail", "memberNo", "customer", "account", "user:token", "rating", "eps"):
+            for wrong in (ArrowTable(item=items, **{name: items}), {"item": items, name: items}):
+                with self.subTest(name=name), self.assertRaises(dpmf.PrivacyRefused):
+                    self.fit(wrong)
+            with self.subTest(name=name), self.assertRaises(dpmf.PrivacyRefused):
+                private_model(self.folder, catalogue=items, item_features={"item": items, name: items}).fit(*self.ratings)
+        with self.assertRaises(dpmf.PrivacyRefused):
+            self.fit(items + [3])
+        with self.assertRaises(dpmf.PrivacyRefused):
+            private_model(self.folder, catalogue=items, item_features={"item": items, "x": items}).fit(*self.ratings)
+        self.assertEqual(releases_in(self.folder / "ledger"), 0)
+        self.assertEqual(len(self.fit({"item": items, "public:user score": items}).items_), 50)
+
     def test_features_and_wishes_of_frames(self):
         table = ArrowTable(movieId=list(range(50)), year=[1950 + i for i in range(50)], genre=["a|b", "b"] * 25)
         wishes = ArrowTable(userId=[3, 4, 4], eps=[0.0, 0.5, 0.25])

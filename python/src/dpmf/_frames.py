@@ -100,7 +100,11 @@ def frame_of_dict(value: Mapping[Any, Any]) -> Optional[Frame]:
 
 
 def values_of(column: Any) -> list[Any]:
-    """The values of a column, as Python has them."""
+    """The values of a column, as Python has them. Times are refused: NumPy makes whole numbers of some of them, which would
+    be ids."""
+    if getattr(getattr(column, "dtype", None), "kind", "") in ("m", "M"):
+        raise InputError(lib.DPMF_ERR_INPUT_ID, "a column of times holds neither ids nor features",
+                         "give texts or numbers, such as column.astype(str)")
     for name in ("to_pylist", "tolist", "to_list"):  # of Arrow, of NumPy and pandas, of polars
         convert = getattr(column, name, None)
         if callable(convert):

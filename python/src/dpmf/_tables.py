@@ -18,7 +18,7 @@ from ._frames import Frame, frame_of, frame_of_dict, is_column, role_of, values_
 from ._ids import id_bytes, refuse_id
 from ._native import lib
 from ._values import encoded, float_of, is_path, is_writable, path_bytes
-from .errors import InputError, UsageError, told, usage
+from .errors import InputError, PrivacyRefused, UsageError, told, usage
 
 
 def file_of(value: Any, path: Path, write: Callable[[Any, Any], None]) -> bytes:
@@ -52,6 +52,10 @@ def _the_column(frame: Frame, what: str, places: list[int], named: str) -> Any:
                      f"call one column {named}, or give it by itself")
 
 
+def _is_epsilon(name: str) -> bool:
+    return name.strip().lower() in ("epsilon", "eps")
+
+
 # ---- catalogues --------------------------------------------------------------------------------
 
 
@@ -60,11 +64,24 @@ def _refuse_shape(value: Any) -> UsageError:
                  "give a list of all items, a frame with a column of them, or a file")
 
 
+def _refuse_people(names: Iterable[Any]) -> None:
+    """A table about people is no catalogue; its names alone decide, as for headers of files."""
+    for name in names:
+        if not isinstance(name, str) or name.strip().lower().startswith("public:"):
+            continue
+        if role_of(name) in ("user", "person", "rating") or _is_epsilon(name):
+            raise PrivacyRefused(
+                lib.DPMF_ERR_PRIVACY_REFUSED,
+                "a column of the catalogue could hold people or what they did: this is no public table of items",
+                'give the items alone; if the column holds no people, put "public:" before its name')
+
+
 def _catalogue_of_frame(value: Any, frame: Frame) -> list[Any]:
     """The column of items or, where it has that name, the index of the frame."""
     places = frame.places("item")
     index = getattr(value, "index", None)
     name = getattr(index, "name", None)
+    _refuse_people([*frame.names, name])
     if not places and isinstance(name, str) and role_of(name) == "item":
         return values_of(index)
     return values_of(_the_column(frame, "catalogue", places, "item"))
@@ -87,6 +104,7 @@ def catalogue_items(catalogue: Any) -> list[Any]:
         raise usage(f"catalogue has {catalogue.ndim} dimensions, and a list of items has one")
     if not isinstance(catalogue, Iterable) and not is_column(catalogue):
         raise _refuse_shape(catalogue)
+    _refuse_people([getattr(catalogue, "name", None)])  # of a series
     return values_of(catalogue)
 
 
@@ -100,8 +118,7 @@ def write_catalogue(catalogue: Any, table: Any) -> None:
 
 
 def _epsilon_places(frame: Frame) -> list[int]:
-    return [place for place, name in enumerate(frame.names)
-            if name.strip().lower() in ("epsilon", "eps")]
+    return [place for place, name in enumerate(frame.names) if _is_epsilon(name)]
 
 
 def _wishes_of_frame(frame: Frame) -> list[tuple[Any, Any]]:

@@ -33,3 +33,20 @@ printf 'epsilon\n1\n' >epsilons
 try r.csv --catalogue epsilons
 echo 4. tables of items
 try r.csv --catalogue items --item-features items --user-privacy wishes
+echo 5. other names of people, and copies without a header
+for name in username Rater e-mail memberNo user:token; do
+    sed "1s/.*/item,$name/" items >features
+    try r.csv --catalogue items --item-features features | sed "s/^/$name: /"
+done
+try r.csv --catalogue features
+{ echo '# of the shop'; cat items; } >commented
+try r.csv --catalogue commented
+cp rows.csv other
+try r.csv --catalogue other
+cut -d, -f1 rows.csv >users
+try r.csv --catalogue users
+echo 6. a column that nobody knows is declared
+sed '1s/kind/x/' items >features
+try r.csv --catalogue items --item-features features
+sed '1s/kind/public:x/' items >features
+try r.csv --catalogue items --item-features features
