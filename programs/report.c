@@ -157,6 +157,8 @@ int report_import_print(struct invocation *invocation, const char *output,
     struct terminal *terminal = &invocation->terminal;
     char skipped[3 * DPMF_ERROR_TEXT_MAX] = "", duplicates[2 * TEXT_NUMBER_MAX] = "";
     terminal_progress_end(terminal);
+    if (report->ratings == 0)
+        terminal_alert_print(terminal, "there are no usable ratings: the store is empty");
     if (report->duplicates > 0)
         snprintf(duplicates, sizeof duplicates, "; %s, the last won",
                  text_count(report->duplicates, "duplicated pair").text);

@@ -361,7 +361,10 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     struct dpmf_store *share = NULL;
     uint64_t first_user;
     int code = 0;
-    if (evaluator.ranking > RANKING_MAX)
+    if (store_n_ratings(test) == 0)
+        code =
+            error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to evaluate with");
+    if (code == 0 && evaluator.ranking > RANKING_MAX)
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
                          (int)RANKING_MAX);
     if (cluster_size(cluster) > 1) {

@@ -153,18 +153,22 @@ static size_t at_most(uint64_t wanted, uint64_t bound, uint64_t at_least) {
     return (size_t)(n < at_least ? at_least : n);
 }
 
-/* None was good. Of private ratings nothing is said about the first: someone wrote it. */
+/* None was good. */
 static void hint_at_bad_records(const struct import *import, struct dpmf_error *error) {
     const struct dpmf_error *first = &import->report->first_skipped;
-    const unsigned long long n = (unsigned long long)import->report->skipped;
     char words[DPMF_ERROR_TEXT_MAX];
-    if (import->options->by_record) {
-        error_hint(error, "all %llu records were bad: check the format and the columns", n);
-        return;
-    }
     dpmf_error_text(first->message, NULL, words, sizeof words);
-    error_hint(error, "all %llu records were bad; the first: line %lld, %s", n,
-               (long long)first->line, words);
+    error_hint(error, "all %llu records were bad; the first: line %lld, %s",
+               (unsigned long long)import->report->skipped, (long long)first->line, words);
+}
+
+/* With no rating at all a private run releases noise, so that no single rating decides whether there is a release; the report
+ * says that there was none. Everyone else has given the wrong file. */
+static int take_nothing(const struct import *import, struct dpmf_error *error) {
+    if (import->may_be_empty && store_layout_is_by_record(&import->layout)) return 0;
+    int code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no ratings to import");
+    if (import->report->skipped) hint_at_bad_records(import, error);
+    return code;
 }
 
 static int run_import(struct import *import, const char *output, struct dpmf_error *error) {
@@ -184,10 +188,7 @@ static int run_import(struct import *import, const char *output, struct dpmf_err
     if (code == 0) code = rating_sorter_init(&import->sorter, import->memory, output, error);
     if (code == 0) code = import_memory_divide(import, error);
     if (code == 0) code = import_inputs_read(import, read_jobs, threads, error);
-    if (code == 0 && import->n_read == 0) {
-        code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no ratings to import");
-        if (import->report->skipped) hint_at_bad_records(import, error);
-    }
+    if (code == 0 && import->n_read == 0) code = take_nothing(import, error);
     return code < 0 ? code : import_store_write(import, output, write_jobs, threads, error);
 }
 
@@ -209,6 +210,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
     struct dpmf_input_options used = options ? *options : dpmf_input_options_default();
     const struct dpmf_run default_run = dpmf_run_default();
     struct dpmf_import_report unwanted_report;
+    bool may_be_empty = used.by_record || (used.skip_bad && output);
     used.skip_bad |= used.by_record;
     struct import import = {
         .inputs = inputs,
@@ -220,6 +222,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         .report = report ? report : &unwanted_report,
         .read_job_bytes = READ_JOB_BYTES,
         .layout = store_layout_declared(),
+        .may_be_empty = may_be_empty,
     };
     import.layout.drops_bad = import.options->skip_bad;
     memset(import.report, 0, sizeof *import.report);

@@ -166,7 +166,7 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
         const struct input_wait wait = {go_on_waiting, import};
         struct dpmf_error reason = {0};
         code = source_open(path, import->options, &wait, &import->reading, &reason);
-        if (code < 0 && may_be_empty(import, &reason)) { /* to be told in its turn */
+        if (code < 0 && may_be_empty(import, &reason)) { /* reported when it is its turn */
             job->ends_source = true;
             job->empty = reason;
             return 1;
@@ -246,7 +246,10 @@ static int end_source(struct import *import, struct read_job *job, struct dpmf_e
     }
     struct dpmf_error reason = {0};
     int code = source->ops->finish(source, &job->batch, &reason);
-    if (code < 0 && may_be_empty(import, &reason)) {
+    bool is_declared = import->may_be_empty && source->layout.origin == STORE_ORIGIN_DECLARED;
+    if (reason.code == DPMF_ERR_INPUT_EMPTY && is_declared) {
+        code = 0; /* run_import decides when all have been read */
+    } else if (code < 0 && may_be_empty(import, &reason)) {
         warn_of_empty(import, &reason);
         code = 0;
     }

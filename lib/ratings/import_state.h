@@ -20,6 +20,8 @@ struct import {
     const struct dpmf_run *run;
     struct dpmf_import_report *report;
     uint64_t memory;
+    bool
+        may_be_empty; /* what is read record by record may hold no rating: none decides whether there is a store */
 
     /* reading */
     struct source *reading;      /* the source being cut; the producer's */

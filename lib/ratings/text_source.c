@@ -429,7 +429,8 @@ static int choose_format(struct text_source *source, const struct dpmf_input_opt
 }
 
 /* Has enough text in sight to tell the format: 64 KiB, or the first line where that is longer. */
-static int look(struct text_source *source, struct dpmf_error *error) {
+static int look(struct text_source *source, const struct dpmf_input_options *options,
+                struct dpmf_error *error) {
     int code = text_source_window(source, TEXT_SNIFF_BYTES, error);
     if (code != 0) return code;
     size_t n;
@@ -444,7 +445,10 @@ static int look(struct text_source *source, struct dpmf_error *error) {
     text = window(source, &n);
     for (size_t i = 0; i < n; i++)
         if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r' && text[i] != '\n') return 0;
-    return source->stream_end ? refuse_empty(source->name, "is empty", error) : 0;
+    /* Where the format is declared there is nothing to tell it by. */
+    bool is_declared = !format_is_auto(options) || options->separator != 0;
+    if (!source->stream_end || (is_declared && source->skip_bad)) return 0;
+    return refuse_empty(source->name, "is empty", error);
 }
 
 static int refuse_blocks(const struct text_source *source, struct dpmf_error *error) {
@@ -503,7 +507,7 @@ static void settle_compression(const struct text_source *source,
 static int begin(struct text_source *source, const struct dpmf_input_options *options,
                  struct dpmf_error *error) {
     settle_compression(source, options);
-    int code = look(source, error);
+    int code = look(source, options, error);
     if (code != 0) return code;
     code = choose_format(source, options, error);
     if (code != 0) return code;

@@ -80,7 +80,7 @@ int private_input_check(const struct dpmf_store *store, struct dpmf_error *error
     snprintf(hint, sizeof hint, "import the ratings again, with%s {on-error skip}", settings);
     error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", why_not(layout));
     if (info.is_temporary)
-        error_hint(error, "open the ratings with by_record set, or pass arrays with skip_bad set");
+        error_hint(error, "open the ratings, or pass the arrays, with by_record set");
     else if (layout->origin == STORE_ORIGIN_TOGETHER)
         error_hint(error, "import the ratings again from a format with a record a line, with "
                           "{on-error skip}");

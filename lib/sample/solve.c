@@ -67,6 +67,8 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     memset(report, 0, sizeof *report);
     int code = solver_find(options->solver, &solver, error);
     if (code == 0) code = solver_check_options(solver, options, error);
+    if (code == 0 && store_n_ratings(store) == 0)
+        code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
     if (code == 0 && cluster_rank(run->cluster) == 0) code = output_file_check(output, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);

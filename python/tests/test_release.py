@@ -193,6 +193,15 @@ class Releases(FolderTest):
             with self.assertRaisesRegex(dpmf.PrivacyRefused, "nothing to register"):
                 statement.registry
 
+    def test_no_usable_record(self):
+        """One record does not decide whether there is a release: without any it is one of noise."""
+        for ratings in (([], [], []), ([None, ""], [1, 2], [3, 4]), (["ann"], [1], ["n/a"])):
+            with self.assertWarnsRegex(dpmf.PrivacyWarning, "nothing but noise"):
+                model = private_model(self.folder, catalogue=range(3)).fit(*ratings)
+            self.assertEqual((len(model.items_), model.privacy_["kind"]), (3, "proven"))
+            with self.assertRaises(dpmf.InputError):
+                dpmf.Model().fit(*ratings)
+
     def test_wishes_features_and_the_catalogue(self):
         wishes = {int(user): 0.0 for user in range(100)}
         features = {int(i): {"genre": "comedy|drama" if i % 2 else "drama", "year": 1950 + i,

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "dpmf.h"
+#include "store/store.h"
 #include "temp_dir.h"
 
 static struct temp_dir directory;
@@ -249,9 +250,26 @@ static void test_all_records_bad(void **state) {
     struct dpmf_input_options options = dpmf_input_options_default();
     options.skip_bad = true;
     struct dpmf_error error = {0};
-    assert_int_equal(dpmf_import(&input, 1, "i.dpr", &options, NULL, NULL, &error),
+    struct dpmf_import_report report;
+    struct dpmf_store *store = NULL;
+    assert_int_equal(dpmf_store_open(input, &options, NULL, &store, &error), DPMF_ERR_INPUT_EMPTY);
+    /* A store may feed a private run, which takes it with no rating, too. */
+    assert_int_equal(dpmf_import(&input, 1, "i.dpr", &options, NULL, &report, &error), 0);
+    assert_int_equal(report.skipped, 2);
+    assert_int_equal(report.ratings, 0);
+    assert_true(report.layout.is_by_record);
+    options.by_record = true;
+    assert_int_equal(dpmf_store_open(input, &options, NULL, &store, &error), 0);
+    assert_int_equal(store_n_ratings(store), 0);
+    dpmf_store_close(store);
+    /* Blocks are read together: no private run takes them. */
+    write_text("i.txt", "1:\nx,y,z\n");
+    input = "i.txt";
+    options.by_record = false;
+    options.format = "netflix";
+    assert_int_equal(dpmf_import(&input, 1, "j.dpr", &options, NULL, NULL, &error),
                      DPMF_ERR_INPUT_EMPTY);
-    assert_int_equal(access("i.dpr", F_OK), -1);
+    assert_int_equal(access("j.dpr", F_OK), -1);
 }
 
 /* Text in an order that is not by user, large enough to be cut into many chunks and to spill. */
