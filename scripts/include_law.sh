@@ -28,7 +28,7 @@ lib/split      base store tables ratings
 lib/cluster    base store
 lib/statement  base model
 lib/ledger     base random statement
-lib/privacy    base random store tables model cluster statement
+lib/privacy    base random store tables kernels model cluster statement
 lib/mechanisms base random chains statement privacy
 lib/release    base random store model cluster statement ledger privacy mechanisms
 lib/audit      base random store model cluster statement privacy release +ratings

@@ -107,7 +107,7 @@ static double make_integers(struct audit_runner *runner, const struct noisy_sum_
     *contribution = (struct contribution){.values = runner->values};
     round->contribute(round->contribute_self, 0, user, contribution);
     const size_t n = contribution->n_blocks * round->shape->width + round->shape->tail;
-    noisy_sum_quantise(runner->values, n, user->scale, runner->q);
+    noisy_sum_quantise(round->exact, runner->values, n, user->scale, runner->q);
     wide sum = 0;
     for (size_t i = 0; i < n; i++) sum += (uint64_t)((int64_t)runner->q[i] * runner->q[i]);
     const uint64_t limit = (uint64_t)(user->scale * (double)(1 << NOISY_SUM_BITS));

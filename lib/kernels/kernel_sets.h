@@ -17,7 +17,8 @@
     void kernel_##set##_times(const float *matrix, const float *vectors, size_t k, float *out);    \
     noise_fill kernel_##set##_fill;                                                                \
     noise_diffuse kernel_##set##_diffuse;                                                          \
-    noise_push_rows kernel_##set##_push
+    noise_push_rows kernel_##set##_push;                                                           \
+    extern const struct exact_kernels kernel_##set##_exact
 
 KERNEL_SET_PARTS(ref);
 KERNEL_SET_PARTS(avx2);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/host.h"
+#include "kernels/exact.h"
 #include "kernels/noise.h"
 
 enum {
@@ -103,6 +104,9 @@ struct kernel_set {
     noise_fill *fill;
     noise_diffuse *diffuse;
     noise_push_rows *push;
+
+    /* Private contributions, the same bits in every set. */
+    const struct exact_kernels *exact;
 
     /* Makes this thread take denormals as zero; @return the state to restore. */
     unsigned (*flush_denormals)(void);

@@ -47,8 +47,7 @@ static size_t select_ratings(const struct gram_user *self, const struct private_
     const uint32_t rank = find_rank(self->items, user);
     struct user_solution solution;
     size_t n = 0;
-    user_solve(self->model, user, &solution);
-    user_solve_residuals(self->model, user, &solution, space->residuals);
+    user_solve(self->model, user, &solution, space->residuals);
     for (size_t i = 0; i < user->n && n < GRAM_RATINGS_MAX; i++) {
         size_t j = user->row[i];
         if (self->items->position[j] == UINT32_MAX || self->items->rank[j] > rank) continue;
@@ -96,8 +95,7 @@ void gram_contribute_moments(void *self, int worker, const struct private_user *
     double *e = calibration->residuals + (size_t)worker * calibration->longest;
     double M[USER_MOMENTS_MAX], squares = 0, norm2 = 0;
     struct user_solution solution;
-    user_solve(model, user, &solution);
-    user_solve_residuals(model, user, &solution, e);
+    user_solve(model, user, &solution, e);
     for (size_t i = 0; i < user->n; i++) squares += e[i] * e[i];
     user_moments_make(&solution, model->K, M);
     symmetric_pack(M, model->K + 2, out->values);

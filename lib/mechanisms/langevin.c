@@ -79,8 +79,7 @@ void langevin_contribute(void *self, int worker, const struct private_user *user
     const size_t K = model->K, D = K + 1, n = user->n * D;
     double *e = step->residuals + (size_t)worker * step->longest, squares = 0, norm2 = 0;
     struct user_solution solution;
-    user_solve(model, user, &solution);
-    user_solve_residuals(model, user, &solution, e);
+    user_solve(model, user, &solution, e);
     for (size_t i = 0; i < user->n; i++) {
         norm2 += write_gradient(model, &solution, user->row[i], e[i], out->values + i * D);
         squares += e[i] * e[i];

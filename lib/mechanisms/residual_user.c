@@ -59,8 +59,7 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
     struct user_solution solution;
     double g[USER_SOLVE_WIDTH + 1];
 
-    user_solve(model, user, &solution);
-    user_solve_residuals(model, user, &solution, e);
+    user_solve(model, user, &solution, e);
     double mean_square = mean_square_of(e, user->n, solution.freedom);
     for (size_t a = 0; a <= K; a++) g[a] = solution.x[a];
     g[K + 1] = 1;
@@ -79,12 +78,9 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
         norm2 += e[i] * e[i] * length2;
     }
     const double w = 1 / fmax(sqrt(norm2), rule->round_floor * sqrt((double)D));
-    double *values = out->values;
-    for (size_t i = 0; i < user->n; i++, values += D) {
-        const double z = w * e[i];
-        for (size_t a = 0; a < n_learned; a++) values[a] = z * g[a];
-        values[n_learned] = z;
-    }
+    for (size_t i = 0; i < user->n; i++) e[i] *= w;
+    g[n_learned] = 1;
+    model->exact->outer(e, user->n, g, D, out->values);
     for (size_t i = 0; i < n_moments; i++) moments[i] *= w;
     out->n_blocks = user->n;
     out->block = user->row;

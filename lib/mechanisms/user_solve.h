@@ -8,7 +8,7 @@
 #include "privacy/private_ratings.h"
 #include "privacy/public_model.h"
 
-enum { USER_SOLVE_WIDTH = RULE_WIDTH_MAX + 4 }; /* [u, a], and zeros up to the stride */
+enum { USER_SOLVE_WIDTH = EXACT_WIDTH_MAX }; /* [u, a], and zeros up to the stride */
 
 struct user_solution {
     double x[USER_SOLVE_WIDTH];                             /* [u, a]: the posterior mean */
@@ -17,12 +17,9 @@ struct user_solution {
 };
 
 /* The posterior of [u, a] under u ~ N(0, I), a ~ N(0, var_a), noise s2: a ridge regression with public constants.
+ * e[i] becomes the residual y_i - b0 - c_j - a - u.v_j of the user's i-th rating.
  * @return false when it has none (numbers that are not finite): the solution is 0 then */
 bool user_solve(const struct public_model *model, const struct private_user *user,
-                struct user_solution *solution);
-
-/* e[i] = y_i - b0 - c_j - a - u.v_j. */
-void user_solve_residuals(const struct public_model *model, const struct private_user *user,
-                          const struct user_solution *solution, double *e);
+                struct user_solution *solution, double *e);
 
 #endif

@@ -75,6 +75,7 @@ struct summing {
     const struct noisy_sum_shape *shape;
     noisy_sum_contribute *contribute;
     void *self;
+    const struct exact_kernels *exact;
     struct worker_space *spaces;
     int n_workers;
     size_t n_coordinates, room; /* of sums; of values */
@@ -87,9 +88,9 @@ struct summing {
 };
 
 /* Integers commute: the sums are the same whoever adds what when. */
-static void add(int64_t *sums, const int32_t *q, size_t n, bool shared) {
-    if (!shared)
-        for (size_t i = 0; i < n; i++) sums[i] += q[i];
+static void add(const struct summing *summing, int64_t *sums, const int32_t *q, size_t n) {
+    if (!summing->shared)
+        summing->exact->add(sums, q, n);
     else
         for (size_t i = 0; i < n; i++) __atomic_fetch_add(&sums[i], q[i], __ATOMIC_RELAXED);
 }
@@ -108,6 +109,15 @@ static int check_blocks(const struct summing *summing, const struct contribution
                      "a contribution has rows out of order, out of range or too many");
 }
 
+enum { AHEAD = 6 }; /* blocks */
+
+/* Asks for sums that are added to soon: the rows of a user lie anywhere. */
+static void expect(const int64_t *sums, size_t n) {
+    const size_t line = 64 / sizeof *sums;
+    for (size_t i = 0; i < n; i += line) __builtin_prefetch(sums + i, 1);
+    if (n > 0) __builtin_prefetch(sums + n - 1, 1);
+}
+
 static int add_user(void *self, int worker, const struct private_user *user,
                     struct dpmf_error *error) {
     struct summing *summing = self;
@@ -118,11 +128,14 @@ static int add_user(void *self, int worker, const struct private_user *user,
     int code = check_blocks(summing, &contribution, error);
     if (code < 0) return code;
     size_t n_blocks = contribution.n_blocks, n = n_blocks * shape->width + shape->tail;
-    noisy_sum_quantise(space->values, n, user->scale, space->q);
+    noisy_sum_quantise(summing->exact, space->values, n, user->scale, space->q);
     const int32_t *q = space->q;
-    for (size_t b = 0; b < n_blocks; b++, q += shape->width)
-        add(space->sums + contribution.block[b] * shape->width, q, shape->width, summing->shared);
-    add(space->sums + shape->n_rows * shape->width, q, shape->tail, summing->shared);
+    for (size_t b = 0; b < n_blocks; b++, q += shape->width) {
+        if (b + AHEAD < n_blocks)
+            expect(space->sums + contribution.block[b + AHEAD] * shape->width, shape->width);
+        add(summing, space->sums + contribution.block[b] * shape->width, q, shape->width);
+    }
+    add(summing, space->sums + shape->n_rows * shape->width, q, shape->tail);
     return 0;
 }
 
@@ -254,6 +267,7 @@ static struct noisy_sum_round round_of(const struct summing *summing, size_t fir
                                     .first = first,
                                     .end = end,
                                     .sigma = summing->sigma,
+                                    .exact = summing->exact,
                                     .contribute = summing->contribute,
                                     .contribute_self = summing->self};
 }
@@ -342,7 +356,8 @@ int noisy_sum_release(struct noisy_sum_context *context, const struct noisy_sum_
                               .self = self,
                               .n_workers = thread_pool_size(context->pool)};
     const struct private_visit visit = {add_user, &summing, keep_on, context};
-    int code = plan_release(&summing, mu, error);
+    int code = private_kernels_choose(&summing.exact, error);
+    if (code == 0) code = plan_release(&summing, mu, error);
     if (code == 0) code = make_spaces(&summing, error);
     if (code == 0) code = private_ratings_visit(context->ratings, context->pool, &visit, error);
     code = cluster_agree(context->cluster, code, error);

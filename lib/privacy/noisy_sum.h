@@ -49,6 +49,7 @@ struct noisy_sum_round {
     size_t first,
         end; /* of them, those whose exact sums this process has: all of them, but in a cluster */
     uint64_t sigma;
+    const struct exact_kernels *exact;
     noisy_sum_contribute *contribute;
     void *contribute_self;
 };

@@ -9,8 +9,15 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "kernels/kernels.h"
 
-enum { STRIDE_UNIT = 4 }; /* doubles: rows end at whole vectors */
+int private_kernels_choose(const struct exact_kernels **exact, struct dpmf_error *error) {
+    const struct kernel_set *set = kernel_set_choose(NULL);
+    *exact = set ? set->exact : NULL;
+    if (set) return 0;
+    return error_set(error, DPMF_ERR_USAGE_VALUE,
+                     "this machine has no kernels called \"$DPMF_KERNELS\"");
+}
 
 int public_model_init(struct public_model *model, size_t n_items, struct dpmf_error *error) {
     *model = (struct public_model){.n_items = n_items, .s2 = 0.9, .var_a = 0.3};
@@ -18,11 +25,12 @@ int public_model_init(struct public_model *model, size_t n_items, struct dpmf_er
     model->weight = memory_alloc(n_items, sizeof *model->weight);
     if (!model->c || !model->weight) return error_no_memory(error);
     for (size_t j = 0; j < n_items; j++) model->weight[j] = 1;
-    return public_model_widen(model, 0, error);
+    int code = private_kernels_choose(&model->exact, error);
+    return code < 0 ? code : public_model_widen(model, 0, error);
 }
 
 int public_model_widen(struct public_model *model, size_t K, struct dpmf_error *error) {
-    size_t stride = (K + 1 + STRIDE_UNIT - 1) / STRIDE_UNIT * STRIDE_UNIT;
+    size_t stride = (K + 1 + EXACT_LANES - 1) / EXACT_LANES * EXACT_LANES;
     double *rows = memory_alloc_zero(model->n_items, stride * sizeof *rows);
     if (!rows) return error_no_memory(error);
     for (size_t j = 0; j < model->n_items; j++) rows[j * stride + K] = 1;

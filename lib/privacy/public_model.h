@@ -6,6 +6,7 @@
 #define DPMF_PRIVACY_PUBLIC_MODEL_H
 
 #include "base/exact_arithmetic.h"
+#include "kernels/exact.h"
 #include "privacy/catalogue.h"
 #include "statement/residual_rule.h"
 
@@ -17,6 +18,7 @@ struct public_model {
     double b0, s2, var_a;
     double *c, *rows;
     double *weight; /* of an item in contributions: omega_j */
+    const struct exact_kernels *exact;
 };
 
 /* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector, and the bias. */
@@ -32,6 +34,10 @@ struct item_evidence {
     size_t n_regressors;
     double *regressors; /* of the prior means: 1, log count, public features; n x n_regressors */
 };
+
+/* The inner loops of contributions. Whichever are chosen, the bits are the same; $DPMF_KERNELS names others, and is
+ * refused when this machine has none of that name. */
+int private_kernels_choose(const struct exact_kernels **exact, struct dpmf_error *error);
 
 int public_model_init(struct public_model *model, size_t n_items, struct dpmf_error *error);
 /* Room for K factors; the vectors are 0. */

@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 #include "base/exact_arithmetic.h"
+#include "kernels/exact.h"
 
 enum { NOISY_SUM_BITS = 24 }; /* of the grid */
 
 /* The integers of one contribution, checked: q[i] = round(value[i] * scale * 2^bits), shrunk until the sum of
  * squares is at most (scale * 2^bits)^2. What is not a number becomes 0. */
-void noisy_sum_quantise(const double *values, size_t n, double scale, int32_t *q);
+void noisy_sum_quantise(const struct exact_kernels *exact, const double *values, size_t n,
+                        double scale, int32_t *q);
 
 #endif

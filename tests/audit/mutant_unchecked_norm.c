@@ -6,9 +6,12 @@
 
 #include "privacy/quantise.h"
 
-void __wrap_noisy_sum_quantise(const double *values, size_t n, double scale, int32_t *q);
+void __wrap_noisy_sum_quantise(const struct exact_kernels *exact, const double *values, size_t n,
+                               double scale, int32_t *q);
 
-void __wrap_noisy_sum_quantise(const double *values, size_t n, double scale, int32_t *q) {
+void __wrap_noisy_sum_quantise(const struct exact_kernels *exact, const double *values, size_t n,
+                               double scale, int32_t *q) {
+    (void)exact;
     for (size_t i = 0; i < n; i++)
         q[i] = (int32_t)nearbyint(values[i] * scale * (1 << NOISY_SUM_BITS));
 }

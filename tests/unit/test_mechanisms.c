@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/lanczos.h"
+#include "kernels/kernels.h"
 #include "mechanisms/dpals.h"
 #include "mechanisms/gram.h"
 #include "mechanisms/langevin.h"
@@ -27,6 +29,9 @@
 
 enum { N_ITEMS = 60, MANY = GRAM_RATINGS_MAX + 300 };
 
+/* As the program chooses them; DPMF_KERNELS names others. */
+static const struct exact_kernels *exact(void) { return kernel_set_choose(NULL)->exact; }
+
 /* Exact: squares are below 2^49, and the bound keeps their sum far from 2^64. */
 static uint64_t squares(const int32_t *q, size_t n) {
     uint64_t sum = 0;
@@ -39,7 +44,7 @@ static void check_bounded(const double *values, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += values[i] * values[i];
     assert_true(sqrt(sum) <= 1 + 1e-12);
-    noisy_sum_quantise(values, n, 1, q);
+    noisy_sum_quantise(exact(), values, n, 1, q);
     assert_true(squares(q, n) <= (uint64_t)1 << 48);
     free(q);
 }
@@ -337,6 +342,13 @@ static void check_finite(const struct public_model *model) {
     }
 }
 
+static void check_same(const struct public_model *a, const struct public_model *b) {
+    assert_int_equal(a->K, b->K);
+    assert_memory_equal(a->c, b->c, a->n_items * sizeof *a->c);
+    assert_memory_equal(a->rows, b->rows, a->n_items * a->stride * sizeof *a->rows);
+    assert_true(a->b0 == b->b0 && a->s2 == b->s2 && a->var_a == b->var_a);
+}
+
 static void test_threads_leave_no_trace(void **state) {
     (void)state;
     struct world world;
@@ -345,13 +357,45 @@ static void test_threads_leave_no_trace(void **state) {
         struct public_model one, three;
         run(&world, mechanism_at(i), 1, 1, &one);
         run(&world, mechanism_at(i), 1, 3, &three);
-        assert_int_equal(one.K, three.K);
-        assert_memory_equal(one.c, three.c, one.n_items * sizeof *one.c);
-        assert_memory_equal(one.rows, three.rows, one.n_items * one.stride * sizeof *one.rows);
-        assert_true(one.b0 == three.b0 && one.s2 == three.s2 && one.var_a == three.var_a);
+        check_same(&one, &three);
         public_model_free(&one);
         public_model_free(&three);
     }
+    end_world(&world);
+}
+
+/* Runs it with the kernels of that name. */
+static void run_with(const char *kernels, const struct world *world,
+                     const struct mechanism *mechanism, struct public_model *model) {
+    assert_int_equal(setenv("DPMF_KERNELS", kernels, 1), 0);
+    run(world, mechanism, 1, 1, model);
+}
+
+static void test_kernels_leave_no_trace(void **state) {
+    (void)state;
+    struct world world;
+    const char *before = getenv("DPMF_KERNELS");
+    char *kept = before ? strdup(before) : NULL;
+    make_world(&world, USERS, ITEMS, false);
+    for (size_t i = 0; mechanism_at(i); i++) {
+        struct public_model plain, fast;
+        const struct kernel_set *set;
+        run_with("ref", &world, mechanism_at(i), &plain);
+        for (size_t s = 0; (set = kernel_set_at(s)) != NULL; s++) {
+            if (!set->is_supported() || strcmp(set->name, "ref") == 0) continue;
+            run_with(set->name, &world, mechanism_at(i), &fast);
+            check_same(&plain, &fast);
+            public_model_free(&fast);
+        }
+        public_model_free(&plain);
+    }
+    struct public_model model;
+    struct dpmf_error error = {0};
+    setenv("DPMF_KERNELS", "abacus", 1);
+    assert_int_equal(public_model_init(&model, 1, &error), DPMF_ERR_USAGE_VALUE);
+    public_model_free(&model);
+    kept ? setenv("DPMF_KERNELS", kept, 1) : unsetenv("DPMF_KERNELS");
+    free(kept);
     end_world(&world);
 }
 
@@ -361,6 +405,7 @@ static double held_out_error(const struct public_model *model) {
     for (int i = 0; i < USERS; i++) {
         uint32_t row[ITEMS];
         float y[ITEMS];
+        double residuals[ITEMS];
         struct user_solution solution;
         struct private_user user = {0, row, y, 1};
         for (int j = 0; j < ITEMS; j++) {
@@ -368,7 +413,7 @@ static double held_out_error(const struct public_model *model) {
             row[user.n] = (uint32_t)j;
             y[user.n++] = (float)(taste(i, j) - 3);
         }
-        assert_true(user_solve(model, &user, &solution));
+        assert_true(user_solve(model, &user, &solution, residuals));
         for (size_t j = 0; j < ITEMS; j++) {
             if (is_rated(i, (int)j)) continue;
             double e = taste(i, (int)j) - 3 - model->b0 - model->c[j];
@@ -454,6 +499,7 @@ int main(void) {
         cmocka_unit_test(test_lanczos_finds_the_largest),
         cmocka_unit_test(test_lanczos_on_little),
         cmocka_unit_test(test_threads_leave_no_trace),
+        cmocka_unit_test(test_kernels_leave_no_trace),
         cmocka_unit_test(test_something_is_learned),
         cmocka_unit_test(test_little_data),
         cmocka_unit_test(test_names),
