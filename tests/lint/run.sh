@@ -318,5 +318,16 @@ expect "arithmetic: as it is, it compiles" compiles "${proven[@]}"
 expect "arithmetic: -ffast-math is refused" refuses_arithmetic -ffast-math
 expect "arithmetic: and so is a part of it" refuses_arithmetic -ffinite-math-only
 
+# The tour names every file of lib/ and programs/, in the part of its folder.
+tour=$root/scripts/architecture_check.sh
+expect "the tour: names every file" "$tour" "$root"
+begin
+printf '### `lib/base/`\n`error`\n### `lib/store/`: pack\n`store.h`\n### `lib/ratings/`\n`imp*.c`\n### `programs/`\n`main.c`, `options`\n' >ARCHITECTURE.md
+expect "the tour: a small one" "$tour" .
+touch lib/base/store.h
+not_toured() { ! "$tour" . >"$scratch/out" && grep -q '^lib/base/store.h: ' "$scratch/out"; }
+expect "the tour: a file that only another folder's part names" not_toured
+cd "$root"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))
