@@ -1043,6 +1043,12 @@ DPMF_API double dpmf_privacy_epsilon(double mu, double delta);    /* the smalles
 DPMF_API double dpmf_privacy_delta(double mu, double epsilon);    /* the smallest that holds */
 DPMF_API double dpmf_privacy_compose(const double *mu, size_t n); /* of all together */
 
+/* The nearest decimal number on one side of `value`: with `up` the least that is not below it, else the greatest that is not
+ * above it; of so many decimals, or of so many digits in all. What is printed of a budget is rounded by these and stays on
+ * the side that is against us. `value` itself where it is not above 0, not finite, or has more digits than a double. */
+DPMF_API double dpmf_round_decimals(double value, int decimals, bool up);
+DPMF_API double dpmf_round_digits(double value, int digits, bool up);
+
 /* Epsilon by way of Renyi divergence (zCDP): a cross-check, never below the exact one. */
 DPMF_API double dpmf_privacy_epsilon_renyi(double mu, double delta);
 

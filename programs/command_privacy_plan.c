@@ -167,8 +167,8 @@ static double guess_of_pure(double epsilon) { return 1 / (1 + exp(-epsilon)); }
 /* Of 100, to a tenth, rounded up. */
 static struct figure out_of_100(double chance) {
     struct figure figure;
-    double tenths = ceil(chance * 1000 * (1 - 1e-13));
-    snprintf(figure.text, sizeof figure.text, "%.1f", tenths / 10);
+    snprintf(figure.text, sizeof figure.text, "%.1f",
+             dpmf_round_decimals(100 * chance * (1 - 1e-13), 1, true));
     return figure;
 }
 

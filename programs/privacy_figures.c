@@ -7,36 +7,27 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "options.h"
 
 enum { DIGITS = 5 };
 
-/* printf rounds to nearest; where that went the wrong way, the next number of so many digits is
- * taken. */
-static struct figure round_to(double value, int direction) {
+static struct figure round_to(double value, bool up) {
     struct figure figure;
-    double nudged = value;
-    if (isinf(value)) {
+    if (isinf(value))
         snprintf(figure.text, sizeof figure.text, "unbounded");
-        return figure;
-    }
-    double unit = value > 0 ? pow(10, floor(log10(value)) - (DIGITS - 1)) : 0;
-    for (int tries = 0; tries < 3; tries++) {
-        snprintf(figure.text, sizeof figure.text, "%.*g", DIGITS, nudged);
-        if (direction * (strtod(figure.text, NULL) - value) >= 0) break;
-        nudged += direction * 0.75 * unit;
-    }
+    else
+        snprintf(figure.text, sizeof figure.text, "%.*g", DIGITS,
+                 dpmf_round_digits(value, DIGITS, up));
     return figure;
 }
 
 struct figure figures_up(double value) {
-    return round_to(value, 1);
+    return round_to(value, true);
 }
 
 struct figure figures_down(double value) {
-    return round_to(value, -1);
+    return round_to(value, false);
 }
 
 struct figure figures_exact(double value) {
@@ -55,8 +46,8 @@ int figures_epsilon_check(double epsilon) {
 }
 
 int figures_delta_read(const struct invocation *invocation, double *delta) {
-    *delta =
-        command_has(invocation, OPTION_DELTA) ? options_number(invocation, OPTION_DELTA) : 1e-5;
+    *delta = command_has(invocation, OPTION_DELTA) ? options_number(invocation, OPTION_DELTA)
+                                                   : dpmf_private_options_default().delta;
     if (*delta >= 1e-300 && *delta <= 0.5) return STATUS_DONE;
     return terminal_error_print(STATUS_USAGE, "for example: --delta 1e-6",
                                 "--delta %s is not from 1e-300 to 0.5",

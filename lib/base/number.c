@@ -5,6 +5,7 @@
  */
 #include "base/number.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -554,4 +555,33 @@ int dpmf_parse_size(const char *text, uint64_t *bytes) {
         return DPMF_ERR_USAGE_VALUE;
     *bytes = size;
     return 0;
+}
+
+/* ---- rounding to one side ---------------------------------------------------------------------- */
+
+/* A multiple of 10^exponent is written and read, so that the result is the double that its own text reads as. The product tells
+ * about which one it is, give or take one for its own rounding; comparing tells exactly. */
+static double round_to(double value, int exponent, bool up) {
+    if (!(value > 0) || !isfinite(value)) return value;
+    const double scaled = value * pow(10, -exponent);
+    double rounded = value;
+    if (!(scaled < 0x1p53)) return value;
+    uint64_t units = (uint64_t)floor(scaled);
+    if (up && units > 0) units--;
+    if (!up) units += 2;
+    for (;; units = up ? units + 1 : units - 1) {
+        char text[48];
+        const int n = snprintf(text, sizeof text, "%" PRIu64 "e%d", units, exponent);
+        if (number_parse_double(text, (size_t)n, &rounded) != NUMBER_OK) return up ? INFINITY : 0;
+        if (up ? rounded >= value : rounded <= value) return rounded;
+    }
+}
+
+double dpmf_round_decimals(double value, int decimals, bool up) {
+    return round_to(value, -decimals, up);
+}
+
+double dpmf_round_digits(double value, int digits, bool up) {
+    if (!(value > 0) || !isfinite(value)) return value;
+    return round_to(value, (int)floor(log10(value)) - (digits - 1), up);
 }

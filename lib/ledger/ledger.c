@@ -234,7 +234,7 @@ static int check_budget(const struct dpmf_budget *budget, struct dpmf_error *err
 
 /* Four decimals, rounded up as every figure of what is spent. */
 static const char *figure_text(double figure, char text[DPMF_DOUBLE_TEXT_MAX]) {
-    double up = ceil(figure * 1e4) / 1e4;
+    double up = dpmf_round_decimals(figure, 4, true);
     if (isfinite(up))
         dpmf_format_double(up, text);
     else

@@ -42,7 +42,8 @@ static int refuse(struct dpmf_error *error, const char *text, const char *what) 
 /* Budgets once were epsilons, and a 5 that is taken for a mu would allow seven times as much as was meant. */
 static int refuse_large_mu(struct dpmf_error *error, const char *text, double mu) {
     char epsilon[DPMF_DOUBLE_TEXT_MAX];
-    dpmf_format_double(ceil(accountant_epsilon(mu, LEDGER_USUAL_DELTA) * 10) / 10, epsilon);
+    dpmf_format_double(dpmf_round_decimals(accountant_epsilon(mu, LEDGER_USUAL_DELTA), 1, true),
+                       epsilon);
     int code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more "
                          "than is taken on trust",

@@ -47,20 +47,8 @@ const char *statement_mechanism_find(const char *name) {
 
 /* ---- figures ---------------------------------------------------------------------------------- */
 
-/* The least number of six digits that is not below `value`. */
-static double round_up(double value) {
-    char text[48];
-    double rounded = value;
-    if (!(value > 0) || !isfinite(value)) return value;
-    int exponent = (int)floor(log10(value)) - (DIGITS - 1);
-    uint64_t digits = (uint64_t)floor(value * pow(10, -exponent));
-    if (digits > 0) digits--; /* whichever way the product was rounded */
-    do {
-        int n = snprintf(text, sizeof text, "%" PRIu64 "e%d", digits++, exponent);
-        if (number_parse_double(text, (size_t)n, &rounded) != NUMBER_OK) return INFINITY;
-    } while (rounded < value);
-    return rounded;
-}
+/* Never below `value`. */
+static double round_up(double value) { return dpmf_round_digits(value, DIGITS, true); }
 
 /* 2^bits / sigma, rounded up: the quotient is within half a unit of its last place. */
 static double release_mu(const struct statement_release *release) {

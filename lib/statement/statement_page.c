@@ -130,8 +130,7 @@ struct statement_number statement_number_exact(double value) {
 /* The least number of so many decimals that is not below `value`; a margin for the logarithms' last bits. */
 struct statement_number statement_number_at_most(double value, int decimals) {
     struct statement_number out;
-    double unit = pow(10, -decimals);
-    double up = ceil(value * (1 + 1e-12) / unit) * unit;
+    double up = dpmf_round_decimals(value * (1 + 1e-12), decimals, true);
     if (up < 1e9)
         snprintf(out.text, sizeof out.text, "%.*f", decimals, up);
     else

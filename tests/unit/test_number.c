@@ -488,8 +488,40 @@ static void test_any_locale(void **state) {
     setlocale(LC_ALL, "C");
 }
 
+/* Rounded to one side: of so many digits, not on the other side of the value, and no such number is between them. */
+static void test_round_to_one_side(void **state) {
+    (void)state;
+    struct random_stream stream;
+    random_stream_init(&stream, 5, 1, 0);
+    assert_true(dpmf_round_digits(1.23456789, 6, true) == 1.23457);
+    assert_true(dpmf_round_digits(1.23456789, 6, false) == 1.23456);
+    assert_true(dpmf_round_digits(0.5, 6, true) == 0.5 && dpmf_round_digits(0.5, 6, false) == 0.5);
+    assert_true(dpmf_round_digits(999999.5, 6, true) == 1e6);
+    assert_true(dpmf_round_decimals(0.3, 4, true) == 0.3 &&
+                dpmf_round_decimals(0.3, 4, false) == 0.3);
+    assert_true(dpmf_round_decimals(0.30001, 4, true) == 0.3001);
+    assert_true(dpmf_round_decimals(2.00001, 0, true) == 3 &&
+                dpmf_round_decimals(2.9, 0, false) == 2);
+    assert_true(dpmf_round_decimals(1e300, 4, true) == 1e300);
+    assert_true(dpmf_round_digits(0, 6, true) == 0 && isinf(dpmf_round_digits(INFINITY, 6, true)));
+    assert_true(isnan(dpmf_round_decimals(NAN, 2, true)));
+    for (int i = 0; i < 20000; i++) {
+        const double value = exp(40 * random_uniform(&stream) - 20);
+        const double up = dpmf_round_digits(value, 5, true),
+                     down = dpmf_round_digits(value, 5, false);
+        const double unit = pow(10, floor(log10(value)) - 4);
+        char text[32];
+        assert_true(down <= value && value <= up && up - down < 1.0001 * unit);
+        snprintf(text, sizeof text, "%.5g", up);
+        assert_true(strtod(text, NULL) == up);
+        snprintf(text, sizeof text, "%.5g", down);
+        assert_true(strtod(text, NULL) == down);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_to_one_side),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_round_trip_of_any_bits),
