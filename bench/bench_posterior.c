@@ -150,7 +150,7 @@ static double measure(const struct state *state, const struct posterior_rule *ru
     struct dpmf_error error;
     struct dpmf_model *model;
     struct dpmf_evaluation evaluation;
-    const struct dpmf_evaluate_options none = {0};
+    const struct dpmf_evaluate_options none = dpmf_evaluate_options_default();
     struct statement statement = {
         .mechanism = "posterior",
         .epsilon = rule->epsilon,

@@ -22,7 +22,7 @@
 
 static void fail(const struct dpmf_error *error) {
     char text[1200];
-    dpmf_error_format(error, NULL, text, sizeof text);
+    dpmf_error_format(error, NULL, NULL, text, sizeof text);
     fprintf(stderr, "bench_store_read: %s\n", text);
     exit(1);
 }

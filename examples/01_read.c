@@ -9,7 +9,7 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     if (dpmf_store_open(argv[1], NULL, NULL, &store, &error) != 0) {
         char text[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&error, NULL, text, sizeof text);
+        dpmf_error_format(&error, NULL, NULL, text, sizeof text);
         fprintf(stderr, "01_read: %s\n", text);
         return 1;
     }

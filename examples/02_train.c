@@ -11,7 +11,7 @@
 static int train(struct dpmf_store *ratings, const char *output, struct dpmf_error *error) {
     struct dpmf_split_options split = dpmf_split_options_default();
     struct dpmf_train_options options = dpmf_train_options_default();
-    struct dpmf_evaluate_options evaluate = {0};
+    struct dpmf_evaluate_options evaluate = dpmf_evaluate_options_default();
     struct dpmf_split_report parts;
     struct dpmf_evaluation found;
     struct dpmf_store *most = NULL, *rest = NULL;
@@ -20,7 +20,7 @@ static int train(struct dpmf_store *ratings, const char *output, struct dpmf_err
     int code = dpmf_store_split(ratings, "most.dpr", "rest.dpr", &split, NULL, &parts, error);
     if (code == 0) code = dpmf_store_open("most.dpr", NULL, NULL, &most, error);
     if (code == 0) code = dpmf_store_open("rest.dpr", NULL, NULL, &rest, error);
-    if (code == 0) code = dpmf_train(most, NULL, output, &options, NULL, NULL, NULL, error);
+    if (code == 0) code = dpmf_train(most, NULL, output, &options, NULL, NULL, NULL, NULL, error);
     if (code == 0) code = dpmf_model_open(output, &model, error);
     if (code == 0) code = dpmf_model_evaluate(model, rest, most, &evaluate, NULL, &found, error);
     if (code == 0)
@@ -44,7 +44,7 @@ int main(int argc, char **argv) {
     dpmf_store_close(ratings);
     if (code != 0) {
         char text[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&error, NULL, text, sizeof text);
+        dpmf_error_format(&error, NULL, NULL, text, sizeof text);
         fprintf(stderr, "02_train: %s\n", text);
     }
     return code != 0;

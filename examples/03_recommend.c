@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     if (code != 0) {
         char text[2 * DPMF_ERROR_TEXT_MAX];
         error.code = code;
-        dpmf_error_format(&error, NULL, text, sizeof text);
+        dpmf_error_format(&error, NULL, NULL, text, sizeof text);
         fprintf(stderr, "03_recommend: %s\n", text);
     }
     return code != 0;

@@ -20,8 +20,8 @@ static int verify(const char *release, struct dpmf_error *error) {
 int main(int argc, char **argv) {
     struct dpmf_error error = {0};
     struct dpmf_store *ratings = NULL;
-    struct dpmf_private_report report;
-    struct dpmf_private_options options = dpmf_private_options_default();
+    struct dpmf_release_report report;
+    struct dpmf_release_options options = dpmf_release_options_default();
     struct dpmf_input_options reading = dpmf_input_options_default();
     if (argc != 4) {
         fprintf(stderr, "usage: 04_private_release RATINGS CATALOGUE RELEASE\n");
@@ -35,14 +35,14 @@ int main(int argc, char **argv) {
     reading.by_record =
         true; /* nobody's record decides how another's is read, or whether there is a release */
     int code = dpmf_store_open(argv[1], &reading, NULL, &ratings, &error);
-    if (code == 0) code = dpmf_train_private(ratings, argv[3], &options, NULL, &report, &error);
+    if (code == 0) code = dpmf_release_make(ratings, argv[3], &options, NULL, &report, &error);
     if (code == 0) printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
     if (code == 0) code = verify(argv[3], &error);
     dpmf_store_close(ratings);
     if (code != 0) {
         char text[2 * DPMF_ERROR_TEXT_MAX], hint[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&error, NULL, text, sizeof text);
-        dpmf_error_text(error.hint, NULL, hint, sizeof hint);
+        dpmf_error_format(&error, NULL, NULL, text, sizeof text);
+        dpmf_error_text(error.hint, NULL, NULL, hint, sizeof hint);
         fprintf(stderr, "04_private_release: %s\n  %s\n", text, hint);
     }
     return code != 0;

@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     dpmf_model_close(model);
     if (code != 0) {
         char text[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&error, NULL, text, sizeof text);
+        dpmf_error_format(&error, NULL, NULL, text, sizeof text);
         fprintf(stderr, "05_at_home: %s\n", text);
     }
     return code != 0;

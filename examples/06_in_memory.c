@@ -29,7 +29,8 @@ static int watch(void *self, const struct dpmf_epoch *epoch) {
 int main(int argc, char **argv) {
     static int64_t users[RATINGS], items[RATINGS];
     static double ratings[RATINGS];
-    struct dpmf_arrays arrays = {.n = RATINGS,
+    struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                 .n = RATINGS,
                                  .n_users = USERS,
                                  .n_items = ITEMS,
                                  .users = users,
@@ -47,16 +48,16 @@ int main(int argc, char **argv) {
     }
     fill(users, items, ratings);
     run.memory = 64 << 20;
-    run.self = &seen;
     options.factors = 8;
     options.deterministic = true;
     int code = dpmf_store_from_arrays(&arrays, NULL, &run, &store, &error);
-    if (code == 0) code = dpmf_train(store, NULL, argv[1], &options, &run, watch, &report, &error);
+    if (code == 0)
+        code = dpmf_train(store, NULL, argv[1], &options, &run, watch, &seen, &report, &error);
     if (code == 0) printf("%d epochs, error on the ratings %.4f\n", seen, report.train_rmse);
     dpmf_store_close(store);
     if (code != 0) {
         char text[2 * DPMF_ERROR_TEXT_MAX];
-        dpmf_error_format(&error, NULL, text, sizeof text);
+        dpmf_error_format(&error, NULL, NULL, text, sizeof text);
         fprintf(stderr, "06_in_memory: %s\n", text);
     }
     return code != 0;

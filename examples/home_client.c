@@ -18,9 +18,9 @@ enum { BEST = 10 };
 /* Says what went wrong, and what would mend it. */
 static int fail(const struct dpmf_error *error) {
     char text[2 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, NULL, text, sizeof text);
+    dpmf_error_format(error, NULL, NULL, text, sizeof text);
     fprintf(stderr, "home_client: %s\n", text);
-    dpmf_error_text(error->hint, NULL, text, sizeof text);
+    dpmf_error_text(error->hint, NULL, NULL, text, sizeof text);
     if (text[0]) fprintf(stderr, "  %s\n", text);
     return EXIT_FAILURE;
 }

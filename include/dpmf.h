@@ -25,6 +25,31 @@ extern "C" {
 #endif
 
 /* ------------------------------------------------------------------------------------------------
+ * Structs that grow
+ *
+ * A program that was built with one version runs with any later one of the same SONAME:
+ *
+ * - A struct of options begins with its `size`. `_default()` sets it, and the library believes it: of
+ *   an older, smaller struct the fields that are missing have their defaults; of a newer, larger one
+ *   the fields that this library does not know must be 0, else DPMF_ERR_USAGE_STRUCT. So is a struct
+ *   whose size is 0, which nobody made with `_default()`. New fields are added at the end, and 0 stands
+ *   for what the library did before it had them.
+ * - A struct inside a struct of options, or one that the library fills in, keeps its size. It ends with
+ *   `spare` words, which later fields take; they are 0, and options in which they are not are refused.
+ * - A struct that only the library makes, such as those that callbacks are shown, may grow at its end.
+ * - Records of which there are arrays, such as struct dpmf_scored_item, and struct dpmf_error never change.
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Defines NAME_default(), which gives a struct NAME of options as this header has it, from NAME_init(), which is in
+ * the library and knows the defaults. */
+#define DPMF_DEFAULT(name)                                                                         \
+    static inline struct name name##_default(void) {                                               \
+        struct name made;                                                                          \
+        name##_init(&made, sizeof made);                                                           \
+        return made;                                                                               \
+    }
+
+/* ------------------------------------------------------------------------------------------------
  * A run: how much of the machine it may use, and how it tells what it is doing
  * ---------------------------------------------------------------------------------------------- */
 
@@ -42,24 +67,26 @@ struct dpmf_cluster;
 
 /* What every function that takes long is given. NULL in its place stands for dpmf_run_default(). */
 struct dpmf_run {
+    size_t size;     /* of this struct, set by _default() */
     int threads;     /* 0: every core this process may use */
     uint64_t memory; /* bytes; 0: half of the machine's memory, at most 2 GiB */
 
     /* Called now and then, by one thread at a time. A value other than 0 ends the run with
      * DPMF_ERR_BASE_CANCELLED and no output. May be NULL. */
     int (*progress)(void *self, const struct dpmf_progress *progress);
+    void *progress_self; /* passed to it */
 
     /* Something the user should know that is no error: a text for dpmf_error_text. May be NULL. */
     void (*warn)(void *self, const char *message);
-
-    void *self; /* passed back to both */
+    void *warn_self; /* passed to it */
 
     /* The processes that work on this together; NULL: this one alone. */
     const struct dpmf_cluster *cluster;
 };
 
 /* All cores, the usual memory, and nobody to tell. */
-DPMF_API struct dpmf_run dpmf_run_default(void);
+DPMF_API void dpmf_run_init(struct dpmf_run *run, size_t size);
+DPMF_DEFAULT(dpmf_run)
 
 /* Whether a file could be written there: for outputs that come at the end of hours of work. Fails as writing it would:
  * there is no such directory, nothing may be written into it, or what is there is no file. Leaves nothing behind. */
@@ -115,6 +142,7 @@ DPMF_API void dpmf_cluster_close(struct dpmf_cluster *cluster, int status);
 
 /* How text is to be understood, where it does not say so itself. */
 struct dpmf_input_options {
+    size_t size;         /* of this struct, set by _default() */
     const char *format;  /* NULL or "auto": sniffed. Else a name of dpmf_format_name() */
     const char *columns; /* NULL: from the header, else user,item,rating[,timestamp]. Else a list of
                             user, item, rating, timestamp and _ in the order of the file's columns */
@@ -129,7 +157,8 @@ struct dpmf_input_options {
 };
 
 /* The text says it all; the first bad record is an error. */
-DPMF_API struct dpmf_input_options dpmf_input_options_default(void);
+DPMF_API void dpmf_input_options_init(struct dpmf_input_options *options, size_t size);
+DPMF_DEFAULT(dpmf_input_options)
 
 /* The file that an input of that name is read from: the path itself, or that of the SQLite database in an address. What is to be
  * written must not be it. @return a text to be freed; NULL for a server's address, one that cannot be read, or without memory */
@@ -150,6 +179,7 @@ struct dpmf_layout {
     bool drops_bad;    /* a bad record was dropped by itself, and did not end the import */
     bool is_by_record; /* both are as private runs need them, which refuse other stores */
     char formats[128]; /* of all inputs: names, a comma and a blank between them */
+    uint64_t spare[4];
 };
 
 /* What an import, or a synthesis, has read and written. */
@@ -166,6 +196,7 @@ struct dpmf_import_report {
     double seconds;
     char format[32]; /* of the last input */
     struct dpmf_layout layout;
+    uint64_t spare[4];
 };
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
@@ -210,6 +241,7 @@ DPMF_API void dpmf_store_close(struct dpmf_store *store);
  * and n_items; their ids are texts that lie one after the other, the i-th from id_offsets[i] to
  * id_offsets[i + 1] of id_bytes, or, with id_offsets NULL, the numbers themselves in decimal. */
 struct dpmf_arrays {
+    size_t size; /* of this struct: sizeof arrays */
     uint64_t n, n_users, n_items;
     const int64_t *users, *items;
     const double *ratings;  /* either these ... */
@@ -228,7 +260,7 @@ struct dpmf_arrays {
  *     int64_t users[] = {0, 0, 1}, items[] = {0, 1, 1};
  *     double ratings[] = {5, 3, 4};
  *     struct dpmf_arrays arrays = {
- *         .n = 3, .n_users = 2, .n_items = 2, .users = users, .items = items, .ratings = ratings};
+ *         .size = sizeof arrays, .n = 3, .n_users = 2, .n_items = 2, .users = users, .items = items, .ratings = ratings};
  *     struct dpmf_store *store = NULL;
  *     if (dpmf_store_from_arrays(&arrays, NULL, NULL, &store, &error) == 0)
  *         dpmf_store_export_csv(store, NULL, 1, NULL, NULL, &error); // to standard output
@@ -248,6 +280,7 @@ struct dpmf_store_info {
         is_temporary; /* packed for this use from something else, so its size on disk means nothing */
     uint64_t file_bytes;
     struct dpmf_layout layout;
+    uint64_t spare[4];
 };
 
 /* Tells it, without reading any ratings. */
@@ -285,6 +318,7 @@ struct dpmf_description {
         double low, high;
         uint64_t count;
     } bar[DPMF_HISTOGRAM_MAX];
+    uint64_t spare[4];
 };
 
 /* Reads the whole store, every checksum included. With `plot`, writes the paper's power-law figure
@@ -303,6 +337,7 @@ enum dpmf_split_by {
 
 /* How a store is split. */
 struct dpmf_split_options {
+    size_t size; /* of this struct, set by _default() */
     enum dpmf_split_by by;
     double test_fraction;
     uint64_t seed;
@@ -310,7 +345,8 @@ struct dpmf_split_options {
 };
 
 /* A tenth of the ratings, by coins. */
-DPMF_API struct dpmf_split_options dpmf_split_options_default(void);
+DPMF_API void dpmf_split_options_init(struct dpmf_split_options *options, size_t size);
+DPMF_DEFAULT(dpmf_split_options)
 
 /* What is in the two parts. */
 struct dpmf_split_report {
@@ -318,6 +354,7 @@ struct dpmf_split_report {
     uint64_t test_ratings, test_users, test_items;
     uint64_t probe_missing; /* pairs of the probe file that the store does not hold */
     int64_t cut_time;       /* with DPMF_SPLIT_TIME: the first time in the test set */
+    uint64_t spare[4];
 };
 
 /* The coins depend on the seed and on the ids' bytes alone: not on the order of the store, the
@@ -340,6 +377,7 @@ DPMF_API int dpmf_store_split(struct dpmf_store *store, const char *train, const
 struct dpmf_shard_report {
     uint64_t parts, users, ratings;
     uint64_t fewest_ratings, most_ratings; /* of a part */
+    uint64_t spare[4];
 };
 
 /* Cuts a store into `parts` stores of whole users, about as many ratings each, in a new directory; dpmf_store_open takes
@@ -360,6 +398,7 @@ DPMF_API int dpmf_store_export_csv(struct dpmf_store *store, const char *path, i
 
 /* r = offset + b_user + b_item + u.v + noise, put on the scale; who rates what follows a power law. */
 struct dpmf_synth_options {
+    size_t size; /* of this struct, set by _default() */
     uint64_t users, items, ratings;
     uint32_t rank; /* k of the planted factors */
     double noise;  /* standard deviation, in units of the scale's width / 4 */
@@ -372,7 +411,8 @@ struct dpmf_synth_options {
 };
 
 /* A small set with stars from 1 to 5, without times. */
-DPMF_API struct dpmf_synth_options dpmf_synth_options_default(void);
+DPMF_API void dpmf_synth_options_init(struct dpmf_synth_options *options, size_t size);
+DPMF_DEFAULT(dpmf_synth_options)
 
 /* Sets the shape of a known set: "netflix", "yahoo", "ml-1m", "ml-10m", "ml-100k".
  * @return 0, or DPMF_ERR_USAGE_VALUE when there is none of that name */
@@ -398,8 +438,31 @@ DPMF_API int dpmf_synth(const char *output, const struct dpmf_synth_options *opt
  * Training: r = offset + b_user + b_item + u.v
  * ---------------------------------------------------------------------------------------------- */
 
+/* Samplers: models that are draws from the posterior, a round of them an epoch. */
+struct dpmf_sampler_options {
+    const char *noise; /* of sgld: NULL or "exact"; "table" or "table:SIZE", the paper's */
+    double step;       /* of sgld, sghmc and sgnht, an epoch's; 0: from the ratings */
+    uint32_t burn_in;  /* epochs before samples count; UINT32_MAX: a part of them */
+    bool average;      /* predict by the mean of many samples instead of by the last one */
+    uint32_t samples;  /* that are kept for it, at most; 0: as many as are useful */
+    uint32_t chains;   /* independent ones, each from the prior; 0: what is good for the solver */
+    const char *trace; /* NULL, or an SVG file to draw the chains in */
+    uint64_t spare[4];
+};
+
+/* The solver "ials", which learns to rank: from events, pairs of a user and an item, and not from the values of ratings. */
+struct dpmf_ials_options {
+    bool has_like; /* ratings of at least `like` are events; else all are */
+    double like;
+    double unobserved; /* weight of a pair without an event; 0: chosen by how many there are */
+    double exponent;   /* of a row's number of events in its penalty: 1 in proportion, 0 the same */
+    uint32_t row_steps; /* of conjugate gradients a row and epoch; 0: exact */
+    uint64_t spare[4];
+};
+
 /* How a model is trained. */
 struct dpmf_train_options {
+    size_t size;      /* of this struct, set by _default() */
     uint32_t factors; /* k, 1 to 4096 */
     uint32_t epochs;
     double learning_rate;
@@ -420,26 +483,14 @@ struct dpmf_train_options {
     const char *resume;       /* NULL, or a snapshot to go on from */
     uint32_t prefetch;        /* superblocks read ahead, where the run is larger than memory */
 
-    /* Samplers: models that are draws from the posterior, a round of them an epoch. */
-    const char *solver; /* NULL: "sgd"; see dpmf_solver_name */
-    const char *noise;  /* of sgld: NULL or "exact"; "table" or "table:SIZE", the paper's */
-    double step;        /* of sgld, sghmc and sgnht, an epoch's; 0: from the ratings */
-    uint32_t burn_in;   /* epochs before samples count; UINT32_MAX: a part of them */
-    bool average;       /* predict by the mean of many samples instead of by the last one */
-    uint32_t samples;   /* that are kept for it, at most; 0: as many as are useful */
-    uint32_t chains;    /* independent ones, each from the prior; 0: what is good for the solver */
-    const char *trace;  /* NULL, or an SVG file to draw the chains in */
-
-    /* Of "ials", which learns to rank: from events, pairs of a user and an item, and not from the values of ratings. */
-    bool has_like; /* ratings of at least `like` are events; else all are */
-    double like;
-    double unobserved; /* weight of a pair without an event; 0: chosen by how many there are */
-    double exponent;   /* of a row's number of events in its penalty: 1 in proportion, 0 the same */
-    uint32_t row_steps; /* of conjugate gradients a row and epoch; 0: exact */
+    const char *solver;                  /* NULL: "sgd"; see dpmf_solver_name */
+    struct dpmf_sampler_options sampler; /* of sgld, sghmc, sgnht and gibbs */
+    struct dpmf_ials_options ials;       /* of ials */
 };
 
 /* SGD with what is good for all known sets: change what you have a reason to change. */
-DPMF_API struct dpmf_train_options dpmf_train_options_default(void);
+DPMF_API void dpmf_train_options_init(struct dpmf_train_options *options, size_t size);
+DPMF_DEFAULT(dpmf_train_options)
 
 /* Chooses a solver (NULL: sgd), and the numbers of factors and epochs that are good for it where nothing else is known.
  * @return 0, or DPMF_ERR_USAGE_VALUE when there is none of that name */
@@ -493,6 +544,7 @@ struct dpmf_train_report {
     bool converged;
 
     double valid_ndcg; /* of a model that ranks, the best; NaN without a validation set */
+    uint64_t spare[4];
 };
 
 /* Trains on `store` and writes a checkpoint to `output`. `valid` may be NULL. `on_epoch` (may be NULL) is
@@ -503,13 +555,14 @@ struct dpmf_train_report {
  *     struct dpmf_train_report report;
  *     options.factors = 8;
  *     if (dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
- *         dpmf_train(store, NULL, "trained.safetensors", &options, NULL, NULL, &report, &error) == 0)
+ *         dpmf_train(store, NULL, "trained.safetensors", &options, NULL, NULL, NULL, &report,
+ *                    &error) == 0)
  *         printf("%u epochs, error %.3f\n", report.epochs, report.train_rmse);
  *     dpmf_store_close(store);
  */
 DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                         const struct dpmf_train_options *options, const struct dpmf_run *run,
-                        int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                        int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                         struct dpmf_train_report *report, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
@@ -518,9 +571,7 @@ DPMF_API int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, cons
 
 /* What is looked for, and for how long. */
 struct dpmf_tune_options {
-    /* What every trial has in common and the first one is. Trials are deterministic, whatever this says;
-     * patience, snapshot and resume mean nothing here. The seed also decides what is held back. */
-    struct dpmf_train_options train;
+    size_t size; /* of this struct, set by _default() */
     bool hold_factors, hold_epochs, hold_learning_rate, hold_regularization; /* not looked for */
     uint32_t trials;       /* at most, 1 to 10000 */
     double seconds;        /* no trial but the first goes on beyond them; 0: no limit */
@@ -529,7 +580,8 @@ struct dpmf_tune_options {
 };
 
 /* Looks for all four, in at most twenty trials. */
-DPMF_API struct dpmf_tune_options dpmf_tune_options_default(void);
+DPMF_API void dpmf_tune_options_init(struct dpmf_tune_options *options, size_t size);
+DPMF_DEFAULT(dpmf_tune_options)
 
 /* Why a trial ended. */
 enum dpmf_trial_end {
@@ -549,8 +601,9 @@ struct dpmf_trial {
     uint32_t epochs_run;
     double valid_rmse; /* after the last epoch that was run; NaN before the first, and of ranking */
     double seconds;
-    bool is_best; /* so far */
+    bool is_best;                  /* so far */
     double unobserved, valid_ndcg; /* of a model that ranks; else 0 and NaN */
+    uint64_t spare[4];
 };
 
 /* What the search found. */
@@ -560,16 +613,20 @@ struct dpmf_tune_report {
     bool out_of_time, all_tried; /* why there were no more of them */
     uint64_t train_ratings, valid_ratings;
     double seconds;
+    uint64_t spare[4];
 };
 
 /* Trains on `store` again and again, with a part of it held back (or on all of it with `valid` given), and
  * keeps nothing but the options that did best: those with the smallest RMSE, or of "ials" with the largest NDCG of the ten
  * best items. The same seed gives the same trials, for any number of
- * threads, unless time runs out. `on_trial` (may be NULL) gets run->self after each trial; a value other
- * than 0 ends the search with what there is by then. */
+ * threads, unless time runs out. `train` is what every trial has in common and the first one is; trials are
+ * deterministic, whatever it says, and patience, snapshot and resume mean nothing here. Its seed also decides
+ * what is held back. `on_trial` (may be NULL) is called after each trial; a value other than 0 ends the search
+ * with what there is by then. */
 DPMF_API int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
+                       const struct dpmf_train_options *train,
                        const struct dpmf_tune_options *options, const struct dpmf_run *run,
-                       int (*on_trial)(void *self, const struct dpmf_trial *trial),
+                       int (*on_trial)(void *self, const struct dpmf_trial *trial), void *self,
                        struct dpmf_tune_report *report, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
@@ -635,6 +692,7 @@ struct dpmf_ledger_population {
     enum dpmf_claim claim; /* of what is spent: what one release assumes, the sum does */
 
     struct dpmf_budget budget; /* that the sum may not pass; mu 0: none is set */
+    uint64_t spare[4];
 };
 
 /* @return the path of the user's own ledger, $XDG_STATE_HOME/dpmf/ledger or ~/.local/state/dpmf/ledger, or NULL without a home
@@ -701,11 +759,12 @@ DPMF_API const char *dpmf_assumption_name(unsigned assumption, const char **sent
 DPMF_API unsigned dpmf_privacy_excess(double epsilon, double delta, uint64_t declared_users);
 
 /* For the curator: of what is in here, only what the statement lists is in the release. */
-struct dpmf_private_report {
+struct dpmf_release_report {
     double epsilon, delta, mu; /* of what was done, rounded against us */
     enum dpmf_claim claim;
     unsigned assumptions; /* bits of dpmf_assumption */
-    uint32_t factors, releases;
+    uint32_t factors;
+    uint32_t noisy_rounds; /* sums that were published with noise */
     double seconds;
     bool
         catalogue_is_rated_set; /* every item is rated and none is missing: made from the ratings? */
@@ -735,10 +794,24 @@ struct dpmf_private_report {
     double acceptance; /* of the sampler's proposals; NaN: there were none */
     bool is_converged; /* nothing speaks against it */
     char chains_text[240];
+    uint64_t spare[4];
+};
+
+/* The mechanism "posterior", whose promise is conditional and has no delta; all of this is public. */
+struct dpmf_posterior_options {
+    uint32_t max_ratings; /* tau: ratings of a user that count; the others are left out by coins */
+    double kappa;     /* how far beyond the range predictions may go; NaN: a quarter of the range */
+    double rho;       /* the largest weight of a user with few ratings; at least 1 */
+    uint32_t factors; /* 0: as many as are good */
+    uint32_t rounds;  /* 0: as many as are good */
+    uint32_t chains;  /* 0: as many as are good; the first chain's last draw is released */
+    const char *trace; /* NULL, or an SVG file to draw the chains in: for the curator alone */
+    uint64_t spare[4];
 };
 
 /* What is promised, and what must be declared for it because the ratings may not tell it. */
-struct dpmf_private_options {
+struct dpmf_release_options {
+    size_t size; /* of this struct, set by _default() */
     double epsilon, delta;
     const char *mechanism; /* NULL or "auto": the default; see dpmf_mechanism_name */
     double range_min,
@@ -758,24 +831,19 @@ struct dpmf_private_options {
     bool has_insecure_seed; /* for tests: the noise is predictable, the file NOT PRIVATE */
     uint64_t insecure_seed;
 
-    /* Of the mechanism "posterior" alone, whose promise is conditional and has no delta; all of it is public. */
-    uint32_t
-        max_ratings; /* tau: so many of a user's ratings count, the others are left out by coins */
-    double kappa;    /* how far beyond the range predictions may go; NaN: a quarter of the range */
-    double rho;      /* the largest weight of a user with few ratings; at least 1 */
-    uint32_t factors, rounds,
-        chains;        /* 0: as many as are good; the first chain's last draw is released */
-    const char *trace; /* NULL, or an SVG file to draw the chains in: for the curator alone */
+    struct dpmf_posterior_options posterior; /* of the mechanism "posterior" */
 
-    /* Called with run->self when the ratings have been counted and nothing has been spent yet. The report has its private
+    /* Called when the ratings have been counted and nothing has been spent yet. The report has its private
      * numbers by then, for the curator to look at: wishes that match nobody and ratings outside the catalogue, above all.
      * A value other than 0 ends the run with DPMF_ERR_BASE_CANCELLED. Of several processes the first alone calls it.
      * May be NULL. */
-    int (*before_spending)(void *self, const struct dpmf_private_report *report);
+    int (*before_spending)(void *self, const struct dpmf_release_report *report);
+    void *before_spending_self; /* passed to it */
 };
 
 /* The usual delta and mechanism; epsilon, range and catalogue are yours to declare. */
-DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
+DPMF_API void dpmf_release_options_init(struct dpmf_release_options *options, size_t size);
+DPMF_DEFAULT(dpmf_release_options)
 
 /* Makes a release from `store` and writes it to `output`. A store in which one record may have decided how others were
  * read, or whether they are there, is refused: ratings are opened with by_record, or were imported with a declared layout
@@ -783,22 +851,22 @@ DPMF_API struct dpmf_private_options dpmf_private_options_default(void);
  *
  *     struct dpmf_store *store = NULL;
  *     struct dpmf_input_options reading = dpmf_input_options_default();
- *     struct dpmf_private_options options = dpmf_private_options_default();
- *     struct dpmf_private_report report;
+ *     struct dpmf_release_options options = dpmf_release_options_default();
+ *     struct dpmf_release_report report;
  *     options.epsilon = 2;
  *     options.range_min = 1, options.range_max = 5; // declared, as the items are
  *     options.catalogue = "titles.csv";
  *     options.ledger = "ledger"; // made once with dpmf_ledger_init; NULL: the user's own
  *     reading.by_record = true;
  *     if (dpmf_store_open("ratings.csv", &reading, NULL, &store, &error) == 0 &&
- *         dpmf_train_private(store, "private.safetensors", &options, NULL, &report, &error) == 0)
+ *         dpmf_release_make(store, "private.safetensors", &options, NULL, &report, &error) == 0)
  *         printf("epsilon %g at delta %g\n", report.epsilon, report.delta);
  *     dpmf_store_close(store);
  */
-DPMF_API int dpmf_train_private(struct dpmf_store *store, const char *output,
-                                const struct dpmf_private_options *options,
-                                const struct dpmf_run *run, struct dpmf_private_report *report,
-                                struct dpmf_error *error);
+DPMF_API int dpmf_release_make(struct dpmf_store *store, const char *output,
+                               const struct dpmf_release_options *options,
+                               const struct dpmf_run *run, struct dpmf_release_report *report,
+                               struct dpmf_error *error);
 
 /* @return the i-th mechanism's name, with a line about it, or NULL past the last */
 DPMF_API const char *dpmf_mechanism_name(size_t i, const char **description);
@@ -829,6 +897,7 @@ struct dpmf_machine {
     uint64_t page_size;
     char large_pages[16]; /* the system's setting: "always", "madvise", "never"; "" when unknown */
     bool has_large_pages; /* a trial got one */
+    uint64_t spare[4];
 };
 
 /* Finds it out. @return DPMF_ERR_USAGE_VALUE as dpmf_machine_check */
@@ -845,15 +914,18 @@ DPMF_API uint32_t dpmf_machine_lanes(const char *kernels, uint32_t factors, bool
 
 /* What is measured. */
 struct dpmf_bench_options {
+    size_t size;         /* of this struct, set by _default() */
     uint32_t factors;    /* k, 1 to 4096 */
     const char *kernels; /* NULL: the best this machine has */
     uint32_t lanes;      /* as of dpmf_train_options */
     double seconds;      /* epochs are run for so long, and at least three */
-    const char *solver;  /* NULL or "sgd"; "ials"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
+    const char
+        *solver; /* NULL or "sgd"; "ials"; else "sgld", "sghmc" or "sgnht", in turn with sgd */
 };
 
 /* SGD with the number of factors that training has by default. */
-DPMF_API struct dpmf_bench_options dpmf_bench_options_default(void);
+DPMF_API void dpmf_bench_options_init(struct dpmf_bench_options *options, size_t size);
+DPMF_DEFAULT(dpmf_bench_options)
 
 /* What was measured. */
 struct dpmf_bench_result {
@@ -866,14 +938,17 @@ struct dpmf_bench_result {
     double epoch_seconds; /* the median, as all below */
     double updates_per_second;
     double flops_per_second; /* 6k an update; of "ials", those of events and of rows */
-    double bytes_per_second; /* 4k * 1.25 an update: a vector and a share of another; of "ials", 4 for each two operations */
-    double roofline_bytes_per_second; /* that these threads can rewrite, of "ials" read, measured in the same call */
+    double
+        bytes_per_second; /* 4k * 1.25 an update: a vector and a share of another; of "ials", 4 for each two operations */
+    double
+        roofline_bytes_per_second; /* that these threads can rewrite, of "ials" read, measured in the same call */
     double fraction_of_roofline;
     uint64_t model_bytes;
     bool tiles_on_disk;
     char solver[8];
     double
         of_sgd; /* the speed in terms of that of sgd, whose epochs took turns with these; 1 of sgd, NaN of "ials" */
+    uint64_t spare[4];
 };
 
 /* Measures the speed of training on `store` with run->threads threads. Writes nothing. */
@@ -891,6 +966,7 @@ struct dpmf_history {
     size_t n;
     uint64_t unknown_items; /* ratings of items that the model does not know: left out */
     bool found;             /* the store knows the user */
+    uint64_t spare[4];
 };
 
 /* Looks a user up by the bytes of their id; what is found is freed by dpmf_history_free. */
@@ -932,10 +1008,15 @@ DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpm
 
 /* What to measure beside the errors of predictions. */
 struct dpmf_evaluate_options {
+    size_t size;      /* of this struct, set by _default() */
     uint32_t ranking; /* 0: no ranking metrics. Else their n: the length of the lists */
     bool has_like;    /* only test ratings of at least `like` are wanted; else all are */
     double like;
 };
+
+/* Errors alone. */
+DPMF_API void dpmf_evaluate_options_init(struct dpmf_evaluate_options *options, size_t size);
+DPMF_DEFAULT(dpmf_evaluate_options)
 
 /* How many parts of equal size the items are cut into by popularity, the most popular first. */
 enum { DPMF_POPULARITY_PARTS = 5 };
@@ -955,6 +1036,7 @@ struct dpmf_ranking_part {
     double mrr;        /* 1 / place of the first item found, or 0 */
     double coverage;   /* share of the items that is in the list of any user */
     double list_share; /* share of all places in lists that these items have */
+    uint64_t spare[4];
 };
 
 /* How well a model predicts a test set. */
@@ -969,6 +1051,7 @@ struct dpmf_evaluation {
     bool has_popularity;              /* there is a history: popularity is its number of ratings */
     double popularity_bias; /* average popularity of the lists' items over that of the test items */
     struct dpmf_ranking_part by_popularity[DPMF_POPULARITY_PARTS];
+    uint64_t spare[4];
 };
 
 /* `history` (may be NULL) holds what each user has rated already: left out of the ranking. Of a release, which
@@ -976,7 +1059,7 @@ struct dpmf_evaluation {
  *
  *     struct dpmf_model *model = NULL;
  *     struct dpmf_store *store = NULL;
- *     struct dpmf_evaluate_options options = {0};
+ *     struct dpmf_evaluate_options options = dpmf_evaluate_options_default();
  *     struct dpmf_evaluation found;
  *     if (dpmf_model_open("model.safetensors", &model, &error) == 0 &&
  *         dpmf_store_open("ratings.csv", NULL, NULL, &store, &error) == 0 &&
@@ -1014,6 +1097,7 @@ struct dpmf_candidates_evaluation {
     double hr;              /* share of the rows whose wanted item is among the n best */
     double ndcg;            /* average of 1 / log2(place + 1), 0 beyond place n */
     double mrr;             /* average of 1 / place, 0 beyond place n */
+    uint64_t spare[4];
 };
 
 /* Ranks each row's wanted item. Of a release the users of `history` are fitted first, as in dpmf_model_evaluate; of other
@@ -1054,6 +1138,7 @@ DPMF_API double dpmf_privacy_epsilon_renyi(double mu, double delta);
 
 /* What to expect of a release, from sizes that are public or assumed: no data is touched. */
 struct dpmf_plan_options {
+    size_t size; /* of this struct, set by _default() */
     uint64_t users, items;
     double ratings_per_user; /* in the mean */
     double range_min, range_max;
@@ -1062,7 +1147,8 @@ struct dpmf_plan_options {
 };
 
 /* Epsilon 1 and the usual delta; the sizes are yours to fill in. */
-DPMF_API struct dpmf_plan_options dpmf_plan_options_default(void);
+DPMF_API void dpmf_plan_options_init(struct dpmf_plan_options *options, size_t size);
+DPMF_DEFAULT(dpmf_plan_options)
 
 /* What to expect. */
 struct dpmf_plan {
@@ -1074,6 +1160,7 @@ struct dpmf_plan {
 
     /* Test errors in units of the ratings: a forecast from assumed variances, see lib/mechanisms/plan.c. */
     double rmse_biases, rmse_residual;
+    uint64_t spare[4];
 };
 
 /* @return 0, DPMF_ERR_USAGE_VALUE for sizes or epsilons beyond sense, DPMF_ERR_BASE_NO_MEMORY */
@@ -1097,6 +1184,7 @@ struct dpmf_statement {
     unsigned assumptions; /* bits of dpmf_assumption */
     bool is_insecure;     /* its noise came from a seed: NOT PRIVATE */
     bool is_research;     /* private figures were shown: NOT PRIVATE, not to be published */
+    uint64_t spare[4];
 };
 
 /* @return 0, a code about reading, or DPMF_ERR_PRIVACY_NOT_VERIFIED when what it says does not hold
@@ -1124,6 +1212,7 @@ struct dpmf_verification {
     char check[DPMF_CHECKS_MAX][DPMF_CHECK_TEXT_MAX];
     enum dpmf_claim claim; /* not private, unless everything was found to hold */
     unsigned assumptions;  /* bits of dpmf_assumption */
+    uint64_t spare[4];
 };
 
 /* Recomputes from the file alone everything that follows from it. It detects damage, what does not belong
@@ -1149,6 +1238,7 @@ enum dpmf_export_form {
 
 /* How it is written, and that it may be. */
 struct dpmf_export_options {
+    size_t size; /* of this struct, set by _default() */
     enum dpmf_export_form form;
     bool
         not_private; /* must be true for whatever is not proven to be private, and for nothing else */
@@ -1158,7 +1248,8 @@ struct dpmf_export_options {
 };
 
 /* NumPy's files, items alone, and only what is proven to be private. */
-DPMF_API struct dpmf_export_options dpmf_export_options_default(void);
+DPMF_API void dpmf_export_options_init(struct dpmf_export_options *options, size_t size);
+DPMF_DEFAULT(dpmf_export_options)
 
 /* What was written. */
 struct dpmf_export_report {
@@ -1166,6 +1257,7 @@ struct dpmf_export_report {
     uint64_t bytes_written; /* to files; 0 on a server */
     bool is_private;        /* else the files are for their owner alone */
     char vector_type[24];   /* on a server: "vector(16)" of the extension pgvector, or "real[]" */
+    uint64_t spare[4];
 };
 
 /* Writes an open model to `output`: a directory that is empty or not there yet, a file, or a server's address. Whole or not at
@@ -1184,16 +1276,16 @@ DPMF_API int dpmf_model_export(const struct dpmf_model *model,
 
 /* What is attacked, and for how long. */
 struct dpmf_audit_options {
-    struct dpmf_private_options
-        privacy;       /* the promise, as for dpmf_train_private; nothing is spent */
+    size_t size;       /* of this struct, set by _default() */
     uint64_t runs;     /* with the first canary, and as many without, about */
     uint64_t users;    /* of the store that take part, at most */
     double confidence; /* of the bounds: 0.5 .. 0.9999 */
     double minutes;    /* the audit ends after so long, with the runs there were; 0: no limit */
 };
 
-/* Runs enough for a bound that means something; the promise is yours to fill in. */
-DPMF_API struct dpmf_audit_options dpmf_audit_options_default(void);
+/* Runs enough for a bound that means something. */
+DPMF_API void dpmf_audit_options_init(struct dpmf_audit_options *options, size_t size);
+DPMF_DEFAULT(dpmf_audit_options)
 
 /* What a mechanism can be accused of: bits. */
 enum dpmf_audit_finding {
@@ -1239,143 +1331,22 @@ struct dpmf_audit_report {
     double
         mu_canary; /* what the first canary could show at most, by the norm of its contribution */
 
-    uint64_t contributions;   /* whose norm was checked */
-    uint64_t draws, releases; /* taken, and rounds made, over all runs */
-    double noise_numbers;     /* how many were measured */
-    double noise;             /* their deviation in units of what is listed */
+    uint64_t contributions; /* whose norm was checked */
+    uint64_t draws;         /* of noise, over all runs */
+    uint64_t noisy_rounds;  /* over all runs */
+    double noise_numbers;   /* how many were measured */
+    double noise;           /* their deviation in units of what is listed */
     double seconds;
+    uint64_t spare[4];
 };
 
-/* Runs all that dpmf_train_private does again and again on users of the store, with and without canaries: first whole worlds, which are
- * compared exactly, then many runs with fresh noise. Nothing is published, kept or spent.
+/* Runs all that dpmf_release_make does again and again on users of the store, with and without canaries: first whole worlds, which are
+ * compared exactly, then many runs with fresh noise. `release` is the promise that is attacked, as for dpmf_release_make.
+ * Nothing is published, kept or spent.
  * @return 0 when it could not be accused; DPMF_ERR_PRIVACY_ACCUSED with the findings; or another code */
-DPMF_API int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *options,
-                        const struct dpmf_run *run, struct dpmf_audit_report *report,
-                        struct dpmf_error *error);
-
-/* ------------------------------------------------------------------------------------------------
- * Small tables: pairs to predict, lists of items, catalogues, one's own ratings
- * ---------------------------------------------------------------------------------------------- */
-
-/* A field of a row, and where it begins. */
-struct dpmf_field {
-    const char *text; /* ended by NUL, which `length` does not count */
-    size_t length;
-    int64_t column; /* 1-based, in bytes */
-};
-
-/* How many columns can be asked for at once. */
-enum { DPMF_TABLE_COLUMNS_MAX = 4 };
-
-/* A row, with the columns that were asked for. */
-struct dpmf_table_row {
-    const char *file;                                /* as errors call it */
-    int64_t line;                                    /* 0 in a store */
-    struct dpmf_field field[DPMF_TABLE_COLUMNS_MAX]; /* in the order they were asked for */
-};
-
-/* Reads rows of text, compressed or not, "-" for standard input, and gives the wanted columns of each to
- * `take`; a value other than 0 ends the reading with that value. `columns` is a list such as "user,item",
- * of user, item, rating and title. Where the first row names them all it is a header; else they are the
- * first columns, in this order. Columns are parted by tabs, "::", commas, semicolons, bars or blanks,
- * whichever comes first; quotes as in CSV. A title that is not UTF-8 is taken for ISO-8859-1; it is given
- * in UTF-8. A ratings store gives its users, items and ratings too. `run` may be
- * NULL; its progress is asked now and then whether to go on. */
-DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
-                             int (*take)(void *self, const struct dpmf_table_row *row,
-                                         struct dpmf_error *error),
-                             void *self, struct dpmf_error *error);
-
-/* A row with all of its fields, at most 4096. */
-struct dpmf_table_record {
-    const char *file;
-    int64_t line;
-    const struct dpmf_field *field;
-    size_t n;
-};
-
-/* Reads text as dpmf_table_read does, but gives every row whole and as it is, a header included: whether
- * the first row is one is for `take` to say. */
-DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
-                                   int (*take)(void *self, const struct dpmf_table_record *record,
-                                               struct dpmf_error *error),
-                                   void *self, struct dpmf_error *error);
-
-/* What a column of this name is for: "user", "item", "rating" or "title"; "person": not a name of users that
- * ratings are read by, but one that could name people, such as "rater"; NULL: something else. */
-DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
-
-/* The same for the columns user and item, out of a file of ratings in any format too; standard input only as
- * a table. */
-DPMF_API int dpmf_pairs_read(const char *path, const struct dpmf_run *run,
-                             int (*take)(void *self, const struct dpmf_table_row *row,
-                                         struct dpmf_error *error),
-                             void *self, struct dpmf_error *error);
-
-/* ------------------------------------------------------------------------------------------------
- * Text helpers, shared with the command line
- * ---------------------------------------------------------------------------------------------- */
-
-/* "64", "64k", "1.5GiB", "2GB": bytes. k, M, G, T are powers of 1000 with or without B, and powers
- * of 1024 with iB. @return 0 or DPMF_ERR_USAGE_VALUE */
-DPMF_API int dpmf_parse_size(const char *text, uint64_t *bytes);
-
-/* A decimal number, the whole text, in the C locale; nan, inf and hex are refused. */
-DPMF_API int dpmf_parse_double(const char *text, double *value);
-
-/* A whole number of digits only. */
-DPMF_API int dpmf_parse_uint64(const char *text, uint64_t *value);
-
-/* The size of the text of a double, its NUL included. */
-enum { DPMF_DOUBLE_TEXT_MAX = 32 };
-
-/* The shortest decimal text that reads back as the same double, in the C locale.
- * @return its length; `text` is ended by NUL */
-DPMF_API int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]);
-
-/* The nearest of the words that are offered to a misspelt one. Begin with {.wanted = word}. */
-struct dpmf_nearest {
-    const char *wanted;
-    const char *word; /* NULL while nothing is near enough */
-    size_t distance;
-};
-
-/* Offers a word: it becomes the nearest if it is nearer than those before it. */
-DPMF_API void dpmf_nearest_offer(struct dpmf_nearest *nearest, const char *word);
-
-/* JSON text, built in memory. Errors (no memory, a misplaced key) are kept until dpmf_json_text. */
-struct dpmf_json;
-
-/* A key is NULL in arrays, and of the outermost value.
- *
- *     struct dpmf_json *json = dpmf_json_new();
- *     dpmf_json_begin_object(json, NULL);
- *     dpmf_json_string(json, "item", "Dune");
- *     dpmf_json_double(json, "score", 4.5);
- *     dpmf_json_end_object(json);
- *     const char *text = dpmf_json_text(json, NULL);
- *     printf("%s\n", text ? text : "no memory");
- *     dpmf_json_free(json);
- */
-DPMF_API struct dpmf_json *dpmf_json_new(void);
-DPMF_API void dpmf_json_free(struct dpmf_json *json);
-DPMF_API void dpmf_json_begin_object(struct dpmf_json *json,
-                                     const char *key); /* key NULL in arrays */
-DPMF_API void dpmf_json_end_object(struct dpmf_json *json);
-DPMF_API void dpmf_json_begin_array(struct dpmf_json *json, const char *key);
-DPMF_API void dpmf_json_end_array(struct dpmf_json *json);
-DPMF_API void dpmf_json_string(struct dpmf_json *json, const char *key, const char *value);
-DPMF_API void dpmf_json_bytes(struct dpmf_json *json, const char *key, const char *value, size_t n);
-DPMF_API void dpmf_json_double(struct dpmf_json *json, const char *key,
-                               double value); /* NaN: null */
-DPMF_API void dpmf_json_int(struct dpmf_json *json, const char *key, int64_t value);
-DPMF_API void dpmf_json_uint(struct dpmf_json *json, const char *key, uint64_t value);
-DPMF_API void dpmf_json_bool(struct dpmf_json *json, const char *key, bool value);
-DPMF_API void dpmf_json_null(struct dpmf_json *json, const char *key);
-
-/* @return the text so far, ended by NUL and owned by `json`, or NULL after an error; invalid UTF-8
- *         in strings has become U+FFFD */
-DPMF_API const char *dpmf_json_text(struct dpmf_json *json, size_t *length);
+DPMF_API int dpmf_audit(struct dpmf_store *store, const struct dpmf_release_options *release,
+                        const struct dpmf_audit_options *options, const struct dpmf_run *run,
+                        struct dpmf_audit_report *report, struct dpmf_error *error);
 
 #ifdef __cplusplus
 }

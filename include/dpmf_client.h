@@ -51,6 +51,8 @@ enum dpmf_code {
     DPMF_ERR_USAGE_VALUE = -201,
     DPMF_ERR_USAGE_CONFLICT = -202,
     DPMF_ERR_USAGE_MEMORY = -203,
+    DPMF_ERR_USAGE_NULL = -204,
+    DPMF_ERR_USAGE_STRUCT = -205,
 
     DPMF_ERR_IO_MISSING = -301,
     DPMF_ERR_IO_PERMISSION = -302,
@@ -141,12 +143,14 @@ DPMF_API const char *dpmf_error_name(int code);
 /* Writes a setting as a front end calls it, always ended by NUL. `value` is NULL where there is
  * none; the name of a task begins with a colon.
  * @return the length of the whole text, as snprintf does */
-typedef int dpmf_setting_writer(const char *name, const char *value, char *text, size_t size);
+typedef int dpmf_setting_writer(void *self, const char *name, const char *value, char *text,
+                                size_t size);
 
 /* Renders a message, a hint or a warning for people, always ended by NUL. `write` may be NULL:
  * settings are then words.
  * @return the length of the whole text, as snprintf does */
-DPMF_API int dpmf_error_text(const char *text, dpmf_setting_writer *write, char *out, size_t size);
+DPMF_API int dpmf_error_text(const char *text, dpmf_setting_writer *write, void *self, char *out,
+                             size_t size);
 
 /* Writes such a text, cut to `size`, for programs that fill in a struct dpmf_error of their own.
  * `format` is as printf's and may name settings; braces of the arguments are escaped, and what
@@ -161,12 +165,12 @@ DPMF_API void dpmf_error_write(char *text, size_t size, const char *format, ...)
  *     struct dpmf_error wrong = {0};
  *     if (dpmf_model_open("no-such-file", &model, &wrong) != 0) {
  *         char text[2 * DPMF_ERROR_TEXT_MAX];
- *         dpmf_error_format(&wrong, NULL, text, sizeof text);
+ *         dpmf_error_format(&wrong, NULL, NULL, text, sizeof text);
  *         printf("%s (%s)\n", text, dpmf_error_name(wrong.code));
  *     }
  */
 DPMF_API int dpmf_error_format(const struct dpmf_error *error, dpmf_setting_writer *write,
-                               char *out, size_t size);
+                               void *self, char *out, size_t size);
 
 /* Writes a message with *** for what could be a password in it (user:SECRET@host, password=SECRET), always ended by NUL, for
  * programs that quote what they were given in messages of their own; the library's errors are so already.
@@ -224,6 +228,7 @@ struct dpmf_model_info {
 
     /* A checkpoint of 0.1.0, which has no checksum: damage to it goes unnoticed. */
     bool is_unchecked;
+    uint64_t spare[4];
 };
 
 /* Tells it; texts live as long as the model. */

@@ -34,7 +34,7 @@ static int prepare(struct invocation *invocation) {
     *run = dpmf_run_default();
     run->progress = terminal_progress_show;
     run->warn = terminal_warning_show;
-    run->self = terminal;
+    run->progress_self = run->warn_self = terminal;
     if (command_has(invocation, OPTION_THREADS)) {
         uint64_t threads = options_count(invocation, OPTION_THREADS);
         if (threads == 0 || threads > THREADS_MAX)

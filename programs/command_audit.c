@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "dpmf_text.h"
 #include "options.h"
 #include "privacy_claim.h"
 #include "privacy_figures.h"
@@ -118,23 +119,27 @@ const struct verb verb_audit = {
 
 /* ---- what it does ---------------------------------------------------------------------------- */
 
-static struct dpmf_audit_options fill(const struct invocation *invocation) {
-    struct dpmf_audit_options options = dpmf_audit_options_default();
-    struct dpmf_private_options *privacy = &options.privacy;
-    privacy->epsilon = options_number(invocation, OPTION_EPSILON);
+static struct dpmf_release_options fill_release(const struct invocation *invocation) {
+    struct dpmf_release_options release = dpmf_release_options_default();
+    release.epsilon = options_number(invocation, OPTION_EPSILON);
     if (command_has(invocation, OPTION_DELTA))
-        privacy->delta = options_number(invocation, OPTION_DELTA);
-    privacy->mechanism = invocation->value[OPTION_MECHANISM];
-    privacy->catalogue = invocation->value[OPTION_CATALOGUE];
-    privacy->catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
-    privacy->item_features = invocation->value[OPTION_ITEM_FEATURES];
-    privacy->user_privacy = invocation->value[OPTION_USER_PRIVACY];
+        release.delta = options_number(invocation, OPTION_DELTA);
+    release.mechanism = invocation->value[OPTION_MECHANISM];
+    release.catalogue = invocation->value[OPTION_CATALOGUE];
+    release.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);
+    release.item_features = invocation->value[OPTION_ITEM_FEATURES];
+    release.user_privacy = invocation->value[OPTION_USER_PRIVACY];
     if (command_has(invocation, OPTION_RATING_RANGE)) {
         double range[2];
         options_range(invocation, OPTION_RATING_RANGE, range);
-        privacy->range_min = range[0];
-        privacy->range_max = range[1];
+        release.range_min = range[0];
+        release.range_max = range[1];
     }
+    return release;
+}
+
+static struct dpmf_audit_options fill(const struct invocation *invocation) {
+    struct dpmf_audit_options options = dpmf_audit_options_default();
     if (command_has(invocation, OPTION_RUNS)) options.runs = options_count(invocation, OPTION_RUNS);
     if (command_has(invocation, OPTION_USERS))
         options.users = options_count(invocation, OPTION_USERS);
@@ -186,7 +191,7 @@ static void print_runs(const struct dpmf_audit_report *report) {
     printf("noise         %.4f of what is listed, over %s\n", report->noise,
            text_count((uint64_t)report->noise_numbers, "number").text);
     printf("draws         %s, in %s\n", text_count(report->draws, "draw").text,
-           text_count(report->releases, "round").text);
+           text_count(report->noisy_rounds, "round").text);
 }
 
 static void print_verdict(const struct dpmf_audit_report *report) {
@@ -241,7 +246,7 @@ static int print_json(const struct dpmf_audit_report *report) {
     dpmf_json_uint(json, "items", report->items);
     dpmf_json_uint(json, "contributions", report->contributions);
     dpmf_json_uint(json, "draws", report->draws);
-    dpmf_json_uint(json, "releases", report->releases);
+    dpmf_json_uint(json, "releases", report->noisy_rounds);
     dpmf_json_double(json, "noise", report->noise);
     dpmf_json_double(json, "seconds", report->seconds);
     dpmf_json_end_object(json);
@@ -251,6 +256,7 @@ static int print_json(const struct dpmf_audit_report *report) {
 /* ---- the run ----------------------------------------------------------------------------------- */
 
 static int run(struct invocation *invocation) {
+    const struct dpmf_release_options release = fill_release(invocation);
     const struct dpmf_audit_options options = fill(invocation);
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_audit_report report = {0};
@@ -258,9 +264,9 @@ static int run(struct invocation *invocation) {
     struct dpmf_store *store = NULL;
     input.skip_bad = true; /* as a private run does */
     input.has_range = false;
-    privacy_excess_warn(&invocation->terminal, options.privacy.epsilon, options.privacy.delta);
+    privacy_excess_warn(&invocation->terminal, release.epsilon, release.delta);
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
-    if (rc == 0) rc = dpmf_audit(store, &options, &invocation->run, &report, &error);
+    if (rc == 0) rc = dpmf_audit(store, &release, &options, &invocation->run, &report, &error);
     dpmf_store_close(store);
     if (rc != 0 && rc != DPMF_ERR_PRIVACY_ACCUSED) return report_error_print(invocation, &error);
 

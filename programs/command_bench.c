@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"

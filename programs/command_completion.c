@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "manual.h"
 #include "report.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "model_use.h"
 #include "options.h"
 #include "report.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "dpmf_text.h"
 #include "report.h"
 #include "shared_options.h"
 #include "text.h"

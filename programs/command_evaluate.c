@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "model_use.h"
 #include "options.h"
 #include "report.h"
@@ -227,7 +228,7 @@ static void note_release(struct invocation *invocation, const struct dpmf_model 
 
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
                     struct dpmf_store *test, struct dpmf_store *history, uint32_t n) {
-    struct dpmf_evaluate_options options = {.ranking = n};
+    struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = n};
     struct dpmf_evaluation evaluation;
     struct dpmf_error error = {0};
     int status = options_like(invocation, &options.has_like, &options.like);

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "dpmf_text.h"
 #include "manual.h"
 #include "report.h"
 #include "shared_options.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "ledger_words.h"
 #include "options.h"
 #include "privacy_figures.h"

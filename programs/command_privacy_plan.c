@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "dpmf_text.h"
 #include "options.h"
 #include "privacy_claim.h"
 #include "privacy_figures.h"

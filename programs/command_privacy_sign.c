@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "options.h"
 #include "privacy_claim.h"
 #include "report.h"

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "privacy_claim.h"
 #include "report.h"

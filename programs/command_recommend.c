@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "model_use.h"
 #include "options.h"
 #include "own_ratings.h"

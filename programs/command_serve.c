@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "http_answers.h"
 #include "http_connections.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "options.h"
 #include "report.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dpmf_text.h"
 #include "model_use.h"
 #include "options.h"
 #include "own_ratings.h"

@@ -2,6 +2,7 @@
  * dpmf split: one set of ratings into a training and a test store. Fed by a store or any ratings
  * input; feeds training and evaluation.
  */
+#include "dpmf_text.h"
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "command_train_private.h"
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "options.h"
 #include "report.h"
@@ -32,13 +33,17 @@ static double penalty_of(const struct dpmf_train_options *options) {
     return options->regularization;
 }
 
-static double samples_of(const struct dpmf_train_options *options) { return options->samples; }
+static double samples_of(const struct dpmf_train_options *options) {
+    return options->sampler.samples;
+}
 
-static double chains_of(const struct dpmf_train_options *options) { return options->chains; }
+static double chains_of(const struct dpmf_train_options *options) {
+    return options->sampler.chains;
+}
 
 /* One epoch in so many. */
 static double burn_in_of(const struct dpmf_train_options *options) {
-    return (double)(options->epochs / options->burn_in);
+    return (double)(options->epochs / options->sampler.burn_in);
 }
 
 enum solver_kind { ANY_SOLVER, NO_SAMPLER, SAMPLER };
@@ -50,7 +55,7 @@ static bool is_kind(const char *solver, enum solver_kind kind) {
 static double value_of(const char *solver, solver_value *value) {
     struct dpmf_train_options options = dpmf_train_options_default();
     dpmf_train_options_solver(solver, &options);
-    options.average = dpmf_solver_is_sampler(solver);
+    options.sampler.average = dpmf_solver_is_sampler(solver);
     dpmf_train_options_complete(&options);
     return value(&options);
 }
@@ -96,7 +101,7 @@ static void rate_default(FILE *out) {
 }
 
 static void row_steps_default(FILE *out) {
-    fprintf(out, "%u", dpmf_train_options_default().row_steps);
+    fprintf(out, "%u", dpmf_train_options_default().ials.row_steps);
 }
 
 static void patience_default(FILE *out) {
@@ -304,17 +309,17 @@ static uint32_t count32(const struct invocation *invocation, enum option_id id) 
 }
 
 static void fill_sampler(const struct invocation *invocation, struct dpmf_train_options *options) {
-    options->noise = invocation->value[OPTION_SGLD_NOISE];
-    options->trace = invocation->value[OPTION_TRACE];
-    options->average = command_has(invocation, OPTION_AVERAGE);
+    options->sampler.noise = invocation->value[OPTION_SGLD_NOISE];
+    options->sampler.trace = invocation->value[OPTION_TRACE];
+    options->sampler.average = command_has(invocation, OPTION_AVERAGE);
     if (command_has(invocation, OPTION_STEP))
-        options->step = options_number(invocation, OPTION_STEP);
+        options->sampler.step = options_number(invocation, OPTION_STEP);
     if (command_has(invocation, OPTION_BURN_IN))
-        options->burn_in = count32(invocation, OPTION_BURN_IN);
+        options->sampler.burn_in = count32(invocation, OPTION_BURN_IN);
     if (command_has(invocation, OPTION_SAMPLES))
-        options->samples = count32(invocation, OPTION_SAMPLES);
+        options->sampler.samples = count32(invocation, OPTION_SAMPLES);
     if (command_has(invocation, OPTION_CHAINS))
-        options->chains = count32(invocation, OPTION_CHAINS);
+        options->sampler.chains = count32(invocation, OPTION_CHAINS);
 }
 
 /* --goal ranking takes the solver that ranks. */
@@ -366,9 +371,9 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     fill_sampler(invocation, &options);
     options.solver = solver_of(invocation);
     if (command_has(invocation, OPTION_UNOBSERVED))
-        options.unobserved = options_number(invocation, OPTION_UNOBSERVED);
+        options.ials.unobserved = options_number(invocation, OPTION_UNOBSERVED);
     if (command_has(invocation, OPTION_ROW_STEPS))
-        options.row_steps = count32(invocation, OPTION_ROW_STEPS);
+        options.ials.row_steps = count32(invocation, OPTION_ROW_STEPS);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
     options.resume = invocation->value[OPTION_RESUME];
     return options;
@@ -596,7 +601,8 @@ static int run(struct invocation *invocation) {
     int status = train_private_check_absent(invocation);
     if (status == STATUS_DONE) status = check_solver(invocation);
     if (status == STATUS_DONE) status = check_goal(invocation);
-    if (status == STATUS_DONE) status = options_like(invocation, &options.has_like, &options.like);
+    if (status == STATUS_DONE)
+        status = options_like(invocation, &options.ials.has_like, &options.ials.like);
     if (status == STATUS_DONE) status = check_decay(invocation);
     if (status == STATUS_DONE) status = check_companions(invocation);
     if (status != STATUS_DONE) return status;
@@ -611,7 +617,7 @@ static int run(struct invocation *invocation) {
     const bool begun = rc == 0;
     if (begun)
         rc = dpmf_train(store, valid, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
-                        show_epoch, &report, &error);
+                        show_epoch, &invocation->terminal, &report, &error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     if (rc != 0) tell_snapshot(invocation, &before, begun, &error);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "ledger_words.h"
 #include "options.h"
 #include "privacy_claim.h"
@@ -20,11 +21,11 @@
 /* ---- options ---------------------------------------------------------------------------------- */
 
 static void max_ratings_default(FILE *out) {
-    fprintf(out, "%u", dpmf_private_options_default().max_ratings);
+    fprintf(out, "%u", dpmf_release_options_default().posterior.max_ratings);
 }
 
 static void rho_default(FILE *out) {
-    fputs(text_double(dpmf_private_options_default().rho).text, out);
+    fputs(text_double(dpmf_release_options_default().posterior.rho).text, out);
 }
 
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
@@ -178,16 +179,18 @@ static uint32_t count32(const struct invocation *invocation, enum option_id id, 
 
 /* A kappa that is no number is refused as one below 0 is; the library takes NaN for its own. */
 static void fill_sampler(const struct invocation *invocation,
-                         struct dpmf_private_options *options) {
-    options->max_ratings = count32(invocation, OPTION_MAX_RATINGS, options->max_ratings);
-    options->factors = count32(invocation, OPTION_FACTORS, 0);
-    options->rounds = count32(invocation, OPTION_EPOCHS, 0);
-    options->chains = count32(invocation, OPTION_CHAINS, 0);
-    options->trace = invocation->value[OPTION_TRACE];
-    if (command_has(invocation, OPTION_RHO)) options->rho = options_number(invocation, OPTION_RHO);
+                         struct dpmf_release_options *options) {
+    options->posterior.max_ratings =
+        count32(invocation, OPTION_MAX_RATINGS, options->posterior.max_ratings);
+    options->posterior.factors = count32(invocation, OPTION_FACTORS, 0);
+    options->posterior.rounds = count32(invocation, OPTION_EPOCHS, 0);
+    options->posterior.chains = count32(invocation, OPTION_CHAINS, 0);
+    options->posterior.trace = invocation->value[OPTION_TRACE];
+    if (command_has(invocation, OPTION_RHO))
+        options->posterior.rho = options_number(invocation, OPTION_RHO);
     if (!command_has(invocation, OPTION_KAPPA)) return;
-    options->kappa = options_number(invocation, OPTION_KAPPA);
-    if (isnan(options->kappa)) options->kappa = -1;
+    options->posterior.kappa = options_number(invocation, OPTION_KAPPA);
+    if (isnan(options->posterior.kappa)) options->posterior.kappa = -1;
 }
 
 /* ---- what the curator is told ------------------------------------------------------------------ */
@@ -212,7 +215,7 @@ static bool tell_dropped(struct terminal *terminal, uint64_t dropped, uint64_t w
     return alarms;
 }
 
-static bool tell_ratings(struct terminal *terminal, const struct dpmf_private_report *report) {
+static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_report *report) {
     const uint64_t whole =
         report->ratings + report->trimmed + report->not_in_catalogue + report->out_of_range;
     bool alarms = tell_dropped(terminal, report->not_in_catalogue, whole, "outside the catalogue",
@@ -230,7 +233,7 @@ static bool tell_ratings(struct terminal *terminal, const struct dpmf_private_re
 
 /* A wish that matches nobody may be of someone who has never rated, or be spelled in another way than the ratings are: only the
  * curator can know. */
-static bool tell_wishes(struct terminal *terminal, const struct dpmf_private_report *report) {
+static bool tell_wishes(struct terminal *terminal, const struct dpmf_release_report *report) {
     const struct short_text all = text_number(report->wishes);
     const char *wishes = report->wishes == 1 ? "wish" : "wishes";
     if (report->wishes_twice > 0)
@@ -248,7 +251,7 @@ static bool tell_wishes(struct terminal *terminal, const struct dpmf_private_rep
 }
 
 /* A name that is misspelled, or a ledger in another place, begins with nothing spent. */
-static bool tell_what_is_new(struct terminal *terminal, const struct dpmf_private_report *report) {
+static bool tell_what_is_new(struct terminal *terminal, const struct dpmf_release_report *report) {
     const char *name = report->spent.name;
     if (report->is_new_ledger) {
         char *path = dpmf_ledger_path();
@@ -268,7 +271,7 @@ static bool tell_what_is_new(struct terminal *terminal, const struct dpmf_privat
 }
 
 /* Before anything is spent: what the curator would want to have known. */
-static int tell_before_spending(void *self, const struct dpmf_private_report *report) {
+static int tell_before_spending(void *self, const struct dpmf_release_report *report) {
     enum { SECONDS_TO_INTERRUPT = 5 };
     struct terminal *terminal = self;
     terminal_progress_end(terminal);
@@ -282,8 +285,8 @@ static int tell_before_spending(void *self, const struct dpmf_private_report *re
     return terminal_wait_for_interrupt(terminal, alarms ? SECONDS_TO_INTERRUPT : 0);
 }
 
-static void tell_warnings(struct terminal *terminal, const struct dpmf_private_options *options,
-                          const struct dpmf_private_report *report) {
+static void tell_warnings(struct terminal *terminal, const struct dpmf_release_options *options,
+                          const struct dpmf_release_report *report) {
     if (options->has_insecure_seed)
         terminal_warning_print(terminal, "NOT PRIVATE: the noise came from a seed; for tests only");
     else if (options->research)
@@ -291,12 +294,12 @@ static void tell_warnings(struct terminal *terminal, const struct dpmf_private_o
     privacy_claim_warn(terminal, report->claim, report->assumptions);
 }
 
-static bool is_sampled(const struct dpmf_private_report *report) {
+static bool is_sampled(const struct dpmf_release_report *report) {
     return report->assumptions & DPMF_ASSUMES_CONVERGENCE;
 }
 
 /* How the chains look: for whoever makes the release. Nothing may be done about it but to say so. */
-static void tell_chains(struct terminal *terminal, const struct dpmf_private_report *report) {
+static void tell_chains(struct terminal *terminal, const struct dpmf_release_report *report) {
     if (!is_sampled(report)) return;
     if (report->trimmed > 0)
         terminal_note_print(terminal, "left out: %s beyond --max-ratings of a user",
@@ -312,7 +315,7 @@ static void tell_chains(struct terminal *terminal, const struct dpmf_private_rep
 }
 
 /* No more than what is proven: of a file that is no release, nothing. */
-static void tell_result(struct invocation *invocation, const struct dpmf_private_report *report) {
+static void tell_result(struct invocation *invocation, const struct dpmf_release_report *report) {
     struct terminal *terminal = &invocation->terminal;
     char promise[200], delta[40] = "", kind[40] = "";
     if (!is_sampled(report)) snprintf(delta, sizeof delta, " at delta %g", report->delta);
@@ -325,14 +328,14 @@ static void tell_result(struct invocation *invocation, const struct dpmf_private
                  figures_up(report->epsilon).text, delta, kind);
     terminal_note_print(terminal, "%s: %s; %s, %s, in %s, written to %s", report->mechanism,
                         promise, text_count(report->factors, "factor").text,
-                        text_count(is_sampled(report) ? 1 : report->releases,
+                        text_count(is_sampled(report) ? 1 : report->noisy_rounds,
                                    is_sampled(report) ? "draw" : "noisy round")
                             .text,
                         text_seconds(report->seconds).text, invocation->value[OPTION_OUTPUT]);
 }
 
 /* After every release: what it adds up to. */
-static void tell_spent(struct terminal *terminal, const struct dpmf_private_report *report) {
+static void tell_spent(struct terminal *terminal, const struct dpmf_release_report *report) {
     const struct dpmf_ledger_population *spent = &report->spent;
     if (spent->name == NULL) return;
     terminal_note_print(terminal, "population \"%s\" has spent: %s", spent->name,
@@ -354,7 +357,7 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
 }
 
 static int print_json(const struct invocation *invocation,
-                      const struct dpmf_private_report *report) {
+                      const struct dpmf_release_report *report) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "done");
@@ -367,7 +370,7 @@ static int print_json(const struct invocation *invocation,
         dpmf_json_null(json, "mu");
     else
         dpmf_json_double(json, "mu", report->mu);
-    dpmf_json_uint(json, "releases", report->releases);
+    dpmf_json_uint(json, "releases", report->noisy_rounds);
     dpmf_json_uint(json, "factors", report->factors);
     dpmf_json_string(json, "release_id", report->release_id);
     dpmf_json_uint(json, "users", report->users);
@@ -395,7 +398,7 @@ static int print_json(const struct invocation *invocation,
 /* The error on --valid, which --research allows: everyone's vector is fitted to their training ratings, as at home. */
 static int show_error(struct invocation *invocation, const struct dpmf_input_options *input,
                       struct dpmf_store *history, struct dpmf_error *error) {
-    struct dpmf_evaluate_options options = {0};
+    struct dpmf_evaluate_options options = dpmf_evaluate_options_default();
     struct dpmf_evaluation evaluation;
     struct dpmf_store *valid = NULL;
     struct dpmf_model *model = NULL;
@@ -417,8 +420,8 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static struct dpmf_private_options fill(const struct invocation *invocation) {
-    struct dpmf_private_options options = dpmf_private_options_default();
+static struct dpmf_release_options fill(const struct invocation *invocation) {
+    struct dpmf_release_options options = dpmf_release_options_default();
     options.epsilon = options_number(invocation, OPTION_EPSILON);
     if (command_has(invocation, OPTION_DELTA))
         options.delta = options_number(invocation, OPTION_DELTA);
@@ -470,9 +473,10 @@ static int read_budget(struct invocation *invocation, struct dpmf_budget *budget
 }
 
 int train_private_run(struct invocation *invocation) {
-    struct dpmf_private_options options = fill(invocation);
+    struct dpmf_release_options options = fill(invocation);
+    options.before_spending_self = &invocation->terminal;
     struct dpmf_input_options input = options_input(invocation);
-    struct dpmf_private_report report;
+    struct dpmf_release_report report;
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
     struct terminal *terminal = &invocation->terminal;
@@ -493,8 +497,8 @@ int train_private_run(struct invocation *invocation) {
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     if (rc == 0)
-        rc = dpmf_train_private(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
-                                &report, &error);
+        rc = dpmf_release_make(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
+                               &report, &error);
     /* The first rank alone has the release, and all of the ratings, so it measures by itself. */
     if (rc == 0 && command_has(invocation, OPTION_VALID) &&
         dpmf_cluster_rank(invocation->cluster) == 0)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "ledger_words.h"
 #include "options.h"
@@ -132,7 +133,7 @@ const struct verb verb_tune = {
 
 struct tuning {
     struct invocation *invocation;
-    struct dpmf_run run; /* the invocation's, by way of here */
+    struct dpmf_train_options train;
     struct dpmf_tune_options options;
     struct dpmf_tune_report report;
     char *command; /* the one to train with */
@@ -141,18 +142,6 @@ struct tuning {
 
 static bool ranks(const struct invocation *invocation) {
     return options_is(invocation, OPTION_GOAL, "ranking");
-}
-
-/* ---- what the library tells on its way --------------------------------------------------------- */
-
-static int pass_progress(void *self, const struct dpmf_progress *progress) {
-    struct tuning *tuning = self;
-    return terminal_progress_show(&tuning->invocation->terminal, progress);
-}
-
-static void pass_warning(void *self, const char *message) {
-    struct tuning *tuning = self;
-    terminal_warning_show(&tuning->invocation->terminal, message);
 }
 
 /* ---- trials ------------------------------------------------------------------------------------ */
@@ -339,15 +328,15 @@ static void print_best(struct tuning *tuning) {
 static int train_best(struct tuning *tuning, struct dpmf_store *store,
                       struct dpmf_train_report *trained) {
     struct invocation *invocation = tuning->invocation;
-    struct dpmf_train_options options = tuning->options.train;
+    struct dpmf_train_options options = tuning->train;
     struct dpmf_error error = {0};
     options.factors = tuning->report.best.factors;
     options.learning_rate = tuning->report.best.learning_rate;
     options.regularization = tuning->report.best.regularization;
     options.epochs = tuning->report.best.epochs;
-    if (ranks(invocation)) options.unobserved = tuning->report.best.unobserved;
+    if (ranks(invocation)) options.ials.unobserved = tuning->report.best.unobserved;
     int rc = dpmf_train(store, NULL, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
-                        NULL, trained, &error);
+                        NULL, NULL, trained, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     terminal_note_print(&invocation->terminal, "trained on all ratings in %s; the model is %s",
@@ -362,14 +351,16 @@ static uint32_t count_of(const struct invocation *invocation, enum option_id id)
     return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
 
-static struct dpmf_tune_options fill(const struct invocation *invocation) {
+static struct dpmf_tune_options fill(const struct invocation *invocation,
+                                     struct dpmf_train_options *train) {
     struct dpmf_tune_options options = dpmf_tune_options_default();
-    struct dpmf_train_options *train = &options.train;
+    *train = dpmf_train_options_default();
     if (ranks(invocation)) dpmf_train_options_solver("ials", train);
     options.hold_unobserved = command_has(invocation, OPTION_UNOBSERVED);
-    if (options.hold_unobserved) train->unobserved = options_number(invocation, OPTION_UNOBSERVED);
+    if (options.hold_unobserved)
+        train->ials.unobserved = options_number(invocation, OPTION_UNOBSERVED);
     if (command_has(invocation, OPTION_ROW_STEPS))
-        train->row_steps = count_of(invocation, OPTION_ROW_STEPS);
+        train->ials.row_steps = count_of(invocation, OPTION_ROW_STEPS);
     options.hold_factors = command_has(invocation, OPTION_FACTORS);
     options.hold_epochs = command_has(invocation, OPTION_EPOCHS);
     options.hold_learning_rate = command_has(invocation, OPTION_LEARNING_RATE);
@@ -440,8 +431,8 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
     struct dpmf_train_report trained = {0};
     struct dpmf_error error = {0};
     bool trains = command_has(invocation, OPTION_OUTPUT);
-    int rc = dpmf_tune(store, valid, &tuning->options, &tuning->run, show_trial, &tuning->report,
-                       &error);
+    int rc = dpmf_tune(store, valid, &tuning->train, &tuning->options, &invocation->run, show_trial,
+                       tuning, &tuning->report, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     if (signals_pending() != 0) return 128 + signals_pending();
@@ -460,18 +451,15 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
 }
 
 static int run(struct invocation *invocation) {
-    struct tuning tuning = {.invocation = invocation, .run = invocation->run};
+    struct tuning tuning = {.invocation = invocation};
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
     int status = check_usage(invocation);
     if (status != STATUS_DONE) return status;
-    tuning.options = fill(invocation);
-    status = options_like(invocation, &tuning.options.train.has_like, &tuning.options.train.like);
+    tuning.options = fill(invocation, &tuning.train);
+    status = options_like(invocation, &tuning.train.ials.has_like, &tuning.train.ials.like);
     if (status != STATUS_DONE) return status;
-    tuning.run.progress = pass_progress;
-    tuning.run.warn = pass_warning;
-    tuning.run.self = &tuning;
     if (command_has(invocation, OPTION_POPULATION)) status = ledger_words_offer(invocation);
     if (status != STATUS_DONE) return status;
     signals_pipe_ignore(); /* `dpmf tune | head` must still come to the cleaning up */

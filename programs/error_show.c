@@ -67,7 +67,8 @@ static int write_value(const char *value, char *text, size_t size) {
 }
 
 /* {memory 2GiB} is --memory 2GiB here, and {:ledger show} is dpmf ledger show. */
-static int write_option(const char *name, const char *value, char *text, size_t size) {
+static int write_option(void *self, const char *name, const char *value, char *text, size_t size) {
+    (void)self;
     char shown[2 * DPMF_ERROR_TEXT_MAX] = "";
     bool is_task = name[0] == ':';
     if (value && is_task) snprintf(shown, sizeof shown, "%s", value);
@@ -77,9 +78,9 @@ static int write_option(const char *name, const char *value, char *text, size_t 
 }
 
 void error_show_text(const char *text, char *out, size_t size) {
-    dpmf_error_text(text, write_option, out, size);
+    dpmf_error_text(text, write_option, NULL, out, size);
 }
 
 void error_show(const struct dpmf_error *error, char *out, size_t size) {
-    dpmf_error_format(error, write_option, out, size);
+    dpmf_error_format(error, write_option, NULL, out, size);
 }

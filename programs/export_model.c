@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "model_use.h"
 #include "privacy_claim.h"
 #include "report.h"

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"

@@ -12,6 +12,7 @@
 #endif
 
 #include "command.h"
+#include "dpmf_text.h"
 #include "manual.h"
 #include "ranks.h"
 #include "report.h"

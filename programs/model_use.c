@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "options.h"
 #include "report.h"

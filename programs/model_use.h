@@ -6,6 +6,7 @@
 #define DPMF_PROGRAMS_MODEL_USE_H
 
 #include "command.h"
+#include "dpmf_text.h"
 
 /* Says that there is no memory left. @return the exit status that goes with it */
 int model_use_no_memory(void);

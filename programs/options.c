@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "dpmf_text.h"
 #include "text.h"
 
 enum { HINT_MAX = 512 };

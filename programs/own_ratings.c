@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "model_use.h"
 #include "options.h"
@@ -240,7 +241,7 @@ static int read_ratings(struct reading *reading) {
     struct dpmf_run run = reading->invocation->run;
     run.progress = pass_progress;
     run.warn = pass_warning;
-    run.self = reading;
+    run.progress_self = run.warn_self = reading;
     int rc = dpmf_store_open(reading->path, &reading->input, &run, &store, &error);
     if (rc == DPMF_ERR_INPUT_EMPTY) return STATUS_DONE; /* the caller says what comes of that */
     if (rc != 0) return fail(reading, &error);

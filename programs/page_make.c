@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
+
 /* ---- text -------------------------------------------------------------------------------------- */
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */

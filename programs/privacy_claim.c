@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "dpmf_text.h"
 #include "options.h"
 #include "privacy_figures.h"
 

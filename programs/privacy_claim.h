@@ -5,6 +5,7 @@
 #define DPMF_PROGRAMS_PRIVACY_CLAIM_H
 
 #include "command.h"
+#include "dpmf_text.h"
 
 /* "proven", "PARTIAL, not proven" and so on: nothing but what is proven is shown as such. */
 const char *privacy_claim_label(enum dpmf_claim claim);

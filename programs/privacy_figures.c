@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "dpmf_text.h"
 #include "options.h"
 
 enum { DIGITS = 5 };
@@ -47,7 +48,7 @@ int figures_epsilon_check(double epsilon) {
 
 int figures_delta_read(const struct invocation *invocation, double *delta) {
     *delta = command_has(invocation, OPTION_DELTA) ? options_number(invocation, OPTION_DELTA)
-                                                   : dpmf_private_options_default().delta;
+                                                   : dpmf_release_options_default().delta;
     if (*delta >= 1e-300 && *delta <= 0.5) return STATUS_DONE;
     return terminal_error_print(STATUS_USAGE, "for example: --delta 1e-6",
                                 "--delta %s is not from 1e-300 to 0.5",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "ranks.h"
 #include "signals.h"

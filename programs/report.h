@@ -6,6 +6,7 @@
 #define DPMF_PROGRAMS_REPORT_H
 
 #include "command.h"
+#include "dpmf_text.h"
 
 /* Prints the JSON text as one line and frees it. @return an exit status */
 int report_json_print(struct dpmf_json *json);

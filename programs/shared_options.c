@@ -61,7 +61,7 @@ const char *accept_choices(size_t i, const char **description) {
 /* As people write it: 1e-5. */
 void private_delta_default(FILE *out) {
     char text[32];
-    snprintf(text, sizeof text, "%g", dpmf_private_options_default().delta);
+    snprintf(text, sizeof text, "%g", dpmf_release_options_default().delta);
     char *zero = strstr(text, "e-0");
     if (zero != NULL) memmove(zero + 2, zero + 3, strlen(zero + 3) + 1);
     fputs(text, out);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 struct short_text text_number(uint64_t n) {
     char digits[24];

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dpmf_text.h"
 #include "error_show.h"
 #include "model_use.h"
 #include "options.h"

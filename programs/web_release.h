@@ -6,6 +6,7 @@
 #define DPMF_PROGRAMS_WEB_RELEASE_H
 
 #include "command.h"
+#include "dpmf_text.h"
 #include "page_make.h"
 
 enum { WEB_DIGEST_MAX = 24 };

@@ -22,16 +22,16 @@ from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADERS = ("dpmf_client.h", "dpmf.h")
+HEADERS = ("dpmf_client.h", "dpmf.h", "dpmf_text.h")
 LOOPS = "python/native_loops"
 
 # What the library calls back. `self`, where there is one, is a handle of ffi.new_handle.
 CALLBACKS = """
 extern "Python" int dpmf_py_progress(void *self, const struct dpmf_progress *progress);
 extern "Python" void dpmf_py_warn(void *self, const char *message);
-extern "Python" int dpmf_py_setting(const char *name, const char *value, char *text, size_t size);
+extern "Python" int dpmf_py_setting(void *self, const char *name, const char *value, char *text, size_t size);
 extern "Python" int dpmf_py_epoch(void *self, const struct dpmf_epoch *epoch);
-extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_private_report *report);
+extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_release_report *report);
 """
 
 
@@ -48,7 +48,8 @@ def declarations(headers: list[Path]) -> str:
                           input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"the headers could not be preprocessed:\n{done.stderr}")
-    return done.stdout
+    # Functions that the headers define are not in the library: cffi calls what they call.
+    return re.sub(r"static inline [^{}]*\{[^{}]*\}", "", done.stdout)
 
 
 def private_libraries(beside: Path) -> list[str]:

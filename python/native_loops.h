@@ -7,6 +7,7 @@
 #define DPMF_PYTHON_NATIVE_LOOPS_H
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 /* Numbers of ids: texts that lie one after the other, or whole numbers that stand for themselves in decimal. */
 void native_users_find(const struct dpmf_model *model, const char *bytes, const int64_t *offsets,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The manual of the libraries and of the Python package, made from what they are made of: the comments of
-include/dpmf.h and include/dpmf_client.h, the docstrings under python/src/dpmf, and the programs of examples/.
+include/*.h, the docstrings under python/src/dpmf, and the programs of examples/.
 
     scripts/api_docs.py --html DIR      pages to read in a browser; `make docs`
     scripts/api_docs.py --man DIR       man pages: DIR/man3 of the libraries, DIR/python of the package
@@ -23,6 +23,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from apidoc import c_header, html_pages, man_pages, python_source  # noqa: E402
 
+HEADERS = ("dpmf.h", "dpmf_client.h", "dpmf_text.h")
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The manual of the libraries and of the Python package.")
@@ -31,7 +33,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     wanted = parser.parse_args()
 
-    headers = [c_header.read(ROOT / "include" / name) for name in ("dpmf_client.h", "dpmf.h")]
+    headers = [c_header.read(ROOT / "include" / name) for name in HEADERS]
     package = python_source.read(ROOT / "python" / "src" / "dpmf")
     version = re.search(r"project\(dpmf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 

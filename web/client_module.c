@@ -110,10 +110,10 @@ EXPORT(const double *, answer, void) { return answer; }
 /* What went wrong last, and the line that would mend it, in words. */
 EXPORT(const char *, error_text, void) {
     const size_t end = sizeof text / 2;
-    dpmf_error_text(error.message, NULL, text, end);
+    dpmf_error_text(error.message, NULL, NULL, text, end);
     if (error.hint[0]) {
         strcat(text, "; ");
-        dpmf_error_text(error.hint, NULL, text + strlen(text), end - 2);
+        dpmf_error_text(error.hint, NULL, NULL, text + strlen(text), end - 2);
     }
     return text;
 }

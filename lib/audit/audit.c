@@ -20,13 +20,14 @@
 #include "audit/audit_run.h"
 #include "audit/audit_text.h"
 #include "audit/audit_worlds.h"
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "random/random.h"
-#include "release/private_options.h"
+#include "release/release_options.h"
 #include "statement/accountant.h"
 #include "store/store.h"
 
@@ -36,7 +37,8 @@ enum { FOLDER_MAX = 512, NAME_MAX_HERE = 32 };
 struct auditing {
     struct dpmf_store *store;
     const struct dpmf_audit_options *options;
-    struct dpmf_private_options privacy; /* of the worlds and runs */
+    const struct dpmf_release_options *release; /* the promise, as the caller has it */
+    struct dpmf_release_options privacy;        /* of the worlds and runs */
     const struct dpmf_run *run;
     struct dpmf_run quiet; /* the caller's without warnings, and with an eye on the time */
     struct dpmf_audit_report *report;
@@ -64,11 +66,10 @@ struct auditing {
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-struct dpmf_audit_options dpmf_audit_options_default(void) {
-    return (struct dpmf_audit_options){.privacy = dpmf_private_options_default(),
-                                       .runs = RUNS_DEFAULT,
-                                       .users = USERS_DEFAULT,
-                                       .confidence = 0.999};
+void dpmf_audit_options_init(struct dpmf_audit_options *options, size_t size) {
+    const struct dpmf_audit_options made = {
+        .size = sizeof made, .runs = RUNS_DEFAULT, .users = USERS_DEFAULT, .confidence = 0.999};
+    options_give(options, size, &made, sizeof made);
 }
 
 static int check_options(struct auditing *self, const struct mechanism **mechanism, double *mu,
@@ -84,7 +85,7 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
                          "the confidence must be between 0.5 and 0.9999");
     if (!(options->minutes >= 0))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the time must not be negative");
-    int code = private_options_check(&options->privacy, mechanism, mu, error);
+    int code = release_options_check(self->release, mechanism, mu, error);
     if (code == 0 && (*mechanism)->is_conditional) {
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "\"%s\" cannot be audited: it adds no noise to sums, and what it promises "
@@ -92,7 +93,7 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
                          (*mechanism)->name);
         error_hint(error, "audit one of the mechanisms that are proven");
     }
-    if (code == 0 && options->privacy.catalogue && strcmp(options->privacy.catalogue, "-") == 0)
+    if (code == 0 && self->release->catalogue && strcmp(self->release->catalogue, "-") == 0)
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "an audit reads the catalogue several times: it must be a file");
     return code;
@@ -114,7 +115,7 @@ static int watch_time(void *self_, const struct dpmf_progress *progress) {
     (void)progress;
     if (is_late(self) || atomic_load(&self->code) < 0) return 1;
     if (!self->run->progress || pthread_mutex_trylock(&self->lock) != 0) return 0;
-    int stop = self->run->progress(self->run->self, &whole);
+    int stop = self->run->progress(self->run->progress_self, &whole);
     pthread_mutex_unlock(&self->lock);
     return stop;
 }
@@ -181,7 +182,7 @@ static int compare_canary(struct auditing *self, const struct audit_setting *set
 
 static int compare_worlds(struct auditing *self, struct dpmf_error *error) {
     const struct audit_population *population = &self->population;
-    struct dpmf_private_options options = self->privacy;
+    struct dpmf_release_options options = self->privacy;
     struct dpmf_input_options input = dpmf_input_options_default();
     char output[FOLDER_MAX + NAME_MAX_HERE];
     struct audit_world without = {0};
@@ -315,7 +316,7 @@ static void check_tally(struct dpmf_audit_report *report, const struct audit_tal
     char reason[DPMF_AUDIT_TEXT_MAX];
     report->contributions = tally->contributions;
     report->draws = tally->draws;
-    report->releases = tally->rounds;
+    report->noisy_rounds = tally->rounds;
     audit_noise_size(&tally->noise, &report->noise_numbers, &report->noise);
     if (tally->over_norm > 0)
         accuse(report, DPMF_AUDIT_NORM, "%.0f of %.0f contributions are over the norm bound",
@@ -394,7 +395,7 @@ static int make_folder(struct auditing *self, struct dpmf_error *error) {
 static int audit_population(struct auditing *self, struct dpmf_error *error) {
     struct dpmf_audit_report *report = self->report;
     const struct id_form form = store_id_form(self->store);
-    self->privacy = self->options->privacy;
+    self->privacy = *self->release;
     self->privacy.before_spending = NULL;
     self->privacy.accept_delta = self->privacy.accept_epsilon = true; /* nothing is published */
     int code = audit_population_make(self->store, &self->privacy, self->options->users,
@@ -436,11 +437,19 @@ static void free_auditing(struct auditing *self) {
     free(self);
 }
 
-int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *options,
-               const struct dpmf_run *run, struct dpmf_audit_report *report,
-               struct dpmf_error *error) {
-    const struct dpmf_run default_run = dpmf_run_default();
+int dpmf_audit(struct dpmf_store *store, const struct dpmf_release_options *release,
+               const struct dpmf_audit_options *options, const struct dpmf_run *run,
+               struct dpmf_audit_report *report, struct dpmf_error *error) {
+    struct dpmf_audit_options own = dpmf_audit_options_default();
+    struct dpmf_release_options own_release;
+    struct dpmf_run own_run;
     struct dpmf_audit_report unwanted;
+    int code = arguments_check(error, "store", store);
+    if (code == 0) code = release_options_take(&own_release, release, error);
+    if (code == 0) code = options_take(&own, sizeof own, options, "audit_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     const struct mechanism *mechanism;
     double mu;
     struct auditing *self = memory_alloc_zero(1, sizeof *self);
@@ -451,23 +460,24 @@ int dpmf_audit(struct dpmf_store *store, const struct dpmf_audit_options *option
     }
     self->store = store;
     self->options = options;
-    self->run = run ? run : &default_run;
+    self->release = &own_release;
+    self->run = run;
     self->report = report ? report : &unwanted;
     self->threads = threads_within(self->run);
     self->quiet = *self->run;
     self->quiet.progress = watch_time;
     self->quiet.warn = NULL;
-    self->quiet.self = self;
+    self->quiet.progress_self = self;
     self->started = clock_now();
     if (options->minutes > 0) self->end = self->started + 60 * options->minutes;
     memset(self->report, 0, sizeof *self->report);
-    int code = check_options(self, &mechanism, &mu, error);
+    code = check_options(self, &mechanism, &mu, error);
     if (code == 0) {
         report = self->report;
         report->mechanism = mechanism->name;
         report->mu = mu;
-        report->epsilon = options->privacy.epsilon;
-        report->delta = options->privacy.delta;
+        report->epsilon = own_release.epsilon;
+        report->delta = own_release.delta;
         report->confidence = options->confidence;
         code = audit_population(self, error);
     }

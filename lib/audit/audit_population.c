@@ -26,7 +26,7 @@ static const char stray_item[] = "dpmf audit: an item that only a canary rated";
 
 struct making {
     const struct dpmf_store *store;
-    const struct dpmf_private_options *options;
+    const struct dpmf_release_options *options;
     struct audit_population *population;
     int64_t *item_of; /* by item of the store; -1: it cannot be written */
     size_t rows;      /* of the catalogue */
@@ -189,7 +189,7 @@ static void rate_reflected(const struct making *making, struct audit_ratings *ra
 
 static int make_canary(struct making *making, size_t number, struct dpmf_error *error) {
     struct audit_population *population = making->population;
-    const struct dpmf_private_options *options = making->options;
+    const struct dpmf_release_options *options = making->options;
     struct audit_canary *canary = &population->canaries[number];
     const int64_t user = audit_canary_user(population, number);
     const size_t spread = population->n_spread, items = population->items.n;
@@ -236,7 +236,8 @@ static int make_canaries(struct making *making, struct dpmf_error *error) {
 int audit_population_store(const struct audit_population *population,
                            const struct audit_ratings *ratings, const struct dpmf_run *run,
                            struct dpmf_store **store, struct dpmf_error *error) {
-    const struct dpmf_arrays arrays = {.n = ratings->n,
+    const struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                       .n = ratings->n,
                                        .n_users = population->users.n,
                                        .n_items = population->items.n,
                                        .users = ratings->user,
@@ -252,7 +253,7 @@ int audit_population_store(const struct audit_population *population,
 }
 
 int audit_population_make(const struct dpmf_store *store,
-                          const struct dpmf_private_options *options, uint64_t users,
+                          const struct dpmf_release_options *options, uint64_t users,
                           const struct dpmf_run *run, struct audit_population *population,
                           struct dpmf_error *error) {
     struct making making = {.store = store, .options = options, .population = population};

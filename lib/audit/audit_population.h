@@ -44,7 +44,7 @@ struct audit_population {
 
 /* At most `users` users of the store, spread evenly over it; those whose ids no text can hold are passed over. */
 int audit_population_make(const struct dpmf_store *store,
-                          const struct dpmf_private_options *options, uint64_t users,
+                          const struct dpmf_release_options *options, uint64_t users,
                           const struct dpmf_run *run, struct audit_population *population,
                           struct dpmf_error *error);
 void audit_population_free(struct audit_population *population);

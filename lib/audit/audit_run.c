@@ -52,7 +52,7 @@ static int remember_user(void *self, int worker, const struct private_user *user
 }
 
 static int pack_canary(const struct audit_population *population,
-                       const struct dpmf_private_options *options, const struct dpmf_run *run,
+                       const struct dpmf_release_options *options, const struct dpmf_run *run,
                        struct audit_flock *flock, size_t i, struct dpmf_error *error) {
     const struct private_ratings_options packing = {.range_min = options->range_min,
                                                     .range_max = options->range_max,
@@ -79,7 +79,7 @@ static int pack_canary(const struct audit_population *population,
 }
 
 int audit_flock_make(const struct audit_population *population,
-                     const struct dpmf_private_options *options, const struct dpmf_run *run,
+                     const struct dpmf_release_options *options, const struct dpmf_run *run,
                      struct audit_flock *flock, struct dpmf_error *error) {
     const size_t n = population->n_spread + 1;
     *flock = (struct audit_flock){.n = n};
@@ -382,7 +382,7 @@ static int make_store(struct audit_runner *runner, struct dpmf_store **store,
 
 int audit_run(struct audit_runner *runner, bool everyone, struct audit_guess *guesses,
               struct audit_guess *informed, bool *was_in, struct dpmf_error *error) {
-    const struct private_watch watch = {.sums = {runner, keep_exact, see_published},
+    const struct release_watch watch = {.sums = {runner, keep_exact, see_published},
                                         .draws = &runner->draws,
                                         .longest = runner->flock->longest};
     struct dpmf_store *store = NULL;
@@ -390,8 +390,8 @@ int audit_run(struct audit_runner *runner, bool everyone, struct audit_guess *gu
     int code = prepare(runner, error);
     if (code == 0) code = make_store(runner, &store, error);
     if (code == 0)
-        code = private_train_watched(store, runner->output, runner->options, runner->run, &watch,
-                                     NULL, error);
+        code = release_make_watched(store, runner->output, runner->options, runner->run, &watch,
+                                    NULL, error);
     if (code == 0) code = read_statement(runner, error);
     unlink(runner->output);
     dpmf_store_close(store);

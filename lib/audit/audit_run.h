@@ -1,5 +1,5 @@
 /*
- * One run of an audit: dpmf_train_private, whole, with noise from the operating system, on people with some of the canaries; and what
+ * One run of an audit: dpmf_release_make, whole, with noise from the operating system, on people with some of the canaries; and what
  * someone who knows everything but the coins and the noise makes of it.
  */
 #ifndef DPMF_AUDIT_AUDIT_RUN_H
@@ -8,7 +8,7 @@
 #include "audit/audit_bound.h"
 #include "audit/audit_noise.h"
 #include "audit/audit_population.h"
-#include "release/private_train.h"
+#include "release/release_make.h"
 
 /* The canaries of the runs as contributions are computed from them. */
 struct audit_flock {
@@ -19,7 +19,7 @@ struct audit_flock {
 };
 
 int audit_flock_make(const struct audit_population *population,
-                     const struct dpmf_private_options *options, const struct dpmf_run *run,
+                     const struct dpmf_release_options *options, const struct dpmf_run *run,
                      struct audit_flock *flock, struct dpmf_error *error);
 void audit_flock_free(struct audit_flock *flock);
 
@@ -43,7 +43,7 @@ struct audit_quantised; /* the integers of one canary */
 struct audit_runner {
     const struct audit_population *population;
     const struct audit_flock *flock;
-    const struct dpmf_private_options *options;
+    const struct dpmf_release_options *options;
     const struct dpmf_run *run; /* of one thread */
     const char *output;         /* where a release may be written for a moment */
     struct audit_tally tally;

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "dpmf_text.h"
 
 enum { FLUSH_BYTES = 1 << 20 };
 

@@ -60,12 +60,12 @@ static int take_release(const struct audit_setting *setting, struct audit_world 
 
 static int run_store(const struct audit_setting *setting, struct dpmf_store *store,
                      struct audit_world *world, struct dpmf_error *error) {
-    const struct private_watch watch = {.sums = transcript_watch(&world->transcript)};
+    const struct release_watch watch = {.sums = transcript_watch(&world->transcript)};
     int code =
         catalogue_take(setting->options->catalogue, store, setting->run, &world->catalogue, error);
     if (code == 0)
-        code = private_train_watched(store, setting->output, setting->options, setting->run, &watch,
-                                     NULL, error);
+        code = release_make_watched(store, setting->output, setting->options, setting->run, &watch,
+                                    NULL, error);
     if (code == 0 && cluster_rank(setting->run->cluster) == 0)
         code = take_release(setting, world, error);
     return code;
@@ -160,7 +160,7 @@ static bool compare_ends(const struct audit_world *without, const struct audit_w
                          struct audit_difference *difference) {
     const struct dpmf_error *failure = &other->failure;
     char words[DPMF_ERROR_TEXT_MAX];
-    dpmf_error_text(failure->message, NULL, words, sizeof words);
+    dpmf_error_text(failure->message, NULL, NULL, words, sizeof words);
     if (without->catalogue.ids.n > 0 && other->catalogue.ids.n > 0 &&
         !same_ids(&without->catalogue.ids, &other->catalogue.ids))
         find(difference, DPMF_AUDIT_CATALOGUE,

@@ -11,7 +11,7 @@
 /* What all worlds share. */
 struct audit_setting {
     const struct dpmf_input_options *input;
-    const struct dpmf_private_options
+    const struct dpmf_release_options
         *options;               /* with an insecure seed: the noise is no part of this */
     const struct dpmf_run *run; /* of a cluster: all ranks, together */
     const char *output;         /* where a release may be written for a moment */

@@ -1,11 +1,11 @@
 /*
  * The rounds of one world: their exact sums, which nobody else ever sees, and the noisy ones that were published. Written by
- * watching a private run (private_train.h); compared in audit_worlds.c.
+ * watching a private run (release_make.h); compared in audit_worlds.c.
  */
 #ifndef DPMF_AUDIT_TRANSCRIPT_H
 #define DPMF_AUDIT_TRANSCRIPT_H
 
-#include "release/private_train.h"
+#include "release/release_make.h"
 
 struct transcript_round {
     size_t n;                     /* coordinates */

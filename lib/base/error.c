@@ -39,6 +39,8 @@ static const struct entry entries[] = {
     ENTRY(DPMF_ERR_USAGE_VALUE, "a value is not one that can be used here"),
     ENTRY(DPMF_ERR_USAGE_CONFLICT, "two settings contradict each other"),
     ENTRY(DPMF_ERR_USAGE_MEMORY, "the memory allowed is too little for this work"),
+    ENTRY(DPMF_ERR_USAGE_NULL, "a pointer that must not be NULL is NULL"),
+    ENTRY(DPMF_ERR_USAGE_STRUCT, "a struct of options is of another version, or was not set up"),
 
     ENTRY(DPMF_ERR_IO_MISSING, "a file or directory does not exist"),
     ENTRY(DPMF_ERR_IO_PERMISSION, "a file or directory may not be used"),

@@ -81,7 +81,8 @@ void dpmf_error_write(char *text, size_t size, const char *format, ...) {
 static bool begins_name(char c) { return (c >= 'a' && c <= 'z') || c == ':'; }
 
 /* In words: {learning-rate 0.1} is "learning rate 0.1". */
-static int write_words(const char *name, const char *value, char *text, size_t size) {
+static int write_words(void *self, const char *name, const char *value, char *text, size_t size) {
+    (void)self;
     struct text_sink sink = {text, size, 0};
     for (name += name[0] == ':'; *name; name++) text_sink_put(&sink, *name == '-' ? ' ' : *name);
     if (value) {
@@ -100,7 +101,8 @@ static const char *take(const char *at, char *c) {
 
 /* Renders the setting whose { is at `at`; one that was cut off ends with the text.
  * @return what follows it */
-static const char *put_setting(struct text_sink *sink, const char *at, dpmf_setting_writer *write) {
+static const char *put_setting(struct text_sink *sink, const char *at, dpmf_setting_writer *write,
+                               void *self) {
     char setting[DPMF_ERROR_TEXT_MAX], written[2 * DPMF_ERROR_TEXT_MAX], c;
     struct text_sink copy = {setting, sizeof setting, 0};
     for (at++; *at && *at != '}';) {
@@ -111,16 +113,17 @@ static const char *put_setting(struct text_sink *sink, const char *at, dpmf_sett
     char *value = strchr(setting, ' ');
     if (value) *value++ = '\0';
     written[0] = '\0';
-    write(setting, value, written, sizeof written);
+    write(self, setting, value, written, sizeof written);
     text_sink_put_text(sink, written);
     return *at == '}' ? at + 1 : at;
 }
 
-static void put_rendered(struct text_sink *sink, const char *text, dpmf_setting_writer *write) {
+static void put_rendered(struct text_sink *sink, const char *text, dpmf_setting_writer *write,
+                         void *self) {
     char c;
     while (*text) {
         if (text[0] == '{' && begins_name(text[1])) {
-            text = put_setting(sink, text, write ? write : write_words);
+            text = put_setting(sink, text, write ? write : write_words, self);
         } else {
             text = take(text, &c);
             text_sink_put(sink, c);
@@ -128,9 +131,10 @@ static void put_rendered(struct text_sink *sink, const char *text, dpmf_setting_
     }
 }
 
-int dpmf_error_text(const char *text, dpmf_setting_writer *write, char *out, size_t size) {
+int dpmf_error_text(const char *text, dpmf_setting_writer *write, void *self, char *out,
+                    size_t size) {
     struct text_sink sink = {out, size, 0};
-    put_rendered(&sink, text, write);
+    put_rendered(&sink, text, write, self);
     return text_sink_end(&sink);
 }
 
@@ -150,11 +154,11 @@ static void put_place(struct text_sink *sink, const struct dpmf_error *error) {
     text_sink_put_text(sink, ": ");
 }
 
-int dpmf_error_format(const struct dpmf_error *error, dpmf_setting_writer *write, char *out,
-                      size_t size) {
+int dpmf_error_format(const struct dpmf_error *error, dpmf_setting_writer *write, void *self,
+                      char *out, size_t size) {
     struct text_sink sink = {out, size, 0};
     put_place(&sink, error);
     put_rendered(&sink, error->message[0] ? error->message : dpmf_error_sentence(error->code),
-                 write);
+                 write, self);
     return text_sink_end(&sink);
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 
 enum {
     LEVELS = 3,

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "dpmf_text.h"
 
 enum { WRITER_DEPTH_MAX = 64 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 enum { WORD_MAX = 40 };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "dpmf_text.h"
 
 enum {
     TEXT_MAX = 2048,          /* a number longer than this is no number */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cluster/cluster.h"
+#include "dpmf_text.h"
 
 #define PLUGIN "libdpmf-mpi.so"
 

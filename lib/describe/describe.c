@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
 #include "describe/power_law_plot.h"
 #include "describe/value_counts.h"
+#include "dpmf_text.h"
 #include "store/store.h"
 
 enum { MAX_BARS = 20, TOP = 500, SMALL_DEGREES = 1 << 16 };
@@ -379,11 +381,16 @@ int dpmf_store_describe(struct dpmf_store *store, const char *plot, const struct
                         struct dpmf_description *description, struct dpmf_error *error) {
     struct dpmf_error unwanted;
     if (!error) error = &unwanted;
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "store description", store, description);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
     struct dpmf_description out;
     memset(&out, 0, sizeof out);
     dpmf_store_info(store, &out.info);
     struct describe describe = {.min = out.info.min, .max = out.info.max};
-    int code = make_workers(&describe, run, error);
+    code = make_workers(&describe, run, error);
     if (code == 0) code = visit_all(&describe, store, run, error);
     if (code == 0 && !merge_degrees(&describe)) code = error_no_memory(error);
     if (code == 0) code = describe_values(&describe, &out, error);

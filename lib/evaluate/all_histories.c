@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "evaluate/model_numbers.h"
@@ -53,7 +54,7 @@ static int ask_to_go_on(const struct histories *histories, struct dpmf_error *er
                                            .done = histories->n_ratings,
                                            .total = store_n_ratings(histories->store),
                                            .ratings = histories->n_ratings};
-    if (!run || !run->progress || run->progress(run->self, &progress) == 0) return 0;
+    if (!run || !run->progress || run->progress(run->progress_self, &progress) == 0) return 0;
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
@@ -72,8 +73,14 @@ static int give_block(struct histories *histories, uint64_t b, struct dpmf_error
 int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_store *store,
                          const struct dpmf_run *run, take_history *take, void *self,
                          struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model store", model, store);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
+    if (!take) return arguments_check(error, "take", NULL);
     struct histories histories = {.store = store, .run = run, .take = take, .self = self};
-    int code = model_numbers_items(model, store, &histories.item_numbers, error);
+    code = model_numbers_items(model, store, &histories.item_numbers, error);
     for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++)
         code = give_block(&histories, b, error);
     free(histories.item_numbers);

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
 #include "cluster/cluster.h"
+#include "dpmf_text.h"
 #include "evaluate/fold_users.h"
 #include "evaluate/ranking_scores.h"
 #include "recommend/model.h"
@@ -236,7 +238,7 @@ static int check_use(const struct dpmf_candidates *candidates, uint32_t n,
         error_hint(error, "each row has a user, the wanted item, and others to rank it among");
         return code;
     }
-    if (!run || cluster_size(run->cluster) == 1) return 0;
+    if (cluster_size(run->cluster) == 1) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "candidates are ranked by one process");
     error_hint(error, "run it once, without mpirun");
     return cluster_agree(run->cluster, code, error);
@@ -247,11 +249,16 @@ int dpmf_model_rank_candidates(const struct dpmf_model *model,
                                uint32_t n, const struct dpmf_run *run,
                                struct dpmf_candidates_evaluation *evaluation,
                                struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model candidates evaluation", model, candidates, evaluation);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
     const bool folds = model->kind == MODEL_RELEASE && history;
     struct placing placing = {.model = model, .candidates = candidates};
     struct dpmf_model folded;
     *evaluation = (struct dpmf_candidates_evaluation){0};
-    int code = check_use(candidates, n, run, error);
+    code = check_use(candidates, n, run, error);
     if (code == 0 && folds) code = fold_users_make(model, history, run, &folded, error);
     if (code < 0) return code;
     if (folds) placing.model = &folded;

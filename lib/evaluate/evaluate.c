@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -353,11 +354,11 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
                                struct dpmf_error *error) {
     struct evaluator evaluator = {
         .model = model,
-        .ranking = options ? options->ranking : 0,
-        .like = options && options->has_like ? options->like : -INFINITY,
+        .ranking = options->ranking,
+        .like = options->has_like ? options->like : -INFINITY,
     };
     *evaluation = (struct dpmf_evaluation){0};
-    const struct dpmf_cluster *cluster = run ? run->cluster : NULL;
+    const struct dpmf_cluster *cluster = run->cluster;
     struct dpmf_store *share = NULL;
     uint64_t first_user;
     int code = 0;
@@ -393,18 +394,30 @@ static int refuse_folding(struct dpmf_error *error) {
     return code;
 }
 
+void dpmf_evaluate_options_init(struct dpmf_evaluate_options *options, size_t size) {
+    const struct dpmf_evaluate_options made = {.size = sizeof made};
+    options_give(options, size, &made, sizeof made);
+}
+
 /* A release has no users: those of the history are fitted first, as they would do at home. */
 int dpmf_model_evaluate(const struct dpmf_model *model, struct dpmf_store *test,
                         struct dpmf_store *history, const struct dpmf_evaluate_options *options,
                         const struct dpmf_run *run, struct dpmf_evaluation *evaluation,
                         struct dpmf_error *error) {
+    struct dpmf_evaluate_options own = dpmf_evaluate_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model test evaluation", model, test, evaluation);
+    if (code == 0) code = options_take(&own, sizeof own, options, "evaluate_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     struct dpmf_model folded;
     if (model->kind != MODEL_RELEASE || !history)
         return evaluate_with_users(model, test, history, options, run, evaluation, error);
     *evaluation = (struct dpmf_evaluation){0};
-    if (run && cluster_size(run->cluster) > 1)
+    if (cluster_size(run->cluster) > 1)
         return cluster_agree(run->cluster, refuse_folding(error), error);
-    int code = fold_users_make(model, history, run, &folded, error);
+    code = fold_users_make(model, history, run, &folded, error);
     if (code < 0) return code;
     code = evaluate_with_users(&folded, test, history, options, run, evaluation, error);
     fold_users_free(&folded);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "evaluate/model_numbers.h"
@@ -123,13 +124,18 @@ static int visit_all(struct dpmf_newcomers *newcomers, const struct dpmf_run *ru
 int dpmf_newcomers_open(const struct dpmf_model *model, struct dpmf_store *store,
                         const struct dpmf_run *run, struct dpmf_newcomers **out,
                         struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model store newcomers", model, store, out);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (out) *out = NULL;
+    if (code < 0) return code;
+    run = &own_run;
     struct dpmf_newcomers *newcomers = memory_alloc_zero(1, sizeof *newcomers);
-    *out = NULL;
     if (!newcomers) return error_no_memory(error);
     newcomers->model = model;
     newcomers->store = store;
     newcomers->block_number = NO_BLOCK;
-    int code = model_numbers_items(model, store, &newcomers->item_numbers, error);
+    code = model_numbers_items(model, store, &newcomers->item_numbers, error);
     if (code == 0 &&
         !memory_reserve(&newcomers->ids.start, &newcomers->start_capacity, 1, sizeof(uint64_t)))
         code = error_no_memory(error);
@@ -200,11 +206,13 @@ static int fold_in(struct dpmf_newcomers *newcomers, uint64_t number, struct dpm
 
 int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *id, size_t length,
                         const struct dpmf_user **user, struct dpmf_error *error) {
+    int code = arguments_check(error, "newcomers id user", newcomers, id, user);
+    if (user) *user = NULL;
+    if (code < 0) return code;
     uint64_t number = factor_ids_find(&newcomers->ids, id, length);
-    *user = NULL;
     if (number == UINT64_MAX) return 0;
     if (!newcomers->users[number]) {
-        int code = fold_in(newcomers, number, error);
+        code = fold_in(newcomers, number, error);
         if (code < 0) return code;
     }
     *user = newcomers->users[number];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
@@ -163,7 +164,7 @@ static int finish_piece(void *self, void *job, struct dpmf_error *error) {
                                            .unit = "users",
                                            .done = piece->end,
                                            .total = ranker->ranking->model->factors.users.n};
-    if (ranker->run->progress(ranker->run->self, &progress))
+    if (ranker->run->progress(ranker->run->progress_self, &progress))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return 0;
 }
@@ -230,6 +231,12 @@ int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *
                              int (*take)(void *self, uint64_t user,
                                          const struct dpmf_scored_item *items, size_t n),
                              void *self, struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model", model);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
+    if (!take) return arguments_check(error, "take", NULL);
     const struct rank_users ranking = {.model = model,
                                        .history = history,
                                        .exclude = exclude,

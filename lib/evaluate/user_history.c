@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "evaluate/model_numbers.h"
@@ -63,13 +64,18 @@ static int keep_found(void *self, void *product, struct dpmf_error *error) {
 int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store, const char *user,
                        size_t length, const struct dpmf_run *run, struct dpmf_history *history,
                        struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model store user history", model, store, user, history);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
     struct search search = {.model = model, .user = user, .length = length, .history = history};
     size_t n_products = store_visit_products(store, run);
     struct dpmf_history *products = memory_alloc_zero(n_products, sizeof *products);
     void **pointers = memory_alloc(n_products, sizeof *pointers);
     *history = (struct dpmf_history){0};
-    int code = products && pointers ? model_numbers_items(model, store, &search.item_numbers, error)
-                                    : error_no_memory(error);
+    code = products && pointers ? model_numbers_items(model, store, &search.item_numbers, error)
+                                : error_no_memory(error);
     if (code < 0) goto out;
     for (size_t i = 0; i < n_products; i++) pointers[i] = &products[i];
     const struct store_visitor visitor = {"looking up", STORE_WANT_VALUE | STORE_WANT_IDS,
@@ -87,6 +93,7 @@ out:
 }
 
 void dpmf_history_free(struct dpmf_history *history) {
+    if (!history) return;
     free(history->ratings);
     *history = (struct dpmf_history){0};
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,6 +14,7 @@
 #include "base/output_file.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
+#include "dpmf_text.h"
 #include "store/block_packer.h"
 #include "store/store.h"
 
@@ -266,10 +268,15 @@ int dpmf_store_export_csv(struct dpmf_store *store, const char *path, int fd,
                           struct dpmf_error *error) {
     struct dpmf_error unwanted;
     if (!error) error = &unwanted;
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "store", store);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
     struct export export = {.store = store, .fd = fd, .has_times = store_has_times(store)};
     export.n_workers = pipeline_workers(threads_wanted(run)) + 1;
     export.workers = memory_alloc_zero((size_t) export.n_workers, sizeof *export.workers);
-    int code = export.workers ? 0 : error_no_memory(error);
+    code = export.workers ? 0 : error_no_memory(error);
     if (code == 0) code = make_item_texts(&export, error);
     if (code == 0 && path) code = output_file_open(&export.file, path, OUTPUT_PRIVATE, error);
     if (code == 0) code = write_all(&export, run, error);

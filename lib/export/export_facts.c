@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "export/export_task.h"
 
 /* ---- facts -------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "export/export_task.h"
 
 enum { LIBMF_FILES = 3, NUMBER_ROOM = DPMF_DOUBLE_TEXT_MAX };

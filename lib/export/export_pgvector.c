@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "database/postgres_session.h"
+#include "dpmf_text.h"
 #include "export/export_task.h"
 
 #ifdef DPMF_WITH_POSTGRES
@@ -439,7 +440,7 @@ static bool go_on(void *self) {
     struct dpmf_progress progress = {
         .phase = "writing", .unit = "rows", .done = task->rows_done, .total = task->rows_total};
     if (!task->run || !task->run->progress) return true;
-    return task->run->progress(task->run->self, &progress) == 0;
+    return task->run->progress(task->run->progress_self, &progress) == 0;
 }
 
 /* A server cuts longer names, all three to the same one. */

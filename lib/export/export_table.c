@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "export/export_task.h"
 
 static const char *const names[2] = {"items.csv", "users.csv"};

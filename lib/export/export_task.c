@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -89,7 +90,7 @@ int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *e
     if (!task->run || !task->run->progress || !is_time) return 0;
     struct dpmf_progress progress = {
         .phase = "writing", .unit = "rows", .done = task->rows_done, .total = task->rows_total};
-    if (task->run->progress(task->run->self, &progress) == 0) return 0;
+    if (task->run->progress(task->run->progress_self, &progress) == 0) return 0;
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
@@ -137,8 +138,9 @@ int export_ids_write(struct export_task *task, const struct export_side *side,
 
 /* ---- public -------------------------------------------------------------------------------------- */
 
-struct dpmf_export_options dpmf_export_options_default(void) {
-    return (struct dpmf_export_options){.form = DPMF_EXPORT_NPY};
+void dpmf_export_options_init(struct dpmf_export_options *options, size_t size) {
+    const struct dpmf_export_options made = {.size = sizeof made, .form = DPMF_EXPORT_NPY};
+    options_give(options, size, &made, sizeof made);
 }
 
 int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error) {
@@ -172,17 +174,24 @@ int dpmf_model_export(const struct dpmf_model *model, const struct dpmf_statemen
         [DPMF_EXPORT_LIBMF] = export_libmf_write,
         [DPMF_EXPORT_SQLITE] = export_sqlite_write,
         [DPMF_EXPORT_PGVECTOR] = export_pgvector_write};
-    struct dpmf_export_report own;
+    struct dpmf_export_report unwanted;
+    struct dpmf_export_options own = dpmf_export_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "model output", model, output);
+    if (code == 0) code = options_take(&own, sizeof own, options, "export_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     struct export_task task = {.model = model,
                                .options = options,
                                .run = run,
                                .output = output,
-                               .report = report ? report : &own};
+                               .report = report ? report : &unwanted};
     *task.report = (struct dpmf_export_report){0};
     dpmf_model_info(model, &task.info);
     if ((size_t)options->form >= sizeof forms / sizeof forms[0])
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no such form of export");
-    int code = check_privacy(&task, statement, error);
+    code = check_privacy(&task, statement, error);
     if (code == 0) code = set_sides(&task, error);
     if (code == 0) code = forms[options->form](&task, error);
     if (code == 0) {

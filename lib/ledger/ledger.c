@@ -18,9 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "dpmf_text.h"
 #include "ledger/ledger_book.h"
 #include "ledger/ledger_budget.h"
 #include "ledger/ledger_lock.h"
@@ -585,7 +587,9 @@ int dpmf_ledger_visit(const char *path, const char *population,
                       void *self, struct dpmf_error *error) {
     struct change change = {.lock = {.fd = -1}};
     char *place;
-    int code = ledger_find(path, &place, error);
+    int code = take ? 0 : arguments_check(error, "take", NULL);
+    if (code < 0) return code;
+    code = ledger_find(path, &place, error);
     if (code == 0) code = open_book(place, &change, error);
     const struct visit visit = {&change.book, take, self};
     if (code == 0) code = visit_all(&visit, population, error);
@@ -619,16 +623,21 @@ int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
 }
 
 int dpmf_ledger_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
+    struct dpmf_run own_run;
     char *place;
-    int code = ledger_find(path, &place, error);
-    if (code == 0) code = ledger_lock_wait(place, run, error);
+    int code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    code = ledger_find(path, &place, error);
+    if (code == 0) code = ledger_lock_wait(place, &own_run, error);
     free(place);
     return code;
 }
 
 int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error) {
     char *place;
-    int code = ledger_find(path, &place, error);
+    int code = arguments_check(error, "id", id);
+    if (code < 0) return code;
+    code = ledger_find(path, &place, error);
     if (code == 0) code = ledger_return(place, id, error);
     free(place);
     return code;
@@ -638,7 +647,9 @@ int dpmf_ledger_set_budget(const char *path, const char *population,
                            const struct dpmf_budget *budget, struct dpmf_error *error) {
     static const struct dpmf_budget none;
     char *place;
-    int code = ledger_find(path, &place, error);
+    int code = arguments_check(error, "population", population);
+    if (code < 0) return code;
+    code = ledger_find(path, &place, error);
     if (code == 0) code = set_budget(place, !path, population, budget ? budget : &none, error);
     free(place);
     return code;
@@ -648,7 +659,8 @@ int dpmf_ledger_record_tuning(const char *path, const char *population, struct d
     struct ledger_entry entry = {.state = LEDGER_TUNING};
     uint8_t id[LEDGER_ID_BYTES];
     char *place;
-    int code = check_name(population, error);
+    int code = arguments_check(error, "population", population);
+    if (code == 0) code = check_name(population, error);
     if (code == 0) code = random_from_system(id, sizeof id, error);
     if (code < 0) return code;
     ledger_id_write(id, entry.id);

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "dpmf_text.h"
 #include "ledger/ledger_budget.h"
 #include "statement/accountant.h"
 

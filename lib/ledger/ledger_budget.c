@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "statement/accountant.h"
 
 static const double LARGEST = 1e9;

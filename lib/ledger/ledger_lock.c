@@ -221,7 +221,7 @@ static const double ask_seconds = 0.1; /* between two looks at whether to go on 
 /* Someone who waits for others is told so, and may have had enough. */
 struct waiting {
     const struct dpmf_run *run; /* NULL: nobody to tell */
-    double begun, asked; /* clock_now() */
+    double begun, asked;        /* clock_now() */
     bool has_warned;
 };
 
@@ -239,12 +239,13 @@ static int go_on_waiting(struct waiting *waiting, const char *lock_path, struct 
     waiting->asked = now;
     const struct dpmf_progress progress = {
         .phase = "waiting for the ledger", .unit = "s", .done = (uint64_t)waited};
-    if (run->progress && run->progress(run->self, &progress) != 0)
+    if (run->progress && run->progress(run->progress_self, &progress) != 0)
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     if (waited < WARN_SECONDS || waiting->has_warned) return 0;
     waiting->has_warned = true;
     if (run->warn)
-        run->warn(run->self, "another process has the ledger locked: waiting, a minute at most");
+        run->warn(run->warn_self,
+                  "another process has the ledger locked: waiting, a minute at most");
     return 0;
 }
 

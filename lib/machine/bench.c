@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -49,8 +50,10 @@ struct bench {
     _Atomic bool stopped;
 };
 
-struct dpmf_bench_options dpmf_bench_options_default(void) {
-    return (struct dpmf_bench_options){.factors = RATES_FACTORS, .seconds = 1};
+void dpmf_bench_options_init(struct dpmf_bench_options *options, size_t size) {
+    const struct dpmf_bench_options made = {
+        .size = sizeof made, .factors = RATES_FACTORS, .seconds = 1};
+    options_give(options, size, &made, sizeof made);
 }
 
 static int check_options(struct bench *bench, struct dpmf_error *error) {
@@ -166,7 +169,8 @@ static bool should_stop(void *self) {
         .unit = "epochs",
         .done = bench->n_epochs,
     };
-    if (bench->run->progress(bench->run->self, &progress)) atomic_store(&bench->stopped, true);
+    if (bench->run->progress(bench->run->progress_self, &progress))
+        atomic_store(&bench->stopped, true);
     atomic_flag_clear_explicit(&bench->asking, memory_order_release);
     return atomic_load(&bench->stopped);
 }
@@ -302,18 +306,23 @@ static int measure(struct bench *bench, struct dpmf_error *error) {
 int dpmf_bench_run(struct dpmf_store *store, const struct dpmf_bench_options *options,
                    const struct dpmf_run *run, struct dpmf_bench_result *result,
                    struct dpmf_error *error) {
-    const struct dpmf_bench_options default_options = dpmf_bench_options_default();
-    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_bench_options own = dpmf_bench_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "store result", store, result);
+    if (code == 0) code = options_take(&own, sizeof own, options, "bench_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     struct bench bench = {
         .store = store,
-        .options = options ? options : &default_options,
-        .run = run ? run : &default_run,
+        .options = options,
+        .run = run,
         .result = result,
         .users = {.file = -1},
         .asking = ATOMIC_FLAG_INIT,
     };
     memset(result, 0, sizeof *result);
-    int code = measure(&bench, error);
+    code = measure(&bench, error);
     langevin_free(bench.langevin);
     sgd_epoch_free(bench.epoch);
     superblock_stream_free(bench.stream);

@@ -44,7 +44,8 @@ static bool should_stop(void *self) {
     if (!bench->run->progress) return false;
     if (atomic_load_explicit(&bench->stopped, memory_order_relaxed)) return true;
     if (atomic_flag_test_and_set_explicit(&bench->asking, memory_order_acquire)) return false;
-    if (bench->run->progress(bench->run->self, &progress)) atomic_store(&bench->stopped, true);
+    if (bench->run->progress(bench->run->progress_self, &progress))
+        atomic_store(&bench->stopped, true);
     atomic_flag_clear_explicit(&bench->asking, memory_order_release);
     return atomic_load(&bench->stopped);
 }
@@ -63,8 +64,8 @@ static int prepare(struct bench_ials *bench, const struct dpmf_store *store,
         .unobserved = ials_default_unobserved(bench->events.n_events, bench->events.users.n,
                                               bench->events.items.n),
         .penalty = IALS_PENALTY,
-        .exponent = train.exponent,
-        .steps = train.row_steps,
+        .exponent = train.ials.exponent,
+        .steps = train.ials.row_steps,
     };
     code = factor_matrix_init(&bench->users, bench->events.users.n, stride, 1, error);
     if (code == 0)

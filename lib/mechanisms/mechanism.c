@@ -1,5 +1,5 @@
 /*
- * The table of mechanisms. Read by private_train.c and the audit.
+ * The table of mechanisms. Read by release_make.c and the audit.
  */
 #include "mechanisms/mechanism.h"
 

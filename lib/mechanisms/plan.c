@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "mechanisms/choose_factors.h"
@@ -64,8 +65,10 @@ static const struct {
     .told_snr = 12.2,
 };
 
-struct dpmf_plan_options dpmf_plan_options_default(void) {
-    return (struct dpmf_plan_options){.range_min = 1, .range_max = 5, .epsilon = 1, .delta = 1e-5};
+void dpmf_plan_options_init(struct dpmf_plan_options *options, size_t size) {
+    const struct dpmf_plan_options made = {
+        .size = sizeof made, .range_min = 1, .range_max = 5, .epsilon = 1, .delta = 1e-5};
+    options_give(options, size, &made, sizeof made);
 }
 
 /* ---- the counts to expect ---------------------------------------------------------------------- */
@@ -188,7 +191,12 @@ static uint64_t count_published(const struct residual_rule *rule, uint64_t items
 
 int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan *plan,
                       struct dpmf_error *error) {
-    int code = check(options, error);
+    struct dpmf_plan_options own = dpmf_plan_options_default();
+    int code = arguments_check(error, "plan", plan);
+    if (code == 0) code = options_take(&own, sizeof own, options, "plan_options", error);
+    if (code < 0) return code;
+    options = &own;
+    code = check(options, error);
     if (code != 0) return code;
     struct residual_rule rule =
         residual_rule_make(accountant_mu(options->epsilon, options->delta), options->has_features);

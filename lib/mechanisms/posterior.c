@@ -83,7 +83,7 @@ static bool should_stop(void *self) {
         .done = (uint64_t)run->chain * run->rule->rounds + run->round,
         .total = (uint64_t)run->rule->chains * run->rule->rounds,
     };
-    return outer && outer->progress && outer->progress(outer->self, &progress) != 0;
+    return outer && outer->progress && outer->progress(outer->progress_self, &progress) != 0;
 }
 
 /* The items of the state, on the standard scale: what is published. */
@@ -129,7 +129,7 @@ static int run_chain(struct run *run, uint32_t number, struct dpmf_error *error)
 /* ---- the whole -------------------------------------------------------------------------------- */
 
 static int tell(const struct run *run, struct dpmf_error *error) {
-    struct dpmf_private_report *report = run->input->report;
+    struct dpmf_release_report *report = run->input->report;
     struct chain_verdict verdict;
     uint32_t burn_in = run->rule->rounds / 3;
     int code = chain_monitor_judge(run->monitor, burn_in, &verdict, error);

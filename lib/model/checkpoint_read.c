@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "model/checkpoint.h"
 #include "model/model_checksum.h"
 #include "model/tensor_read.h"

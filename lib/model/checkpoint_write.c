@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "model/checkpoint.h"
 #include "model/model_checksum.h"
 #include "model/safetensors.h"

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "model/checkpoint.h"
 #include "model/release_parts.h"
 #include "model/tensor_read.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "dpmf_text.h"
 #include "model/release_parts.h"
 
 /* What the reader would refuse is not written: a mechanism that makes it has a fault. */

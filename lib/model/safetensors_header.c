@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "dpmf_text.h"
 
 static const char metadata_name[] = "__metadata__";
 

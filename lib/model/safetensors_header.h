@@ -4,6 +4,7 @@
 #ifndef DPMF_MODEL_SAFETENSORS_HEADER_H
 #define DPMF_MODEL_SAFETENSORS_HEADER_H
 
+#include "dpmf_text.h"
 #include "model/safetensors.h"
 
 enum {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "model/model_checksum.h"
 #include "model/safetensors_header.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "privacy/id_gather.h"
 #include "privacy/public_table.h"
 #include "store/store.h"

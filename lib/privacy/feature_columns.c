@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "privacy/item_features.h"
 #include "privacy/trimmed_field.h"
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "privacy/id_gather.h"
 #include "privacy/public_table.h"
 #include "tables/table_file.h"

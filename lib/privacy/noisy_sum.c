@@ -147,7 +147,7 @@ static int keep_on(void *self, struct dpmf_error *error) {
                                            .done = context->n_passes,
                                            .total = context->total_passes};
     if (pthread_mutex_trylock(&context->progress_lock) != 0) return 0;
-    int stop = context->run->progress(context->run->self, &progress);
+    int stop = context->run->progress(context->run->progress_self, &progress);
     pthread_mutex_unlock(&context->progress_lock);
     return stop ? error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted") : 0;
 }

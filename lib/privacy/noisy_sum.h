@@ -56,7 +56,7 @@ struct noisy_sum_round {
 
 /* For the audit alone: sees the exact integers of a round, and then the noisy ones, which it may replace by those of another world.
  * A negative code ends the round. A watched run is no release: noisy_sum_release marks its statement NOT PRIVATE, and
- * dpmf_train_private cannot set a watch (private_train.h). */
+ * dpmf_release_make cannot set a watch (release_make.h). */
 struct noisy_sum_watch {
     void *self;
     int (*summed)(void *self, const struct noisy_sum_round *round, const int64_t *sums,

@@ -6,6 +6,7 @@
 #ifndef DPMF_PRIVACY_PUBLIC_TABLE_H
 #define DPMF_PRIVACY_PUBLIC_TABLE_H
 
+#include "dpmf_text.h"
 #include "privacy/trimmed_field.h"
 
 /* Whether a field of a header names a column of "user", "item", "rating", "title" or "epsilon"; blanks around it do not

@@ -6,6 +6,7 @@
 #define DPMF_PRIVACY_TRIMMED_FIELD_H
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 static inline bool trimmed_field_is_blank(char c) { return c == ' ' || c == '\t'; }
 

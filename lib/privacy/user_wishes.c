@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "privacy/catalogue.h"
 #include "privacy/id_gather.h"
 #include "privacy/public_table.h"

@@ -51,7 +51,7 @@ static int read_blocks(const struct dpmf_store *store,
         if (code == 0) take(self, &block);
         const struct dpmf_progress progress = {
             .phase = "reading", .unit = "blocks", .done = b + 1, .total = store_n_blocks(store)};
-        if (code == 0 && run->progress && run->progress(run->self, &progress))
+        if (code == 0 && run->progress && run->progress(run->progress_self, &progress))
             code = error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     }
     free(raw.buffer.bytes);

@@ -19,6 +19,7 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "cluster/cluster.h"
+#include "dpmf_text.h"
 #include "random/random.h"
 #include "rank/ials.h"
 #include "recommend/model.h"
@@ -69,14 +70,14 @@ double ials_default_unobserved(uint64_t events, uint64_t users, uint64_t items) 
 }
 
 static double least_like(const struct dpmf_train_options *options) {
-    return options->has_like ? options->like : -INFINITY;
+    return options->ials.has_like ? options->ials.like : -INFINITY;
 }
 
 int ials_unobserved_find(const struct dpmf_store *store, const struct dpmf_train_options *options,
                          const struct dpmf_run *run, double *unobserved, struct dpmf_error *error) {
     uint64_t n_events = 0;
-    *unobserved = options->unobserved;
-    if (options->unobserved > 0) return 0;
+    *unobserved = options->ials.unobserved;
+    if (options->ials.unobserved > 0) return 0;
     int code = event_rows_count(store, least_like(options), run, &n_events, error);
     *unobserved = ials_default_unobserved(n_events, store_n_users(store), store_n_items(store));
     return code;
@@ -90,12 +91,12 @@ static int check_numbers(const struct dpmf_train_options *options, struct dpmf_e
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there must be at least one epoch");
     if (!(options->regularization > 0) || !isfinite(options->regularization))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the penalty of ials must be above 0");
-    if (!(options->unobserved >= 0) || !isfinite(options->unobserved))
+    if (!(options->ials.unobserved >= 0) || !isfinite(options->ials.unobserved))
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the weight of pairs without an event must be above 0");
-    if (options->has_like && isnan(options->like))
+    if (options->ials.has_like && isnan(options->ials.like))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number");
-    if (options->row_steps <= 1000) return 0;
+    if (options->ials.row_steps <= 1000) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE, "a row takes at most 1000 steps");
 }
 
@@ -165,7 +166,7 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
     dpmf_json_double(json, "unobserved", run->rule.unobserved);
     dpmf_json_double(json, "exponent", run->rule.exponent);
     dpmf_json_uint(json, "row_steps", run->rule.steps);
-    if (options->has_like) dpmf_json_double(json, "like", options->like);
+    if (options->ials.has_like) dpmf_json_double(json, "like", options->ials.like);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", run->kernels->name);
     dpmf_json_uint(json, "ratings", store_n_ratings(run->store));
@@ -221,8 +222,8 @@ static int begin_state(struct ials_run *run, struct dpmf_error *error) {
         .ranks = true,
         .unobserved = run->rule.unobserved,
         .exponent = run->rule.exponent,
-        .has_like = options->has_like,
-        .like = options->has_like ? options->like : 0,
+        .has_like = options->ials.has_like,
+        .like = options->ials.has_like ? options->ials.like : 0,
     };
     return store_digest(run->store, &run->state.fingerprint, error);
 }
@@ -246,8 +247,7 @@ static int resume(struct ials_run *run, struct dpmf_error *error) {
 
 static int read_events(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
-    int code =
-        event_rows_read(&run->events, run->store, least_like(options), run->run, error);
+    int code = event_rows_read(&run->events, run->store, least_like(options), run->run, error);
     if (code < 0) return code;
     if (run->events.n_events == 0) {
         code = error_set(error, DPMF_ERR_INPUT_EMPTY, "none of the ratings is a like");
@@ -255,13 +255,13 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
         return code;
     }
     run->rule = (struct ials_rule){
-        .unobserved = options->unobserved > 0
-                          ? options->unobserved
+        .unobserved = options->ials.unobserved > 0
+                          ? options->ials.unobserved
                           : ials_default_unobserved(run->events.n_events, run->events.users.n,
                                                     run->events.items.n),
         .penalty = options->regularization,
-        .exponent = options->exponent,
-        .steps = options->row_steps,
+        .exponent = options->ials.exponent,
+        .steps = options->ials.row_steps,
     };
     return 0;
 }
@@ -346,15 +346,17 @@ static bool should_stop(void *self) {
                                            .unit = "epochs",
                                            .done = run->state.epoch,
                                            .total = run->options->epochs};
-    if (run->run->progress(run->run->self, &progress)) atomic_store(&run->stopped, true);
+    if (run->run->progress(run->run->progress_self, &progress)) atomic_store(&run->stopped, true);
     pthread_mutex_unlock(&run->progress_lock);
     return atomic_load(&run->stopped);
 }
 
 /* Ranks the validation set by the model as it is; the best epoch so far is kept. */
 static int validate(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf_error *error) {
-    const struct dpmf_evaluate_options options = {
-        .ranking = VALID_TOP, .has_like = run->options->has_like, .like = run->options->like};
+    const struct dpmf_evaluate_options options = {.size = sizeof options,
+                                                  .ranking = VALID_TOP,
+                                                  .has_like = run->options->ials.has_like,
+                                                  .like = run->options->ials.like};
     struct checkpoint_state *state = &run->state;
     struct dpmf_evaluation found;
     if (!run->valid) return 0;
@@ -423,7 +425,7 @@ static int keep_interrupted(struct ials_run *run, int code) {
 }
 
 static int run_epochs(struct ials_run *run,
-                      int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+                      int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                       struct dpmf_error *error) {
     struct dpmf_train_report *report = run->report;
     const uint32_t first = run->state.epoch;
@@ -437,7 +439,7 @@ static int run_epochs(struct ials_run *run,
         if (code == 0 && is_due(run)) code = write_snapshot(run, error);
         if (code < 0) return keep_interrupted(run, code);
         report->train_rmse = epoch.train_rmse;
-        wanted = !on_epoch || on_epoch(run->run->self, &epoch) == 0;
+        wanted = !on_epoch || on_epoch(self, &epoch) == 0;
     }
     report->epochs = run->state.epoch;
     report->valid_ndcg = run->state.best_valid;
@@ -448,7 +450,7 @@ static int run_epochs(struct ials_run *run,
 
 int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
-               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                struct dpmf_train_report *report, struct dpmf_error *error) {
     struct ials_run ials = {
         .store = store, .valid = valid, .options = options, .run = run, .report = report};
@@ -456,7 +458,7 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     int code = prepare(&ials, error);
     if (code == 0) {
         snprintf(report->kernels, sizeof report->kernels, "%s", ials.kernels->name);
-        code = run_epochs(&ials, on_epoch, error);
+        code = run_epochs(&ials, on_epoch, self, error);
     }
     if (code == 0 && ials.best.kept)
         code = best_epoch_restore(&ials.best, &ials.model.factors, &ials.users, error);

@@ -13,7 +13,7 @@
 /* As dpmf_train, whose options have been checked as far as all solvers have them in common. */
 int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
-               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                struct dpmf_train_report *report, struct dpmf_error *error);
 
 /* Rows of items that a run can begin with. */

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "ratings/field_text.h"
 
@@ -53,8 +54,9 @@ const char *dpmf_format_name(size_t i, const char **description) {
     return name;
 }
 
-struct dpmf_input_options dpmf_input_options_default(void) {
-    return (struct dpmf_input_options){.format = NULL, .columns = NULL};
+void dpmf_input_options_init(struct dpmf_input_options *options, size_t size) {
+    const struct dpmf_input_options made = {.size = sizeof made, .format = NULL, .columns = NULL};
+    options_give(options, size, &made, sizeof made);
 }
 
 bool dpmf_separator_is(char character) {

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
@@ -47,7 +48,7 @@ bool import_progress_report(struct import *import, const struct dpmf_progress *u
     if (!run->progress) return true;
     pthread_mutex_lock(&import->report_lock);
     if (update) import->last_report = *update;
-    bool go_on = run->progress(run->self, &import->last_report) == 0;
+    bool go_on = run->progress(run->progress_self, &import->last_report) == 0;
     pthread_mutex_unlock(&import->report_lock);
     return go_on;
 }
@@ -157,7 +158,7 @@ static size_t at_most(uint64_t wanted, uint64_t bound, uint64_t at_least) {
 static void hint_at_bad_records(const struct import *import, struct dpmf_error *error) {
     const struct dpmf_error *first = &import->report->first_skipped;
     char words[DPMF_ERROR_TEXT_MAX];
-    dpmf_error_text(first->message, NULL, words, sizeof words);
+    dpmf_error_text(first->message, NULL, NULL, words, sizeof words);
     error_hint(error, "all %llu records were bad; the first: line %lld, %s",
                (unsigned long long)import->report->skipped, (long long)first->line, words);
 }
@@ -207,8 +208,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
                       const struct dpmf_input_options *options, const struct dpmf_run *run,
                       struct dpmf_import_report *report, struct dpmf_store **store,
                       struct dpmf_error *error) {
-    struct dpmf_input_options used = options ? *options : dpmf_input_options_default();
-    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_input_options used = *options;
     struct dpmf_import_report unwanted_report;
     bool may_be_empty = used.by_record || (used.skip_bad && output);
     used.skip_bad |= used.by_record;
@@ -218,7 +218,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         .given = given,
         .bytes_total = given ? given->total_bytes : 0,
         .options = &used,
-        .run = run ? run : &default_run,
+        .run = run,
         .report = report ? report : &unwanted_report,
         .read_job_bytes = READ_JOB_BYTES,
         .layout = store_layout_declared(),
@@ -293,26 +293,35 @@ int import_source(struct source *source, const char *name, const struct dpmf_inp
 void import_losses_tell(const struct dpmf_import_report *report,
                         const struct dpmf_input_options *options, const struct dpmf_run *run) {
     char text[2 * DPMF_ERROR_TEXT_MAX], first[2 * DPMF_ERROR_TEXT_MAX];
-    if (!run || !run->warn) return;
-    if (report->skipped && options && options->by_record) {
+    if (!run->warn) return;
+    if (report->skipped && options->by_record) {
         snprintf(text, sizeof text, "bad records skipped: %llu",
                  (unsigned long long)report->skipped);
-        run->warn(run->self, text);
+        run->warn(run->warn_self, text);
     } else if (report->skipped) {
-        dpmf_error_format(&report->first_skipped, NULL, first, sizeof first);
+        dpmf_error_format(&report->first_skipped, NULL, NULL, first, sizeof first);
         dpmf_error_write(text, sizeof text, "bad records skipped: %llu, the first: %.800s",
                          (unsigned long long)report->skipped, first);
-        run->warn(run->self, text);
+        run->warn(run->warn_self, text);
     }
     if (report->duplicates) {
         snprintf(text, sizeof text, "duplicated pairs of a user and an item: %llu; the last won",
                  (unsigned long long)report->duplicates);
-        run->warn(run->self, text);
+        run->warn(run->warn_self, text);
     }
 }
 
 int dpmf_import(const char *const *inputs, size_t n_inputs, const char *output,
                 const struct dpmf_input_options *options, const struct dpmf_run *run,
                 struct dpmf_import_report *report, struct dpmf_error *error) {
+    struct dpmf_input_options own = dpmf_input_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "inputs output", inputs, output);
+    if (code == 0) code = options_take(&own, sizeof own, options, "input_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
+    for (size_t i = 0; i < n_inputs; i++)
+        if ((code = arguments_check(error, "inputs[i]", inputs[i])) < 0) return code;
     return import_ratings(inputs, n_inputs, output, options, run, report, NULL, error);
 }

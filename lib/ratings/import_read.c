@@ -34,10 +34,10 @@ static bool may_be_empty(const struct import *import, const struct dpmf_error *e
 
 static void warn_of_empty(struct import *import, const struct dpmf_error *error) {
     char words[2 * DPMF_ERROR_TEXT_MAX + 64], text[2 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, NULL, words, sizeof words);
+    dpmf_error_format(error, NULL, NULL, words, sizeof words);
     dpmf_error_write(text, sizeof text, "%s", words);
     pthread_mutex_lock(&import->report_lock);
-    if (import->run->warn) import->run->warn(import->run->self, text);
+    if (import->run->warn) import->run->warn(import->run->warn_self, text);
     pthread_mutex_unlock(&import->report_lock);
 }
 

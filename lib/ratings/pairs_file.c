@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "database/database_url.h"
+#include "dpmf_text.h"
 #include "ratings/formats.h"
 #include "ratings/source.h"
 #include "store/shard_set.h"
@@ -64,7 +66,7 @@ static bool may_go_on(void *self) {
     const struct pairs *pairs = self;
     if (!pairs->run || !pairs->run->progress) return true;
     const struct dpmf_progress progress = {.phase = "reading", .unit = "rows", .done = pairs->n};
-    return pairs->run->progress(pairs->run->self, &progress) == 0;
+    return pairs->run->progress(pairs->run->progress_self, &progress) == 0;
 }
 
 /* The batch's failure once its place is known; that of `take` goes before. */
@@ -155,9 +157,15 @@ static int look(const char *path, bool *is_other, struct dpmf_error *error) {
 
 int dpmf_pairs_read(const char *path, const struct dpmf_run *run, take_pair *take, void *self,
                     struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "path", path);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
+    if (!take) return arguments_check(error, "take", NULL);
     struct pairs pairs = {.path = path, .run = run, .take = take, .self = self};
     bool is_other;
-    int code = look(path, &is_other, error);
+    code = look(path, &is_other, error);
     if (code < 0) return code;
     if (is_other) return read_ratings(&pairs, error);
     return dpmf_table_read(path, "user,item", run, take, self, error);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "ratings/field_text.h"
 
 /* ---- the wire --------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/error_text.h"
+#include "dpmf_text.h"
 
 void record_batch_begin(struct record_batch *batch) {
     batch->n = 0;

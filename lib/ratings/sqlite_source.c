@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "database/sqlite_library.h"
+#include "dpmf_text.h"
 #include "ratings/database_source.h"
 #include "ratings/field_text.h"
 

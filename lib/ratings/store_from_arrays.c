@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "ratings/import.h"
@@ -162,6 +163,14 @@ static uint64_t bytes_read(const struct source *source) {
     return bytes_of(&self->arrays, atomic_load_explicit(&self->taken, memory_order_relaxed));
 }
 
+/* Columns that there must be when there are ratings. */
+static int check_arrays(const struct dpmf_arrays *arrays, struct dpmf_error *error) {
+    if (arrays->n == 0) return 0;
+    const void *ratings = arrays->ratings ? (const void *)arrays->ratings : arrays->ratings32;
+    return arguments_check(error, "arrays->users arrays->items arrays->ratings", arrays->users,
+                           arrays->items, ratings);
+}
+
 int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
                            const struct dpmf_input_options *options, const struct dpmf_run *run,
                            struct dpmf_store **store, struct dpmf_error *error) {
@@ -174,7 +183,17 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
         .finish = finish_arrays,
         .close = close_arrays,
     };
-    *store = NULL;
+    struct dpmf_arrays given = {.size = sizeof given};
+    struct dpmf_input_options own = dpmf_input_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "arrays store", arrays, store);
+    if (code == 0) code = options_take(&own, sizeof own, options, "input_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code == 0) code = options_take(&given, sizeof given, arrays, "arrays", error);
+    if (code == 0) code = check_arrays(&given, error);
+    if (store) *store = NULL;
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     char *name = import_temporary_name("arrays");
     struct array_source *self = memory_alloc_zero(1, sizeof *self);
     if (!name || !self) {
@@ -182,14 +201,14 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
         free(self);
         return error_no_memory(error);
     }
-    self->arrays = *arrays;
+    self->arrays = given;
     self->source = (struct source){.ops = &ops,
                                    .format = "arrays",
-                                   .total_bytes = bytes_of(arrays, arrays->n),
+                                   .total_bytes = bytes_of(&given, given.n),
                                    .bytes_read = bytes_read};
     self->source.layout = store_layout_declared();
     self->source.layout.formats = store_layout_format(self->source.format);
-    int code = import_source(&self->source, name, options, run, store, error);
+    code = import_source(&self->source, name, options, run, store, error);
     free(name);
     return code;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/file_identity.h"
 #include "database/database_url.h"
@@ -52,7 +53,7 @@ static int open_shards(const char *path, const struct dpmf_input_options *option
 
 /* Standard input goes to one process of several. */
 static int check_readers(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
-    if (!run || dpmf_cluster_size(run->cluster) == 1 || strcmp(path, "-") != 0) return 0;
+    if (dpmf_cluster_size(run->cluster) == 1 || strcmp(path, "-") != 0) return 0;
     error_set(error, DPMF_ERR_USAGE_CONFLICT, "several processes cannot share standard input");
     error_hint(error, "make a store first, with {:import}");
     return DPMF_ERR_USAGE_CONFLICT;
@@ -77,9 +78,16 @@ static int identify_input(const char *path, struct file_identity *identity,
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                     const struct dpmf_run *run, struct dpmf_store **store,
                     struct dpmf_error *error) {
-    *store = NULL;
+    struct dpmf_input_options own = dpmf_input_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "path store", path, store);
+    if (code == 0) code = options_take(&own, sizeof own, options, "input_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (store) *store = NULL;
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     bool is_store;
-    int code = check_readers(path, run, error);
+    code = check_readers(path, run, error);
     if (code == 0) code = looks_like_store(path, &is_store, error);
     if (code < 0) return code;
     if (shard_set_is(path)) return open_shards(path, options, store, error);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "dpmf_text.h"
 #include "store/store.h"
 
 /* ---- before the rounds ------------------------------------------------------------------------ */
@@ -56,8 +57,9 @@ static int write_provenance(const struct chain_run *run, struct dpmf_error *erro
     dpmf_json_uint(json, "epochs", options->epochs);
     dpmf_json_uint(json, "burn_in", run->burn_in);
     dpmf_json_uint(json, "chains", run->chains);
-    dpmf_json_bool(json, "average", options->average);
-    if (train->tiling) dpmf_json_string(json, "noise", options->noise ? options->noise : "exact");
+    dpmf_json_bool(json, "average", options->sampler.average);
+    if (train->tiling)
+        dpmf_json_string(json, "noise", options->sampler.noise ? options->sampler.noise : "exact");
     dpmf_json_double(json, "alpha", PRECISIONS_ALPHA);
     dpmf_json_double(json, "beta", PRECISIONS_BETA);
     dpmf_json_uint(json, "seed", options->seed);
@@ -90,7 +92,7 @@ static int prepare(struct chain_run *run, struct dpmf_error *error) {
     if (code == 0)
         code = chain_watch_init(&run->watch, store_n_users(train->whole), factors->items.n,
                                 run->chains, options->seed, error);
-    if (code == 0 && options->average)
+    if (code == 0 && options->sampler.average)
         code = posterior_mean_init(&run->mean, factors->users.n, factors->items.n, factors->k,
                                    run->samples, samples_expected(run), error);
     return cluster_agree(train->cluster, code, error);

@@ -141,8 +141,10 @@ int chain_watch_end(const struct chain_watch *watch, uint32_t burn_in,
     snprintf(report->worst, sizeof report->worst, "%s", verdict.worst);
     if (!verdict.is_converged && run->warn) {
         chain_monitor_describe(&verdict, warning, sizeof warning);
-        run->warn(run->self, warning);
+        run->warn(run->warn_self, warning);
     }
     if (cluster_rank(run->cluster) > 0) return 0;
-    return options->trace ? chain_monitor_plot(watch->monitor, burn_in, options->trace, error) : 0;
+    return options->sampler.trace
+               ? chain_monitor_plot(watch->monitor, burn_in, options->sampler.trace, error)
+               : 0;
 }

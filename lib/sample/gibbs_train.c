@@ -86,10 +86,11 @@ static uint64_t needed_bytes(const struct train_run *train) {
 static int too_little(const struct train_run *train, uint64_t memory, uint64_t enough,
                       struct dpmf_error *error) {
     const uint64_t mebibyte = (uint64_t)1 << 20;
-    int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                         "%llu MiB are too little for gibbs, which has all ratings in memory%s",
-                         (unsigned long long)(memory / mebibyte),
-                         train->options->average ? ", and the samples that it averages over" : "");
+    int code =
+        error_set(error, DPMF_ERR_USAGE_MEMORY,
+                  "%llu MiB are too little for gibbs, which has all ratings in memory%s",
+                  (unsigned long long)(memory / mebibyte),
+                  train->options->sampler.average ? ", and the samples that it averages over" : "");
     error_hint(error, "give it {memory %lluMiB} or more, or choose {solver sgd} or {solver sgld}",
                (unsigned long long)((enough + mebibyte - 1) / mebibyte));
     return code;

@@ -42,7 +42,7 @@ struct langevin_run {
 /* The sampler_bytes of struct train_run. */
 static uint64_t count_bytes(const void *sampler, const struct train_run *train, bool streamed) {
     const struct langevin_run *run = sampler;
-    return noise_table_bytes(train->options->noise) +
+    return noise_table_bytes(train->options->sampler.noise) +
            langevin_bytes(run->chain->solver, train->kernels, train->options->factors,
                           store_n_users(train->store), store_n_items(train->store),
                           store_n_ratings(train->store), streamed);
@@ -54,7 +54,7 @@ static int open_run(struct chain_run *chain, struct dpmf_error *error) {
     train->sampler = run;
     train->sampler_bytes = count_bytes;
     int code = chain_run_refuse_snapshots(chain, error);
-    if (code == 0) code = noise_table_parse(train->options->noise, &run->table, error);
+    if (code == 0) code = noise_table_parse(train->options->sampler.noise, &run->table, error);
     code = cluster_agree(train->cluster, code, error);
     return code < 0 ? code : train_run_prepare(train, error);
 }
@@ -66,13 +66,14 @@ static int too_little(const struct chain_run *chain, uint64_t samples, struct dp
     uint64_t memory = train->run->memory ? train->run->memory : host_default_budget();
     uint64_t tiles = CHUNK_BYTES_A_RATING * store_n_ratings(train->store);
     uint64_t enough = train->plan.fixed + samples + tiles + tiles / 8 + mebibyte;
-    int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
-                         "%llu MiB are too little for %s%s, which must "
-                         "be in memory as a whole",
-                         (unsigned long long)(memory / mebibyte), solver_name(chain->solver),
-                         train->options->average ? " and the samples that it averages over" : "");
+    int code =
+        error_set(error, DPMF_ERR_USAGE_MEMORY,
+                  "%llu MiB are too little for %s%s, which must "
+                  "be in memory as a whole",
+                  (unsigned long long)(memory / mebibyte), solver_name(chain->solver),
+                  train->options->sampler.average ? " and the samples that it averages over" : "");
     error_hint(error,
-               train->options->average
+               train->options->sampler.average
                    ? "give it {memory %lluMiB} or more, or leave {average} out"
                    : "give it {memory %lluMiB} or more, or choose {solver sgld}",
                (unsigned long long)((enough + mebibyte - 1) / mebibyte));
@@ -129,7 +130,7 @@ static void close_run(struct chain_run *chain) {
 /* What is right for samples, as the precisions are: what was asked for, or what is safe. */
 static struct langevin_step sampling_step(const struct langevin_run *run) {
     const enum solver solver = run->chain->solver;
-    const double wanted = run->chain->train->options->step;
+    const double wanted = run->chain->train->options->sampler.step;
     const struct langevin_stiffness now = langevin_stiffness_now(run->langevin, &run->stiffness);
     struct langevin_step step = langevin_safe_step(solver, &now);
     if (wanted > 0) {
@@ -234,7 +235,7 @@ static int draw(struct chain_run *chain, struct dpmf_error *error) {
 
 static void hint(const struct chain_run *chain, struct dpmf_error *error) {
     const struct langevin_run *run = chain->self;
-    if (chain->train->options->step > 0)
+    if (chain->train->options->sampler.step > 0)
         error_hint(error, "use a smaller {step} than %g, or leave it out", run->step.rows);
     else
         error_hint(error, "give a {step} below %g", run->step.rows);

@@ -48,10 +48,10 @@ int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_use
     const uint64_t each = posterior_mean_bytes(n_users, n_items, options->factors, 1);
     uint64_t most = posterior_mean_useful(options->factors), least = POSTERIOR_MEAN_LEAST;
     *samples = 0;
-    if (!options->average) return 0;
+    if (!options->sampler.average) return 0;
     if (most > expected) most = expected;
     if (least > most) least = most;
-    if (options->samples > 0) most = least = options->samples;
+    if (options->sampler.samples > 0) most = least = options->sampler.samples;
     if (least * each > *bytes) {
         *bytes = least * each;
         return DPMF_ERR_USAGE_MEMORY;

@@ -64,7 +64,7 @@ static int read_block(struct filling *filling, uint64_t b, const struct dpmf_run
                                            .done = filling->n,
                                            .total = filling->rows->n_ratings,
                                            .ratings = filling->n};
-    if (code == 0 && run->progress && run->progress(run->self, &progress))
+    if (code == 0 && run->progress && run->progress(run->progress_self, &progress))
         code = error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return code;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/output_file.h"
@@ -26,21 +27,21 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
     const double numbers[] = {options->learning_rate,
                               options->decay,
                               options->regularization,
-                              options->step,
-                              options->unobserved,
-                              options->exponent,
-                              options->has_like ? options->like : 0};
+                              options->sampler.step,
+                              options->ials.unobserved,
+                              options->ials.exponent,
+                              options->ials.has_like ? options->ials.like : 0};
     const uint64_t counts[] = {
-        options->factors,          options->epochs,         options->seed,
-        options->deterministic,    options->hogwild,        options->burn_in,
-        options->average,          options->samples,        options->chains,
-        options->has_like,         options->row_steps,      options->patience,
-        options->snapshot != NULL, options->resume != NULL, has_valid,
+        options->factors,          options->epochs,          options->seed,
+        options->deterministic,    options->hogwild,         options->sampler.burn_in,
+        options->sampler.average,  options->sampler.samples, options->sampler.chains,
+        options->ials.has_like,    options->ials.row_steps,  options->patience,
+        options->snapshot != NULL, options->resume != NULL,  has_valid,
     };
     uint64_t digest = checksum64_seeded(numbers, sizeof numbers, sizeof counts);
     digest = checksum64_seeded(counts, sizeof counts, digest);
     digest = digest_text(digest, options->solver);
-    digest = digest_text(digest, options->noise);
+    digest = digest_text(digest, options->sampler.noise);
     return digest_text(digest, options->tiers);
 }
 
@@ -53,19 +54,34 @@ static int check_same(const struct dpmf_cluster *cluster, const struct dpmf_trai
                               "give all of them the same", error);
 }
 
+static int take_options(struct dpmf_train_options *own, const struct dpmf_train_options *options,
+                        struct dpmf_error *error) {
+    *own = dpmf_train_options_default();
+    int code = options_take(own, sizeof *own, options, "train_options", error);
+    if (code == 0)
+        code = options_check_spare(own->sampler.spare, sizeof own->sampler.spare, "sampler_options",
+                                   error);
+    if (code == 0)
+        code = options_check_spare(own->ials.spare, sizeof own->ials.spare, "ials_options", error);
+    return code;
+}
+
 int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
-               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch),
+               int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                struct dpmf_train_report *report, struct dpmf_error *error) {
-    const struct dpmf_train_options default_options = dpmf_train_options_default();
-    const struct dpmf_run default_run = dpmf_run_default();
     struct dpmf_train_report unwanted;
     enum solver solver;
-    if (!options) options = &default_options;
-    if (!run) run = &default_run;
+    struct dpmf_train_options own;
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "store output", store, output);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code == 0) code = take_options(&own, options, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     if (!report) report = &unwanted;
     memset(report, 0, sizeof *report);
-    int code = solver_find(options->solver, &solver, error);
+    code = solver_find(options->solver, &solver, error);
     if (code == 0) code = solver_check_options(solver, options, error);
     if (code == 0 && store_n_ratings(store) == 0)
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
@@ -75,13 +91,14 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0 && valid) code = user_shares_check_same(valid, run->cluster, error);
     if (code < 0) return code;
     if (solver == SOLVER_IALS)
-        return ials_train(store, valid, output, options, run, on_epoch, report, error);
+        return ials_train(store, valid, output, options, run, on_epoch, self, report, error);
     struct train_run train = {
         .whole = store,
         .valid_store = valid,
         .options = options,
         .run = run,
         .on_epoch = on_epoch,
+        .on_epoch_self = self,
         .report = report,
     };
     code = train_run_init(&train, error);

@@ -59,6 +59,7 @@ const char *solver_name(enum solver solver) { return solvers[solver].name; }
 
 int dpmf_train_options_solver(const char *name, struct dpmf_train_options *options) {
     enum solver solver;
+    if (!options) return DPMF_ERR_USAGE_NULL;
     int code = solver_find(name, &solver, NULL);
     if (code < 0) return code;
     options->solver = name;
@@ -72,10 +73,10 @@ void dpmf_train_options_complete(struct dpmf_train_options *options) {
     enum solver solver;
     if (solver_find(options->solver, &solver, NULL) < 0 || !dpmf_solver_is_sampler(options->solver))
         return;
-    options->burn_in = solver_burn_in(solver, options);
-    options->chains = solver_chains(solver, options);
-    if (options->average && options->samples == 0)
-        options->samples = posterior_mean_useful(options->factors);
+    options->sampler.burn_in = solver_burn_in(solver, options);
+    options->sampler.chains = solver_chains(solver, options);
+    if (options->sampler.average && options->sampler.samples == 0)
+        options->sampler.samples = posterior_mean_useful(options->factors);
 }
 
 bool dpmf_solver_is_sampler(const char *name) {
@@ -85,22 +86,23 @@ bool dpmf_solver_is_sampler(const char *name) {
 }
 
 uint32_t solver_burn_in(enum solver solver, const struct dpmf_train_options *options) {
-    uint32_t most = options->epochs - 1, wanted = options->burn_in;
+    uint32_t most = options->epochs - 1, wanted = options->sampler.burn_in;
     if (wanted == UINT32_MAX) wanted = options->epochs / solvers[solver].burn_in;
     return wanted < most ? wanted : most;
 }
 
 uint32_t solver_chains(enum solver solver, const struct dpmf_train_options *options) {
-    if (options->chains > 0) return options->chains;
-    return options->average ? solvers[solver].chains : 1;
+    if (options->sampler.chains > 0) return options->sampler.chains;
+    return options->sampler.average ? solvers[solver].chains : 1;
 }
 
 /* What only samplers have. */
 static int check_no_sampler(enum solver solver, const struct dpmf_train_options *options,
                             struct dpmf_error *error) {
     const struct dpmf_train_options *o = options;
-    bool wanted = o->noise || o->step != 0 || o->burn_in != UINT32_MAX || o->average ||
-                  o->samples != 0 || o->chains > 1 || o->trace;
+    bool wanted = o->sampler.noise || o->sampler.step != 0 || o->sampler.burn_in != UINT32_MAX ||
+                  o->sampler.average || o->sampler.samples != 0 || o->sampler.chains > 1 ||
+                  o->sampler.trace;
     if (!wanted) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s draws no samples, and has no chains",
                          solvers[solver].name);
@@ -110,20 +112,20 @@ static int check_no_sampler(enum solver solver, const struct dpmf_train_options 
 
 static int check_samples(const struct dpmf_train_options *options, struct dpmf_error *error) {
     const uint32_t most = posterior_mean_most(options->factors);
-    if (options->samples > 0 && !options->average)
+    if (options->sampler.samples > 0 && !options->sampler.average)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "samples are kept only to average over them");
-    if (options->average && most < POSTERIOR_MEAN_LEAST) {
+    if (options->sampler.average && most < POSTERIOR_MEAN_LEAST) {
         int code = error_set(error, DPMF_ERR_USAGE_VALUE,
                              "%u factors are too many for a mean of samples", options->factors);
         error_hint(error, "at most %d factors, or no mean",
                    CHECKPOINT_K_MAX / POSTERIOR_MEAN_LEAST - POSTERIOR_MEAN_MORE);
         return code;
     }
-    if (options->samples <= most) return 0;
+    if (options->sampler.samples <= most) return 0;
     int code =
         error_set(error, DPMF_ERR_USAGE_VALUE, "a model cannot hold %u samples of %u factors",
-                  options->samples, options->factors);
+                  options->sampler.samples, options->factors);
     error_hint(error, "keep at most %u samples", most);
     return code;
 }
@@ -133,15 +135,15 @@ static int check_samples(const struct dpmf_train_options *options, struct dpmf_e
 static int check_step(enum solver solver, const struct dpmf_train_options *options,
                       struct dpmf_error *error) {
     const double least = solver == SOLVER_SGLD ? 1e-12 : 1e-4;
-    if (!(options->step >= 0) || !isfinite(options->step))
+    if (!(options->sampler.step >= 0) || !isfinite(options->sampler.step))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the step must be above 0");
-    if (options->step == 0) return 0;
+    if (options->sampler.step == 0) return 0;
     if (solver == SOLVER_GIBBS)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT, "gibbs has no step size");
-    if (options->step >= least) return 0;
+    if (options->sampler.step >= least) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_VALUE,
-                         "a step of %g is lost in rounding: %s has steps from %g on", options->step,
-                         solvers[solver].name, least);
+                         "a step of %g is lost in rounding: %s has steps from %g on",
+                         options->sampler.step, solvers[solver].name, least);
     error_hint(error, "leave it out for a step that is safe");
     return code;
 }
@@ -163,18 +165,18 @@ int solver_check_options(enum solver solver, const struct dpmf_train_options *op
         error_hint(error, "leave it out");
         return code;
     }
-    if (options->chains > CHAINS_MAX)
+    if (options->sampler.chains > CHAINS_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there may be at most %d chains", CHAINS_MAX);
-    if (options->burn_in != UINT32_MAX && options->burn_in >= options->epochs) {
+    if (options->sampler.burn_in != UINT32_MAX && options->sampler.burn_in >= options->epochs) {
         int code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                              "a burn-in of %u epochs leaves none of %u to take samples from",
-                             options->burn_in, options->epochs);
+                             options->sampler.burn_in, options->epochs);
         error_hint(error, "run more epochs, or a shorter burn-in");
         return code;
     }
     int code = check_step(solver, options, error);
     if (code < 0) return code;
-    if (options->noise && solver != SOLVER_SGLD)
+    if (options->sampler.noise && solver != SOLVER_SGLD)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "only sgld has a choice of how its noise is made");
     return check_samples(options, error);

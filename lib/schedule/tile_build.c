@@ -345,7 +345,7 @@ static int keep_superblock(void *self, void *pointer, struct dpmf_error *error) 
                                            .done = build->done,
                                            .total = tiling->n_ratings,
                                            .ratings = build->done};
-    if (run->progress(run->self, &progress))
+    if (run->progress(run->progress_self, &progress))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/block_packer.h"
@@ -222,6 +223,11 @@ int dpmf_store_shard(struct dpmf_store *store, const char *directory, uint32_t p
                      const struct dpmf_run *run, struct dpmf_shard_report *report,
                      struct dpmf_error *error) {
     struct dpmf_shard_report unwanted;
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "store directory", store, directory);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
     struct sharding self = {.store = store,
                             .directory = directory,
                             .run = run,
@@ -229,7 +235,7 @@ int dpmf_store_shard(struct dpmf_store *store, const char *directory, uint32_t p
                             .n_parts = parts,
                             .has_times = store_has_times(store)};
     *self.report = (struct dpmf_shard_report){0};
-    int code = check_parts(&self, error);
+    code = check_parts(&self, error);
     if (code == 0) code = make_directory(&self, error);
     if (code == 0) code = cut_store(&self, error);
     if (code == 0) code = shard_list_write(directory, self.entries, self.n_begun, error);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
@@ -267,8 +268,10 @@ static int write_sides(struct split *split, struct dpmf_error *error) {
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-struct dpmf_split_options dpmf_split_options_default(void) {
-    return (struct dpmf_split_options){.by = DPMF_SPLIT_RANDOM, .test_fraction = 0.1, .seed = 1};
+void dpmf_split_options_init(struct dpmf_split_options *options, size_t size) {
+    const struct dpmf_split_options made = {
+        .size = sizeof made, .by = DPMF_SPLIT_RANDOM, .test_fraction = 0.1, .seed = 1};
+    options_give(options, size, &made, sizeof made);
 }
 
 static bool same_file(const char *a, const char *b) {
@@ -386,10 +389,17 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
                      struct dpmf_split_report *report, struct dpmf_error *error) {
     struct dpmf_error unwanted;
     if (!error) error = &unwanted;
+    struct dpmf_split_options own = dpmf_split_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "store train test", store, train, test);
+    if (code == 0) code = options_take(&own, sizeof own, options, "split_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     struct split split = {
         .store = store, .options = options, .run = run, .has_times = store_has_times(store)};
     const struct store_layout layout = layout_of_sides(&split);
-    int code = check_options(options, train, test, error);
+    code = check_options(options, train, test, error);
     if (code == 0)
         code = store_writer_open(&split.writer[TRAIN], train, split.has_times, &layout, error);
     if (code == 0)
@@ -400,7 +410,7 @@ int dpmf_store_split(struct dpmf_store *store, const char *train, const char *te
     if (code == 0) code = merge_counts(&split, error);
     if (code == 0) code = check_sides(&split, error);
     if (code == 0) code = write_sides(&split, error);
-    if (code == 0) fill_report(&split, report);
+    if (code == 0 && report) fill_report(&split, report);
     split_free(&split);
     return code;
 }

@@ -244,8 +244,8 @@ int time_cut_find(const struct dpmf_store *store, double fraction, uint64_t seed
     if (code == 0) {
         uint64_t wanted = (uint64_t)llround(fraction * (double)store_n_ratings(store));
         if (wanted > n_timed && run && run->warn)
-            run->warn(run->self, "fewer ratings have a time than the test set should hold: "
-                                 "all of them are in it");
+            run->warn(run->warn_self, "fewer ratings have a time than the test set should hold: "
+                                      "all of them are in it");
         uint64_t rank = wanted < 1 ? 1 : wanted > n_timed ? n_timed : wanted;
         code = search_cut(&search, rank, n_timed, store, run, cut, error);
     }

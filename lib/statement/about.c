@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "dpmf_text.h"
 
 static const struct {
     const char *name, *label;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "model/release.h"
 #include "statement/claim.h"
 #include "statement/statement_words.h"

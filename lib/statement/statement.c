@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "statement/accountant.h"
 #include "statement/mechanism_names.h"
 #include "statement/posterior_rule.h"

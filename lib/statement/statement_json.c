@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "dpmf_text.h"
 #include "statement/claim.h"
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dpmf_text.h"
+
 enum { WIDTH = 78, SENTENCE_MAX = 1024 };
 
 /* ---- the page --------------------------------------------------------------------------------- */

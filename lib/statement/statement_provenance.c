@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "statement/accountant.h"
 #include "statement/mechanism_names.h"
 

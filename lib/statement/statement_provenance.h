@@ -6,6 +6,7 @@
 #define DPMF_STATEMENT_STATEMENT_PROVENANCE_H
 
 #include "base/json.h"
+#include "dpmf_text.h"
 #include "statement/statement.h"
 #include "statement/statement_page.h"
 

@@ -23,6 +23,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "dpmf_text.h"
 #include "store/store.h"
 
 enum {

@@ -61,7 +61,7 @@ static int finish_block(void *self, void *job_pointer, struct dpmf_error *error)
         .total = store_n_ratings(visit->store),
         .ratings = visit->ratings_done,
     };
-    if (visit->run->progress(visit->run->self, &progress))
+    if (visit->run->progress(visit->run->progress_self, &progress))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -18,6 +19,7 @@
 #include "base/output_file.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
+#include "dpmf_text.h"
 #include "model/safetensors.h"
 #include "store/block_packer.h"
 #include "store/store.h"
@@ -183,7 +185,7 @@ static int report_progress(const struct synth *synth, struct dpmf_error *error) 
     if (!synth->run.progress) return 0;
     struct dpmf_progress progress = {"writing", "ratings", synth->ratings_done,
                                      synth->shape.ratings, synth->ratings_done};
-    if (synth->run.progress(synth->run.self, &progress) == 0) return 0;
+    if (synth->run.progress(synth->run.progress_self, &progress) == 0) return 0;
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "cancelled");
 }
 
@@ -317,7 +319,7 @@ static void warn_of_share(const struct synth *synth) {
              "with these counts the 500 most rated items will hold about %.1f %% of the ratings, "
              "not %.1f %%",
              100 * expected, 100 * wanted);
-    synth->run.warn(synth->run.self, text);
+    synth->run.warn(synth->run.warn_self, text);
 }
 
 /* The dictionary of items and the end of the store. */
@@ -395,13 +397,20 @@ int dpmf_synth(const char *output, const struct dpmf_synth_options *options,
     struct dpmf_error unwanted;
     if (!error) error = &unwanted;
     static const struct pipeline_stages stages = {produce_block, make_block, append_block};
+    struct dpmf_synth_options own = dpmf_synth_options_default();
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "output", output);
+    if (code == 0) code = options_take(&own, sizeof own, options, "synth_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     double began = clock_now();
     struct store_layout layout = store_layout_declared();
     layout.formats = store_layout_format("synth");
-    struct synth synth = {.options = options, .run = run ? *run : dpmf_run_default()};
+    struct synth synth = {.options = options, .run = *run};
     uint64_t file_bytes = 0;
 
-    int code = synth_options_check(options, error);
+    code = synth_options_check(options, error);
     if (code == 0) code = store_writer_open(&synth.writer, output, options->times, &layout, error);
     if (code == 0) code = prepare(&synth, error);
     if (code != 0) goto out;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "store/store.h"
 
@@ -32,8 +33,9 @@ static const struct known_shape SHAPES[] = {
 
 enum { N_SHAPES = sizeof SHAPES / sizeof SHAPES[0] };
 
-struct dpmf_synth_options dpmf_synth_options_default(void) {
-    return (struct dpmf_synth_options){
+void dpmf_synth_options_init(struct dpmf_synth_options *options, size_t size) {
+    const struct dpmf_synth_options made = {
+        .size = sizeof made,
         .users = 10000,
         .items = 2000,
         .ratings = 500000,
@@ -44,9 +46,11 @@ struct dpmf_synth_options dpmf_synth_options_default(void) {
         .scale_step = 1,
         .seed = 1,
     };
+    options_give(options, size, &made, sizeof made);
 }
 
 int dpmf_synth_options_like(const char *name, struct dpmf_synth_options *options) {
+    if (!name || !options) return DPMF_ERR_USAGE_NULL;
     for (size_t i = 0; i < N_SHAPES; i++) {
         const struct known_shape *shape = &SHAPES[i];
         if (strcmp(name, shape->name) != 0) continue;

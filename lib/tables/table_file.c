@@ -13,10 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "dpmf_text.h"
 #include "store/store.h"
 #include "tables/column_names.h"
 #include "tables/input_stream.h"
@@ -375,7 +377,7 @@ static bool may_go_on(void *self) {
     if (!table->run || !table->run->progress) return true;
     const struct dpmf_progress progress = {
         .phase = "reading", .unit = "rows", .done = table->n_rows};
-    return table->run->progress(table->run->self, &progress) == 0;
+    return table->run->progress(table->run->progress_self, &progress) == 0;
 }
 
 static int ask_to_go_on(struct table *table, struct dpmf_error *error) {
@@ -558,12 +560,24 @@ static int read_whole(struct table *table, const char *path, struct dpmf_error *
 
 int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
                     take_row *take, void *self, struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "path columns", path, columns);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
+    if (!take) return arguments_check(error, "take", NULL);
     struct table table = {.take = take, .self = self, .run = run};
     return read_columns(&table, path, columns, error);
 }
 
 int dpmf_table_read_whole(const char *path, const struct dpmf_run *run, take_record *take,
                           void *self, struct dpmf_error *error) {
+    struct dpmf_run own_run;
+    int code = arguments_check(error, "path", path);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    run = &own_run;
+    if (!take) return arguments_check(error, "take", NULL);
     struct table table = {.take_whole = take, .self = self, .run = run};
     return read_whole(&table, path, error);
 }

@@ -7,6 +7,7 @@
 #define DPMF_TABLES_TABLE_FILE_H
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 /* `look` is shown the whole first row, be it a header or not, before anything is taken; a value other than 0 ends the
  * reading with that value. It may be NULL. A store has no such row. */

@@ -111,7 +111,7 @@ static int compare_epochs(const struct checkpoint_file *file, const struct first
              "%.3g in the place of %.3g after epoch %u, and falls to nothing after epoch %u; the "
              "model is that of neither run",
              wish->epochs, asked, now, then, done, asked);
-    run->warn(run->self, text);
+    run->warn(run->warn_self, text);
     return 0;
 }
 
@@ -139,7 +139,7 @@ static void forget_best(struct checkpoint_file *file, const struct dpmf_run *run
             "the snapshot keeps the best epoch so far, number %u with a validation error of "
             "%.4f; without {valid} it is forgotten, and the last epoch becomes the model",
             state->best_epoch, state->best_valid);
-        run->warn(run->self, text);
+        run->warn(run->warn_self, text);
     }
     state->best_valid = NAN;
     state->best_epoch = 0;
@@ -150,8 +150,9 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
                    struct dpmf_error *error) {
     const struct first_wish wish = read_wish(file);
     if (file->state.is_unchecked && run->warn)
-        run->warn(run->self, "the snapshot was written by an older version, without a checksum: "
-                             "damage to it cannot be noticed");
+        run->warn(run->warn_self,
+                  "the snapshot was written by an older version, without a checksum: "
+                  "damage to it cannot be noticed");
     int code = compare_epochs(file, &wish, options, run, error);
     if (code == 0 && options->deterministic) code = compare_kernels(file, &wish, kernels, error);
     if (code == 0 && !has_valid) forget_best(file, run);
@@ -186,7 +187,7 @@ int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool e
              "the snapshot is from the middle of epoch %u; several processes begin that epoch "
              "anew",
              was->epoch + 1);
-    run->warn(run->self, text);
+    run->warn(run->warn_self, text);
     return 0;
 }
 

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/output_file.h"
+#include "dpmf_text.h"
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/model_ids.h"
@@ -27,8 +29,9 @@ enum { TIERS_MAX = 64, PREFETCH = 2, PREFETCH_MAX = 1024 };
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-struct dpmf_train_options dpmf_train_options_default(void) {
-    return (struct dpmf_train_options){
+void dpmf_train_options_init(struct dpmf_train_options *options, size_t size) {
+    const struct dpmf_train_options made = {
+        .size = sizeof made,
         .factors = RATES_FACTORS,
         .epochs = RATES_EPOCHS,
         .learning_rate = RATES_LEARNING_RATE,
@@ -37,10 +40,10 @@ struct dpmf_train_options dpmf_train_options_default(void) {
         .seed = 1,
         .patience = 3,
         .prefetch = PREFETCH,
-        .burn_in = UINT32_MAX,
-        .exponent = 1,
-        .row_steps = RATES_ROW_STEPS,
+        .sampler = {.burn_in = UINT32_MAX},
+        .ials = {.exponent = 1, .row_steps = RATES_ROW_STEPS},
     };
+    options_give(options, size, &made, sizeof made);
 }
 
 static int check_options(struct train_run *train, struct dpmf_error *error) {

@@ -84,7 +84,7 @@ bool train_run_should_stop(void *self) {
     if (!train->run->progress) return false;
     if (atomic_load_explicit(&train->stopped, memory_order_relaxed)) return true;
     if (pthread_mutex_trylock(&train->progress_lock) != 0) return false;
-    if (train->run->progress(train->run->self, &train->progress))
+    if (train->run->progress(train->run->progress_self, &train->progress))
         atomic_store(&train->stopped, true);
     pthread_mutex_unlock(&train->progress_lock);
     return atomic_load(&train->stopped);
@@ -95,6 +95,6 @@ int train_run_end_epoch(struct train_run *train, const struct dpmf_epoch *epoch,
     train->report->train_rmse = epoch->train_rmse;
     train->report->valid_rmse = epoch->valid_rmse;
     *wanted = !train->on_epoch || cluster_rank(train->cluster) > 0 ||
-              train->on_epoch(train->run->self, epoch) == 0;
+              train->on_epoch(train->on_epoch_self, epoch) == 0;
     return cluster_broadcast(train->cluster, wanted, sizeof *wanted, 0, error);
 }

@@ -29,6 +29,7 @@ struct train_run {
     const struct dpmf_train_options *options;
     const struct dpmf_run *run;
     int (*on_epoch)(void *self, const struct dpmf_epoch *epoch); /* NULL without */
+    void *on_epoch_self;
     struct dpmf_train_report *report;
     const void *sampler; /* NULL: this is SGD, and what only SGD needs is prepared too */
     uint64_t (*sampler_bytes)(const void *sampler, const struct train_run *train, bool streamed);

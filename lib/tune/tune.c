@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -42,10 +43,13 @@ struct tune {
     struct dpmf_store *store, *valid;
     struct dpmf_store *own_store, *own_valid; /* where the split was made here */
     const struct dpmf_tune_options *options;
+    const struct dpmf_train_options *train; /* what all trials have in common */
     const struct dpmf_run *run;
+    int (*on_trial)(void *self, const struct dpmf_trial *trial); /* NULL without */
+    void *on_trial_self;
     struct dpmf_tune_report *report;
-    bool ranks;          /* models that rank, by ials */
-    double unobserved;   /* where the search for it starts */
+    bool ranks;              /* models that rank, by ials */
+    double unobserved;       /* where the search for it starts */
     char *directory, *model; /* of what a trial writes, and nobody reads */
     struct search *search;
     struct dpmf_run trial_run;
@@ -63,16 +67,17 @@ struct tune {
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-struct dpmf_tune_options dpmf_tune_options_default(void) {
-    return (struct dpmf_tune_options){
-        .train = dpmf_train_options_default(),
+void dpmf_tune_options_init(struct dpmf_tune_options *options, size_t size) {
+    const struct dpmf_tune_options made = {
+        .size = sizeof made,
         .trials = 20,
         .valid_fraction = 0.1,
     };
+    options_give(options, size, &made, sizeof made);
 }
 
-static int check_options(const struct dpmf_tune_options *options, struct dpmf_error *error) {
-    const struct dpmf_train_options *train = &options->train;
+static int check_options(const struct dpmf_tune_options *options,
+                         const struct dpmf_train_options *train, struct dpmf_error *error) {
     if (options->trials < 1 || options->trials > TRIALS_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the number of trials must be 1 to %d",
                          TRIALS_MAX);
@@ -91,7 +96,7 @@ static int check_options(const struct dpmf_tune_options *options, struct dpmf_er
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the learning rate must be above 0");
     if (!(train->regularization >= 0) || !isfinite(train->regularization))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the penalty must be 0 or above");
-    if (!(train->unobserved >= 0) || !isfinite(train->unobserved))
+    if (!(train->ials.unobserved >= 0) || !isfinite(train->ials.unobserved))
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the weight of pairs without an event must be above 0");
     return 0;
@@ -99,7 +104,7 @@ static int check_options(const struct dpmf_tune_options *options, struct dpmf_er
 
 /* Of models that rank: where the weight of pairs without an event starts. */
 static int find_unobserved(struct tune *tune, struct dpmf_error *error) {
-    const struct dpmf_train_options *train = &tune->options->train;
+    const struct dpmf_train_options *train = tune->train;
     tune->unobserved = 1;
     if (!tune->ranks) return 0;
     return ials_unobserved_find(tune->store, train, &tune->trial_run, &tune->unobserved, error);
@@ -121,14 +126,13 @@ static struct search_axis axis_around(double start, double below, double above, 
 
 static int begin_search(struct tune *tune, struct dpmf_error *error) {
     const struct dpmf_tune_options *options = tune->options;
-    const struct dpmf_train_options *train = &options->train;
+    const struct dpmf_train_options *train = tune->train;
     const double factor_step = train->factors >= 32 ? 8 : 1;
     struct search_axis axes[N_AXES] = {
         [FACTORS] = axis_around(train->factors, 8, 2, factor_step, FACTORS_MAX, factor_step,
                                 options->hold_factors),
-        [LEARNING_RATE] =
-            axis_around(train->learning_rate, 6, 4, 1e-9, 1e3, 0,
-                        options->hold_learning_rate || tune->ranks),
+        [LEARNING_RATE] = axis_around(train->learning_rate, 6, 4, 1e-9, 1e3, 0,
+                                      options->hold_learning_rate || tune->ranks),
         [PENALTY] = axis_around(train->regularization, 5, 5, 1e-9, 1e3, 0,
                                 options->hold_regularization || train->regularization == 0),
         [EPOCHS] = axis_around(train->epochs, 2.5, 3, 1, EPOCHS_MAX, 1, options->hold_epochs),
@@ -176,7 +180,7 @@ static int hold_back(struct tune *tune, struct dpmf_error *error) {
     char *train = NULL, *test = NULL;
     int code = 0;
     split.test_fraction = tune->options->valid_fraction;
-    split.seed = (tune->options->train.seed ^ 0x74756e65u) * 0x9e3779b97f4a7c15u;
+    split.seed = (tune->train->seed ^ 0x74756e65u) * 0x9e3779b97f4a7c15u;
     if (asprintf(&train, "%s/train", tune->directory) < 0) train = NULL;
     if (asprintf(&test, "%s/test", tune->directory) < 0) test = NULL;
     code = train && test ? open_parts(tune, train, test, &split, error) : error_no_memory(error);
@@ -264,7 +268,7 @@ static int on_progress(void *self, const struct dpmf_progress *progress) {
     }
     if (!tune->run->progress) return 0;
     if (tune->trial.trial == 0) /* the split, before the first trial */
-        return tune->is_stopped = tune->run->progress(tune->run->self, progress) != 0;
+        return tune->is_stopped = tune->run->progress(tune->run->progress_self, progress) != 0;
     if (tune->curve.epochs > 0) within = curve_share(&tune->curve);
     double share = ((double)tune->trial.trial - 1 + within) / (double)trials;
     if (tune->options->seconds > 0)
@@ -276,14 +280,14 @@ static int on_progress(void *self, const struct dpmf_progress *progress) {
         .done = (uint64_t)(fmin(fmax(share, by_time), 1) * (double)total),
         .total = total,
     };
-    tune->is_stopped = tune->run->progress(tune->run->self, &shown) != 0;
+    tune->is_stopped = tune->run->progress(tune->run->progress_self, &shown) != 0;
     return tune->is_stopped;
 }
 
 /* Each trial would warn of the same things. */
 static void on_warning(void *self, const char *message) {
     const struct tune *tune = self;
-    if (tune->trial.trial <= 1 && tune->run->warn) tune->run->warn(tune->run->self, message);
+    if (tune->trial.trial <= 1 && tune->run->warn) tune->run->warn(tune->run->warn_self, message);
 }
 
 static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
@@ -306,12 +310,12 @@ static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
 }
 
 static struct dpmf_train_options trial_options(const struct tune *tune) {
-    struct dpmf_train_options options = tune->options->train;
+    struct dpmf_train_options options = *tune->train;
     options.factors = tune->trial.factors;
     options.learning_rate = tune->trial.learning_rate;
     options.regularization = tune->trial.regularization;
     options.epochs = tune->trial.epochs;
-    if (tune->ranks) options.unobserved = tune->trial.unobserved;
+    if (tune->ranks) options.ials.unobserved = tune->trial.unobserved;
     options.deterministic = true;
     options.hogwild = false;
     options.patience = 0;
@@ -345,7 +349,7 @@ static int run_trial(struct tune *tune, const double *settings, struct dpmf_erro
     tune->curve = (struct curve){.epochs = tune->trial.epochs};
     const struct dpmf_train_options options = trial_options(tune);
     int code = dpmf_train(tune->store, tune->valid, tune->model, &options, &tune->trial_run,
-                          on_epoch, NULL, error);
+                          on_epoch, tune, NULL, error);
     unlink(tune->model);
     if (tune->no_memory) return error_no_memory(error);
     bool is_given_up = code == DPMF_ERR_BASE_CANCELLED && tune->is_late && !tune->is_stopped;
@@ -388,8 +392,7 @@ static int keep_trial(struct tune *tune, const double *settings, struct dpmf_err
     return 0;
 }
 
-static int run_trials(struct tune *tune, int (*on_trial)(void *, const struct dpmf_trial *),
-                      struct dpmf_error *error) {
+static int run_trials(struct tune *tune, struct dpmf_error *error) {
     struct dpmf_tune_report *report = tune->report;
     struct dpmf_error last = {.code = 0};
     bool is_wanted = true;
@@ -407,17 +410,18 @@ static int run_trials(struct tune *tune, int (*on_trial)(void *, const struct dp
         tune->curve = (struct curve){0};
         if (code < 0) return code;
         report->out_of_time = tune->is_late || is_out_of_time(tune);
-        if (!tune->is_late && on_trial) is_wanted = on_trial(tune->run->self, &tune->trial) == 0;
+        if (!tune->is_late && tune->on_trial)
+            is_wanted = tune->on_trial(tune->on_trial_self, &tune->trial) == 0;
     }
     if (report->best.trial != 0) return 0;
     error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in each of %u trials",
               report->trials);
     if (tune->ranks)
-        error_hint(error, "begin with a larger {reg} than %g", tune->options->train.regularization);
+        error_hint(error, "begin with a larger {reg} than %g", tune->train->regularization);
     else
         error_hint(error,
                    "begin with a smaller {learning-rate} than %g, or check the ratings' scale",
-                   tune->options->train.learning_rate);
+                   tune->train->learning_rate);
     return DPMF_ERR_TRAIN_DIVERGED;
 }
 
@@ -436,28 +440,37 @@ static void end(struct tune *tune) {
 }
 
 int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
-              const struct dpmf_tune_options *options, const struct dpmf_run *run,
-              int (*on_trial)(void *self, const struct dpmf_trial *trial),
+              const struct dpmf_train_options *train, const struct dpmf_tune_options *options,
+              const struct dpmf_run *run,
+              int (*on_trial)(void *self, const struct dpmf_trial *trial), void *self,
               struct dpmf_tune_report *report, struct dpmf_error *error) {
-    const struct dpmf_tune_options default_options = dpmf_tune_options_default();
-    const struct dpmf_run default_run = dpmf_run_default();
+    struct dpmf_train_options own_train = dpmf_train_options_default();
+    struct dpmf_tune_options own = dpmf_tune_options_default();
+    struct dpmf_run own_run;
     struct dpmf_tune_report unwanted;
+    int code = arguments_check(error, "store", store);
+    if (code == 0) code = options_take(&own_train, sizeof own_train, train, "train_options", error);
+    if (code == 0) code = options_take(&own, sizeof own, options, "tune_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
     struct tune tune = {
         .store = store,
         .valid = valid,
-        .options = options ? options : &default_options,
-        .run = run ? run : &default_run,
+        .options = &own,
+        .train = &own_train,
+        .run = &own_run,
+        .on_trial = on_trial,
+        .on_trial_self = self,
         .report = report ? report : &unwanted,
         .started = clock_now(),
     };
     tune.trial_run = *tune.run;
     tune.trial_run.progress = on_progress;
     tune.trial_run.warn = on_warning;
-    tune.trial_run.self = &tune;
+    tune.trial_run.progress_self = tune.trial_run.warn_self = &tune;
     *tune.report = (struct dpmf_tune_report){.best.valid_rmse = NAN, .best.valid_ndcg = NAN};
-    const char *solver = tune.options->train.solver;
-    tune.ranks = solver && strcmp(solver, "ials") == 0;
-    int code = check_options(tune.options, error);
+    tune.ranks = own_train.solver && strcmp(own_train.solver, "ials") == 0;
+    code = check_options(&own, &own_train, error);
     if (code == 0) code = make_directory(&tune, error);
     if (code == 0 && !valid) code = hold_back(&tune, error);
     if (code == 0) code = find_unobserved(&tune, error);
@@ -465,7 +478,7 @@ int dpmf_tune(struct dpmf_store *store, struct dpmf_store *valid,
     if (code == 0) {
         tune.report->train_ratings = store_n_ratings(tune.store);
         tune.report->valid_ratings = store_n_ratings(tune.valid);
-        code = run_trials(&tune, on_trial, error);
+        code = run_trials(&tune, error);
     }
     end(&tune);
     tune.report->seconds = clock_now() - tune.started;

@@ -157,7 +157,7 @@ class OnceSpent(FolderTest):
                 late()
                 return code
 
-            is_release = function is lib.dpmf_train_private
+            is_release = function is lib.dpmf_release_make
             return call(run, paid if is_release else function, *arguments, **options)
 
         model = private_model(self.folder, catalogue=range(50))

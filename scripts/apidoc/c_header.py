@@ -112,6 +112,7 @@ def entries(body: str, line: int) -> list[Entry]:
     made = []
     for text, first in blocks(body, line):
         text = re.sub(r"#(ifdef|endif).*|extern \"C\" \{|^\}$", "", text, flags=re.MULTILINE)
+        text = re.sub(r"^DPMF_DEFAULT\((\w+)\)", r"DPMF_API struct \1 \1_default(void);", text, flags=re.MULTILINE)
         comment = COMMENT.match(text.lstrip("\n"))
         entry = Entry(comment_text(comment.group(1)) if comment else "")
         rest = text.lstrip("\n")[comment.end():] if comment else text

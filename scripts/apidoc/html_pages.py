@@ -15,6 +15,7 @@ from .python_source import Package, Thing
 
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 PAGES = (("index.html", "Overview"), ("dpmf.html", "dpmf.h"), ("dpmf_client.html", "dpmf_client.h"),
+         ("dpmf_text.html", "dpmf_text.h"),
          ("python.html", "Python"), ("examples.html", "Examples"))
 C_WORDS = re.compile(r"\b(?:void|int|char|const|struct|enum|bool|float|double|size_t|u?int\d+_t|unsigned|extern|"
                      r"return|if|else|for|while|NULL|sizeof|static|goto|switch|case|break|true|false)\b")
@@ -263,7 +264,7 @@ def examples_page(folder: Path, links: Links) -> str:
 
 def index_page(headers: list[Header], package: Package, examples: Path, links: Links, version: str) -> str:
     cards = []
-    for header in reversed(headers):
+    for header in headers:
         first = paragraphs(header.text)[0][1]
         cards.append(f'<article class="card"><h3><a href="{links.places[header.name]}">{header.name}</a></h3>'
                      f"<p>{c_text(first, links)}</p></article>")

@@ -91,12 +91,12 @@ def overview(headers: list[Header], types: Types, version: str) -> str:
              "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs dpmf\\-client)\n\n"
              "find_package(dpmf)\ntarget_link_libraries(program dpmf::dpmf)    # or dpmf::client\n.fi\n")
     text += ".SH DESCRIPTION\n"
-    for header in reversed(headers):
+    for header in headers:
         text += f".SS {header.name}: {escape(header.title)}\n" + comment_roff(header.text)
     for name in ("dpmf_error", "dpmf_run"):
         text += code(types.of[name].text)
     text += ".SH FUNCTIONS\n"
-    for header in reversed(headers):
+    for header in headers:
         for section in header.sections:
             names = [each.name for entry in section.entries for each in entry.declarations if each.kind == "function"]
             if names:

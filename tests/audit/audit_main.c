@@ -49,7 +49,7 @@ static void print_findings(const struct dpmf_audit_report *report) {
     for (size_t i = 0; i < report->n; i++) printf("  %s\n", report->finding[i]);
     printf("  mu %.4f claimed, %.4f shown; %llu runs, %llu right; %llu rounds; %.1f s\n",
            report->mu, report->mu_low, (unsigned long long)(report->runs_in + report->runs_out),
-           (unsigned long long)report->guessed_right, (unsigned long long)report->releases,
+           (unsigned long long)report->guessed_right, (unsigned long long)report->noisy_rounds,
            report->seconds);
     printf("  epsilon %.4f claimed, %.4f shown; %llu guesses, %llu right\n", report->epsilon,
            report->epsilon_low, (unsigned long long)report->guesses,
@@ -58,21 +58,22 @@ static void print_findings(const struct dpmf_audit_report *report) {
 
 static int audit(const char *folder, const char *mechanism, unsigned long runs) {
     char ratings[512], items[512];
+    struct dpmf_release_options release = dpmf_release_options_default();
     struct dpmf_audit_options options = dpmf_audit_options_default();
     struct dpmf_audit_report report;
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
     snprintf(ratings, sizeof ratings, "%s/ratings.csv", folder);
     snprintf(items, sizeof items, "%s/items.csv", folder);
-    options.privacy.epsilon = 1;
-    options.privacy.range_min = 1;
-    options.privacy.range_max = 5;
-    options.privacy.mechanism = mechanism;
-    options.privacy.catalogue = items;
+    release.epsilon = 1;
+    release.range_min = 1;
+    release.range_max = 5;
+    release.mechanism = mechanism;
+    release.catalogue = items;
     options.runs = runs;
     options.confidence = 0.9999;
     int code = dpmf_store_open(ratings, NULL, NULL, &store, &error);
-    if (code == 0) code = dpmf_audit(store, &options, NULL, &report, &error);
+    if (code == 0) code = dpmf_audit(store, &release, &options, NULL, &report, &error);
     dpmf_store_close(store);
     unlink(ratings);
     unlink(items);

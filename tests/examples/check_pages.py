@@ -33,7 +33,7 @@ class Page(HTMLParser):
 
 def main(folder):
     pages = {path.name: Page(path) for path in sorted(Path(folder).glob("*.html"))}
-    wrong = [] if len(pages) == 5 else [f"there are {len(pages)} pages"]
+    wrong = [] if len(pages) == 6 else [f"there are {len(pages)} pages"]
     for name, page in pages.items():
         wrong += [f"{name}: {what}" for what in page.wrong]
         wrong += [f"{name}: {each} is there twice" for each in set(page.names) if page.names.count(each) > 1]

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "../unit/checkpoint_make.h"
-#include "../unit/release_make.h"
+#include "../unit/made_release.h"
 #include "../unit/temp_dir.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -28,6 +28,7 @@
 #include "base/threads.h"
 #include "database/sqlite_library.h"
 #include "dpmf.h"
+#include "dpmf_text.h"
 #include "ledger/ledger.h"
 #include "model/safetensors.h"
 #include "privacy/catalogue.h"
@@ -441,7 +442,8 @@ static int opening_text(void) {
 static int taking_arrays(void) {
     static const int64_t users[] = {0, 1, 1}, items[] = {1, 0, 1}, offsets[] = {0, 1, 2};
     static const double ratings[] = {1, 2, 3};
-    const struct dpmf_arrays arrays = {.n = 3,
+    const struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                       .n = 3,
                                        .n_users = 2,
                                        .n_items = 2,
                                        .users = users,
@@ -477,7 +479,7 @@ static int explaining(void) {
 }
 
 static int evaluate_it(struct dpmf_store *store, const struct dpmf_run *run) {
-    const struct dpmf_evaluate_options options = {.ranking = 2};
+    const struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = 2};
     struct dpmf_evaluation evaluation;
     return dpmf_model_evaluate(model, store, store, &options, run, &evaluation, NULL);
 }
@@ -503,8 +505,8 @@ static int train_by_ials(struct dpmf_store *store, const struct dpmf_run *run) {
     options.epochs = 2;
     options.snapshot = output_path;
     for (int exact = 0; exact < 2 && code == 0; exact++) {
-        if (exact) options.row_steps = 0;
-        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
+        if (exact) options.ials.row_steps = 0;
+        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
     }
     unlink(output_path);
     return code;
@@ -564,11 +566,11 @@ static int train_it(struct dpmf_store *store, const struct dpmf_run *run) {
     options.decay = 0.5; /* so that there may be more epochs afterwards */
     options.snapshot = second_path;
     options.snapshot_blocks = 1;
-    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
+    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
     if (code == 0) {
         options.resume = second_path;
         options.epochs++;
-        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
+        code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
     }
     if (code < 0) remove_outputs();
     return code;
@@ -579,13 +581,13 @@ static int sample_by(struct dpmf_store *store, const struct dpmf_run *run, const
                      const char *noise) {
     struct dpmf_train_options options = dpmf_train_options_default();
     options.solver = solver;
-    options.noise = noise;
+    options.sampler.noise = noise;
     options.factors = 2;
     options.epochs = 3;
-    options.chains = 2;
-    options.average = true;
-    options.trace = second_path;
-    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL);
+    options.sampler.chains = 2;
+    options.sampler.average = true;
+    options.sampler.trace = second_path;
+    int code = dpmf_train(store, store, output_path, &options, run, NULL, NULL, NULL, NULL);
     if (code < 0) unlink(second_path); /* it is drawn before the model is written */
     return code;
 }
@@ -601,11 +603,12 @@ static int sample_with_momenta(struct dpmf_store *store, const struct dpmf_run *
 }
 
 static int tune_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_train_options train = dpmf_train_options_default();
     struct dpmf_tune_options options = dpmf_tune_options_default();
-    options.train.factors = options.train.epochs = 2;
+    train.factors = train.epochs = 2;
     options.trials = 10; /* enough that a surface is fitted */
     options.valid_fraction = 0.5;
-    return dpmf_tune(store, NULL, &options, run, NULL, NULL, NULL);
+    return dpmf_tune(store, NULL, &train, &options, run, NULL, NULL, NULL, NULL);
 }
 
 static int ignore_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
@@ -616,16 +619,16 @@ static int ignore_row(void *self, const struct dpmf_table_row *row, struct dpmf_
 static const char *private_mechanism;
 
 static int release_privately(struct dpmf_store *store, const struct dpmf_run *run) {
-    struct dpmf_private_options options = dpmf_private_options_default();
+    struct dpmf_release_options options = dpmf_release_options_default();
     options.epsilon = 5;
     options.mechanism = private_mechanism;
     options.range_min = 0;
     options.range_max = 10;
     options.catalogue_from_ratings = true;
     options.has_insecure_seed = true; /* no ledger then */
-    options.rounds = 9;               /* of those that have some */
-    options.max_ratings = 1;
-    return dpmf_train_private(store, output_path, &options, run, NULL, NULL);
+    options.posterior.rounds = 9;     /* of those that have some */
+    options.posterior.max_ratings = 1;
+    return dpmf_release_make(store, output_path, &options, run, NULL, NULL);
 }
 
 /* Each in turn; of an allocation that fails in one, the others know nothing. */
@@ -679,15 +682,16 @@ static void make_catalogue(void) {
 }
 
 static int audit_it(struct dpmf_store *store, const struct dpmf_run *run) {
+    struct dpmf_release_options release = dpmf_release_options_default();
     struct dpmf_audit_options options = dpmf_audit_options_default();
-    options.privacy.epsilon = 5;
-    options.privacy.range_min = 0;
-    options.privacy.range_max = 10;
-    options.privacy.catalogue = items_path;
-    options.privacy.mechanism = "biases";
+    release.epsilon = 5;
+    release.range_min = 0;
+    release.range_max = 10;
+    release.catalogue = items_path;
+    release.mechanism = "biases";
     options.runs = 1;
     options.confidence = 0.5;
-    int code = dpmf_audit(store, &options, run, NULL, NULL);
+    int code = dpmf_audit(store, &release, &options, run, NULL, NULL);
     return code == DPMF_ERR_PRIVACY_ACCUSED ? 0 : code; /* as a coin falls, with that confidence */
 }
 
@@ -823,7 +827,7 @@ static int release_showing(void) {
 }
 
 static int evaluate_release(struct dpmf_store *store, const struct dpmf_run *run) {
-    const struct dpmf_evaluate_options options = {.ranking = 2};
+    const struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = 2};
     struct dpmf_evaluation evaluation;
     struct dpmf_model *release;
     struct dpmf_error error;

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

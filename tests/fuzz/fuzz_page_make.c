@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "dpmf_text.h"
 #include "http_answers.h"
 #include "page_make.h"
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "dpmf.h"
+#include "dpmf_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -33,7 +33,7 @@ exported() {
     nm -D --defined-only "$1" | awk '{ sub(/@@/, "@", $3); print $2 == "A" ? $3 "@" $3 : $3 }' | LC_ALL=C sort
 }
 
-declared=$(tr '\n' ' ' <include/dpmf.h | cat - include/dpmf_client.h | tr '\n' ' ' | grep -oE 'DPMF_API[^;]*;' |
+declared=$(cat include/*.h | tr "\n" " " | grep -oE "DPMF_API[^;]*;" |
     grep -oE '\bdpmf_[a-z0-9_]+(\(|\[)' | tr -d '([' | LC_ALL=C sort -u)
 diff <(echo "$declared") <(exported "$build/libdpmf.so" | sed '/^DPMF_/d; s/@.*//') >"$work/log"
 verdict "libdpmf exports other names than its headers declare"
@@ -72,7 +72,7 @@ verdict "it cannot be installed"
 library=$(dirname "$(find "$root$prefix" -name libdpmf.so)")
 
 missing=0
-for file in bin/dpmf include/dpmf.h include/dpmf_client.h share/man/man1/dpmf.1 share/man/man1/dpmf-train.1 \
+for file in bin/dpmf include/dpmf.h include/dpmf_client.h include/dpmf_text.h share/man/man1/dpmf.1 share/man/man1/dpmf-train.1 \
     share/bash-completion/completions/dpmf share/zsh/site-functions/_dpmf share/fish/vendor_completions.d/dpmf.fish; do
     [[ -s $root$prefix/$file ]] || { echo "no $file" >>"$work/log"; missing=1; }
 done

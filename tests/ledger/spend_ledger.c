@@ -21,7 +21,7 @@
 static int report(int code, const struct dpmf_error *error) {
     if (code == 0) return 0;
     char text[3 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, NULL, text, sizeof text);
+    dpmf_error_format(error, NULL, NULL, text, sizeof text);
     fprintf(stderr, "%s: %s\n", dpmf_error_name(code), text);
     if (code == DPMF_ERR_PRIVACY_BUDGET) return 6;
     return code / 100 == DPMF_ERR_IO_MISSING / 100 ? 4 : 3;

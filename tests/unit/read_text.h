@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dpmf_text.h"
 #include "ratings/text_source.h"
 
 /* What every record must be, whatever the input was. */
@@ -44,7 +45,7 @@ static inline int read_text_take(void *self, const struct record *records, int n
 static inline void read_text_put_error(FILE *out, const char *what,
                                        const struct dpmf_error *error) {
     char text[3 * DPMF_ERROR_TEXT_MAX];
-    dpmf_error_format(error, NULL, text, sizeof text);
+    dpmf_error_format(error, NULL, NULL, text, sizeof text);
     fprintf(out, "%s %s %s\n", what, dpmf_error_name(error->code), text);
 }
 

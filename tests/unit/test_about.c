@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "release_make.h"
+#include "made_release.h"
 #include "statement/statement_provenance.h"
 #include "temp_dir.h"
 

@@ -125,7 +125,7 @@ static void test_is_ended(void **state) {
     taking = (struct taking){.fixture = *state};
     struct dpmf_run run = dpmf_run_default();
     run.progress = count_progress;
-    run.self = &taking;
+    run.progress_self = &taking;
     assert_int_equal(dpmf_model_histories(taking.fixture->model, taking.fixture->store, &run, take,
                                           &taking, NULL),
                      DPMF_ERR_BASE_CANCELLED);

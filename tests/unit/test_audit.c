@@ -285,37 +285,44 @@ static int end_world(void **state) {
     return 0;
 }
 
-static struct dpmf_audit_options options_of(const struct world *world) {
-    struct dpmf_audit_options options = dpmf_audit_options_default();
+/* What an audit is given. */
+struct attack {
+    struct dpmf_release_options privacy;
+    struct dpmf_audit_options audit;
+};
+
+static struct attack options_of(const struct world *world) {
+    struct attack options = {dpmf_release_options_default(), dpmf_audit_options_default()};
     options.privacy.epsilon = 1;
     options.privacy.range_min = 1;
     options.privacy.range_max = 5;
     options.privacy.catalogue = world->items;
-    options.runs = 10;
+    options.audit.runs = 10;
     return options;
 }
 
 /* By chance, 1 time in 1000, guessing alone may accuse. Of the rest only the noise may, with 1e-8. */
-static void audit_honest(const struct world *world, const struct dpmf_audit_options *options,
+static void audit_honest(const struct world *world, const struct attack *options,
                          const struct dpmf_run *run, struct dpmf_audit_report *report) {
-    int code = dpmf_audit(world->store, options, run, report, NULL);
+    int code = dpmf_audit(world->store, &options->privacy, &options->audit, run, report, NULL);
     assert_int_equal(report->findings & ~(unsigned)DPMF_AUDIT_LOSS, 0);
     assert_int_equal(code, report->findings == 0 ? 0 : DPMF_ERR_PRIVACY_ACCUSED);
 }
 
 static void test_audit_reports(void **state) {
     const struct world *world = *state;
-    struct dpmf_audit_options options = options_of(world);
+    struct attack options = options_of(world);
     struct dpmf_audit_report report;
     struct dpmf_run run = dpmf_run_default();
     run.threads = 3;
-    options.users = 20;
+    options.audit.users = 20;
     for (size_t i = 0; dpmf_mechanism_name(i, NULL); i++) {
         if (dpmf_mechanism_is_conditional(dpmf_mechanism_name(i, NULL))) {
             struct dpmf_error error;
             options.privacy.mechanism = dpmf_mechanism_name(i, NULL);
-            assert_int_equal(dpmf_audit(world->store, &options, &run, &report, &error),
-                             DPMF_ERR_USAGE_VALUE);
+            assert_int_equal(
+                dpmf_audit(world->store, &options.privacy, &options.audit, &run, &report, &error),
+                DPMF_ERR_USAGE_VALUE);
             assert_non_null(strstr(error.message, "cannot be audited"));
             continue;
         }
@@ -326,8 +333,8 @@ static void test_audit_reports(void **state) {
         assert_int_equal(report.users_of_store, 50);
         assert_int_equal(report.items, 30);
         assert_true(report.mu > 0.268 && report.mu < 0.26806);
-        assert_true(report.releases >= 20 && report.draws == (uint64_t)report.noise_numbers);
-        assert_true(report.contributions >= report.releases + 20);
+        assert_true(report.noisy_rounds >= 20 && report.draws == (uint64_t)report.noise_numbers);
+        assert_true(report.contributions >= report.noisy_rounds + 20);
         assert_true(report.noise > 0.7 &&
                     report.noise < 1.3); /* of 800 numbers at least: 12 deviations */
         assert_int_equal(report.worlds, 5);
@@ -341,16 +348,17 @@ static void test_audit_reports(void **state) {
 /* With no time there is no verdict; with some there are as many runs as it allows, and never a run too many for it. */
 static void test_audit_in_little_time(void **state) {
     const struct world *world = *state;
-    struct dpmf_audit_options options = options_of(world);
+    struct attack options = options_of(world);
     struct dpmf_audit_report report;
     struct dpmf_error error = {0};
-    options.runs = 1000000;
-    options.minutes = 1e-9;
-    assert_int_equal(dpmf_audit(world->store, &options, NULL, &report, &error),
-                     DPMF_ERR_USAGE_VALUE);
+    options.audit.runs = 1000000;
+    options.audit.minutes = 1e-9;
+    assert_int_equal(
+        dpmf_audit(world->store, &options.privacy, &options.audit, NULL, &report, &error),
+        DPMF_ERR_USAGE_VALUE);
     assert_non_null(strstr(error.message, "no verdict"));
-    options.minutes = 0.05;
-    int code = dpmf_audit(world->store, &options, NULL, &report, NULL);
+    options.audit.minutes = 0.05;
+    int code = dpmf_audit(world->store, &options.privacy, &options.audit, NULL, &report, NULL);
     if (code == DPMF_ERR_USAGE_VALUE) return; /* a busy machine */
     assert_int_equal(report.findings & ~(unsigned)DPMF_AUDIT_LOSS, 0);
     assert_int_equal(report.worlds, 5);
@@ -359,13 +367,14 @@ static void test_audit_in_little_time(void **state) {
 
 static void test_audit_catches_catalogue(void **state) {
     const struct world *world = *state;
-    struct dpmf_audit_options options = options_of(world);
+    struct attack options = options_of(world);
     struct dpmf_audit_report report;
     struct dpmf_error error = {0};
     options.privacy.catalogue = NULL;
     options.privacy.catalogue_from_ratings = true;
-    assert_int_equal(dpmf_audit(world->store, &options, NULL, &report, &error),
-                     DPMF_ERR_PRIVACY_ACCUSED);
+    assert_int_equal(
+        dpmf_audit(world->store, &options.privacy, &options.audit, NULL, &report, &error),
+        DPMF_ERR_PRIVACY_ACCUSED);
     assert_int_equal(report.findings, DPMF_AUDIT_CATALOGUE);
     assert_int_equal(report.n, 1);
     assert_non_null(strstr(error.message, "list of items"));
@@ -378,34 +387,35 @@ static int stop_at_once(void *self, const struct dpmf_progress *progress) {
 
 static void test_audit_stops(void **state) {
     const struct world *world = *state;
-    struct dpmf_audit_options options = options_of(world);
+    struct attack options = options_of(world);
     struct dpmf_run run = dpmf_run_default();
     run.progress = stop_at_once;
     run.threads = 2;
-    options.runs = 100000;
-    assert_int_equal(dpmf_audit(world->store, &options, &run, NULL, NULL), DPMF_ERR_BASE_CANCELLED);
+    options.audit.runs = 100000;
+    assert_int_equal(dpmf_audit(world->store, &options.privacy, &options.audit, &run, NULL, NULL),
+                     DPMF_ERR_BASE_CANCELLED);
 }
 
-static void check_refused(const struct world *world, const struct dpmf_audit_options *options,
-                          int code) {
+static void check_refused(const struct world *world, const struct attack *options, int code) {
     struct dpmf_error error = {0};
-    assert_int_equal(dpmf_audit(world->store, options, NULL, NULL, &error), code);
+    assert_int_equal(
+        dpmf_audit(world->store, &options->privacy, &options->audit, NULL, NULL, &error), code);
     assert_int_equal(error.code, code);
 }
 
 static void test_audit_refuses(void **state) {
     const struct world *world = *state;
-    struct dpmf_audit_options options = options_of(world);
-    options.runs = 0;
+    struct attack options = options_of(world);
+    options.audit.runs = 0;
     check_refused(world, &options, DPMF_ERR_USAGE_VALUE);
     options = options_of(world);
-    options.users = 0;
+    options.audit.users = 0;
     check_refused(world, &options, DPMF_ERR_USAGE_VALUE);
     options = options_of(world);
-    options.confidence = 1;
+    options.audit.confidence = 1;
     check_refused(world, &options, DPMF_ERR_USAGE_VALUE);
     options = options_of(world);
-    options.minutes = NAN;
+    options.audit.minutes = NAN;
     check_refused(world, &options, DPMF_ERR_USAGE_VALUE);
     options = options_of(world);
     options.privacy.catalogue = "-";

@@ -101,8 +101,8 @@ static int end_place(void **state) {
     return 0;
 }
 
-static struct dpmf_private_options options_of(const struct place *place) {
-    struct dpmf_private_options options = dpmf_private_options_default();
+static struct dpmf_release_options options_of(const struct place *place) {
+    struct dpmf_release_options options = dpmf_release_options_default();
     options.epsilon = 4;
     options.range_min = 1;
     options.range_max = 5;
@@ -117,7 +117,7 @@ static struct dpmf_private_options options_of(const struct place *place) {
 
 struct job {
     const struct place *place;
-    struct dpmf_private_options options;
+    struct dpmf_release_options options;
     struct dpmf_input_options input;
     int threads;
     double scale;
@@ -263,22 +263,22 @@ static int see_noisy(void *self, const struct noisy_sum_round *round, int64_t *s
 static void test_watched_is_marked(void **state) {
     const struct place *place = *state;
     const struct job job = job_of(place, &formats[0]);
-    struct dpmf_private_options options = options_of(place);
+    struct dpmf_release_options options = options_of(place);
     struct dpmf_store *store = NULL;
     struct dpmf_statement statement;
     int seen = 0;
-    const struct private_watch watch = {.sums = {&seen, see, see_noisy}};
+    const struct release_watch watch = {.sums = {&seen, see, see_noisy}};
     options.has_insecure_seed = false; /* the operating system's noise, and still */
     assert_int_equal(dpmf_store_open(place->without, &job.input, NULL, &store, NULL), 0);
-    assert_int_equal(
-        private_train_watched(store, place->output, &options, NULL, &watch, NULL, NULL), 0);
+    assert_int_equal(release_make_watched(store, place->output, &options, NULL, &watch, NULL, NULL),
+                     0);
     assert_true(seen >= 2);
     assert_int_equal(dpmf_release_statement(place->output, &statement, NULL), 0);
     assert_true(statement.is_insecure);
     dpmf_statement_free(&statement);
     assert_int_not_equal(access(place->ledger, F_OK), 0);
     assert_int_equal(dpmf_ledger_init(place->ledger, NULL), 0);
-    assert_int_equal(dpmf_train_private(store, place->output, &options, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_release_make(store, place->output, &options, NULL, NULL, NULL), 0);
     assert_int_equal(dpmf_release_statement(place->output, &statement, NULL), 0);
     assert_false(statement.is_insecure);
     dpmf_statement_free(&statement);

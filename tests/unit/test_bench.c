@@ -130,14 +130,14 @@ static void test_refusals(void **state) {
     struct dpmf_store *store = open_store();
     struct dpmf_bench_result result;
     struct dpmf_error error = {0};
-    const struct dpmf_bench_options bad[] = {
-        {.factors = 0},
-        {.factors = 4097},
-        {.factors = 8, .seconds = -1},
-        {.factors = 8, .seconds = NAN},
-        {.factors = 8, .kernels = "none such"},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    struct dpmf_bench_options bad[5];
+    for (size_t i = 0; i < 5; i++) bad[i] = dpmf_bench_options_default();
+    bad[0].factors = 0;
+    bad[1].factors = 4097;
+    bad[2].seconds = -1;
+    bad[3].seconds = NAN;
+    bad[4].kernels = "none such";
+    for (size_t i = 0; i < 5; i++)
         assert_int_equal(dpmf_bench_run(store, &bad[i], NULL, &result, &error),
                          DPMF_ERR_USAGE_VALUE);
     dpmf_store_close(store);

@@ -129,7 +129,7 @@ static void test_streams(void **state) {
 static void test_bad_catalogues(void **state) {
     struct catalogue catalogue;
     struct dpmf_error error = {0};
-    struct dpmf_run run = {0};
+    struct dpmf_run run = dpmf_run_default();
     assert_int_equal(catalogue_read("/nowhere/x", NULL, &catalogue, &error), DPMF_ERR_IO_MISSING);
     const char *path = write_text(*state, "empty", "item\n\n");
     assert_int_equal(catalogue_read(path, &run, &catalogue, &error), DPMF_ERR_INPUT_EMPTY);

@@ -12,7 +12,7 @@
 /* cmocka.h wants the headers above first */
 #include <cmocka.h>
 
-#include "release_make.h"
+#include "made_release.h"
 #include "statement/claim.h"
 #include "statement/statement_words.h"
 

@@ -150,7 +150,7 @@ static struct dpmf_store *open_sharded(struct world *world, const char *path, ui
 
 struct job {
     struct dpmf_store *store;
-    struct dpmf_private_options options;
+    struct dpmf_release_options options;
     const char *output;
     int threads;
     int failing; /* this rank is given another epsilon, file or store; -1: none */
@@ -158,12 +158,12 @@ struct job {
     const char *vanishing; /* a directory that is gone when the ratings are read; NULL: none */
     int code[RANKS_MAX];
     struct dpmf_error error[RANKS_MAX];
-    struct dpmf_private_report report[RANKS_MAX];
+    struct dpmf_release_report report[RANKS_MAX];
     int n_asked; /* times that a rank asked its curator before it spent anything */
     bool is_stopped;
 };
 
-static int ask(void *self, const struct dpmf_private_report *report) {
+static int ask(void *self, const struct dpmf_release_report *report) {
     struct job *job = self;
     assert_int_equal(report->wishes_of_nobody, 2); /* of all ranks */
     __atomic_fetch_add(&job->n_asked, 1, __ATOMIC_RELAXED);
@@ -180,23 +180,23 @@ static void train(void *self, const struct dpmf_cluster *cluster) {
     struct job *job = self;
     const int rank = cluster->rank;
     struct dpmf_run run = dpmf_run_default();
-    struct dpmf_private_options options = job->options;
+    struct dpmf_release_options options = job->options;
     struct dpmf_store *store = job->store;
     run.threads = job->threads;
     run.memory = 64 << 20;
     run.cluster = cluster;
     run.progress = job->vanishing && rank == 0 ? take_away : NULL; /* when it has looked there */
-    run.self = job;
+    run.progress_self = job;
     if (rank == job->failing && job->other_store) store = job->other_store;
     if (rank == job->failing && !job->other_store) options.user_privacy = NULL;
-    job->code[rank] = dpmf_train_private(store, job->output, &options, &run, &job->report[rank],
-                                         &job->error[rank]);
+    job->code[rank] = dpmf_release_make(store, job->output, &options, &run, &job->report[rank],
+                                        &job->error[rank]);
 }
 
 static struct job new_job(const struct world *world, struct dpmf_store *store,
                           const char *mechanism) {
     struct job job = {.store = store, .output = world->output, .threads = 1, .failing = -1};
-    job.options = dpmf_private_options_default();
+    job.options = dpmf_release_options_default();
     job.options.epsilon = 20;
     job.options.range_min = 1;
     job.options.range_max = 5;
@@ -254,8 +254,8 @@ static struct file_bytes release_alone(const struct world *world, const char *me
     struct job job = new_job(world, store, mechanism);
     run.threads = 2;
     run.memory = 64 << 20;
-    assert_int_equal(
-        dpmf_train_private(store, job.output, &job.options, &run, &job.report[0], NULL), 0);
+    assert_int_equal(dpmf_release_make(store, job.output, &job.options, &run, &job.report[0], NULL),
+                     0);
     dpmf_store_close(store);
     return read_tensors(job.output);
 }
@@ -339,6 +339,7 @@ static void the_first_rank_asks_before_anything_is_spent(void **state) {
     struct job job = new_job(world, set, "biases");
     job.options.has_insecure_seed = false;
     job.options.before_spending = ask;
+    job.options.before_spending_self = &job;
     job.is_stopped = true;
     expect_failure(&job, 4, DPMF_ERR_BASE_CANCELLED, "interrupted");
     assert_int_equal(job.n_asked, 1);

@@ -149,7 +149,7 @@ static void learn_in_tiles(const char *train, const struct dpmf_train_options *o
     struct dpmf_run run = dpmf_run_default();
     run.threads = 2;
     assert_int_equal(store_open_file(train, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, model_file, options, &run, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, model_file, options, &run, NULL, NULL, NULL, NULL), 0);
     dpmf_store_close(store);
 }
 

@@ -88,7 +88,7 @@ static void check_format(const char *file, int64_t line, int64_t column, const c
     char text[128];
     error_set(&error, DPMF_ERR_INPUT_ID, "bad");
     error_place(&error, file, line, column);
-    assert_int_equal(dpmf_error_format(&error, NULL, text, sizeof text), strlen(expected));
+    assert_int_equal(dpmf_error_format(&error, NULL, NULL, text, sizeof text), strlen(expected));
     assert_string_equal(text, expected);
 }
 
@@ -102,10 +102,10 @@ static void test_format(void **state) {
 
     struct dpmf_error error = {.code = DPMF_ERR_INPUT_ID};
     char small[5];
-    int whole = dpmf_error_format(&error, NULL, small, sizeof small);
+    int whole = dpmf_error_format(&error, NULL, NULL, small, sizeof small);
     assert_int_equal(whole, strlen(dpmf_error_sentence(DPMF_ERR_INPUT_ID)));
     assert_int_equal(strlen(small), 4);
-    assert_int_equal(dpmf_error_format(&error, NULL, NULL, 0), whole);
+    assert_int_equal(dpmf_error_format(&error, NULL, NULL, NULL, 0), whole);
 }
 
 static void test_long_texts_are_cut_between_characters(void **state) {
@@ -158,7 +158,7 @@ static void test_system(void **state) {
     struct dpmf_error error;
     char text[256];
     error_system(&error, ENOENT, "open", "a.csv");
-    dpmf_error_format(&error, NULL, text, sizeof text);
+    dpmf_error_format(&error, NULL, NULL, text, sizeof text);
     assert_string_equal(text, "a.csv: cannot open: no such file or directory");
     error_system(&error, 99999, "read", NULL);
     assert_string_equal(error.file, "");
@@ -294,7 +294,9 @@ static void test_version_and_run(void **state) {
     struct dpmf_run run = dpmf_run_default();
     assert_int_equal(run.threads, 0);
     assert_int_equal(run.memory, 0);
-    assert_null(run.self);
+    assert_int_equal(run.size, sizeof run);
+    assert_null(run.progress_self);
+    assert_null(run.warn_self);
 }
 
 int main(void) {

@@ -13,19 +13,21 @@
 
 #include "base/error.h"
 
-static int write_brackets(const char *name, const char *value, char *text, size_t size) {
+static int write_brackets(void *self, const char *name, const char *value, char *text,
+                          size_t size) {
+    (void)self;
     return value ? snprintf(text, size, "<%s|%s>", name, value)
                  : snprintf(text, size, "<%s>", name);
 }
 
 static void check(const char *text, dpmf_setting_writer *write, const char *expected) {
     char out[256], small[7];
-    int whole = dpmf_error_text(text, write, out, sizeof out);
+    int whole = dpmf_error_text(text, write, NULL, out, sizeof out);
     assert_string_equal(out, expected);
     assert_int_equal(whole, strlen(expected));
-    assert_int_equal(dpmf_error_text(text, write, small, sizeof small), whole);
+    assert_int_equal(dpmf_error_text(text, write, NULL, small, sizeof small), whole);
     assert_int_equal(strncmp(small, expected, sizeof small - 1), 0);
-    assert_int_equal(dpmf_error_text(text, write, NULL, 0), whole);
+    assert_int_equal(dpmf_error_text(text, write, NULL, NULL, 0), whole);
 }
 
 static void test_settings_are_rendered(void **state) {
@@ -61,18 +63,33 @@ static void check_outside(const char *outside) {
     error_place(&error, outside, 3, 0);
     snprintf(expected, sizeof expected, "%s:3: %s is not %s: <memory|%s> %s", outside, outside,
              outside, outside, outside);
-    dpmf_error_format(&error, write_brackets, out, sizeof out);
+    dpmf_error_format(&error, write_brackets, NULL, out, sizeof out);
     assert_string_equal(out, expected);
     snprintf(expected, sizeof expected, "<memory>%s%s<memory>", outside, outside);
-    dpmf_error_text(error.hint, write_brackets, out, sizeof out);
+    dpmf_error_text(error.hint, write_brackets, NULL, out, sizeof out);
     assert_string_equal(out, expected);
 }
 
 static void test_what_comes_from_outside_is_no_setting(void **state) {
     (void)state;
     static const char *const outside[] = {
-        "{memory}", "{", "}", "{{", "}}", "{}", "}{", "{memory", "memory}", "{{memory{}",
-        "{:import x}.csv", "\x01", "\x02{\x01", "{\x02", "a}b{c", "%s{%n}", "{m 1}{m 2}",
+        "{memory}",
+        "{",
+        "}",
+        "{{",
+        "}}",
+        "{}",
+        "}{",
+        "{memory",
+        "memory}",
+        "{{memory{}",
+        "{:import x}.csv",
+        "\x01",
+        "\x02{\x01",
+        "{\x02",
+        "a}b{c",
+        "%s{%n}",
+        "{m 1}{m 2}",
     };
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) check_outside(outside[i]);
 }
@@ -88,12 +105,12 @@ static void test_a_cut_text_has_no_half_of_a_pair(void **state) {
         dpmf_error_write(text, size, "%s", braces);
         assert_true(strlen(text) < size);
         assert_int_equal(strlen(text) % 2, 0);
-        assert_int_equal(dpmf_error_text(text, write_brackets, plain, sizeof plain),
+        assert_int_equal(dpmf_error_text(text, write_brackets, NULL, plain, sizeof plain),
                          strlen(text) / 2);
     }
     struct dpmf_error error;
     error_set(&error, DPMF_ERR_INPUT_ID, "x%s", braces);
-    dpmf_error_text(error.message, write_brackets, out, sizeof out);
+    dpmf_error_text(error.message, write_brackets, NULL, out, sizeof out);
     assert_int_equal(strlen(out), 1 + (DPMF_ERROR_TEXT_MAX - 2) / 2);
     assert_null(strchr(out, '<'));
     dpmf_error_write(out, 0, "%s", braces); /* touches nothing */
@@ -104,7 +121,7 @@ static void test_braces_hide_no_password(void **state) {
     (void)state;
     char text[DPMF_ERROR_TEXT_MAX], out[DPMF_ERROR_TEXT_MAX], long_one[400];
     dpmf_error_write(text, sizeof text, "{pgvector %s}", "postgres://ann:a{b}SECRET@host/films");
-    dpmf_error_text(text, write_brackets, out, sizeof out);
+    dpmf_error_text(text, write_brackets, NULL, out, sizeof out);
     assert_string_equal(out, "<pgvector|postgres://***@host/films>");
     snprintf(long_one, sizeof long_one, "postgres://ann:{SECRET}%0300d@host/films", 0);
     dpmf_error_write(text, sizeof text, "cannot read %.200s", long_one);
@@ -118,9 +135,9 @@ static void test_texts_that_are_ready(void **state) {
     assert_int_equal(error_set_text(&error, DPMF_ERR_INPUT_ID, "{memory} is 100%s"),
                      DPMF_ERR_INPUT_ID);
     assert_int_equal(error_hint_text(&error, "{{"), DPMF_ERR_INPUT_ID);
-    dpmf_error_format(&error, write_brackets, out, sizeof out);
+    dpmf_error_format(&error, write_brackets, NULL, out, sizeof out);
     assert_string_equal(out, "<memory> is 100%s");
-    dpmf_error_text(error.hint, NULL, out, sizeof out);
+    dpmf_error_text(error.hint, NULL, NULL, out, sizeof out);
     assert_string_equal(out, "{");
     assert_int_equal(error_set_text(NULL, DPMF_ERR_INPUT_ID, "x"), DPMF_ERR_INPUT_ID);
     assert_true(error_hint_text(NULL, "x") < 0);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "checkpoint_make.h"
+#include "dpmf_text.h"
 #include "recommend/model.h"
 #include "store_triples.h"
 #include "temp_dir.h"
@@ -263,7 +264,8 @@ static void test_ranking(void **state) {
     static const uint32_t some_n[] = {1, 5, 10, 1000};
     for (size_t i = 0; i < 2 * sizeof some_n / sizeof some_n[0]; i++) {
         bool with_history = i % 2;
-        const struct dpmf_evaluate_options options = {.ranking = some_n[i / 2]};
+        const struct dpmf_evaluate_options options = {.size = sizeof options,
+                                                      .ranking = some_n[i / 2]};
         struct dpmf_evaluation first = {0};
         for (int threads = 1; threads <= 3; threads++) {
             const struct dpmf_run run = run_with(threads);
@@ -279,7 +281,7 @@ static void test_ranking(void **state) {
             assert_memory_equal(&e, &first, sizeof e);
         }
     }
-    const struct dpmf_evaluate_options too_many = {.ranking = UINT32_MAX};
+    const struct dpmf_evaluate_options too_many = {.size = sizeof too_many, .ranking = UINT32_MAX};
     struct dpmf_evaluation e;
     assert_int_equal(
         dpmf_model_evaluate(fixture->model, fixture->test, NULL, &too_many, NULL, &e, NULL),

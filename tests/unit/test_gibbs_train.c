@@ -91,10 +91,11 @@ static int train(const struct dpmf_train_options *options, struct watching *watc
     watching->run.memory = memory;
     watching->run.warn = on_warning;
     watching->run.progress = on_progress;
-    watching->run.self = watching;
+    watching->run.progress_self = watching->run.warn_self = watching;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
     if (validate) assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &valid, NULL), 0);
-    int code = dpmf_train(store, valid, output, options, &watching->run, on_epoch, report, error);
+    int code = dpmf_train(store, valid, output, options, &watching->run, on_epoch, watching, report,
+                          error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     return code;
@@ -160,7 +161,7 @@ static void test_miscounted_store(void **state) {
     assert_int_equal(store_writer_commit(writer, NULL, NULL), 0);
     store_encoded_free(&encoded);
     assert_int_equal(dpmf_store_open(file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, NULL, &error),
+    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, NULL, NULL, &error),
                      DPMF_ERR_STORE_CORRUPT);
     assert_non_null(strstr(error.message, "more ratings than it should"));
     dpmf_store_close(store);
@@ -172,8 +173,8 @@ static void test_threads(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options();
     for (int average = 0; average < 2; average++) {
-        options.average = average;
-        options.chains = 2;
+        options.sampler.average = average;
+        options.sampler.chains = 2;
         assert_int_equal(train(&options, NULL, 1, 0, true, a_file, NULL, NULL), 0);
         for (int threads = 2; threads <= 7; threads += 5) {
             assert_int_equal(train(&options, NULL, threads, 0, true, b_file, NULL, NULL), 0);
@@ -209,13 +210,13 @@ static void test_mean_is_better(void **state) {
     struct dpmf_train_report report;
     struct watching watching = {0};
     options.epochs = 40;
-    options.chains = 2;
-    options.trace = trace_file;
+    options.sampler.chains = 2;
+    options.sampler.trace = trace_file;
     assert_int_equal(train(&options, NULL, 2, 0, true, a_file, &report, NULL), 0);
     const double sample = rmse_of(a_file);
     assert_int_equal(report.samples, 1);
     assert_true(fabs(report.valid_rmse - sample) < 1e-6);
-    options.average = true;
+    options.sampler.average = true;
     assert_int_equal(train(&options, &watching, 2, 0, true, b_file, &report, NULL), 0);
     const double mean = rmse_of(b_file);
     print_message("sample %.4f, mean %.4f, noise %.4f\n", sample, mean, NOISE);
@@ -244,9 +245,9 @@ static void test_fold_in(void **state) {
     struct dpmf_train_options options = small_options();
     struct dpmf_model *model;
     struct dpmf_store *store;
-    options.average = true;
+    options.sampler.average = true;
     options.epochs = 30;
-    options.chains = 2;
+    options.sampler.chains = 2;
     assert_int_equal(train(&options, NULL, 2, 0, false, a_file, NULL, NULL), 0);
     assert_int_equal(dpmf_model_open(a_file, &model, NULL), 0);
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
@@ -287,9 +288,9 @@ static void test_coverage(void **state) {
     struct store_block block;
     uint64_t n = 0, inside[2] = {0};
     static const double levels[] = {0.5, 0.9};
-    options.average = true;
+    options.sampler.average = true;
     options.epochs = 30;
-    options.chains = 2;
+    options.sampler.chains = 2;
     assert_int_equal(train(&options, NULL, 2, 0, false, a_file, NULL, NULL), 0);
     assert_int_equal(dpmf_model_open(a_file, &model, NULL), 0);
     assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
@@ -333,12 +334,12 @@ static void train_on_scale(const char *file, double min, double max, const char 
     synth.scale_min = min;
     synth.scale_max = max;
     synth.scale_step = 0;
-    options.average = true;
+    options.sampler.average = true;
     options.epochs = 12;
-    options.chains = 1;
+    options.sampler.chains = 1;
     assert_int_equal(dpmf_synth(file, &synth, NULL, NULL, NULL), 0);
     assert_int_equal(dpmf_store_open(file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, output, &options, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, output, &options, NULL, NULL, NULL, NULL, NULL), 0);
     dpmf_store_close(store);
 }
 
@@ -369,8 +370,8 @@ static void test_stopped(void **state) {
     struct dpmf_train_report report;
     struct dpmf_error error = {0};
     struct watching watching = {.stop_after = 6};
-    options.average = true;
-    options.chains = 4;
+    options.sampler.average = true;
+    options.sampler.chains = 4;
     assert_int_equal(train(&options, &watching, 2, 0, false, a_file, &report, NULL), 0);
     assert_int_equal(watching.epochs, 6);
     assert_int_equal(report.samples, 4); /* of epochs 3 to 6 */
@@ -423,16 +424,16 @@ static void test_refusals(void **state) {
     options.kernels = "cray";
     expect_refused(&options, DPMF_ERR_USAGE_VALUE, "cray");
     options = small_options();
-    options.burn_in = options.epochs;
+    options.sampler.burn_in = options.epochs;
     expect_refused(&options, DPMF_ERR_USAGE_CONFLICT, "burn-in");
     options = small_options();
-    options.samples = 5;
+    options.sampler.samples = 5;
     expect_refused(&options, DPMF_ERR_USAGE_CONFLICT, "average");
-    options.average = true;
-    options.samples = 513;
+    options.sampler.average = true;
+    options.sampler.samples = 513;
     expect_refused(&options, DPMF_ERR_USAGE_VALUE, "513 samples of 6 factors");
     options = small_options();
-    options.average = true;
+    options.sampler.average = true;
     options.factors = 2047;
     expect_refused(&options, DPMF_ERR_USAGE_VALUE, "too many for a mean");
     assert_int_equal(dpmf_train_options_solver("simplex", &options), DPMF_ERR_USAGE_VALUE);
@@ -447,22 +448,22 @@ static void test_solvers(void **state) {
         struct dpmf_train_options options = dpmf_train_options_default();
         assert_non_null(line);
         assert_int_equal(dpmf_train_options_solver(name, &options), 0);
-        options.average = dpmf_solver_is_sampler(name);
+        options.sampler.average = dpmf_solver_is_sampler(name);
         dpmf_train_options_complete(&options);
         if (!dpmf_solver_is_sampler(name)) {
-            assert_int_equal(options.burn_in, UINT32_MAX);
-            assert_int_equal(options.chains, 0);
+            assert_int_equal(options.sampler.burn_in, UINT32_MAX);
+            assert_int_equal(options.sampler.chains, 0);
             continue;
         }
-        assert_in_range(options.burn_in, 1, options.epochs - 1);
-        assert_int_equal(options.samples, 100);
-        assert_in_range(options.chains, 2, 64);
+        assert_in_range(options.sampler.burn_in, 1, options.epochs - 1);
+        assert_int_equal(options.sampler.samples, 100);
+        assert_in_range(options.sampler.chains, 2, 64);
         struct dpmf_train_options own = options;
-        own.burn_in = 3, own.chains = 5, own.samples = 7;
+        own.sampler.burn_in = 3, own.sampler.chains = 5, own.sampler.samples = 7;
         dpmf_train_options_complete(&own);
-        assert_int_equal(own.burn_in, 3);
-        assert_int_equal(own.chains, 5);
-        assert_int_equal(own.samples, 7);
+        assert_int_equal(own.sampler.burn_in, 3);
+        assert_int_equal(own.sampler.chains, 5);
+        assert_int_equal(own.sampler.samples, 7);
     }
     assert_int_equal(n, 6);
     assert_null(dpmf_solver_name(n, NULL));
@@ -475,7 +476,7 @@ static void test_memory(void **state) {
     struct dpmf_train_report report;
     struct dpmf_error error = {0};
     unsigned enough = 0;
-    options.average = true;
+    options.sampler.average = true;
     assert_int_equal(train(&options, NULL, 2, 1 << 20, false, b_file, NULL, &error),
                      DPMF_ERR_USAGE_MEMORY);
     const char *number = strstr(error.hint, "{memory ");
@@ -485,7 +486,7 @@ static void test_memory(void **state) {
     assert_int_equal(train(&options, NULL, 2, (uint64_t)enough << 20, false, b_file, &report, NULL),
                      0);
     assert_true(report.samples >= 2 && report.samples < 96);
-    options.samples = 80;
+    options.sampler.samples = 80;
     assert_int_equal(
         train(&options, NULL, 2, (uint64_t)enough << 20, false, b_file, &report, &error),
         DPMF_ERR_USAGE_MEMORY);
@@ -493,12 +494,12 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rating_rows),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_mean_is_better), cmocka_unit_test(test_fold_in),
-        cmocka_unit_test(test_coverage),       cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_stopped),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_solvers),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_miscounted_store),
+        cmocka_unit_test(test_rating_rows),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_mean_is_better),   cmocka_unit_test(test_fold_in),
+        cmocka_unit_test(test_coverage),         cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_stopped),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_solvers),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_miscounted_store),
     };
     return cmocka_run_group_tests(tests, make_stores, remove_stores);
 }

@@ -224,7 +224,7 @@ static int train(const struct dpmf_train_options *options, const char *output, i
     run.threads = threads;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
     if (validate) assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &valid, NULL), 0);
-    int code = dpmf_train(store, valid, output, options, &run, NULL, report, NULL);
+    int code = dpmf_train(store, valid, output, options, &run, NULL, NULL, report, NULL);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     return code;
@@ -271,7 +271,7 @@ static void test_validates(void **state) {
     struct dpmf_train_report report;
     struct dpmf_evaluation found;
     struct dpmf_store *test, *history;
-    const struct dpmf_evaluate_options ranking = {.ranking = 10};
+    const struct dpmf_evaluate_options ranking = {.size = sizeof ranking, .ranking = 10};
     (void)state;
     options.epochs = 40;
     options.patience = 2;
@@ -300,7 +300,7 @@ static void test_resumes(void **state) {
     assert_int_equal(train(&options, b_file, 3, true, NULL), 0);
     assert_same_models(a_file, b_file);
 
-    options.unobserved = 0.77;
+    options.ials.unobserved = 0.77;
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_TRAIN_MISMATCH);
     options = small_options();
     options.solver = NULL;
@@ -311,20 +311,20 @@ static void test_resumes(void **state) {
 static void test_refuses(void **state) {
     struct dpmf_train_options options = small_options();
     (void)state;
-    options.has_like = true;
-    options.like = 100;
+    options.ials.has_like = true;
+    options.ials.like = 100;
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_INPUT_EMPTY);
     options = small_options();
     options.regularization = 0;
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_VALUE);
     options = small_options();
-    options.unobserved = NAN;
+    options.ials.unobserved = NAN;
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_VALUE);
     options = small_options();
     options.hogwild = true;
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
     options = small_options();
-    options.average = true;
+    options.sampler.average = true;
     assert_int_equal(train(&options, b_file, 1, false, NULL), DPMF_ERR_USAGE_CONFLICT);
     options = small_options();
     options.tiers = "5,10";
@@ -342,9 +342,9 @@ static void test_folds_in(void **state) {
     size_t stride, length;
     (void)state;
     options.epochs = 300;
-    options.row_steps = 0;
-    options.has_like = true;
-    options.like = 3;
+    options.ials.row_steps = 0;
+    options.ials.has_like = true;
+    options.ials.like = 3;
     assert_int_equal(train(&options, a_file, 2, false, NULL), 0);
     struct dpmf_model *model = open_model(a_file);
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);

@@ -237,7 +237,7 @@ static void test_failures_leave_nothing(void **state) {
     int calls = 0;
     run = dpmf_run_default();
     run.progress = cancel;
-    run.self = &calls;
+    run.progress_self = &calls;
     assert_int_equal(dpmf_import(&input, 1, "g.dpr", NULL, &run, NULL, &error),
                      DPMF_ERR_BASE_CANCELLED);
     assert_int_equal(temp_dir_count(&directory), before);

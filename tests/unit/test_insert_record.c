@@ -19,7 +19,7 @@
 #include "insert_record.h"
 #include "privacy/private_ratings.h"
 #include "ratings/source.h"
-#include "release/private_input.h"
+#include "release/release_input.h"
 #include "temp_dir.h"
 
 enum {
@@ -192,7 +192,7 @@ static void pack(struct dpmf_store *store, struct packed *packed) {
                                                     .threads = 1};
     const struct private_visit visit = {.visit = take_user, .self = packed};
     memset(packed, 0, sizeof *packed);
-    assert_int_equal(private_input_check(store, NULL), 0);
+    assert_int_equal(release_input_check(store, NULL), 0);
     assert_int_equal(catalogue_take("catalogue", store, &run, &catalogue, NULL), 0);
     assert_int_equal(private_ratings_build(store, &options, &run, &ratings, &report, NULL), 0);
     assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);

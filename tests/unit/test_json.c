@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "random/random.h"
 
 /* One letter a token: { } [ ] k s n t f 0 for null, $ for the end, ! for an error. */

@@ -41,7 +41,8 @@ static void ratings_make(struct ratings *ratings, uint64_t n, uint64_t n_users, 
     ratings->items = malloc(n * sizeof ratings->items[0]);
     ratings->values = malloc(n * sizeof ratings->values[0]);
     assert_true(ratings->users && ratings->items && ratings->values);
-    ratings->arrays = (struct dpmf_arrays){.n = n,
+    ratings->arrays = (struct dpmf_arrays){.size = sizeof(struct dpmf_arrays),
+                                           .n = n,
                                            .n_users = n_users,
                                            .n_items = n_items,
                                            .users = ratings->users,

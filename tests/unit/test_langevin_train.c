@@ -98,10 +98,11 @@ static int train_on(const char *file, const char *valid_file,
     watching->run.memory = memory;
     watching->run.warn = on_warning;
     watching->run.progress = on_progress;
-    watching->run.self = watching;
+    watching->run.progress_self = watching->run.warn_self = watching;
     assert_int_equal(dpmf_store_open(file, NULL, NULL, &store, NULL), 0);
     if (valid_file) assert_int_equal(dpmf_store_open(valid_file, NULL, NULL, &valid, NULL), 0);
-    int code = dpmf_train(store, valid, output, options, &watching->run, on_epoch, report, error);
+    int code = dpmf_train(store, valid, output, options, &watching->run, on_epoch, watching, report,
+                          error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     return code;
@@ -132,8 +133,8 @@ static void test_threads(void **state) {
         struct dpmf_train_options options = small_options(solvers[s]);
         options.deterministic = true;
         options.factors = s == 0 ? 6 : 40; /* short rows, and long ones */
-        options.average = s == 1;
-        options.chains = 2;
+        options.sampler.average = s == 1;
+        options.sampler.chains = 2;
         assert_int_equal(train(&options, NULL, 1, 0, true, a_file, NULL, NULL), 0);
         for (int threads = 2; threads <= 7; threads += 5) {
             assert_int_equal(train(&options, NULL, threads, 0, true, b_file, NULL, NULL), 0);
@@ -166,15 +167,15 @@ static void test_mean_is_better(void **state) {
         struct dpmf_train_report report;
         struct watching watching = {0};
         options.epochs = 150;
-        options.burn_in = 100;
-        options.chains = 2;
+        options.sampler.burn_in = 100;
+        options.sampler.chains = 2;
         assert_int_equal(train(&options, NULL, 2, 0, true, a_file, &report, NULL), 0);
         const double sample = rmse_of(a_file);
         assert_int_equal(report.samples, 1);
         assert_true(fabs(report.valid_rmse - sample) < 1e-5);
-        options.average = true;
-        options.samples = 100;
-        options.trace = trace_file;
+        options.sampler.average = true;
+        options.sampler.samples = 100;
+        options.sampler.trace = trace_file;
         assert_int_equal(train(&options, &watching, 2, 0, true, b_file, &report, NULL), 0);
         const double mean = rmse_of(b_file);
         print_message("%s: sample %.4f, mean %.4f, noise %.4f; step %.3g, x %.3g\n", solvers[s],
@@ -205,10 +206,10 @@ static void test_table(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options("sgld");
     options.epochs = 60;
-    options.average = true;
-    options.chains = 1;
+    options.sampler.average = true;
+    options.sampler.chains = 1;
     assert_int_equal(train(&options, NULL, 1, 0, true, a_file, NULL, NULL), 0);
-    options.noise = "table:10000";
+    options.sampler.noise = "table:10000";
     assert_int_equal(train(&options, NULL, 1, 0, true, b_file, NULL, NULL), 0);
     assert_true(fabs(rmse_of(a_file) - rmse_of(b_file)) < 0.02);
     assert_false(is_same_file(a_file, b_file));
@@ -231,7 +232,8 @@ static void test_scale(void **state) {
         input.to_max = 40;
         assert_int_equal(train(&options, NULL, 2, 0, false, a_file, &one, NULL), 0);
         assert_int_equal(dpmf_store_open(train_file, &input, NULL, &store, NULL), 0);
-        assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, &ten, NULL), 0);
+        assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, NULL, NULL, &ten, NULL),
+                         0);
         dpmf_store_close(store);
         print_message("%s: %.4f, and %.4f on a scale of 20 times the width\n", solvers[s],
                       one.train_rmse, ten.train_rmse);
@@ -288,9 +290,9 @@ static void test_too_little(void **state) {
         unsigned long long enough;
         options.factors = 32;
         options.epochs = 2;
-        options.average = i > 0;
-        options.samples = i == 2 ? 4 : 0;
-        options.chains = 4;
+        options.sampler.average = i > 0;
+        options.sampler.samples = i == 2 ? 4 : 0;
+        options.sampler.chains = 4;
         assert_int_equal(
             train_on(file, NULL, &options, NULL, 2, 9 * MEBIBYTE, a_file, NULL, &error),
             DPMF_ERR_USAGE_MEMORY);
@@ -310,10 +312,10 @@ static void test_too_little(void **state) {
 static void test_large_table(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options("sgld");
-    options.noise = "table:67108864";
+    options.sampler.noise = "table:67108864";
     assert_int_equal(train(&options, NULL, 1, 64 * MEBIBYTE, false, a_file, NULL, NULL),
                      DPMF_ERR_USAGE_MEMORY);
-    options.noise = "table:65536";
+    options.sampler.noise = "table:65536";
     assert_int_equal(train(&options, NULL, 1, 64 * MEBIBYTE, false, a_file, NULL, NULL), 0);
 }
 
@@ -361,13 +363,13 @@ static void test_refusals(void **state) {
         options.solver = cases[i].solver;
         options.epochs = 12;
         options.factors = 2;
-        options.noise = cases[i].noise;
+        options.sampler.noise = cases[i].noise;
         options.snapshot = cases[i].snapshot;
-        options.step = cases[i].step;
-        if (cases[i].burn_in > 0) options.burn_in = cases[i].burn_in;
-        options.samples = cases[i].samples;
+        options.sampler.step = cases[i].step;
+        if (cases[i].burn_in > 0) options.sampler.burn_in = cases[i].burn_in;
+        options.sampler.samples = cases[i].samples;
         options.hogwild = cases[i].hogwild;
-        options.average = cases[i].average;
+        options.sampler.average = cases[i].average;
         assert_int_equal(train(&options, NULL, 1, 0, false, a_file, NULL, &error), cases[i].code);
         if (!strstr(error.message, cases[i].says)) fail_msg("case %zu: %s", i, error.message);
     }
@@ -378,7 +380,7 @@ static void test_divergence(void **state) {
     for (int s = 0; s < SOLVERS; s++) {
         struct dpmf_train_options options = small_options(solvers[s]);
         struct dpmf_error error = {0};
-        options.step = 30;
+        options.sampler.step = 30;
         unlink(a_file);
         assert_int_equal(train(&options, NULL, 2, 0, false, a_file, NULL, &error),
                          DPMF_ERR_TRAIN_DIVERGED);
@@ -400,8 +402,8 @@ static void test_ends(void **state) {
     assert_int_not_equal(access(a_file, F_OK), 0);
     for (int average = 0; average < 2; average++) {
         watching = (struct watching){.stop_after = 4};
-        options.burn_in = average ? 2 : 10;
-        options.average = average;
+        options.sampler.burn_in = average ? 2 : 10;
+        options.sampler.average = average;
         assert_int_equal(train(&options, &watching, 2, 0, true, a_file, &report, NULL), 0);
         assert_int_equal(report.epochs, 4);
         assert_int_equal(report.samples, 1);
@@ -417,8 +419,12 @@ static struct dpmf_store *few_ratings(uint64_t n_users, uint64_t n_items, bool a
     enum { MOST = 8 };
     int64_t users[MOST], items[MOST];
     double values[MOST];
-    struct dpmf_arrays arrays = {
-        .n_users = n_users, .n_items = n_items, .users = users, .items = items, .ratings = values};
+    struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                 .n_users = n_users,
+                                 .n_items = n_items,
+                                 .users = users,
+                                 .items = items,
+                                 .ratings = values};
     struct dpmf_store *store;
     for (uint64_t i = 0; i < n_users; i++)
         for (uint64_t j = 0; j < n_items && arrays.n < MOST; j++, arrays.n++) {
@@ -446,8 +452,8 @@ static void test_few_ratings(void **state) {
             struct dpmf_error error = {0};
             options.factors = factors[run / SOLVERS];
             options.epochs = 200;
-            options.chains = 4;
-            if (dpmf_train(store, NULL, a_file, &options, NULL, NULL, NULL, &error) < 0)
+            options.sampler.chains = 4;
+            if (dpmf_train(store, NULL, a_file, &options, NULL, NULL, NULL, NULL, &error) < 0)
                 fail_msg("%d x %d, %s, k = %u: %s", (int)shapes[i].users, (int)shapes[i].items,
                          options.solver, options.factors, error.message);
         }

@@ -433,7 +433,7 @@ static void test_wait(void **state) {
     int n = 0;
     struct dpmf_run run = dpmf_run_default();
     run.progress = stop;
-    run.self = &n;
+    run.progress_self = &n;
     assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0); /* there is none yet */
     assert_int_equal(reserve("a", 1, 0.1, 0), 0);
     assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0);

@@ -219,7 +219,7 @@ static float bias_after(struct dpmf_store *store, const char *solver, uint32_t e
     options.solver = solver;
     options.factors = 3;
     options.epochs = epochs;
-    assert_int_equal(dpmf_train(store, NULL, file, &options, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, file, &options, NULL, NULL, NULL, NULL, NULL), 0);
     assert_int_equal(checkpoint_read(file, stride_of, 0, &model, &made, NULL), 0);
     float bias = model.items.biases[factor_ids_find(&model.item_ids, item, strlen(item))];
     factors_free(&model);

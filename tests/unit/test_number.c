@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/number.h"
+#include "dpmf_text.h"
 #include "random/random.h"
 #include "temp_dir.h"
 

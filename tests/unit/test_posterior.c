@@ -79,7 +79,7 @@ static int end_world(void **state) {
 }
 
 static struct dpmf_store *open_ratings(const struct world *world) {
-    const struct dpmf_input_options options = {.by_record = true};
+    const struct dpmf_input_options options = {.size = sizeof options, .by_record = true};
     struct dpmf_store *store;
     assert_int_equal(dpmf_store_open(world->ratings, &options, NULL, &store, NULL), 0);
     return store;
@@ -343,24 +343,24 @@ static void test_memory(void **state) {
 
 /* ---- releases --------------------------------------------------------------------------------- */
 
-static struct dpmf_private_options good_options(const struct world *world) {
-    struct dpmf_private_options options = dpmf_private_options_default();
+static struct dpmf_release_options good_options(const struct world *world) {
+    struct dpmf_release_options options = dpmf_release_options_default();
     options.mechanism = "posterior";
     options.epsilon = 2;
     options.range_min = 1;
     options.range_max = 5;
     options.catalogue = world->items;
     options.ledger = world->ledger;
-    options.max_ratings = TAU;
-    options.rounds = 30;
-    options.factors = 3;
+    options.posterior.max_ratings = TAU;
+    options.posterior.rounds = 30;
+    options.posterior.factors = 3;
     return options;
 }
 
-static int make(const struct world *world, const struct dpmf_private_options *options,
-                struct dpmf_private_report *report, struct dpmf_error *error) {
+static int make(const struct world *world, const struct dpmf_release_options *options,
+                struct dpmf_release_report *report, struct dpmf_error *error) {
     struct dpmf_store *store = open_ratings(world);
-    int code = dpmf_train_private(store, world->output, options, NULL, report, error);
+    int code = dpmf_release_make(store, world->output, options, NULL, report, error);
     dpmf_store_close(store);
     return code;
 }
@@ -372,13 +372,13 @@ static int look(void *self, const struct ledger_entry *entry) {
 
 static void test_release(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
-    struct dpmf_private_report report;
+    struct dpmf_release_options options = good_options(world);
+    struct dpmf_release_report report;
     struct dpmf_statement statement;
     struct dpmf_verification found;
     struct ledger_entry entry;
     struct stat status;
-    options.trace = world->trace;
+    options.posterior.trace = world->trace;
     assert_int_equal(make(world, &options, &report, NULL), 0);
     assert_true(report.claim == DPMF_CLAIM_CONDITIONAL);
     assert_true(report.epsilon == 2 && report.delta == 0);
@@ -412,7 +412,7 @@ static void test_release(void **state) {
 
 static void test_same_seed(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
+    struct dpmf_release_options options = good_options(world);
     static char bytes[2][1 << 16];
     size_t n[2];
     options.has_insecure_seed = true;
@@ -421,7 +421,7 @@ static void test_same_seed(void **state) {
         struct dpmf_store *store = open_ratings(world);
         struct dpmf_run run = dpmf_run_default();
         run.threads = 1 + 2 * i;
-        assert_int_equal(dpmf_train_private(store, world->output, &options, &run, NULL, NULL), 0);
+        assert_int_equal(dpmf_release_make(store, world->output, &options, &run, NULL, NULL), 0);
         dpmf_store_close(store);
         FILE *file = fopen(world->output, "rb");
         assert_non_null(file);
@@ -439,7 +439,7 @@ static void test_same_seed(void **state) {
                      DPMF_ERR_PRIVACY_NOT_VERIFIED);
 }
 
-static void check_refused(const struct world *world, const struct dpmf_private_options *options,
+static void check_refused(const struct world *world, const struct dpmf_release_options *options,
                           int expected, const char *word) {
     struct dpmf_error error = {0};
     unlink(world->output);
@@ -456,7 +456,7 @@ static void test_refusals(void **state) {
     const double bad_epsilons[] = {0, -1, NAN, INFINITY, 1e300};
     const double bad_kappas[] = {-1e-9, INFINITY, -INFINITY};
     const double bad_rhos[] = {0, 0.99, NAN, INFINITY};
-    struct dpmf_private_options options;
+    struct dpmf_release_options options;
     for (size_t i = 0; i < 5; i++) {
         options = good_options(world);
         options.epsilon = bad_epsilons[i];
@@ -464,16 +464,16 @@ static void test_refusals(void **state) {
     }
     for (size_t i = 0; i < 3; i++) {
         options = good_options(world);
-        options.kappa = bad_kappas[i];
+        options.posterior.kappa = bad_kappas[i];
         check_refused(world, &options, DPMF_ERR_PRIVACY_REFUSED, "kappa");
     }
     for (size_t i = 0; i < 4; i++) {
         options = good_options(world);
-        options.rho = bad_rhos[i];
+        options.posterior.rho = bad_rhos[i];
         check_refused(world, &options, DPMF_ERR_PRIVACY_REFUSED, "rho");
     }
     options = good_options(world);
-    options.max_ratings = 0;
+    options.posterior.max_ratings = 0;
     check_refused(world, &options, DPMF_ERR_PRIVACY_REFUSED, "how many ratings");
 
     options = good_options(world);
@@ -482,7 +482,7 @@ static void test_refusals(void **state) {
     check_refused(world, &options, DPMF_ERR_INPUT_NOT_FINITE, "finite");
     /* Who is not in the ratings decides nothing: a refusal would show who is. */
     write_text(world->wishes, "user,epsilon\nuser3,1\nnobody,0\nx,1\ny,0.5\nuser4,2.5\n");
-    struct dpmf_private_report report;
+    struct dpmf_release_report report;
     assert_int_equal(make(world, &options, &report, NULL), 0);
     assert_int_equal(report.wishes_of_nobody, 3);
     assert_int_equal(report.wishes_above, 1);
@@ -496,15 +496,15 @@ static void test_refusals(void **state) {
     options.item_features = world->items;
     assert_int_equal(make(world, &options, NULL, NULL), DPMF_ERR_USAGE_CONFLICT);
     options = good_options(world);
-    options.chains = 1000;
+    options.posterior.chains = 1000;
     assert_int_equal(make(world, &options, NULL, NULL), DPMF_ERR_USAGE_VALUE);
 }
 
 /* Everyone left: what is drawn is the prior, and it is a release all the same. */
 static void test_nobody(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
-    struct dpmf_private_report report;
+    struct dpmf_release_options options = good_options(world);
+    struct dpmf_release_report report;
     write_text(world->ratings, "user,item,rating\nx,none of them,3\n");
     assert_int_equal(make(world, &options, &report, NULL), 0);
     assert_int_equal(report.users, 0);
@@ -521,15 +521,15 @@ static int stop_late(void *self, const struct dpmf_progress *progress) {
 /* What is interrupted spends nothing and leaves nothing. */
 static void test_interrupted(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
+    struct dpmf_release_options options = good_options(world);
     struct dpmf_store *store = open_ratings(world);
     struct dpmf_run run = dpmf_run_default();
     struct ledger_entry entry;
     int left = 10;
     run.progress = stop_late;
-    run.self = &left;
+    run.progress_self = &left;
     unlink(world->output);
-    assert_int_equal(dpmf_train_private(store, world->output, &options, &run, NULL, NULL),
+    assert_int_equal(dpmf_release_make(store, world->output, &options, &run, NULL, NULL),
                      DPMF_ERR_BASE_CANCELLED);
     assert_int_not_equal(access(world->output, F_OK), 0);
     assert_int_equal(ledger_visit(world->ledger, look, &entry, NULL), 0);

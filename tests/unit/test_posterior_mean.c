@@ -288,7 +288,7 @@ static void test_plan(void **state) {
     options.factors = 14;
     assert_int_equal(posterior_mean_plan(&options, 1000, 100, 500, &bytes, &samples), 0);
     assert_int_equal(samples, 0); /* no mean is wanted */
-    options.average = true;
+    options.sampler.average = true;
     assert_int_equal(posterior_mean_plan(&options, 1000, 100, 500, &bytes, &samples), 0);
     assert_int_equal(samples, 100);
     assert_int_equal(posterior_mean_plan(&options, 1000, 100, 20, &bytes, &samples), 0);
@@ -296,11 +296,11 @@ static void test_plan(void **state) {
     bytes = 7 * each + each / 2;
     assert_int_equal(posterior_mean_plan(&options, 1000, 100, 500, &bytes, &samples), 0);
     assert_int_equal(samples, 7);
-    options.samples = 8;
+    options.sampler.samples = 8;
     assert_int_equal(posterior_mean_plan(&options, 1000, 100, 500, &bytes, &samples),
                      DPMF_ERR_USAGE_MEMORY);
     assert_int_equal(bytes, 8 * each);
-    options.samples = 0;
+    options.sampler.samples = 0;
     bytes = 2 * each - 1;
     assert_int_equal(posterior_mean_plan(&options, 1000, 100, 500, &bytes, &samples),
                      DPMF_ERR_USAGE_MEMORY);

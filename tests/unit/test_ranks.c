@@ -115,14 +115,14 @@ static void run_rank(void *self, const struct dpmf_cluster *cluster) {
     run.memory = job->memory;
     run.cluster = cluster;
     run.progress = tell_progress;
-    run.self = &watch;
+    run.progress_self = &watch;
     int code = dpmf_store_open(job->ratings, NULL, NULL, &store, error);
     const char *set = job->valid_of_last && rank > 0 && rank == cluster_size(cluster) - 1
                           ? job->valid_of_last
                           : test_file;
     if (code == 0 && job->validate) code = dpmf_store_open(set, NULL, NULL, &valid, error);
     if (code == 0)
-        code = dpmf_train(store, valid, job->output, &job->options, &run, tell_epoch,
+        code = dpmf_train(store, valid, job->output, &job->options, &run, tell_epoch, &watch,
                           &job->report[rank], error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
@@ -146,7 +146,7 @@ static int run_job(struct job *job, int n_ranks) {
 
 static double rmse_on(const char *ratings, const char *path) {
     struct dpmf_evaluation evaluation;
-    const struct dpmf_evaluate_options options = {0};
+    const struct dpmf_evaluate_options options = dpmf_evaluate_options_default();
     struct dpmf_store *test;
     struct dpmf_model *model;
     assert_int_equal(dpmf_store_open(ratings, NULL, NULL, &test, NULL), 0);
@@ -417,7 +417,8 @@ struct evaluating {
 static void evaluate_told(void *self, const struct dpmf_cluster *cluster) {
     struct evaluating *job = self;
     const int rank = cluster_rank(cluster);
-    const struct dpmf_evaluate_options options = {.ranking = job->ranking[rank]};
+    const struct dpmf_evaluate_options options = {.size = sizeof options,
+                                                  .ranking = job->ranking[rank]};
     struct dpmf_evaluation evaluation = {0};
     struct dpmf_store *test = NULL, *history = NULL;
     struct dpmf_model *model = NULL;
@@ -538,8 +539,8 @@ static void test_gibbs_is_one_chain(void **state) {
             job.options.solver = "gibbs";
             job.options.factors = 5;
             job.options.epochs = average ? 4 : 8;
-            job.options.average = average;
-            job.options.chains = average ? 2 : 1;
+            job.options.sampler.average = average;
+            job.options.sampler.chains = average ? 2 : 1;
             job.validate = true;
             int code = run_job(&job, sizes[i]);
             if (code < 0) print_message("%d ranks: %s\n", sizes[i], job.error[0].message);
@@ -573,9 +574,9 @@ static void test_langevin_as_good_as_one(void **state) {
             job.options.solver = solvers[i];
             job.options.factors = 4;
             job.options.epochs = 24;
-            job.options.burn_in = 12;
-            job.options.average = true;
-            job.options.chains = 2;
+            job.options.sampler.burn_in = 12;
+            job.options.sampler.average = true;
+            job.options.sampler.chains = 2;
             job.validate = true;
             int code = run_job(&job, n);
             if (code < 0) print_message("%d ranks: %s\n", n, job.error[0].message);
@@ -627,7 +628,7 @@ struct measuring {
 static void evaluate_rank(void *self, const struct dpmf_cluster *cluster) {
     struct measuring *measuring = self;
     struct dpmf_run run = dpmf_run_default();
-    const struct dpmf_evaluate_options options = {.ranking = 5};
+    const struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = 5};
     struct dpmf_store *test = NULL;
     struct dpmf_model *model = NULL;
     run.cluster = cluster;
@@ -699,12 +700,12 @@ static void test_langevin_ends(void **state) {
     job.options.solver = "sghmc";
     job.options.epochs = 1000;
     job.last_epoch = 2; /* before there is anything to average over */
-    job.options.average = true;
+    job.options.sampler.average = true;
     assert_int_equal(run_job(&job, 3), 0);
     assert_int_equal(job.report[2].samples, 1);
     job = job_of(a_file);
     job.options.solver = "sgld";
-    job.options.step = 1e3;
+    job.options.sampler.step = 1e3;
     assert_int_equal(run_job(&job, 3), DPMF_ERR_TRAIN_DIVERGED);
     for (int r = 0; r < 3; r++) assert_non_null(strstr(job.error[r].hint, "{step}"));
 }
@@ -743,7 +744,7 @@ static void test_refusals(void **state) {
     expect_refused(&job, DPMF_ERR_USAGE_CONFLICT, "snapshots");
     job = job_of(a_file);
     job.options.solver = "sghmc";
-    job.options.average = true;
+    job.options.sampler.average = true;
     job.memory = 6 << 20;
     expect_refused(&job, DPMF_ERR_USAGE_MEMORY, "memory");
     job = job_of("/nonexistent/directory/m.safetensors");

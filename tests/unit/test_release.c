@@ -14,8 +14,8 @@
 
 #include "base/bytes.h"
 #include "checkpoint_make.h"
+#include "made_release.h"
 #include "model/release_parts.h"
-#include "release_make.h"
 #include "statement/statement_words.h"
 #include "temp_dir.h"
 
@@ -584,7 +584,7 @@ static double predict_at_home(struct dpmf_newcomers *newcomers, const struct dpm
 
 static void test_evaluate(void **state) {
     char path[TEMP_PATH_MAX], test_path[TEMP_PATH_MAX], history_path[TEMP_PATH_MAX];
-    const struct dpmf_evaluate_options options = {.ranking = 2};
+    const struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = 2};
     struct statement statement = statement_make(1, 4, 2, 2);
     struct dpmf_store *test, *history;
     struct dpmf_model *model;

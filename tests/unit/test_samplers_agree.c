@@ -142,14 +142,15 @@ static double run_chain(const struct runs *runs, uint64_t seed, double step, str
     assert_int_equal(dpmf_train_options_solver(runs->solver, &options), 0);
     options.factors = FACTORS;
     options.epochs = runs->epochs;
-    options.burn_in = runs->epochs / 4;
-    options.average = options.deterministic = true;
-    options.samples = SAMPLES;
-    options.chains = 1;
+    options.sampler.burn_in = runs->epochs / 4;
+    options.sampler.average = options.deterministic = true;
+    options.sampler.samples = SAMPLES;
+    options.sampler.chains = 1;
     options.seed = seed;
-    options.step = step;
+    options.sampler.step = step;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, model_file, &options, &run, NULL, &report, NULL), 0);
+    assert_int_equal(dpmf_train(store, NULL, model_file, &options, &run, NULL, NULL, &report, NULL),
+                     0);
     dpmf_store_close(store);
     predict_all(chain);
     return report.step;

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "dpmf_text.h"
 #include "random/random.h"
 #include "tune/search.h"
 #include "tune/surface.h"

@@ -73,11 +73,11 @@ static int train(const struct dpmf_train_options *options, int threads, uint64_t
     struct dpmf_run run = dpmf_run_default();
     run.threads = threads;
     run.memory = memory;
-    run.self = fate;
+    run.progress_self = fate;
     if (fate) run.progress = progress;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
     if (validate) assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &valid, NULL), 0);
-    int code = dpmf_train(store, valid, output, options, &run, after_epoch, report, error);
+    int code = dpmf_train(store, valid, output, options, &run, after_epoch, fate, report, error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     return code;

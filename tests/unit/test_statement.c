@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "release_make.h"
+#include "made_release.h"
 #include "statement/statement_provenance.h"
 #include "temp_dir.h"
 

@@ -81,7 +81,8 @@ static struct made make_ratings(uint64_t n, uint64_t n_users, uint64_t n_items) 
         made.ratings[i] = (double)made.ratings32[i];
         made.times[i] = (int64_t)(1000000000 + i);
     }
-    made.arrays = (struct dpmf_arrays){.n = n,
+    made.arrays = (struct dpmf_arrays){.size = sizeof(struct dpmf_arrays),
+                                       .n = n,
                                        .n_users = n_users,
                                        .n_items = n_items,
                                        .users = made.users,
@@ -142,8 +143,13 @@ static void test_doubles_are_exact(void **state) {
     (void)state;
     static const int64_t users[] = {0}, items[] = {0};
     static const double ratings[] = {3.7};
-    const struct dpmf_arrays arrays = {
-        .n = 1, .n_users = 1, .n_items = 1, .users = users, .items = items, .ratings = ratings};
+    const struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                       .n = 1,
+                                       .n_users = 1,
+                                       .n_items = 1,
+                                       .users = users,
+                                       .items = items,
+                                       .ratings = ratings};
     struct dpmf_store *store;
     assert_int_equal(dpmf_store_from_arrays(&arrays, NULL, NULL, &store, NULL), 0);
     assert_int_equal(dpmf_store_export_csv(store, "exact.csv", -1, NULL, NULL, NULL), 0);
@@ -159,7 +165,8 @@ static void test_ids_of_any_text(void **state) {
     static const int64_t users[] = {1, 0, 1, 1}, items[] = {0, 2, 2, 0};
     static const double ratings[] = {1, 2, 3, 4.5};
     static const int64_t user_offsets[] = {0, 3, 9}, item_offsets[] = {0, 1, 1, 7};
-    const struct dpmf_arrays arrays = {.n = 4,
+    const struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                       .n = 4,
                                        .n_users = 2,
                                        .n_items = 3,
                                        .users = users,
@@ -202,8 +209,13 @@ static void test_what_is_wrong_is_named(void **state) {
     (void)state;
     int64_t users[] = {0, 1, 2}, items[] = {0, 1, 0}, offsets[] = {0, 1, 1, 2};
     double ratings[] = {1, 2, 3};
-    struct dpmf_arrays arrays = {
-        .n = 3, .n_users = 3, .n_items = 2, .users = users, .items = items, .ratings = ratings};
+    struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                 .n = 3,
+                                 .n_users = 3,
+                                 .n_items = 2,
+                                 .users = users,
+                                 .items = items,
+                                 .ratings = ratings};
 
     users[1] = 3;
     refuse(&arrays, NULL, DPMF_ERR_INPUT_ID, "users[1] is 3, which is not in 0 .. 2");
@@ -246,8 +258,13 @@ static void test_options(void **state) {
     (void)state;
     static const int64_t users[] = {0, 1, 2, 2}, items[] = {0, 1, 0, 0};
     static const double ratings[] = {1, NAN, 9, 3};
-    const struct dpmf_arrays arrays = {
-        .n = 4, .n_users = 3, .n_items = 2, .users = users, .items = items, .ratings = ratings};
+    const struct dpmf_arrays arrays = {.size = sizeof arrays,
+                                       .n = 4,
+                                       .n_users = 3,
+                                       .n_items = 2,
+                                       .users = users,
+                                       .items = items,
+                                       .ratings = ratings};
     struct dpmf_input_options options = dpmf_input_options_default();
     options.has_range = true;
     options.range_min = 1;
@@ -257,7 +274,7 @@ static void test_options(void **state) {
     char warning[DPMF_ERROR_TEXT_MAX] = "";
     struct dpmf_run run = dpmf_run_default();
     run.warn = count_warning;
-    run.self = warning;
+    run.warn_self = warning;
     struct dpmf_store *store;
     assert_int_equal(dpmf_store_from_arrays(&arrays, &options, &run, &store, NULL), 0);
     assert_int_equal(store_n_ratings(store), 2);
@@ -282,7 +299,7 @@ static void test_interrupted(void **state) {
     struct dpmf_store *store;
     int calls = 0;
     run.progress = stop_at_once;
-    run.self = &calls;
+    run.progress_self = &calls;
     assert_int_equal(dpmf_store_from_arrays(&made.arrays, NULL, &run, &store, NULL),
                      DPMF_ERR_BASE_CANCELLED);
     assert_int_equal(calls, 1);

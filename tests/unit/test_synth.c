@@ -223,7 +223,7 @@ static void test_cancelled(void **state) {
     options.catalogue = catalogue_path;
     struct dpmf_run run = dpmf_run_default();
     run.progress = stop_soon;
-    run.self = &calls;
+    run.progress_self = &calls;
     assert_int_equal(dpmf_synth(path, &options, &run, NULL, NULL), DPMF_ERR_BASE_CANCELLED);
     assert_int_equal(temp_dir_count(&directory), 0);
 }

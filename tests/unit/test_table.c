@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "dpmf.h"
+#include "dpmf_text.h"
 #include "temp_dir.h"
 
 static int set_up(void **state) {

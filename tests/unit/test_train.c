@@ -57,7 +57,7 @@ static int train(const struct dpmf_train_options *options, int threads, uint64_t
     run.memory = memory;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
     if (validate) assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &valid, NULL), 0);
-    int code = dpmf_train(store, valid, output, options, &run, NULL, report, error);
+    int code = dpmf_train(store, valid, output, options, &run, NULL, NULL, report, error);
     dpmf_store_close(store);
     dpmf_store_close(valid);
     return code;
@@ -92,8 +92,8 @@ static void test_resume_is_exact(void **state) {
     options.snapshot = snapshot_file;
     struct dpmf_store *store;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, stop_after_three, NULL, NULL),
-                     0);
+    assert_int_equal(
+        dpmf_train(store, NULL, b_file, &options, NULL, stop_after_three, NULL, NULL, NULL), 0);
     dpmf_store_close(store);
 
     options.snapshot = NULL;
@@ -129,8 +129,9 @@ static void test_snapshots_need_a_place(void **state) {
     temp_dir_file(&directory, "nonexist/s.safetensors", path);
     options.snapshot = path;
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, b_file, &options, NULL, fail_if_called, NULL, &error),
-                     DPMF_ERR_IO_MISSING);
+    assert_int_equal(
+        dpmf_train(store, NULL, b_file, &options, NULL, fail_if_called, NULL, NULL, &error),
+        DPMF_ERR_IO_MISSING);
     assert_string_equal(error.file, path);
     dpmf_store_close(store);
 }
@@ -197,7 +198,7 @@ static void test_refusals(void **state) {
     run.progress = cancel;
     options = small_options();
     assert_int_equal(dpmf_store_open(train_file, NULL, NULL, &store, NULL), 0);
-    assert_int_equal(dpmf_train(store, NULL, b_file, &options, &run, NULL, NULL, &error),
+    assert_int_equal(dpmf_train(store, NULL, b_file, &options, &run, NULL, NULL, NULL, &error),
                      DPMF_ERR_BASE_CANCELLED);
     dpmf_store_close(store);
 }

@@ -42,25 +42,32 @@ static int on_progress(void *self, const struct dpmf_progress *progress) {
     return ++watch->calls == watch->cancel_at;
 }
 
-static int tune(struct dpmf_tune_options options, int threads, struct watch *watch,
+/* What a search is given. */
+struct search {
+    struct dpmf_train_options train;
+    struct dpmf_tune_options tune;
+};
+
+static int tune(struct search options, int threads, struct watch *watch,
                 struct dpmf_tune_report *report, struct dpmf_error *error) {
     struct dpmf_run run = dpmf_run_default();
     run.threads = threads;
     run.progress = on_progress;
-    run.self = watch;
+    run.progress_self = watch;
     watch->n = 0;
     watch->last = watch->calls = 0;
-    int code = dpmf_tune(store, NULL, &options, &run, on_trial, report, error);
+    int code =
+        dpmf_tune(store, NULL, &options.train, &options.tune, &run, on_trial, watch, report, error);
     assert_int_equal(temp_dir_count(&temporary), 0);
     return code;
 }
 
 /* Small and quick. */
-static struct dpmf_tune_options quick(uint32_t trials) {
-    struct dpmf_tune_options options = dpmf_tune_options_default();
+static struct search quick(uint32_t trials) {
+    struct search options = {dpmf_train_options_default(), dpmf_tune_options_default()};
     options.train.factors = 8;
     options.train.epochs = 6;
-    options.trials = trials;
+    options.tune.trials = trials;
     return options;
 }
 
@@ -68,7 +75,7 @@ static void test_trials(void **state) {
     (void)state;
     struct watch watch = {.n = 0};
     struct dpmf_tune_report report;
-    const struct dpmf_tune_options options = quick(12);
+    const struct search options = quick(12);
     assert_int_equal(tune(options, 2, &watch, &report, NULL), 0);
     assert_int_equal(watch.n, 12);
     assert_int_equal(report.trials, 12);
@@ -96,7 +103,7 @@ static void test_threads_do_not_matter(void **state) {
     (void)state;
     struct watch one = {.n = 0}, three = {.n = 0}, other = {.n = 0};
     struct dpmf_tune_report report;
-    struct dpmf_tune_options options = quick(8);
+    struct search options = quick(8);
     assert_int_equal(tune(options, 1, &one, &report, NULL), 0);
     assert_int_equal(tune(options, 3, &three, &report, NULL), 0);
     options.train.seed = 2;
@@ -118,27 +125,27 @@ static void test_best_can_be_had_again(void **state) {
     char train_path[TEMP_PATH_MAX], test_path[TEMP_PATH_MAX], model[TEMP_PATH_MAX];
     struct dpmf_store *train, *valid;
     struct watch watch = {.n = 0};
-    struct dpmf_run run = dpmf_run_default();
     struct dpmf_tune_report report;
     struct dpmf_train_report trained;
-    struct dpmf_tune_options options = quick(5);
+    struct search options = quick(5);
     const struct dpmf_split_options split = dpmf_split_options_default();
-    run.self = &watch;
     temp_dir_file(&dir, "train.dpr", train_path);
     temp_dir_file(&dir, "test.dpr", test_path);
     temp_dir_file(&dir, "model", model);
     assert_int_equal(dpmf_store_split(store, train_path, test_path, &split, NULL, NULL, NULL), 0);
     assert_int_equal(dpmf_store_open(train_path, NULL, NULL, &train, NULL), 0);
     assert_int_equal(dpmf_store_open(test_path, NULL, NULL, &valid, NULL), 0);
-    assert_int_equal(dpmf_tune(train, valid, &options, &run, on_trial, &report, NULL), 0);
+    assert_int_equal(dpmf_tune(train, valid, &options.train, &options.tune, NULL, on_trial, &watch,
+                               &report, NULL),
+                     0);
     options.train.factors = report.best.factors;
     options.train.epochs = report.best.epochs;
     options.train.learning_rate = report.best.learning_rate;
     options.train.regularization = report.best.regularization;
     options.train.deterministic = true;
     options.train.patience = 0;
-    assert_int_equal(dpmf_train(train, valid, model, &options.train, NULL, NULL, &trained, NULL),
-                     0);
+    assert_int_equal(
+        dpmf_train(train, valid, model, &options.train, NULL, NULL, NULL, &trained, NULL), 0);
     assert_true(trained.valid_rmse <= report.best.valid_rmse); /* of the best epoch */
     assert_true(trained.valid_rmse > 0.99 * report.best.valid_rmse);
     dpmf_store_close(train);
@@ -151,7 +158,7 @@ static void test_ranking(void **state) {
     struct watch watch = {.n = 0};
     struct dpmf_tune_report report;
     struct dpmf_error error = {0};
-    struct dpmf_tune_options options = quick(8);
+    struct search options = quick(8);
     assert_int_equal(dpmf_train_options_solver("ials", &options.train), 0);
     options.train.factors = 8;
     options.train.epochs = 4;
@@ -170,16 +177,16 @@ static void test_ranking(void **state) {
     assert_true(differs);
     assert_true(report.best.valid_ndcg == best);
 
-    options.hold_unobserved = true;
-    options.train.unobserved = 0.25;
-    options.train.has_like = true;
-    options.train.like = 4;
+    options.tune.hold_unobserved = true;
+    options.train.ials.unobserved = 0.25;
+    options.train.ials.has_like = true;
+    options.train.ials.like = 4;
     assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
     for (size_t i = 0; i < watch.n; i++) assert_true(watch.trials[i].unobserved == 0.25);
-    options.train.unobserved = -1;
+    options.train.ials.unobserved = -1;
     assert_int_equal(tune(options, 1, &watch, &report, &error), DPMF_ERR_USAGE_VALUE);
-    options.train.unobserved = 0;
-    options.train.like = 100; /* nothing is */
+    options.train.ials.unobserved = 0;
+    options.train.ials.like = 100; /* nothing is */
     assert_int_equal(tune(options, 1, &watch, &report, &error), DPMF_ERR_INPUT_EMPTY);
 }
 
@@ -187,14 +194,14 @@ static void test_what_is_held_stays(void **state) {
     (void)state;
     struct watch watch = {.n = 0};
     struct dpmf_tune_report report;
-    struct dpmf_tune_options options = quick(6);
-    options.hold_factors = options.hold_epochs = options.hold_learning_rate = true;
+    struct search options = quick(6);
+    options.tune.hold_factors = options.tune.hold_epochs = options.tune.hold_learning_rate = true;
     assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
     for (size_t i = 0; i < watch.n; i++)
         assert_true(watch.trials[i].factors == 8 && watch.trials[i].epochs == 6 &&
                     watch.trials[i].learning_rate == options.train.learning_rate &&
                     (i == 0 || watch.trials[i].regularization != options.train.regularization));
-    options.hold_regularization = true;
+    options.tune.hold_regularization = true;
     assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
     assert_int_equal(watch.n, 1);
     assert_true(report.all_tried);
@@ -217,15 +224,15 @@ static void test_time(void **state) {
     (void)state;
     struct watch watch = {.n = 0};
     struct dpmf_tune_report report;
-    struct dpmf_tune_options options = quick(60);
-    options.seconds = 1e-6;
+    struct search options = quick(60);
+    options.tune.seconds = 1e-6;
     assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
     assert_true(report.out_of_time && report.trials == 1);
     assert_int_equal(watch.trials[0].end, DPMF_TRIAL_TIME);
     assert_int_equal(watch.trials[0].epochs_run, 1);
     assert_int_equal(report.best.trial, 1);
 
-    options.seconds = 0.2;
+    options.tune.seconds = 0.2;
     options.train.factors = 512;
     options.train.epochs = 60;
     assert_int_equal(tune(options, 1, &watch, &report, NULL), 0);
@@ -238,9 +245,9 @@ static void test_diverges(void **state) {
     struct watch watch = {.n = 0};
     struct dpmf_tune_report report;
     struct dpmf_error error = {0};
-    struct dpmf_tune_options options = quick(4);
+    struct search options = quick(4);
     options.train.learning_rate = 900;
-    options.hold_learning_rate = true;
+    options.tune.hold_learning_rate = true;
     assert_int_equal(tune(options, 1, &watch, &report, &error), DPMF_ERR_TRAIN_DIVERGED);
     assert_int_equal(watch.n, 4);
     for (size_t i = 0; i < 4; i++) assert_int_equal(watch.trials[i].end, DPMF_TRIAL_DIVERGED);
@@ -259,12 +266,12 @@ static void test_refuses(void **state) {
     struct watch watch = {.n = 0};
     struct dpmf_tune_report report;
     struct dpmf_error error = {0};
-    struct dpmf_tune_options bad[9];
+    struct search bad[9];
     for (size_t i = 0; i < 9; i++) bad[i] = quick(2);
-    bad[0].trials = 0;
-    bad[1].trials = 10001;
-    bad[2].seconds = -1;
-    bad[3].valid_fraction = 0;
+    bad[0].tune.trials = 0;
+    bad[1].tune.trials = 10001;
+    bad[2].tune.seconds = -1;
+    bad[3].tune.valid_fraction = 0;
     bad[4].train.factors = 0;
     bad[5].train.epochs = 0;
     bad[6].train.learning_rate = NAN;
@@ -275,7 +282,7 @@ static void test_refuses(void **state) {
         assert_int_equal(watch.n, 0);
     }
     bad[0] = quick(2);
-    bad[0].valid_fraction = 1e-12;
+    bad[0].tune.valid_fraction = 1e-12;
     assert_int_equal(tune(bad[0], 1, &watch, &report, &error), DPMF_ERR_RATINGS_NONE_LEFT);
     assert_int_equal(setenv("TMPDIR", "/nowhere", 1), 0);
     assert_int_equal(tune(quick(2), 1, &watch, &report, &error), DPMF_ERR_IO_MISSING);

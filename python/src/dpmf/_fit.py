@@ -35,7 +35,7 @@ PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "it
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
                 "stopped_early", "tiles_on_disk", "kernels")
-PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "releases", "seconds", "release_id",
+PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds", "release_id",
                   "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
                   "wishes_twice", "wishes_above")
@@ -108,7 +108,7 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     with WorkFolder() as folder:
         output = folder / "model"
         run.call(lib.dpmf_train, store.pointer, valid.pointer if valid else ffi.NULL,
-                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, report,
+                 os.fsencode(output), options.pointer, run.pointer, lib.dpmf_py_epoch, run.handle, report,
                  names={str(output): "the model"})
         file = ModelFile.open(output)
     file.name = "the model"
@@ -146,7 +146,7 @@ def _read_catalogue(parameters: dict[str, Any]) -> bool:
 
 
 def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
-    options = Struct("dpmf_private_options")
+    options = Struct("dpmf_release_options")
     options.put("epsilon", number("epsilon", parameters["epsilon"]))
     options.put("delta", number("delta", parameters["delta"]))
     low, high = pair("rating_range", parameters["rating_range"])
@@ -285,7 +285,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     refuse_given(parameters, defaults, PLAIN_ONLY,
                  "has no meaning with epsilon: a private mechanism follows its public rule")
     _check_declared(parameters)
-    report = ffi.new("struct dpmf_private_report *")
+    report = ffi.new("struct dpmf_release_report *")
     items_are_texts = _read_catalogue(parameters)
     with WorkFolder() as folder, UnnamedFiles() as files:
         options = _private_options(parameters, files)
@@ -311,5 +311,6 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                 _log_spent(spent)
 
         options.put("before_spending", run.before_spending(_tell_before_spending))
-        run.call(lib.dpmf_train_private, store.pointer, os.fsencode(output), options.pointer,
+        options.put("before_spending_self", run.handle)
+        run.call(lib.dpmf_release_make, store.pointer, os.fsencode(output), options.pointer,
                  run.pointer, report, names={**files.names, str(output): "the release"}, then=keep)

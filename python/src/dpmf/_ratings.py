@@ -173,6 +173,7 @@ def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
         users = users._replace(numbers=np.where(bad, -1, users.numbers))
 
     arrays = ffi.new("struct dpmf_arrays *")
+    arrays.size = ffi.sizeof("struct dpmf_arrays")
     arrays.n, arrays.n_users, arrays.n_items = len(ratings), users.n, items.n
     arrays.users = pointer("int64_t *", users.numbers)
     arrays.items = pointer("int64_t *", items.numbers)

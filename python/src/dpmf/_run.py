@@ -66,13 +66,15 @@ class Run:
         self._failure: BaseException | None = None
         self._last_phase = ""
         self._last_time = 0.0
-        self._handle = ffi.new_handle(self)  # lives as long as this object
-        self.pointer = ffi.new("struct dpmf_run *", lib.dpmf_run_default())
+        self.handle = ffi.new_handle(self)  # lives as long as this object
+        self.pointer = ffi.new("struct dpmf_run *")
+        lib.dpmf_run_init(self.pointer, ffi.sizeof("struct dpmf_run"))
         self.pointer.threads = n_threads
         self.pointer.memory = memory
         self.pointer.progress = lib.dpmf_py_progress
         self.pointer.warn = lib.dpmf_py_warn
-        self.pointer.self = self._handle
+        self.pointer.progress_self = self.handle
+        self.pointer.warn_self = self.handle
 
     def before_spending(self, look: Callable[[Any], None]) -> Any:
         """Has `look` called with the report of a private run, in the thread that calls, before

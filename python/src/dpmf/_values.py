@@ -146,8 +146,8 @@ class Struct:
     """An option struct of the library, with the texts that it points to."""
 
     def __init__(self, name: str) -> None:
-        default = getattr(lib, f"{name}_default")()
-        self.pointer = ffi.new(f"struct {name} *", default)
+        self.pointer = ffi.new(f"struct {name} *")
+        getattr(lib, f"{name}_init")(self.pointer, ffi.sizeof(f"struct {name}"))
         self._texts: list[Any] = []
 
     def put(self, name: str, value: Any) -> None:

@@ -222,7 +222,7 @@ def _setting(name: str, value: Optional[str]) -> str:
 
 
 @ffi.def_extern()
-def dpmf_py_setting(name: Any, value: Any, text: Any, size: int) -> int:
+def dpmf_py_setting(_self: Any, name: Any, value: Any, text: Any, size: int) -> int:
     """Called by the library for each setting that a text of its own names."""
     written = _setting(_text(name), _text(value) or None).encode()
     kept = written[:size - 1] if size else b""
@@ -234,7 +234,7 @@ def rendered(text: Any) -> str:
     """A message, hint or warning of the library, with settings as parameters."""
     room = 4 * lib.DPMF_ERROR_TEXT_MAX
     out = ffi.new("char[]", room)
-    lib.dpmf_error_text(text, lib.dpmf_py_setting, out, room)
+    lib.dpmf_error_text(text, lib.dpmf_py_setting, ffi.NULL, out, room)
     return _text(out)
 
 

@@ -1,8 +1,8 @@
 /*
  * Parsing is a function of each record alone: a run that promises privacy takes a store only when its header says so. And what it takes
- * as public is none of its private files. Fed by what the importer recorded; used by private_train.c before anything else is read.
+ * as public is none of its private files. Fed by what the importer recorded; used by release_make.c before anything else is read.
  */
-#include "release/private_input.h"
+#include "release/release_input.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void declare(const struct store_layout *layout, char *text, size_t size) 
     add(text, size, n, "}");
 }
 
-int private_input_check(const struct dpmf_store *store, struct dpmf_error *error) {
+int release_input_check(const struct dpmf_store *store, struct dpmf_error *error) {
     const struct store_layout *layout = store_layout_of(store);
     struct dpmf_store_info info;
     char settings[256], hint[DPMF_ERROR_TEXT_MAX];
@@ -103,8 +103,8 @@ static int refuse_same(const char *path, const struct file_identity *private_fil
     return DPMF_ERR_PRIVACY_REFUSED;
 }
 
-int private_input_check_public(const struct dpmf_store *store,
-                               const struct dpmf_private_options *options,
+int release_input_check_public(const struct dpmf_store *store,
+                               const struct dpmf_release_options *options,
                                struct dpmf_error *error) {
     const char *const public_files[] = {options->catalogue, options->item_features};
     struct file_identity wishes = {0};

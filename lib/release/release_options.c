@@ -1,13 +1,15 @@
 /*
  * The options of a private run, and what is refused before any data is touched: promises that could not be kept, and
- * things that would have to be taken from the ratings because nobody declared them. Used by private_train.c and the
+ * things that would have to be taken from the ratings because nobody declared them. Used by release_make.c and the
  * audit, so that what is audited is what is made.
  */
-#include "release/private_options.h"
+#include "release/release_options.h"
 
 #include <math.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
+#include "dpmf_text.h"
 #include "statement/accountant.h"
 
 /* Vectors are kept in single precision, and squares of ratings are computed. */
@@ -16,13 +18,23 @@ static const double largest_rating = 1e18, narrowest_range = 1e-18;
 /* Of a conditional release: with less, its scale is no longer a normal number, and rounding is not what the proof allows for. */
 static const double smallest_epsilon = 1e-200, largest_epsilon = 1e9;
 
-struct dpmf_private_options dpmf_private_options_default(void) {
-    return (struct dpmf_private_options){.delta = 1e-5,
-                                         .range_min = NAN,
-                                         .range_max = NAN,
-                                         .max_ratings = POSTERIOR_MAX_RATINGS,
-                                         .kappa = NAN,
-                                         .rho = 1};
+void dpmf_release_options_init(struct dpmf_release_options *options, size_t size) {
+    const struct dpmf_release_options made = {
+        .size = sizeof made,
+        .delta = 1e-5,
+        .range_min = NAN,
+        .range_max = NAN,
+        .posterior = {.max_ratings = POSTERIOR_MAX_RATINGS, .kappa = NAN, .rho = 1}};
+    options_give(options, size, &made, sizeof made);
+}
+
+int release_options_take(struct dpmf_release_options *own,
+                         const struct dpmf_release_options *options, struct dpmf_error *error) {
+    *own = dpmf_release_options_default();
+    int code = options_take(own, sizeof *own, options, "release_options", error);
+    if (code < 0) return code;
+    return options_check_spare(own->posterior.spare, sizeof own->posterior.spare,
+                               "posterior_options", error);
 }
 
 const char *dpmf_mechanism_name(size_t i, const char **description) {
@@ -32,26 +44,26 @@ const char *dpmf_mechanism_name(size_t i, const char **description) {
 }
 
 bool dpmf_mechanism_is_conditional(const char *name) {
-    const struct mechanism *mechanism = mechanism_find(name);
+    const struct mechanism *mechanism = name ? mechanism_find(name) : NULL;
     return mechanism && mechanism->is_conditional;
 }
 
-int private_options_refuse(struct dpmf_error *error, const char *message, const char *hint) {
+int release_options_refuse(struct dpmf_error *error, const char *message, const char *hint) {
     int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED, "%s", message);
     error_hint_text(error, hint);
     return code;
 }
 
-static int check_declared(const struct dpmf_private_options *options, struct dpmf_error *error) {
+static int check_declared(const struct dpmf_release_options *options, struct dpmf_error *error) {
     if (!options->catalogue && !options->catalogue_from_ratings)
-        return private_options_refuse(
+        return release_options_refuse(
             error, "a private release needs a public catalogue: which items were rated is private",
             "give the list of all items with {catalogue FILE}");
     if (options->catalogue && options->catalogue_from_ratings)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "the catalogue is either given or taken from the ratings");
     if (isnan(options->range_min) || isnan(options->range_max))
-        return private_options_refuse(
+        return release_options_refuse(
             error,
             "a private release needs the range of ratings to be declared: the smallest and "
             "the largest one given are private",
@@ -67,13 +79,13 @@ static int check_declared(const struct dpmf_private_options *options, struct dpm
     return 0;
 }
 
-static int check_delta(const struct dpmf_private_options *options, struct dpmf_error *error) {
+static int check_delta(const struct dpmf_release_options *options, struct dpmf_error *error) {
     if (!(options->delta > 0) || !(options->delta < 1))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "delta must be between 0 and 1");
     return 0;
 }
 
-static int refuse_delta(const struct dpmf_private_options *options, struct dpmf_error *error) {
+static int refuse_delta(const struct dpmf_release_options *options, struct dpmf_error *error) {
     const double users = (double)options->declared_users;
     const char *way_out = "or accept it (accept-delta): the release is then partial, not proven";
     int code;
@@ -95,7 +107,7 @@ static int refuse_delta(const struct dpmf_private_options *options, struct dpmf_
     return code;
 }
 
-int private_options_check_accepted(const struct dpmf_private_options *options,
+int release_options_check_accepted(const struct dpmf_release_options *options,
                                    const struct mechanism *mechanism, struct dpmf_error *error) {
     const double delta = mechanism->is_conditional ? 0 : options->delta;
     const unsigned excess = dpmf_privacy_excess(options->epsilon, delta, options->declared_users);
@@ -118,34 +130,37 @@ int private_options_check_accepted(const struct dpmf_private_options *options,
 
 /* ---- the sampler ------------------------------------------------------------------------------ */
 
-static int check_posterior(const struct dpmf_private_options *options, struct dpmf_error *error) {
-    if (options->max_ratings < 1 || options->max_ratings > POSTERIOR_MAX_RATINGS_MAX)
-        return private_options_refuse(
+static int check_posterior(const struct dpmf_release_options *options, struct dpmf_error *error) {
+    if (options->posterior.max_ratings < 1 ||
+        options->posterior.max_ratings > POSTERIOR_MAX_RATINGS_MAX)
+        return release_options_refuse(
             error,
-            options->max_ratings < 1
+            options->posterior.max_ratings < 1
                 ? "without a bound on how many ratings of a user count, no loss is bounded"
                 : "so many ratings of one user cannot be counted",
             "use {max-ratings} with a number from 1 to 16777216, e.g. {max-ratings 100}");
-    if (!isnan(options->kappa) && !(options->kappa >= 0 && options->kappa <= largest_rating))
-        return private_options_refuse(
+    if (!isnan(options->posterior.kappa) &&
+        !(options->posterior.kappa >= 0 && options->posterior.kappa <= largest_rating))
+        return release_options_refuse(
             error,
-            options->kappa < 0
+            options->posterior.kappa < 0
                 ? "kappa is below 0 or no number: predictions must reach the whole range"
                 : "kappa is not finite, or larger than any rating may be",
             "use {kappa} with a number from 0 to 1e18, in the units of the ratings");
-    if (!(options->rho >= 1 && options->rho <= POSTERIOR_MAX_RATINGS_MAX))
-        return private_options_refuse(error, "rho is not a number from 1 to 16777216",
+    if (!(options->posterior.rho >= 1 && options->posterior.rho <= POSTERIOR_MAX_RATINGS_MAX))
+        return release_options_refuse(error, "rho is not a number from 1 to 16777216",
                                       "use {rho 1}, or leave it out");
-    if (options->factors > POSTERIOR_FACTORS_MAX || options->rounds > POSTERIOR_ROUNDS_MAX ||
-        options->chains > POSTERIOR_CHAINS_MAX)
+    if (options->posterior.factors > POSTERIOR_FACTORS_MAX ||
+        options->posterior.rounds > POSTERIOR_ROUNDS_MAX ||
+        options->posterior.chains > POSTERIOR_CHAINS_MAX)
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the posterior has at most %d factors, %d rounds and %d chains",
                          POSTERIOR_FACTORS_MAX, POSTERIOR_ROUNDS_MAX, POSTERIOR_CHAINS_MAX);
     if (options->epsilon > largest_epsilon)
-        return private_options_refuse(error, "no ledger can account for such a large epsilon",
+        return release_options_refuse(error, "no ledger can account for such a large epsilon",
                                       "use an {epsilon} of at most 1e9");
     if (options->epsilon < smallest_epsilon)
-        return private_options_refuse(error, "no arithmetic can keep such a small epsilon",
+        return release_options_refuse(error, "no arithmetic can keep such a small epsilon",
                                       "use an {epsilon} of at least 1e-200");
     if (options->item_features)
         return error_set(error, DPMF_ERR_USAGE_CONFLICT,
@@ -153,23 +168,23 @@ static int check_posterior(const struct dpmf_private_options *options, struct dp
     return 0;
 }
 
-struct posterior_rule private_options_posterior(const struct dpmf_private_options *options) {
+struct posterior_rule release_options_posterior(const struct dpmf_release_options *options) {
     double range = options->range_max - options->range_min;
     return (struct posterior_rule){
         .epsilon = options->epsilon,
         .range = range,
-        .kappa = isnan(options->kappa) ? range / 4 : options->kappa,
-        .rho = options->rho,
-        .max_ratings = options->max_ratings,
-        .factors = options->factors > 0 ? options->factors : POSTERIOR_FACTORS,
-        .rounds = options->rounds > 0 ? options->rounds : POSTERIOR_ROUNDS,
-        .chains = options->chains > 0 ? options->chains : POSTERIOR_CHAINS,
+        .kappa = isnan(options->posterior.kappa) ? range / 4 : options->posterior.kappa,
+        .rho = options->posterior.rho,
+        .max_ratings = options->posterior.max_ratings,
+        .factors = options->posterior.factors > 0 ? options->posterior.factors : POSTERIOR_FACTORS,
+        .rounds = options->posterior.rounds > 0 ? options->posterior.rounds : POSTERIOR_ROUNDS,
+        .chains = options->posterior.chains > 0 ? options->posterior.chains : POSTERIOR_CHAINS,
     };
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-int private_options_check(const struct dpmf_private_options *options,
+int release_options_check(const struct dpmf_release_options *options,
                           const struct mechanism **mechanism, double *mu,
                           struct dpmf_error *error) {
     *mechanism = mechanism_find(options->mechanism);
@@ -178,7 +193,7 @@ int private_options_check(const struct dpmf_private_options *options,
                          options->mechanism);
     if (!(options->epsilon > 0) || !isfinite(options->epsilon)) {
         if ((*mechanism)->is_conditional)
-            return private_options_refuse(error, "epsilon must be a finite number above 0",
+            return release_options_refuse(error, "epsilon must be a finite number above 0",
                                           "for example: {epsilon 1}");
         return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be a finite number above 0");
     }
@@ -193,7 +208,7 @@ int private_options_check(const struct dpmf_private_options *options,
     }
     *mu = accountant_mu(options->epsilon, options->delta);
     if (!(*mu > 0))
-        return private_options_refuse(error, "no release can keep such a small epsilon and delta",
+        return release_options_refuse(error, "no release can keep such a small epsilon and delta",
                                       "use a larger {epsilon} or {delta}");
     return 0;
 }

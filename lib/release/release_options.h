@@ -1,25 +1,29 @@
 /*
  * The checks that every private run begins with.
  */
-#ifndef DPMF_RELEASE_PRIVATE_OPTIONS_H
-#define DPMF_RELEASE_PRIVATE_OPTIONS_H
+#ifndef DPMF_RELEASE_RELEASE_OPTIONS_H
+#define DPMF_RELEASE_RELEASE_OPTIONS_H
 
 #include "mechanisms/mechanism.h"
 
+/* What a caller gave, over the defaults: see base/arguments.h. @return 0 or DPMF_ERR_USAGE_STRUCT */
+int release_options_take(struct dpmf_release_options *own,
+                         const struct dpmf_release_options *options, struct dpmf_error *error);
+
 /* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is no worse than. @return 0, DPMF_ERR_USAGE_*, or
  * DPMF_ERR_PRIVACY_REFUSED */
-int private_options_check(const struct dpmf_private_options *options,
+int release_options_check(const struct dpmf_release_options *options,
                           const struct mechanism **mechanism, double *mu, struct dpmf_error *error);
 
 /* Whether a delta or an epsilon beyond what is usual was accepted. A calculator or an audit, which publish nothing, do not ask.
  * @return 0, or DPMF_ERR_PRIVACY_REFUSED */
-int private_options_check_accepted(const struct dpmf_private_options *options,
+int release_options_check_accepted(const struct dpmf_release_options *options,
                                    const struct mechanism *mechanism, struct dpmf_error *error);
 
 /* What a sampler is to do, from options that were checked. */
-struct posterior_rule private_options_posterior(const struct dpmf_private_options *options);
+struct posterior_rule release_options_posterior(const struct dpmf_release_options *options);
 
 /* A refusal with the way out. @return DPMF_ERR_PRIVACY_REFUSED */
-int private_options_refuse(struct dpmf_error *error, const char *message, const char *hint);
+int release_options_refuse(struct dpmf_error *error, const char *message, const char *hint);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * dpmf_train_private: from a store to a release one can sign. Checks that the promise can be kept, reserves the budget, runs the
+ * dpmf_release_make: from a store to a release one can sign. Checks that the promise can be kept, reserves the budget, runs the
  * mechanism, checks the statement's arithmetic, publishes, and commits.
  *
  * Under a cluster all ranks do this together, each with its own users: they check that they were told the same,
@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/arguments.h"
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -29,9 +30,9 @@
 #include "mechanisms/mechanism.h"
 #include "model/release.h"
 #include "random/random.h"
-#include "release/private_input.h"
-#include "release/private_options.h"
-#include "release/private_train.h"
+#include "release/release_input.h"
+#include "release/release_make.h"
+#include "release/release_options.h"
 #include "statement/accountant.h"
 #include "statement/claim.h"
 #include "statement/statement_provenance.h"
@@ -41,10 +42,10 @@ struct private_run {
     struct dpmf_store *store;
     struct dpmf_store *share; /* this rank's users; NULL until they are known */
     const struct dpmf_cluster *cluster;
-    const struct dpmf_private_options *options;
+    const struct dpmf_release_options *options;
     const struct dpmf_run *run;
-    struct dpmf_private_report *report;
-    const struct private_watch *watch; /* of an audit; else NULL */
+    struct dpmf_release_report *report;
+    const struct release_watch *watch; /* of an audit; else NULL */
     const struct mechanism *mechanism;
     double mu;                       /* allowed */
     struct posterior_rule posterior; /* of a conditional mechanism */
@@ -67,9 +68,9 @@ struct private_run {
 /* ---- the run ---------------------------------------------------------------------------------- */
 
 static int read_public(struct private_run *self, struct dpmf_error *error) {
-    const struct dpmf_private_options *options = self->options;
+    const struct dpmf_release_options *options = self->options;
     const struct id_form form = store_id_form(self->store);
-    int code = private_input_check_public(self->store, options, error);
+    int code = release_input_check_public(self->store, options, error);
     if (code == 0)
         code = catalogue_take(options->catalogue, self->store, self->run, &self->catalogue, error);
     if (code == 0 && options->item_features)
@@ -94,7 +95,7 @@ static uint64_t digest_ids(uint64_t digest, const struct factor_ids *ids) {
 
 /* The promise, the items, their features, the wishes and the declaration. */
 static uint64_t digest_public(const struct private_run *self) {
-    const struct dpmf_private_options *options = self->options;
+    const struct dpmf_release_options *options = self->options;
     const struct catalogue *catalogue = &self->catalogue;
     const double numbers[] = {options->epsilon, options->delta, options->range_min,
                               options->range_max, (double)catalogue->n_features};
@@ -161,7 +162,7 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
  * counted, over all ranks, for the curator to see before anything is spent. */
 static int count_wishes(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
     const struct user_wishes *wishes = &self->wishes;
-    struct dpmf_private_report *report = self->report;
+    struct dpmf_release_report *report = self->report;
     int code = cluster_all_sum(self->cluster, users_of_id, (size_t)wishes->ids.n, error);
     if (code < 0) return code;
     report->wishes = wishes->n;
@@ -172,9 +173,9 @@ static int count_wishes(struct private_run *self, uint64_t *users_of_id, struct 
 }
 
 static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
-    const struct dpmf_private_options *options = self->options;
+    const struct dpmf_release_options *options = self->options;
     const bool is_conditional = self->mechanism->is_conditional;
-    struct dpmf_private_report *report = self->report;
+    struct dpmf_release_report *report = self->report;
     struct private_ratings_report counts;
     /* A rank may have no users at all, and so may the world of an audit. */
     const size_t longest = self->watch && self->watch->longest > 1 ? self->watch->longest : 1;
@@ -185,7 +186,7 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
         .wishes = options->user_privacy ? &self->wishes : NULL,
         .epsilon = options->epsilon,
         .delta = is_conditional ? 0 : options->delta,
-        .max_ratings = is_conditional ? options->max_ratings : 0,
+        .max_ratings = is_conditional ? options->posterior.max_ratings : 0,
         .coins = &self->coins,
         .longest = longest,
         .memory = self->memory / 2,
@@ -225,7 +226,7 @@ static int count_and_pack(struct private_run *self, struct dpmf_error *error) {
 }
 
 static int begin_statement(struct private_run *self, struct dpmf_error *error) {
-    const struct dpmf_private_options *options = self->options;
+    const struct dpmf_release_options *options = self->options;
     self->statement = (struct statement){
         .mechanism = self->mechanism->name,
         .epsilon = options->epsilon,
@@ -277,7 +278,7 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
                                           .catalogue = &self->catalogue,
                                           .mu = self->mu,
                                           .posterior = &self->posterior,
-                                          .trace = self->options->trace,
+                                          .trace = self->options->posterior.trace,
                                           .report = self->report};
     if (pthread_mutex_init(&sums.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = public_model_init(&self->model, (size_t)self->catalogue.ids.n, error);
@@ -299,7 +300,7 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
  * r = middle + unit (b0 + c + a + u.v). */
 static int fill_release(const struct private_run *self, struct release *release,
                         struct dpmf_error *error) {
-    const struct dpmf_private_options *options = self->options;
+    const struct dpmf_release_options *options = self->options;
     const struct public_model *model = &self->model;
     struct factors *factors = &release->factors;
     double unit = (options->range_max - options->range_min) / 4;
@@ -359,7 +360,7 @@ static int check_claims(const struct private_run *self, const char *output,
 
 /* What the ledger knows of the population before this run. */
 static int look_at_ledger(struct private_run *self, struct dpmf_error *error) {
-    struct dpmf_private_report *report = self->report;
+    struct dpmf_release_report *report = self->report;
     struct ledger_view view;
     if (!is_recorded(self)) return 0;
     int code = ledger_look(self->ledger, population_of(self), &view, error);
@@ -380,7 +381,7 @@ static int find_ledger(struct private_run *self, const char *output, struct dpmf
     int code = ledger_find(self->options->ledger, &self->ledger, error);
     if (code == DPMF_ERR_IO_MISSING && !is_recorded(self)) return 0;
     if (code == DPMF_ERR_IO_MISSING)
-        return private_options_refuse(error, "there is no place for the ledger of private releases",
+        return release_options_refuse(error, "there is no place for the ledger of private releases",
                                       "say where it is with {ledger FILE}");
     if (code == 0) code = check_claims(self, output, error);
     return code < 0 ? code : look_at_ledger(self, error);
@@ -388,7 +389,7 @@ static int find_ledger(struct private_run *self, const char *output, struct dpmf
 
 /* Before the mechanism runs. What is for research alone spends nothing, and is recorded. */
 static int reserve(struct private_run *self, struct dpmf_error *error) {
-    const struct dpmf_private_options *options = self->options;
+    const struct dpmf_release_options *options = self->options;
     const bool may_make = !options->ledger;
     struct ledger_entry entry = {.state = LEDGER_RESEARCH,
                                  .claim = self->report->claim,
@@ -440,8 +441,8 @@ static int check_output(const struct private_run *self, const char *output,
     if (cluster_rank(self->cluster) != 0) return 0;
     if (stat(output, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
         int checked = output_file_check(output, error);
-        if (checked < 0 || !self->options->trace) return checked;
-        return output_file_check(self->options->trace, error);
+        if (checked < 0 || !self->options->posterior.trace) return checked;
+        return output_file_check(self->options->posterior.trace, error);
     }
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "a release can only be written to a file");
     error_place(error, output, 0, 0);
@@ -450,8 +451,9 @@ static int check_output(const struct private_run *self, const char *output,
 
 /* The curator has the last word before anything is spent. */
 static int ask_curator(const struct private_run *self, struct dpmf_error *error) {
-    const struct dpmf_private_options *options = self->options;
-    if (!options->before_spending || options->before_spending(self->run->self, self->report) == 0)
+    const struct dpmf_release_options *options = self->options;
+    if (!options->before_spending ||
+        options->before_spending(options->before_spending_self, self->report) == 0)
         return 0;
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
@@ -512,29 +514,35 @@ static int publish(struct private_run *self, const char *output, struct dpmf_err
 /* ---- the whole -------------------------------------------------------------------------------- */
 
 static void fill_report(struct private_run *self, double started) {
-    struct dpmf_private_report *report = self->report;
+    struct dpmf_release_report *report = self->report;
     const bool is_conditional = self->mechanism->is_conditional;
     report->mu = is_conditional ? self->mu : statement_mu(&self->statement);
     report->epsilon = is_conditional ? self->options->epsilon
                                      : accountant_epsilon(report->mu, self->options->delta);
     report->delta = self->statement.delta;
     report->factors = (uint32_t)self->model.K;
-    report->releases = (uint32_t)self->statement.n_releases;
+    report->noisy_rounds = (uint32_t)self->statement.n_releases;
     report->mechanism = self->mechanism->name;
     report->seconds = clock_now() - started;
     snprintf(report->release_id, sizeof report->release_id, "%s", self->id);
 }
 
-int private_train_watched(struct dpmf_store *store, const char *output,
-                          const struct dpmf_private_options *options, const struct dpmf_run *run,
-                          const struct private_watch *watch, struct dpmf_private_report *report,
-                          struct dpmf_error *error) {
-    const struct dpmf_run default_run = dpmf_run_default();
-    struct dpmf_private_report unwanted;
+int release_make_watched(struct dpmf_store *store, const char *output,
+                         const struct dpmf_release_options *options, const struct dpmf_run *run,
+                         const struct release_watch *watch, struct dpmf_release_report *report,
+                         struct dpmf_error *error) {
+    struct dpmf_release_options own;
+    struct dpmf_run own_run;
+    struct dpmf_release_report unwanted;
+    int code = arguments_check(error, "store output", store, output);
+    if (code == 0) code = release_options_take(&own, options, error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    options = &own, run = &own_run;
     struct private_run self = {.store = store,
                                .options = options,
-                               .run = run ? run : &default_run,
-                               .cluster = run ? run->cluster : NULL,
+                               .run = run,
+                               .cluster = run->cluster,
                                .report = report ? report : &unwanted,
                                .watch = watch};
     double started = clock_now();
@@ -542,11 +550,11 @@ int private_train_watched(struct dpmf_store *store, const char *output,
     memset(self.report, 0, sizeof *self.report);
     self.memory = self.run->memory ? self.run->memory : host_default_budget();
     self.threads = threads_wanted(self.run);
-    int code = private_options_check(options, &self.mechanism, &self.mu, error);
-    if (code == 0) code = private_options_check_accepted(options, self.mechanism, error);
+    code = release_options_check(options, &self.mechanism, &self.mu, error);
+    if (code == 0) code = release_options_check_accepted(options, self.mechanism, error);
     if (code == 0 && self.mechanism->is_conditional)
-        self.posterior = private_options_posterior(options);
-    if (code == 0) code = private_input_check(store, error);
+        self.posterior = release_options_posterior(options);
+    if (code == 0) code = release_input_check(store, error);
     if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = check_output(&self, output, error);
     if (code == 0) code = find_ledger(&self, output, error);
@@ -570,8 +578,8 @@ int private_train_watched(struct dpmf_store *store, const char *output,
     return code;
 }
 
-int dpmf_train_private(struct dpmf_store *store, const char *output,
-                       const struct dpmf_private_options *options, const struct dpmf_run *run,
-                       struct dpmf_private_report *report, struct dpmf_error *error) {
-    return private_train_watched(store, output, options, run, NULL, report, error);
+int dpmf_release_make(struct dpmf_store *store, const char *output,
+                      const struct dpmf_release_options *options, const struct dpmf_run *run,
+                      struct dpmf_release_report *report, struct dpmf_error *error) {
+    return release_make_watched(store, output, options, run, NULL, report, error);
 }

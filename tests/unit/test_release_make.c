@@ -53,8 +53,8 @@ static int end_world(void **state) {
     return 0;
 }
 
-static struct dpmf_private_options good_options(const struct world *world) {
-    struct dpmf_private_options options = dpmf_private_options_default();
+static struct dpmf_release_options good_options(const struct world *world) {
+    struct dpmf_release_options options = dpmf_release_options_default();
     options.epsilon = 1;
     options.range_min = 1;
     options.range_max = 5;
@@ -77,11 +77,11 @@ static void count_ledger(const struct world *world, int counts[5]) {
 
 static void test_a_release(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
-    struct dpmf_private_report report;
+    struct dpmf_release_options options = good_options(world);
+    struct dpmf_release_report report;
     int before[5] = {0}, after[5];
     if (access(world->ledger, F_OK) == 0) count_ledger(world, before);
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL),
                      0);
     count_ledger(world, after);
     assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED] + 1);
@@ -105,68 +105,65 @@ static void test_a_release(void **state) {
 static void test_refusals(void **state) {
     const struct world *world = *state;
     struct dpmf_error error;
-    struct dpmf_private_options options = good_options(world);
+    struct dpmf_release_options options = good_options(world);
     options.catalogue = NULL;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, &error),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, &error),
                      DPMF_ERR_PRIVACY_REFUSED);
     assert_non_null(strstr(error.hint, "{catalogue FILE}"));
     options = good_options(world);
     options.range_max = NAN;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_PRIVACY_REFUSED);
     options = good_options(world);
     options.declared_users = 100000;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_PRIVACY_REFUSED);
     const double bad_epsilons[] = {0, -1, NAN, INFINITY};
     for (size_t i = 0; i < 4; i++) {
         options = good_options(world);
         options.epsilon = bad_epsilons[i];
-        assert_int_equal(
-            dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
-            DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
+                         DPMF_ERR_USAGE_VALUE);
     }
     const double bad_deltas[] = {0, 1, -1e-5, NAN};
     for (size_t i = 0; i < 4; i++) {
         options = good_options(world);
         options.delta = bad_deltas[i];
-        assert_int_equal(
-            dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
-            DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
+                         DPMF_ERR_USAGE_VALUE);
     }
     options = good_options(world);
     options.range_min = 5;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_USAGE_VALUE);
     options = good_options(world);
     options.range_min = -1e308;
     options.range_max = 1e308;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_USAGE_VALUE);
     options = good_options(world);
     options.catalogue_from_ratings = true;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_USAGE_CONFLICT);
     options = good_options(world);
     options.mechanism = "magic";
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_USAGE_VALUE);
 }
 
 /* What could not be published is given back; what is over the budget is not even begun. */
 static void test_budget(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
+    struct dpmf_release_options options = good_options(world);
     int before[5], after[5];
     options.population = "others";
     options.ledger_budget = (struct dpmf_budget){.mu = 0.35};
-    assert_int_equal(dpmf_train_private(world->store, "/no/such/place", &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, "/no/such/place", &options, NULL, NULL, NULL),
                      DPMF_ERR_IO_MISSING);
     count_ledger(world, before);
     assert_int_equal(before[LEDGER_RESERVED], 0);
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
-                     0);
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL), 0);
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, NULL, NULL),
                      DPMF_ERR_PRIVACY_BUDGET);
     count_ledger(world, after);
     assert_int_equal(after[LEDGER_COMMITTED], before[LEDGER_COMMITTED] + 1);
@@ -176,21 +173,21 @@ static void test_budget(void **state) {
 /* What is spent so far is reported, before and after; what is for research is recorded; a mistyped path spends nothing. */
 static void test_spent_so_far(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
-    struct dpmf_private_report report;
+    struct dpmf_release_options options = good_options(world);
+    struct dpmf_release_report report;
     struct dpmf_error error = {0};
     char other[TEMP_PATH_MAX];
     options.population = "watched";
     for (int i = 1; i <= 2; i++) {
         assert_int_equal(
-            dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL), 0);
+            dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL), 0);
         assert_string_equal(report.spent.name, "watched");
         assert_int_equal(report.spent.committed, i);
         assert_true(report.is_new_population == (i == 1) && !report.is_new_ledger);
         assert_true(report.spent.mu >= report.mu * sqrt(i));
     }
     options.research = true;
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL),
                      0);
     assert_true(report.spent.research == 1 && report.spent.committed == 2);
     options.research = false;
@@ -198,13 +195,13 @@ static void test_spent_so_far(void **state) {
     options.ledger = other;
     unlink(world->output);
     assert_int_equal(
-        dpmf_train_private(world->store, world->output, &options, NULL, &report, &error),
+        dpmf_release_make(world->store, world->output, &options, NULL, &report, &error),
         DPMF_ERR_IO_MISSING);
     assert_non_null(strstr(error.hint, "ledger init"));
     assert_int_not_equal(access(other, F_OK), 0);
     assert_int_not_equal(access(world->output, F_OK), 0);
     options.has_insecure_seed = true; /* which no ledger is asked about */
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, NULL, &report, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, NULL, &report, NULL),
                      0);
     assert_null(report.spent.name);
 }
@@ -276,7 +273,7 @@ static void test_wishes(void **state) {
 struct curator {
     const char *ledger, *output;
     int calls, answer;
-    struct dpmf_private_report seen;
+    struct dpmf_release_report seen;
 };
 
 static int add_one(void *self, const struct ledger_entry *entry) {
@@ -291,7 +288,7 @@ static int count_entries(const char *ledger) {
     return n;
 }
 
-static int look_at_counts(void *self, const struct dpmf_private_report *report) {
+static int look_at_counts(void *self, const struct dpmf_release_report *report) {
     struct curator *curator = self;
     curator->calls++;
     curator->seen = *report;
@@ -300,7 +297,7 @@ static int look_at_counts(void *self, const struct dpmf_private_report *report) 
     return curator->answer;
 }
 
-static void expect_counts(const struct dpmf_private_report *report, uint64_t n_users) {
+static void expect_counts(const struct dpmf_release_report *report, uint64_t n_users) {
     assert_int_equal(report->wishes, 5);
     assert_int_equal(report->users_with_a_wish, 3);
     assert_int_equal(report->wishes_of_nobody, 2);
@@ -326,26 +323,26 @@ static void test_before_spending(void **state) {
         char ledger[TEMP_PATH_MAX];
         struct curator curator = {.ledger = ledger, .output = world->output, .answer = 1};
         struct dpmf_run run = dpmf_run_default();
-        struct dpmf_private_options options = good_options(world);
-        struct dpmf_private_report report;
+        struct dpmf_release_options options = good_options(world);
+        struct dpmf_release_report report;
         temp_dir_file(&world->dir, mechanisms[m], ledger);
         assert_int_equal(dpmf_ledger_init(ledger, NULL), 0);
-        run.self = &curator;
+        options.before_spending_self = &curator;
         options.mechanism = mechanisms[m];
-        options.rounds = m ? 5 : 0;
+        options.posterior.rounds = m ? 5 : 0;
         options.catalogue = items;
         options.user_privacy = world->wishes;
         options.ledger = ledger;
         options.before_spending = look_at_counts;
         unlink(world->output);
         assert_int_equal(
-            dpmf_train_private(world->store, world->output, &options, &run, &report, NULL),
+            dpmf_release_make(world->store, world->output, &options, &run, &report, NULL),
             DPMF_ERR_BASE_CANCELLED);
         assert_int_equal(count_entries(ledger), 0);
         assert_int_not_equal(access(world->output, F_OK), 0);
         curator.answer = 0;
         assert_int_equal(
-            dpmf_train_private(world->store, world->output, &options, &run, &report, NULL), 0);
+            dpmf_release_make(world->store, world->output, &options, &run, &report, NULL), 0);
         assert_int_equal(curator.calls, 2);
         if (m == 0) expect_counts(&curator.seen, 400);
         assert_int_equal(report.wishes_of_nobody, 2);
@@ -359,12 +356,12 @@ static int stop_at_once(void *self, const struct dpmf_progress *progress) {
 
 static void test_interrupted(void **state) {
     const struct world *world = *state;
-    struct dpmf_private_options options = good_options(world);
+    struct dpmf_release_options options = good_options(world);
     struct dpmf_run run = dpmf_run_default();
     int after[5];
     run.progress = stop_at_once;
     unlink(world->output);
-    assert_int_equal(dpmf_train_private(world->store, world->output, &options, &run, NULL, NULL),
+    assert_int_equal(dpmf_release_make(world->store, world->output, &options, &run, NULL, NULL),
                      DPMF_ERR_BASE_CANCELLED);
     assert_int_not_equal(access(world->output, F_OK), 0);
     count_ledger(world, after);
