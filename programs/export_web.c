@@ -2,7 +2,7 @@
  * The part of dpmf export that is about pages: a directory with index.html, which recommends by itself
  * even when opened from disk, the release, and its statement as text. Fed by a release and a catalogue
  * through web_release.c. Each file is written under another name first; index.html appears last, so
- * that where it is, everything is.
+ * that where it is, everything is. What a killed export left is taken away by the next one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct target {
     const char *path;
     int directory;    /* its descriptor, or -1 */
     bool is_made;     /* it was not there before */
+    bool is_locked;   /* until its descriptor is closed */
     int fd;           /* of the file being written, or -1 */
     const char *name; /* of that file */
     uint64_t bytes;   /* written so far */
@@ -46,21 +48,49 @@ static int refuse_directory(const char *path, int number, const char *hint) {
                                                       : text_system_error(number).text);
 }
 
-/* @return 1 when it is empty, 0 when it is not, -1 with errno */
-static int is_empty(int directory) {
+static bool is_one_of(const char *name, const char *const list[WEB_FILES], size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0) return true;
+    return false;
+}
+
+enum contents { CONTENTS_UNKNOWN, CONTENTS_NONE, CONTENTS_LEFT, CONTENTS_OTHER };
+
+/* Of an export that was killed there are unfinished files, and at most those that are put in their place before index.html; no
+ * other program leaves that behind. */
+static enum contents look_into(int directory) {
     int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
     if (list == NULL) {
         if (copy >= 0) close(copy);
-        return -1;
+        return CONTENTS_UNKNOWN;
     }
     const struct dirent *entry;
-    int empty = 1;
+    size_t begun = 0, placed = 0, others = 0;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the list is ours alone */
-    while (empty == 1 && (entry = readdir(list)) != NULL)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    while ((entry = readdir(list)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (is_one_of(entry->d_name, unfinished, WEB_FILES))
+            begun++;
+        else if (is_one_of(entry->d_name, names, WEB_FILES - 1))
+            placed++;
+        else
+            others++;
+    }
     closedir(list);
-    return empty;
+    if (begun + placed + others == 0) return CONTENTS_NONE;
+    return others == 0 && begun > 0 ? CONTENTS_LEFT : CONTENTS_OTHER;
+}
+
+/* An export holds the lock of its directory as long as it is at work: what is left where nobody does is nobody's. */
+static bool take_away_left(const struct target *target) {
+    if (!target->is_locked) return false;
+    for (size_t i = 0; i < WEB_FILES; i++) {
+        if (unlinkat(target->directory, unfinished[i], 0) != 0 && errno != ENOENT) return false;
+        if (i < WEB_FILES - 1 && unlinkat(target->directory, names[i], 0) != 0 && errno != ENOENT)
+            return false;
+    }
+    return true;
 }
 
 static int open_directory(struct target *target) {
@@ -76,9 +106,12 @@ static int open_directory(struct target *target) {
                                 is_file ? elsewhere
                                         : "make the directory above it first, or choose another");
     }
-    int empty = is_empty(target->directory);
-    if (empty == 1) return STATUS_DONE;
-    return refuse_directory(target->path, empty == 0 ? ENOTEMPTY : errno, elsewhere);
+    target->is_locked = flock(target->directory, LOCK_EX | LOCK_NB) == 0;
+    enum contents contents = look_into(target->directory);
+    if (contents == CONTENTS_NONE) return STATUS_DONE;
+    if (contents == CONTENTS_LEFT && take_away_left(target)) return STATUS_DONE;
+    return refuse_directory(target->path, contents != CONTENTS_UNKNOWN ? ENOTEMPTY : errno,
+                            elsewhere);
 }
 
 /* What was written goes, and so does the directory if it came with it. */

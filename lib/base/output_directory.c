@@ -3,7 +3,8 @@
  *
  * All files wait beside the directory, as a rule without a name, so that a killed process leaves nothing. When they
  * are on the disk a directory is made under a temporary name, they are linked into it, and it is renamed: a
- * process killed within that instant leaves the temporary one, which the next export to the same place takes away.
+ * process killed within that instant leaves the temporary one, which the next export to the same place takes away. A
+ * directory of many large files, as shards are, is filled under its temporary name from the beginning.
  */
 #define _GNU_SOURCE
 #include "base/output_directory.h"
@@ -37,6 +38,11 @@ struct output_directory {
     size_t n_files;
     struct output_file *files[OUTPUT_DIRECTORY_FILES_MAX]; /* NULL once in place */
     const char *names[OUTPUT_DIRECTORY_FILES_MAX];
+
+    /* Of one that its maker fills: which names are its files', its temporary path, and both directories, open. */
+    bool (*is_own)(const char *name);
+    char *place;
+    int above_fd, place_fd;
 };
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -107,12 +113,30 @@ static int check_place(struct output_directory *directory, struct dpmf_error *er
     return 0;
 }
 
+static bool owns(const struct output_directory *directory, const char *name) {
+    if (directory->is_own) return directory->is_own(name);
+    for (size_t i = 0; i < directory->n_files; i++)
+        if (strcmp(directory->names[i], name) == 0) return true;
+    return false;
+}
+
+/* The files that it has in an open directory. */
+static void remove_files(const struct output_directory *directory, int place) {
+    int copy = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = copy >= 0 ? fdopendir(copy) : NULL;
+    if (!names && copy >= 0) close(copy);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the list is ours alone */
+    for (const struct dirent *entry; names && (entry = readdir(names));)
+        if (owns(directory, entry->d_name)) unlinkat(place, entry->d_name, 0);
+    if (names) closedir(names);
+}
+
 /* What a killed process left: the lock that its owner would hold is free. Nothing depends on this. */
 static void remove_left(int above, const char *name, const struct output_directory *directory) {
     int left = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (left < 0) return;
     if (flock(left, LOCK_EX | LOCK_NB) == 0) {
-        for (size_t i = 0; i < directory->n_files; i++) unlinkat(left, directory->names[i], 0);
+        remove_files(directory, left);
         unlinkat(above, name, AT_REMOVEDIR);
     }
     close(left);
@@ -144,6 +168,7 @@ int output_directory_open(struct output_directory **out, const char *path, enum 
     struct output_directory *directory = memory_alloc_zero(1, sizeof *directory);
     if (!directory) return error_no_memory(error);
     directory->mode = mode;
+    directory->above_fd = directory->place_fd = -1;
     int code = set_names(directory, path, error);
     if (code == 0) code = check_place(directory, error);
     if (code < 0) {
@@ -184,6 +209,9 @@ uint64_t output_directory_size(const struct output_directory *directory) {
 
 static void discard(struct output_directory *directory) {
     for (size_t i = 0; i < directory->n_files; i++) output_file_abandon(directory->files[i]);
+    if (directory->place_fd >= 0) close(directory->place_fd);
+    if (directory->above_fd >= 0) close(directory->above_fd);
+    free(directory->place);
     free(directory->path);
     free(directory->above);
     free(directory);
@@ -242,10 +270,15 @@ static int fill_temporary(struct output_directory *directory, int above, struct 
     return code;
 }
 
-static int make_and_fill(struct output_directory *directory, struct dpmf_error *error) {
+static int open_above(const struct output_directory *directory) {
     int above = open(directory->above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (above < 0 && errno == EACCES) /* one may write into it but not list it */
         above = open(directory->above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return above;
+}
+
+static int make_and_fill(struct output_directory *directory, struct dpmf_error *error) {
+    int above = open_above(directory);
     if (above < 0) return error_system(error, errno, "open", directory->above);
     sweep(directory, above);
     int failure = make_temporary(directory, above);
@@ -270,5 +303,68 @@ int output_directory_commit(struct output_directory *directory, struct dpmf_erro
 }
 
 void output_directory_abandon(struct output_directory *directory) {
-    if (directory) discard(directory);
+    if (!directory) return;
+    if (directory->place_fd >= 0) {
+        remove_files(directory, directory->place_fd);
+        unlinkat(directory->above_fd, directory->temporary, AT_REMOVEDIR);
+    }
+    discard(directory);
+}
+
+/* ---- filled by its maker ---------------------------------------------------------------------- */
+
+static int open_place(struct output_directory *directory, struct dpmf_error *error) {
+    directory->above_fd = open_above(directory);
+    if (directory->above_fd < 0) return error_system(error, errno, "open", directory->above);
+    sweep(directory, directory->above_fd);
+    int failure = make_temporary(directory, directory->above_fd);
+    if (failure != 0) return error_system(error, failure, "create", directory->path);
+    directory->place_fd = openat(directory->above_fd, directory->temporary,
+                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory->place_fd < 0) {
+        int code = error_system(error, errno, "open", directory->path);
+        unlinkat(directory->above_fd, directory->temporary, AT_REMOVEDIR);
+        return code;
+    }
+    (void)flock(directory->place_fd, LOCK_EX | LOCK_NB); /* for sweep, where it can be had */
+    size_t size = strlen(directory->above) + sizeof directory->temporary + 1;
+    directory->place = memory_alloc(size, 1);
+    if (!directory->place) return error_no_memory(error);
+    snprintf(directory->place, size, "%s/%s", directory->above, directory->temporary);
+    return 0;
+}
+
+int output_directory_begin(struct output_directory **out, const char *path, enum output_mode mode,
+                           bool (*is_own)(const char *name), struct dpmf_error *error) {
+    struct output_directory *directory;
+    int code = output_directory_open(&directory, path, mode, error);
+    *out = NULL;
+    if (code < 0) return code;
+    directory->is_own = is_own;
+    code = open_place(directory, error);
+    if (code < 0)
+        output_directory_abandon(directory);
+    else
+        *out = directory;
+    return code;
+}
+
+const char *output_directory_place(const struct output_directory *directory) {
+    return directory->place;
+}
+
+int output_directory_finish(struct output_directory *directory, struct dpmf_error *error) {
+    const int above = directory->above_fd;
+    int code = 0;
+    if (sync_failed(directory->place_fd)) {
+        code = error_system(error, errno, "flush", directory->path);
+    } else if (renameat(above, directory->temporary, above, directory->name) != 0) {
+        code = error_system(error, errno, "rename", directory->path);
+    } else {
+        if (sync_failed(above)) code = error_system(error, errno, "flush", directory->path);
+        discard(directory);
+        return code;
+    }
+    output_directory_abandon(directory);
+    return code;
 }

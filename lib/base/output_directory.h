@@ -17,6 +17,18 @@ struct output_directory;
 int output_directory_open(struct output_directory **directory, const char *path,
                           enum output_mode mode, struct dpmf_error *error);
 
+/* A directory that its maker fills by itself, under a temporary name: nothing may be at `path` when it is finished. `is_own` says which
+ * names its files have, so that what a killed process left is taken away, and nothing else. */
+int output_directory_begin(struct output_directory **directory, const char *path,
+                           enum output_mode mode, bool (*is_own)(const char *name),
+                           struct dpmf_error *error);
+
+/* Where it is until then; lives as long as it. */
+const char *output_directory_place(const struct output_directory *directory);
+
+/* Flushes it and gives it its name; frees `directory` in any case, and what is in it when that fails. */
+int output_directory_finish(struct output_directory *directory, struct dpmf_error *error);
+
 /* Begins a file, whose name must stay; the directory owns it. */
 int output_directory_add(struct output_directory *directory, const char *name,
                          struct output_file **file, struct dpmf_error *error);

@@ -368,6 +368,12 @@ int output_file_prepare(struct output_file *file, struct dpmf_error *error) {
     return 0;
 }
 
+int output_file_clear(struct output_file *file, struct dpmf_error *error) {
+    if (unlinkat(file->directory, file->name, 0) != 0)
+        return errno == ENOENT ? 0 : error_system(error, errno, "replace", file->path);
+    return sync_failed(file->directory) ? error_system(error, errno, "flush", file->path) : 0;
+}
+
 int output_file_commit(struct output_file *file, struct dpmf_error *error) {
     int code = output_file_prepare(file, error);
     if (code < 0) goto out;

@@ -55,6 +55,10 @@ int output_file_commit_into(struct output_file *file, int directory, const char 
  * prepare both, then commit both. */
 int output_file_prepare(struct output_file *file, struct dpmf_error *error);
 
+/* Takes away what is in its place now, and flushes that. Of several files that belong together, one of them is
+ * cleared before another is committed: then an old one is never beside a new one, whenever the process ends. */
+int output_file_clear(struct output_file *file, struct dpmf_error *error);
+
 /* Removes the temporary file and frees `file`; NULL is fine. */
 void output_file_abandon(struct output_file *file);
 

@@ -124,6 +124,10 @@ static int check_ids(const struct export_task *task, const struct export_side *s
 static int check_place(struct writing *writing, size_t f, const char *path,
                        struct dpmf_error *error) {
     const struct export_task *task = writing->task;
+    /* Without a model beside them, the very ids that are to be written are what a killed export left. */
+    if (f > 0 && !writing->replaces && !task->options->replace && access(path, F_OK) == 0 &&
+        check_ids(task, &task->side[f - 1], path, NULL) == 0)
+        return 0;
     int found = export_file_check(task, path, error);
     if (f == 0) writing->replaces = found >= 0 && access(path, F_OK) == 0;
     if (found <= 0) return found;

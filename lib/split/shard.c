@@ -1,27 +1,26 @@
 /*
  * Cuts a store into shards: stores of whole users, about as many ratings each, all with the items of the whole
- * under the same numbers. One pass: users go to the shard at hand, in order, until it has its share. Fed by a
+ * under the same numbers. One pass: users go to the shard at hand, in order, until it has its share. The directory appears when
+ * all of them and their list are in it. Fed by a
  * store; feeds processes that each read their own shards, by way of shard_set.c.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/output_directory.h"
 #include "store/block_packer.h"
 #include "store/shard_set.h"
 #include "store/store.h"
 
 struct sharding {
     const struct dpmf_store *store;
-    const char *directory;
+    struct output_directory *output;
+    const char *directory; /* where its files go until all are there */
     const struct dpmf_run *run;
     struct dpmf_shard_report *report;
     struct shard_entry *entries; /* of those that are begun */
@@ -35,7 +34,7 @@ struct sharding {
     uint64_t *item_ratings;
     uint64_t users, ratings;               /* of it */
     uint64_t users_before, ratings_before; /* it */
-    bool has_times, made_directory;
+    bool has_times;
 };
 
 /* ---- a shard ---------------------------------------------------------------------------------- */
@@ -186,26 +185,33 @@ static int cut_store(struct sharding *self, struct dpmf_error *error) {
 
 /* ---- the directory ---------------------------------------------------------------------------- */
 
-static int make_directory(struct sharding *self, struct dpmf_error *error) {
-    if (mkdir(self->directory, 0700) == 0) {
-        self->made_directory = true;
-        return 0;
+/* Shards, their list, and what either is called while it is written. */
+static bool is_own(const char *name) {
+    size_t digits = strspn(name, "0123456789");
+    if (digits == 5 && strcmp(name + digits, ".dpr") == 0) return true;
+    if (strcmp(name, SHARD_LIST) == 0) return true;
+    size_t n = strlen(name);
+    return name[0] == '.' && n > 4 && strcmp(name + n - 4, ".tmp") == 0;
+}
+
+static int make_directory(struct sharding *self, const char *path, struct dpmf_error *error) {
+    struct stat status;
+    if (lstat(path, &status) == 0) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT, "there is something of that name already");
+        error_hint(error, "give the name of a directory that is not there yet");
+        error_place(error, path, 0, 0);
+        return DPMF_ERR_USAGE_CONFLICT;
     }
-    if (errno != EEXIST) return error_system(error, errno, "create", self->directory);
-    int code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "there is something of that name already");
-    error_hint(error, "give the name of a directory that is not there yet");
-    error_place(error, self->directory, 0, 0);
+    int code = output_directory_begin(&self->output, path, OUTPUT_PRIVATE, is_own, error);
+    if (code == 0) self->directory = output_directory_place(self->output);
     return code;
 }
 
-/* Without memory, which may be what there is none of. */
-static void remove_all(const struct sharding *self) {
-    if (!self->made_directory) return;
-    int directory = open(self->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (size_t i = 0; directory >= 0 && self->entries && i < self->n_begun; i++)
-        unlinkat(directory, self->entries[i].file, 0);
-    if (directory >= 0) close(directory);
-    rmdir(self->directory);
+/* Whoever asked knows the directory by its own name, and not by the one that it had meanwhile. */
+static void rename_place(const struct sharding *self, const char *path, struct dpmf_error *error) {
+    if (error && self->directory &&
+        strncmp(error->file, self->directory, strlen(self->directory)) == 0)
+        error_place(error, path, 0, 0);
 }
 
 static int check_parts(const struct sharding *self, struct dpmf_error *error) {
@@ -229,21 +235,25 @@ int dpmf_store_shard(struct dpmf_store *store, const char *directory, uint32_t p
     if (code < 0) return code;
     run = &own_run;
     struct sharding self = {.store = store,
-                            .directory = directory,
                             .run = run,
                             .report = report ? report : &unwanted,
                             .n_parts = parts,
                             .has_times = store_has_times(store)};
     *self.report = (struct dpmf_shard_report){0};
     code = check_parts(&self, error);
-    if (code == 0) code = make_directory(&self, error);
+    if (code == 0) code = make_directory(&self, directory, error);
     if (code == 0) code = cut_store(&self, error);
-    if (code == 0) code = shard_list_write(directory, self.entries, self.n_begun, error);
+    if (code == 0) code = shard_list_write(self.directory, self.entries, self.n_begun, error);
     if (self.writer) {
         store_writer_abandon(self.writer);
         block_packer_free(&self.packer);
     }
-    if (code < 0) remove_all(&self);
+    if (code < 0) {
+        rename_place(&self, directory, error);
+        output_directory_abandon(self.output);
+    } else {
+        code = output_directory_finish(self.output, error);
+    }
     for (size_t i = 0; self.arrays && i < self.n_products; i++) block_arrays_free(&self.arrays[i]);
     free(self.arrays);
     free(self.products);

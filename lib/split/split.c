@@ -259,6 +259,8 @@ static int write_sides(struct split *split, struct dpmf_error *error) {
         block_packer_init(&split->packer[side], split->writer[side], split->has_times);
     code = visit(split, "writing", part_block, pack_parts, error);
     for (int side = 0; side < N_SIDES && code == 0; side++) code = finish_side(split, side, error);
+    /* Both are on the disk. The old test set goes before the new training set comes, which may hold its ratings. */
+    if (code == 0) code = store_writer_clear(split->writer[TEST], error);
     for (int side = 0; side < N_SIDES && code == 0; side++) {
         code = store_writer_commit(split->writer[side], NULL, error);
         split->writer[side] = NULL;

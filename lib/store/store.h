@@ -74,6 +74,9 @@ struct store_item {
 int store_writer_finish(struct store_writer *writer, const struct store_item *items, size_t n_items,
                         struct dpmf_error *error);
 int store_writer_prepare(struct store_writer *writer, struct dpmf_error *error);
+
+/* As output_file_clear, for stores that belong together. */
+int store_writer_clear(struct store_writer *writer, struct dpmf_error *error);
 int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
                         struct dpmf_error *error);
 void store_writer_abandon(struct store_writer *writer); /* NULL is fine */

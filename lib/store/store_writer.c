@@ -173,6 +173,11 @@ int store_writer_prepare(struct store_writer *writer, struct dpmf_error *error) 
     return writer->file ? output_file_prepare(writer->file, error) : 0;
 }
 
+int store_writer_clear(struct store_writer *writer, struct dpmf_error *error) {
+    assert(writer->file);
+    return output_file_clear(writer->file, error);
+}
+
 int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
                         struct dpmf_error *error) {
     assert(writer->file);

@@ -17,7 +17,7 @@ odd() { /usr/bin/python3 -B "$here/odd_ids.py" "$@" 2>>stderr; }
 
 # ---- odd ids -----------------------------------------------------------------------------------------------------
 
-"${CC:-cc}" -shared -fPIC -O1 "$here/kill_at.c" -o kill_at.so -ldl 2>stderr
+"${CC:-cc}" -shared -fPIC -O1 "$here/../kills/kill_at.c" -o kill_at.so -ldl 2>stderr
 verdict "making what kills"
 odd make .
 for set in all lines; do

@@ -8,6 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 dpmf=$(realpath "$1")
+tree=$PWD
 work=$(mktemp -d)
 mounted=""
 # shellcheck disable=SC2317
@@ -152,40 +153,7 @@ wait
 
 # ---- killed at every write --------------------------------------------------------------------------------
 
-# Loaded into dpmf, it kills the process before the n-th call that changes a file.
-cat >kill_at.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/types.h>
-#include <unistd.h>
-static void count(void) {
-    static int n;
-    const char *at = getenv("KILL_AT");
-    if (at && __atomic_add_fetch(&n, 1, __ATOMIC_SEQ_CST) == atoi(at)) kill(getpid(), SIGKILL);
-}
-#define CHANGES(type, name, parameters, ...)                                                       \
-    type name parameters {                                                                         \
-        type(*real) parameters = (type(*) parameters)dlsym(RTLD_NEXT, #name);                      \
-        count();                                                                                   \
-        return real(__VA_ARGS__);                                                                  \
-    }
-CHANGES(ssize_t, write, (int fd, const void *b, size_t n), fd, b, n)
-CHANGES(ssize_t, pwrite, (int fd, const void *b, size_t n, off_t at), fd, b, n, at)
-CHANGES(ssize_t, pwrite64, (int fd, const void *b, size_t n, off_t at), fd, b, n, at)
-CHANGES(int, rename, (const char *a, const char *b), a, b)
-CHANGES(int, renameat2, (int x, const char *a, int y, const char *b, unsigned f), x, a, y, b, f)
-CHANGES(int, linkat, (int x, const char *a, int y, const char *b, int f), x, a, y, b, f)
-CHANGES(int, fsync, (int fd), fd)
-CHANGES(int, fdatasync, (int fd), fd)
-CHANGES(int, ftruncate, (int fd, off_t n), fd, n)
-CHANGES(int, mkdir, (const char *p, mode_t m), p, m)
-END
-"${CC:-cc}" -shared -fPIC -O1 -w kill_at.c -ldl -o kill_at.so &&
+"${CC:-cc}" -shared -fPIC -O1 "$tree/tests/kills/kill_at.c" -ldl -o kill_at.so &&
     "$dpmf" synth -q --users 60 --items 12 --ratings 400 --catalogue-out items.csv -o r.dpr
 verdict "something that kills"
 train=("$dpmf" train -q -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv -o out.safetensors)

@@ -178,6 +178,57 @@ static void test_left_by_a_killed_one(void **state) {
     empty_it();
 }
 
+static bool is_number(const char *name) {
+    return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
+static void put(const char *place, const char *name) {
+    char file[2 * TEMP_PATH_MAX];
+    snprintf(file, sizeof file, "%s/%s", place, name);
+    temp_dir_write(file, "x", 1);
+}
+
+/* Filled by its maker: there when it is finished, gone when it is given up; one that a killed process left goes with the next, unless
+ * there is something in it that is nobody's, or its owner is still at work. */
+static void test_filled_by_its_maker(void **state) {
+    (void)state;
+    struct output_directory *directory, *other;
+    char left[TEMP_PATH_MAX], busy[TEMP_PATH_MAX], foreign[TEMP_PATH_MAX];
+    temp_dir_file(&dir, ".out.1-0.tmp", left);
+    temp_dir_file(&dir, ".out.2-0.tmp", foreign);
+    assert_int_equal(mkdir(left, 0700) | mkdir(foreign, 0700), 0);
+    put(left, "1");
+    put(foreign, "1");
+    put(foreign, "a letter");
+    assert_int_equal(output_directory_begin(&directory, path, OUTPUT_PRIVATE, is_number, NULL), 0);
+    assert_int_not_equal(access(left, F_OK), 0);
+    assert_int_equal(access(foreign, F_OK), 0);
+    snprintf(busy, sizeof busy, "%s", output_directory_place(directory));
+    put(busy, "7");
+    assert_int_equal(output_directory_begin(&other, path, OUTPUT_PRIVATE, is_number, NULL), 0);
+    assert_int_equal(access(busy, F_OK), 0);
+    put(output_directory_place(other), "8");
+    assert_int_equal(output_directory_finish(directory, NULL), 0);
+    assert_true(is_there("7"));
+    struct dpmf_error error = {0};
+    snprintf(busy, sizeof busy, "%s", output_directory_place(other));
+    assert_int_equal(output_directory_finish(other, &error), DPMF_ERR_IO_WRITE); /* one is there */
+    assert_int_not_equal(access(busy, F_OK), 0);
+    assert_true(is_there("7") && !is_there("8"));
+    char file[2 * TEMP_PATH_MAX];
+    in_it("7", file);
+    assert_int_equal(unlink(file) | rmdir(path), 0);
+    snprintf(file, sizeof file, "%s/a letter", foreign);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(output_directory_begin(&directory, path, OUTPUT_PRIVATE, is_number, NULL), 0);
+    assert_int_not_equal(access(foreign, F_OK), 0);
+    snprintf(busy, sizeof busy, "%s", output_directory_place(directory));
+    put(busy, "9");
+    output_directory_abandon(directory);
+    assert_int_not_equal(access(busy, F_OK), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void test_too_many(void **state) {
     (void)state;
     struct output_directory *directory;
@@ -191,9 +242,13 @@ static void test_too_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new),        cmocka_unit_test(test_empty_one),
-        cmocka_unit_test(test_given_up),   cmocka_unit_test(test_taken_meanwhile),
-        cmocka_unit_test(test_in_the_way), cmocka_unit_test(test_left_by_a_killed_one),
+        cmocka_unit_test(test_new),
+        cmocka_unit_test(test_empty_one),
+        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_taken_meanwhile),
+        cmocka_unit_test(test_in_the_way),
+        cmocka_unit_test(test_left_by_a_killed_one),
+        cmocka_unit_test(test_filled_by_its_maker),
         cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests_name("output directory", tests, set_up, tear_down);

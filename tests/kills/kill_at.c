@@ -1,7 +1,7 @@
 /*
  * Ends a process with SIGKILL in the middle of the n-th thing that it does to the disk, n being KILL_AT: a write is
- * half done, everything else is not done at all. Loaded before the C library by tests/database/files.sh, which tries
- * every n.
+ * half done, everything else is not done at all. Loaded before the C library by tests/kills/kills.py and
+ * tests/database/files.sh, which try every n.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -47,6 +48,8 @@ INSTEAD(int, fsync, (int fd), (fd), )
 INSTEAD(int, fdatasync, (int fd), (fd), )
 INSTEAD(int, ftruncate, (int fd, off_t n), (fd, n), )
 INSTEAD(int, ftruncate64, (int fd, off64_t n), (fd, n), )
+INSTEAD(int, mkdir, (const char *name, mode_t mode), (name, mode), )
+INSTEAD(int, rmdir, (const char *name), (name), )
 INSTEAD(int, mkdirat, (int fd, const char *name, mode_t mode), (fd, name, mode), )
 INSTEAD(int, linkat, (int from, const char *a, int to, const char *b, int flags),
         (from, a, to, b, flags), )
