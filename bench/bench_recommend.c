@@ -156,7 +156,7 @@ static void prepare(struct bench *bench) {
     if (!bench->seen) exit(1);
     for (size_t i = 0; i < RATINGS; i++) {
         const uint64_t item = i * (items / (RATINGS + 1));
-        bench->ratings[i] = (struct dpmf_own_rating){item, (float)(1 + next_random(&random) % 5)};
+        bench->ratings[i] = (struct dpmf_own_rating){item, (double)(1 + next_random(&random) % 5)};
         bench->seen[item / 8] |= (uint8_t)(1 << item % 8);
     }
     if (dpmf_user_fold_in(bench->model, bench->ratings, RATINGS, &bench->user, &bench->error) < 0)

@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
     int code = dpmf_model_open(argv[1], &model, &error);
     for (int i = 2; i < argc && code == 0; i += 2) { /* an unknown item is passed over */
         uint64_t item = dpmf_model_find_item(model, argv[i], strlen(argv[i]));
-        mine[n++] = (struct dpmf_own_rating){item, strtof(argv[i + 1], NULL)};
+        mine[n++] = (struct dpmf_own_rating){item, strtod(argv[i + 1], NULL)};
     }
     if (code == 0) code = recommend(model, mine, n, &error);
     dpmf_model_close(model);

@@ -30,7 +30,7 @@ static int rate(const struct dpmf_model *model, struct dpmf_user *user, uint8_t 
                 const char *pair, struct dpmf_error *error) {
     const char *colon = strrchr(pair, ':');
     char *end = NULL;
-    float rating = colon ? strtof(colon + 1, &end) : 0;
+    double rating = colon ? strtod(colon + 1, &end) : 0;
     uint64_t item = colon ? dpmf_model_find_item(model, pair, (size_t)(colon - pair)) : UINT64_MAX;
     if (!colon || end == colon + 1 || *end != '\0' || item == UINT64_MAX) {
         fprintf(stderr, "home_client: %s: not an item of this release and a rating\n", pair);

@@ -297,7 +297,7 @@ DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t ite
 /* A rating of someone's own. */
 struct dpmf_own_rating {
     uint64_t item;
-    float rating;
+    double rating;
 };
 
 /* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
@@ -346,7 +346,7 @@ DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struc
  * in all ratings anew gives, to rounding. When it fails, the user is as before. An item that the model does not
  * know is refused. */
 DPMF_API int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint64_t item,
-                            float rating, struct dpmf_error *error);
+                            double rating, struct dpmf_error *error);
 
 /* The ratings that the user has by now, an item once, in the order they were given; they live until the next
  * change. @return how many */

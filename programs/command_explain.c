@@ -170,7 +170,7 @@ static int print_json(const struct explaining *e, const struct reason *reasons, 
         dpmf_json_begin_object(json, NULL);
         model_id_json(json, "because", e->model, MODEL_ITEM, reasons[i].rating.item);
         if (title != NULL) dpmf_json_string(json, "title", title);
-        dpmf_json_double(json, "rating", (double)reasons[i].rating.rating);
+        dpmf_json_double(json, "rating", reasons[i].rating.rating);
         dpmf_json_double(json, "share", reasons[i].share);
         dpmf_json_uint(json, "rank", i + 1);
         dpmf_json_end_object(json);
@@ -203,7 +203,7 @@ static void print_side(const struct explaining *e, const struct side *side, bool
         shown += reasons[i].share;
         n_shown++;
         printf("    %+8.4f  %s for ", reasons[i].share,
-               text_double((double)reasons[i].rating.rating).text);
+               text_double(reasons[i].rating.rating).text);
         print_item(e, reasons[i].rating.item);
     }
     if (n_shown < side->n)

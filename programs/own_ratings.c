@@ -69,7 +69,7 @@ static int add_rating(const struct reading *reading, const char *id, size_t leng
         own->ratings = grown;
         own->capacity = capacity;
     }
-    own->ratings[own->n++] = (struct dpmf_own_rating){item, (float)rating};
+    own->ratings[own->n++] = (struct dpmf_own_rating){item, rating};
     return 0;
 }
 
@@ -464,14 +464,14 @@ static int refuse_far(const struct reading *reading, const struct dpmf_model_inf
 static int check_all(const struct reading *reading, const struct dpmf_model_info *info) {
     struct own_ratings *own = reading->own;
     for (size_t i = 0; i < own->n; i++) {
-        float rating = own->ratings[i].rating;
-        if (!isfinite(rating))
+        double rating = own->ratings[i].rating;
+        if (!isfinite((float)rating))
             return terminal_error_print(STATUS_INPUT, "give ratings on the model's scale",
                                         "%s: a rating is too large a number", reading->name);
         double far = FAR_SPANS * (info->max - info->min);
-        if ((double)rating < info->min - far || (double)rating > info->max + far)
-            return refuse_far(reading, info, (double)rating);
-        own->outside += rating < (float)info->min || rating > (float)info->max;
+        if (rating < info->min - far || rating > info->max + far)
+            return refuse_far(reading, info, rating);
+        own->outside += rating < info->min || rating > info->max;
     }
     return STATUS_DONE;
 }

@@ -207,7 +207,7 @@ EXPORT(int32_t, rate, double item, double rating) {
     if (code < 0) return code;
     if (!isnan(rating) && !(rating >= info.min && rating <= info.max))
         return fail("the rating is not on the scale");
-    return dpmf_user_rate(model, user, (uint64_t)item, (float)rating, &error);
+    return dpmf_user_rate(model, user, (uint64_t)item, rating, &error);
 }
 
 /* Takes all ratings away; what is excluded stays so. */

@@ -38,7 +38,7 @@ static int give_user(struct histories *histories, const struct store_block *bloc
         if (item == MODEL_NUMBERS_NONE)
             history.unknown_items++;
         else
-            history.ratings[history.n++] = (struct dpmf_own_rating){item, (float)block->value[r]};
+            history.ratings[history.n++] = (struct dpmf_own_rating){item, block->value[r]};
     }
     histories->n_ratings += end - from;
     if (histories->take(histories->self, block->id_bytes + id,

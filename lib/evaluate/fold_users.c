@@ -85,7 +85,7 @@ static int visit_block(void *self, int worker, const struct store_block *block, 
         for (uint64_t r = from; r < end; r++) {
             uint32_t item = folding->item_numbers[block->item[r]];
             if (item != MODEL_NUMBERS_NONE)
-                piece->ratings[n++] = (struct dpmf_own_rating){item, (float)block->value[r]};
+                piece->ratings[n++] = (struct dpmf_own_rating){item, block->value[r]};
         }
         code = fit_user(folding, piece->ratings, n, block->first_user + i, error);
     }

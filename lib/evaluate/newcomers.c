@@ -197,7 +197,7 @@ static int fold_in(struct dpmf_newcomers *newcomers, uint64_t number, struct dpm
     for (uint64_t r = from; r < end; r++) {
         uint32_t item = newcomers->item_numbers[block->item[r]];
         if (item != MODEL_NUMBERS_NONE)
-            newcomers->ratings[n++] = (struct dpmf_own_rating){item, (float)block->value[r]};
+            newcomers->ratings[n++] = (struct dpmf_own_rating){item, block->value[r]};
     }
     if (n == 0) return 0;
     return user_fold_in_light(newcomers->model, newcomers->ratings, n, &newcomers->users[number],

@@ -35,7 +35,7 @@ static int copy_ratings(const struct search *search, const struct store_block *b
         if (item == MODEL_NUMBERS_NONE)
             found->unknown_items++;
         else
-            found->ratings[found->n++] = (struct dpmf_own_rating){item, (float)block->value[r]};
+            found->ratings[found->n++] = (struct dpmf_own_rating){item, block->value[r]};
     }
     return 0;
 }

@@ -7,6 +7,7 @@
  * someone with no ratings, for whom every item is predicted by its bias.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,19 @@ static int open_file(struct writing *writing, size_t f, struct dpmf_error *error
     return code;
 }
 
+/* To LIBMF the offset is one more factor, a float, which has no room for a large offset and small differences. */
+static int check_scale(const struct export_task *task, struct dpmf_error *error) {
+    const double half = task->info.max / 2 - task->info.min / 2;
+    if (!(fabs(task->info.offset) / 128 > half) || half == 0) return 0;
+    error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
+              "LIBMF would lose what tells ratings from %g to %g apart: its numbers are floats",
+              task->info.min, task->info.max);
+    error_hint(error,
+               "{npy}, {csv} and {sqlite} keep the offset by itself; or {rescale} the ratings "
+               "and train again");
+    return DPMF_ERR_INPUT_OUT_OF_RANGE;
+}
+
 static int check_sizes(const struct export_task *task, struct dpmf_error *error) {
     for (size_t s = 0; s <= (size_t)task->has_users; s++)
         if (task->side[s].n > INT32_MAX) {
@@ -184,6 +198,7 @@ int export_libmf_write(struct export_task *task, struct dpmf_error *error) {
     struct writing writing = {.task = task};
     size_t room = ((size_t)task->info.factors + 4) * (NUMBER_ROOM + 1);
     int code = check_sizes(task, error);
+    if (code == 0) code = check_scale(task, error);
     if (code == 0) code = export_ids_check(task, error);
     if (code == 0 && !byte_buffer_room(&writing.row, room)) code = error_no_memory(error);
     for (size_t f = 0; code == 0 && f <= 1 + (size_t)task->has_users; f++)

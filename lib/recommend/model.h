@@ -29,8 +29,8 @@ struct dpmf_model {
 };
 
 /* Whether a rating is something that the model learns from: to one that ranks, only likes are. */
-static inline bool model_is_event(const struct dpmf_model *model, float rating) {
-    return !model->state.has_like || (double)rating >= model->state.like;
+static inline bool model_is_event(const struct dpmf_model *model, double rating) {
+    return !model->state.has_like || rating >= model->state.like;
 }
 
 /* @return the row, or NULL when the model does not know the user or item */

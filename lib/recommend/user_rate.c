@@ -101,7 +101,7 @@ static void note(struct known_ratings *own, const struct change *change) {
 }
 
 int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint64_t item,
-                   float rating, struct dpmf_error *error) {
+                   double rating, struct dpmf_error *error) {
     (void)model;
     if (!model_item_row(user->model, item))
         return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");

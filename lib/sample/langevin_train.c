@@ -235,7 +235,9 @@ static int draw(struct chain_run *chain, struct dpmf_error *error) {
 
 static void hint(const struct chain_run *chain, struct dpmf_error *error) {
     const struct langevin_run *run = chain->self;
-    if (chain->train->options->sampler.step > 0)
+    if (!(run->step.rows > 0 && isfinite(run->step.rows)))
+        error_hint(error, "give ratings on another scale, as with {rescale}");
+    else if (chain->train->options->sampler.step > 0)
         error_hint(error, "use a smaller {step} than %g, or leave it out", run->step.rows);
     else
         error_hint(error, "give a {step} below %g", run->step.rows);

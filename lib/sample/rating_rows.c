@@ -77,10 +77,10 @@ static bool make_side(struct rating_side *side, uint64_t n, uint64_t n_ratings) 
     return side->start && side->other && side->value;
 }
 
-static void subtract_mean(struct rating_rows *rows) {
+static void subtract(struct rating_rows *rows, double mean) {
     for (uint64_t r = 0; r < rows->n_ratings; r++) {
-        rows->users.value[r] = (float)((double)rows->users.value[r] - rows->mean);
-        rows->items.value[r] = (float)((double)rows->items.value[r] - rows->mean);
+        rows->users.value[r] = (float)((double)rows->users.value[r] - mean);
+        rows->items.value[r] = (float)((double)rows->items.value[r] - mean);
     }
 }
 
@@ -128,8 +128,9 @@ int rating_rows_read(struct rating_rows *rows, const struct dpmf_store *store,
     int code = fill(&filling, cluster != NULL, run, error);
     code = cluster_agree(cluster, code, error);
     if (code == 0) code = cluster_sum_doubles(cluster, &filling.sum, 1, error);
-    rows->mean = all > 0 ? filling.sum / (double)all : 0;
-    if (code == 0) subtract_mean(rows);
+    const double mean = all > 0 ? filling.sum / (double)all : 0; /* less the store's base */
+    rows->mean = store_base(store) + mean;
+    if (code == 0) subtract(rows, mean);
     free(filling.next);
     free(filling.raw.buffer.bytes);
     store_space_free(&filling.space);

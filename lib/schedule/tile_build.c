@@ -401,6 +401,7 @@ int tile_build_run(const struct tile_build *options, bool *too_large, struct dpm
     };
     int code = find_blocks(&build, error);
     if (code == 0) code = run_jobs(&build, error);
+    build.tiling->base = store_base(build.store);
     if (code == 0 && build.done > 0) build.tiling->mean = build.sum / (double)build.done;
     free(build.block_first_user);
     *too_large = build.too_large;

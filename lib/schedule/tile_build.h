@@ -35,7 +35,7 @@ struct tiling {
     bool streamed;
     int file;
     uint64_t bytes, most_bytes;
-    double mean;
+    double base, mean;
 };
 
 /* A packed superblock begins with whether its ratings are named, and their values. */

@@ -433,6 +433,8 @@ size_t tiling_n_superblocks(const struct tiling *tiling) { return tiling->n_supe
 size_t tiling_n_groups(const struct tiling *tiling) { return tiling->n_groups; }
 bool tiling_is_streamed(const struct tiling *tiling) { return tiling->streamed; }
 uint64_t tiling_bytes(const struct tiling *tiling) { return tiling->bytes; }
+double tiling_base(const struct tiling *tiling) { return tiling->base; }
+
 double tiling_mean_rating(const struct tiling *tiling) { return tiling->mean; }
 size_t tiling_packed_bytes(const struct tiling *tiling) { return (size_t)tiling->most_bytes; }
 

@@ -69,6 +69,9 @@ size_t tiling_n_superblocks(const struct tiling *tiling);
 size_t tiling_n_groups(const struct tiling *tiling);
 bool tiling_is_streamed(const struct tiling *tiling);
 uint64_t tiling_bytes(const struct tiling *tiling); /* of all chunks, in memory or packed */
+
+/* What was taken off the ratings of all chunks (store_base), and the mean of what is left. */
+double tiling_base(const struct tiling *tiling);
 double tiling_mean_rating(const struct tiling *tiling);
 
 /* The moving rows that a chunk has at most. */

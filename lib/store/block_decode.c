@@ -102,12 +102,13 @@ static bool get_items(struct cursor *cursor, const struct store_block *block, ui
 
 struct value_out {
     double *exact; /* either may be NULL */
-    float *single;
+    float *single; /* less base */
+    double base;
 };
 
 static void put_value(const struct value_out *out, uint64_t r, double value) {
     if (out->exact) out->exact[r] = value;
-    if (out->single) out->single[r] = (float)value;
+    if (out->single) out->single[r] = (float)(value - out->base);
 }
 
 /* Codes of `bits` bits. Two loops, so that each is one lookup and one store a rating. */
@@ -123,7 +124,7 @@ static bool get_codes(struct cursor *cursor, int bits, const double *table, size
     float narrow[STORE_TABLE_MAX];
     for (size_t i = 0; i < STORE_TABLE_MAX; i++) {
         wide[i] = i < n_values ? table[i] : (double)NAN;
-        narrow[i] = (float)wide[i];
+        narrow[i] = (float)(wide[i] - out->base);
     }
     unsigned mask = (1u << bits) - 1u;
     unsigned past = 0; /* codes past the table, any */
@@ -268,7 +269,8 @@ int store_block_decode(const struct dpmf_store *store, const struct store_raw *r
 
     struct cursor cursor = {bytes + STORE_BLOCK_HEADER, bytes + STORE_BLOCK_HEADER + payload};
     const struct value_out values = {want & STORE_WANT_VALUE ? space->value : NULL,
-                                     want & STORE_WANT_VALUE32 ? space->value32 : NULL};
+                                     want & STORE_WANT_VALUE32 ? space->value32 : NULL,
+                                     store_base(store)};
     if (!get_users(&cursor, out, space->start, space->id_start))
         return corrupt(store, raw->block, "its users do not add up", error);
     if (!get_items(&cursor, out, space->item, store_n_items(store)))

@@ -31,7 +31,7 @@ struct store_block {
     const uint64_t *start;    /* n_users + 1 */
     const uint32_t *item;     /* n_ratings, each */
     const double *value;      /* exact ... */
-    const float *value32;     /* ... or for training; which of them, by enum store_want */
+    const float *value32;     /* ... or less store_base, for training; which, by enum store_want */
     const int64_t *time;      /* NULL in a store without times */
     const char *id_bytes;     /* user i's id is id_bytes[id_start[i]] .. id_start[i+1]-1 */
     const uint64_t *id_start; /* n_users + 1 */
@@ -120,6 +120,10 @@ const struct store_layout *store_layout_of(const struct dpmf_store *store);
 /* Which file the ratings were read from, where the store was made of it for this use; else it is not known. */
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input);
 const struct file_identity *store_made_from(const struct dpmf_store *store);
+
+/* What is taken off ratings, in doubles, before they become the floats of value32: 0 on usual scales, and their middle where
+ * they lie so far from 0 that a float would keep nothing of what tells them apart (10^8 and 10^8 + 4 are one float). */
+double store_base(const struct dpmf_store *store);
 
 struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);
 

@@ -17,7 +17,10 @@
 
 static int diverged(struct dpmf_error *error, uint32_t epoch, double rate) {
     int code = error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in epoch %u", epoch);
-    error_hint(error, "use a smaller {learning-rate} than %g, or a larger {reg}", rate);
+    if (rate > 0 && isfinite(rate))
+        error_hint(error, "use a smaller {learning-rate} than %g, or a larger {reg}", rate);
+    else
+        error_hint(error, "give ratings on another scale, as with {rescale}");
     return code;
 }
 

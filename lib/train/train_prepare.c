@@ -213,7 +213,7 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     factors->k = train->options->factors;
     factors->min = info.min;
     factors->max = info.max;
-    factors->offset = tiling_mean_rating(train->tiling);
+    factors->offset = tiling_base(train->tiling) + tiling_mean_rating(train->tiling);
     train->unit = factors_unit(info.min, info.max);
     train->worst_rmse = WORST_RMSE * 4 * train->unit;
     size_t stride = train->kernels->stride(factors->k);

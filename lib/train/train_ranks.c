@@ -148,7 +148,8 @@ static int describe(struct train_run *train, struct dpmf_error *error) {
     double sum = tiling_mean_rating(train->tiling) * (double)store_n_ratings(train->store);
     int code = cluster_sum_doubles(train->cluster, &sum, 1, error);
     if (code < 0) return code;
-    train->factors.offset = sum / (double)store_n_ratings(train->whole);
+    train->factors.offset =
+        tiling_base(train->tiling) + sum / (double)store_n_ratings(train->whole);
     return rank_share_describe(&train->share, &train->factors, train->tiling, error);
 }
 

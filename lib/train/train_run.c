@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "store/store.h"
 #include "train/train_place.h"
 
 int train_run_init(struct train_run *train, struct dpmf_error *error) {
@@ -49,8 +50,25 @@ static int check_options(struct train_run *train, struct dpmf_error *error) {
                      options->kernels ? options->kernels : "$DPMF_KERNELS");
 }
 
+/* Rows are floats: on scales beyond these their products overflow, or vanish. Private runs have the same limits, on what is
+ * declared. Where all ratings are equal there is nothing to learn, on any scale. */
+static int check_scale(const struct train_run *train, struct dpmf_error *error) {
+    const double widest = 1e18, narrowest = 1e-18;
+    struct dpmf_store_info info;
+    dpmf_store_info(train->whole, &info);
+    const double half = info.max / 2 - info.min / 2;
+    if (half == 0 || (half <= widest / 2 && half >= narrowest / 2)) return 0;
+    error_set(error, DPMF_ERR_INPUT_OUT_OF_RANGE,
+              "the ratings, from %g to %g, are on too %s a scale for a model of floats", info.min,
+              info.max, half > 1 ? "wide" : "narrow");
+    error_hint(error, "map them to another: {rescale A:B=1:5}, where A and B are its ends");
+    error_place(error, store_path(train->whole), 0, 0);
+    return DPMF_ERR_INPUT_OUT_OF_RANGE;
+}
+
 int train_run_open(struct train_run *train, int code, struct dpmf_error *error) {
     if (code == 0) code = check_options(train, error);
+    if (code == 0) code = check_scale(train, error);
     code = train->place->check(train, code, error);
     if (code == 0) code = rank_share_open(&train->share, train->whole, train->cluster, error);
     if (code < 0) return code;

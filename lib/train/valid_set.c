@@ -19,7 +19,7 @@ enum { PIECE = 16384 /* ratings a thread takes at once; sums are per piece, adde
 
 struct valid_rating {
     uint32_t user, item; /* rows, or UNKNOWN */
-    float value;
+    float value;         /* less base */
 };
 
 struct valid_set {
@@ -28,6 +28,7 @@ struct valid_set {
     uint64_t n, n_all; /* that are here, and everywhere */
     double *sums;      /* by piece */
     size_t n_pieces;
+    double base;       /* store_base of where they are from */
     double *totals;    /* of predictions, by rating: NULL before valid_set_mean_rmse; ... */
     uint64_t n_totals; /* ... over so many models */
 
@@ -140,6 +141,7 @@ int valid_set_init(struct valid_set **out, const struct dpmf_store *store,
         return code;
     }
     set->cluster = cluster;
+    set->base = store_base(store);
     struct valid_fill fill = {.set = set, .factors = factors, .store = store};
     size_t n = (size_t)store_n_ratings(store), n_items = (size_t)store_n_items(store);
     set->n_all = n;
@@ -220,7 +222,7 @@ static bool error_of(const struct valid_set *set, uint64_t i, struct window *win
     if (!predict(set, rating, window, &prediction, error)) return false;
     if (set->totalling) prediction = (set->totals[i] += prediction) / (double)set->n_totals;
     prediction = fmin(fmax(prediction, set->factors->min), set->factors->max);
-    *e = (double)rating->value - prediction;
+    *e = (double)rating->value + set->base - prediction;
     return true;
 }
 

@@ -18,7 +18,8 @@ Ratings = Union[Mapping[Any, float], Tuple[Any, Any]]
 FloatArray = npt.NDArray[np.float64]
 
 _SCORED = np.dtype([("item", np.uint64), ("score", np.float64)], align=True)
-_OWN = np.dtype([("item", np.uint64), ("rating", np.float32)], align=True)
+_OWN = np.dtype([("item", np.uint64), ("rating", np.float64)], align=True)
+_LARGEST = float(np.finfo(np.float32).max)  # of a rating: models are made of floats
 
 
 class Recommendations(NamedTuple):
@@ -134,16 +135,15 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
              "does not know")
     own = np.empty(int(known.sum()), dtype=_OWN)
     own["item"] = numbers[known]
-    with np.errstate(over="ignore"):
-        own["rating"] = numbers_given[known]
-    if not np.isfinite(own["rating"]).all():
+    own["rating"] = numbers_given[known]
+    if (np.abs(own["rating"]) > _LARGEST).any():
         raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is too large")
     warn_off_scale(shelf.file, own["rating"])
     return own
 
 
-def warn_off_scale(file: ModelFile, ratings: npt.NDArray[np.float32]) -> None:
-    low, high = np.float32(file.info.min), np.float32(file.info.max)
+def warn_off_scale(file: ModelFile, ratings: npt.NDArray[np.float64]) -> None:
+    low, high = file.info.min, file.info.max
     outside = int(((ratings < low) | (ratings > high)).sum())
     if outside:
         warn(f"ratings outside the model's scale, {file.info.min:g} to {file.info.max:g}: {outside}; "
@@ -178,15 +178,14 @@ class User:
         number = self._shelf.find_item(item)
         if rating is not None:
             try:
-                with np.errstate(over="ignore"):
-                    value = float(np.float32(rating))
+                value = float(rating)
             except (TypeError, ValueError, OverflowError):
                 raise InputError(lib.DPMF_ERR_INPUT_NUMBER,
                                  f"the rating {shown(rating)} is not a number") from None
-            if not np.isfinite(value):
+            if not abs(value) <= _LARGEST:
                 raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE,
                                  f"the rating {shown(rating)} is not finite")
-            warn_off_scale(self._shelf.file, np.array([value], dtype=np.float32))
+            warn_off_scale(self._shelf.file, np.array([value], dtype=np.float64))
         else:
             value = float("nan")
         error = new_error()
