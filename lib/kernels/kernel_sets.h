@@ -14,7 +14,8 @@
                                const float *biases, size_t n, size_t k, float *out);               \
     void kernel_##set##_gram(const float *rows, size_t n, size_t k, float *gram);                  \
     kernel_pull kernel_##set##_pull;                                                               \
-    void kernel_##set##_times(const float *matrix, const float *vectors, size_t k, float *out);    \
+    void kernel_##set##_times(const float *matrix, const float *vectors, size_t n, size_t k,       \
+                              float *out);                                                         \
     noise_fill kernel_##set##_fill;                                                                \
     noise_diffuse kernel_##set##_diffuse;                                                          \
     noise_push_rows kernel_##set##_push;                                                           \

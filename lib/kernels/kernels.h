@@ -64,6 +64,16 @@ typedef double kernel_sgd_tile(const struct kernel_step *step, const struct kern
 typedef float kernel_pull(const float *x, float target, const float *rows, size_t stride,
                           const uint32_t *at, const float *weights, size_t n, size_t k, float *out);
 
+/* Where row a, column b of a k x k matrix for `times` is: panels of a cache line of columns follow each other, each with
+ * all rows, so that a panel is read from end to end. The last one has the columns that are left. */
+enum { KERNEL_PANEL = KERNEL_ALIGN / 4 };
+
+static inline size_t kernel_panel_at(size_t k, size_t a, size_t b) {
+    const size_t first = b / KERNEL_PANEL * KERNEL_PANEL;
+    const size_t columns = k - first < KERNEL_PANEL ? k - first : KERNEL_PANEL;
+    return first * k + a * columns + (b - first);
+}
+
 struct kernel_set {
     const char *name;        /* "ref", "avx2", "avx512", "neon" */
     const char *description; /* one line, for doctor */
@@ -97,8 +107,9 @@ struct kernel_set {
 
     kernel_pull *pull;
 
-    /* out_i = matrix vector_i for KERNEL_LANES vectors; k padded, the vectors k apart, all aligned; the matrix is symmetric. */
-    void (*times)(const float *matrix, const float *vectors, size_t k, float *out);
+    /* out_i = matrix vector_i for n vectors; k padded, the vectors k apart, all aligned. The matrix is symmetric, in panels:
+     * see kernel_panel_at. What comes of a vector does not depend on the others. */
+    void (*times)(const float *matrix, const float *vectors, size_t n, size_t k, float *out);
 
     /* Noise, the same bits in every set. */
     noise_fill *fill;

@@ -2,8 +2,8 @@
  * What implicit least squares does with rows, in terms of the `vec` and `eight` of an instruction
  * set: include its vec_*.h first. `pull` goes through the rows of one user's items, eight at a
  * time: their scalar products with x, then their weighted sum, while they are in the first cache.
- * `times` multiplies a matrix with eight vectors, so that each number of the matrix is loaded once
- * for all of them.
+ * `times` multiplies a matrix with vectors, several at a time, so that each number of the matrix is
+ * loaded once for all of them.
  */
 #ifndef DPMF_KERNELS_ROWS_BODY_H
 #define DPMF_KERNELS_ROWS_BODY_H
@@ -72,20 +72,55 @@ INLINE float rows_pull(const float *x, float target, const float *rows, size_t s
     return eight_total(total);
 }
 
-/* Eight vectors by one vector of columns stay in registers while all rows of the matrix move by,
- * which is symmetric. */
-INLINE void rows_times(const float *matrix, const float *vectors, size_t k, float *out) {
-    for (size_t x = 0; x < k; x += VEC) {
-        vec sum[KERNEL_LANES];
-        UNROLL for (int i = 0; i < KERNEL_LANES; i++) sum[i] = vec_splat(0);
-        for (size_t c = 0; c < k; c++) {
-            const vec column = vec_load(matrix + c * k + x);
-            UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
-                sum[i] = vec_fma(vec_splat(vectors[(size_t)i * k + c]), column, sum[i]);
+/* How many vectors go abreast: their sums for a panel stay in registers while its rows move by. */
+enum {
+    ROWS_PANEL = KERNEL_PANEL / VEC, /* vectors to a row of a panel */
+    ROWS_ABREAST = ROWS_PANEL > 1 ? 4 : 8,
+};
+
+/* `abreast` vectors by `columns` vectors of columns, both constants. */
+INLINE void times_block(const float *panel, size_t row, const float *vectors, size_t k,
+                        const int abreast, const int columns, float *out) {
+    vec sum[ROWS_ABREAST][ROWS_PANEL];
+    UNROLL for (int i = 0; i < abreast; i++) {
+        UNROLL for (int j = 0; j < columns; j++) sum[i][j] = vec_splat(0);
+    }
+    for (size_t c = 0; c < k; c++) {
+        vec column[ROWS_PANEL];
+        UNROLL for (int j = 0; j < columns; j++) {
+            column[j] = vec_load(panel + c * row + (size_t)(VEC * j));
+        }
+        UNROLL for (int i = 0; i < abreast; i++) {
+            const vec number = vec_splat(vectors[(size_t)i * k + c]);
+            UNROLL for (int j = 0; j < columns; j++) {
+                sum[i][j] = vec_fma(number, column[j], sum[i][j]);
             }
         }
-        UNROLL for (int i = 0; i < KERNEL_LANES; i++) vec_store(out + (size_t)i * k + x, sum[i]);
     }
+    UNROLL for (int i = 0; i < abreast; i++) {
+        UNROLL for (int j = 0; j < columns; j++) {
+            vec_store(out + (size_t)i * k + (size_t)(VEC * j), sum[i][j]);
+        }
+    }
+}
+
+INLINE void times_panel(const float *panel, size_t row, const float *vectors, size_t n, size_t k,
+                        const int columns, float *out) {
+    size_t i = 0;
+    for (; i + ROWS_ABREAST <= n; i += ROWS_ABREAST)
+        times_block(panel, row, vectors + i * k, k, ROWS_ABREAST, columns, out + i * k);
+    for (; i + 3 <= n; i += 3) times_block(panel, row, vectors + i * k, k, 3, columns, out + i * k);
+    if (i + 2 == n) times_block(panel, row, vectors + i * k, k, 2, columns, out + i * k);
+    if (i + 1 == n) times_block(panel, row, vectors + i * k, k, 1, columns, out + i * k);
+}
+
+INLINE void rows_times(const float *matrix, const float *vectors, size_t n, size_t k, float *out) {
+    size_t x = 0;
+    for (; x + KERNEL_PANEL <= k; x += KERNEL_PANEL)
+        times_panel(matrix + x * k, KERNEL_PANEL, vectors, n, k, ROWS_PANEL, out + x);
+    const size_t left = k - x;
+    for (size_t at = 0; at < left; at += VEC)
+        times_panel(matrix + x * k + at, left, vectors, n, k, 1, out + x + at);
 }
 
 #endif

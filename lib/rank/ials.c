@@ -1,9 +1,13 @@
 /*
- * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in
- * step: each product with the Gramian, which is the same for all, is of a matrix and eight vectors;
- * and where the team has many events, it goes through the other side's rows in slices that fit in
- * the second cache, so that these come from memory once for all of the team. Fed by event_rows and
- * a model's rows; feeds ials_train.c.
+ * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in step:
+ * each product with the Gramian, which is the same for all, is of a matrix and several vectors. What
+ * takes time is bringing the other side's rows to the processor, once for every event and step, above
+ * all from memory. So rows are sorted by their number of events, and teams are of two kinds. As a rule
+ * a team is as many rows as have all their events' rows in the last cache together: these come from
+ * memory once for all steps. Where the other side is larger than that cache, rows with many events go
+ * through it in slices that fit in the second cache, which come from memory once a step for all of the
+ * team. What is computed for a row depends on its
+ * own events alone, not on its team. Fed by event_rows and a model's rows; feeds ials_train.c.
  */
 #include "rank/ials.h"
 
@@ -17,11 +21,13 @@
 #include "base/memory.h"
 
 enum {
-    TEAM = 64, /* rows that go in step: whole groups of KERNEL_LANES */
-    SLICE_BYTES = 1 << 18,
-    SLICE_LEAST = 16, /* events a row and slice, on average, below which slices do not pay */
-    PIECE = 256,      /* rows that are summed in floats */
-    PARTS = 16,       /* of the Gramian, each summed by one thread, whatever the threads */
+    TEAM = 64,             /* rows that go in step, at most */
+    TEAM_BYTES = 1 << 21,  /* of the rows of a team's events, where there are no slices */
+    SLICE_FROM = 1 << 24,  /* bytes of the other side's rows, below which there are none */
+    SLICE_BYTES = 1 << 19, /* of these rows in a slice */
+    SLICE_SHARE = 16,      /* one in so many of the other side's rows, or slices do not pay */
+    PIECE = 256,           /* rows that are summed in floats */
+    PARTS = 16,            /* of the Gramian, each summed by one thread, whatever the threads */
 };
 
 /* What a thread works with: TEAM vectors each, a padded k apart. */
@@ -31,6 +37,15 @@ struct work {
     double *matrix, *right;
     uint64_t next[TEAM]; /* events not yet gone through */
     float sums[TEAM];    /* what they pulled with so far */
+};
+
+/* The rows of a side, those with the most events first, in teams: team t has those from team[t] to
+ * team[t + 1] - 1 of the order. */
+struct plan {
+    const struct event_side *events; /* NULL: not made */
+    uint64_t n_other;
+    uint32_t *order, *team;
+    uint64_t n_teams;
 };
 
 struct ials {
@@ -44,7 +59,10 @@ struct ials {
     double *gramian; /* alpha G ... */
     float *gramian32;
 
+    struct plan plans[2]; /* of the sides seen so far: there are two */
+
     /* Of a sweep. */
+    const struct plan *plan;
     const struct event_side *events;
     struct factor_matrix *own;
     const struct factor_matrix *other;
@@ -90,6 +108,12 @@ static void free_work(struct work *work) {
     free(work->right);
 }
 
+static void free_plan(struct plan *plan) {
+    free(plan->order);
+    free(plan->team);
+    *plan = (struct plan){0};
+}
+
 int ials_init(struct ials **out, const struct kernel_set *kernels, uint32_t k,
               const struct ials_rule *rule, struct thread_pool *pool, struct dpmf_error *error) {
     struct ials *ials = memory_alloc_zero(1, sizeof *ials);
@@ -122,6 +146,7 @@ void ials_free(struct ials *ials) {
     free(ials->gramian);
     free(ials->gramian32);
     free(ials->squares);
+    for (size_t i = 0; i < 2; i++) free_plan(&ials->plans[i]);
     free(ials);
 }
 
@@ -197,36 +222,53 @@ static float pull(const struct ials *ials, uint64_t first, uint64_t end, const f
         events->weight ? events->weight + first : NULL, (size_t)(end - first), ials->width, out);
 }
 
-/* Rows of the other side to a slice: all, where the team's events are too few. The caches of the
- * machine do not count: results would depend on them. */
-static uint64_t slice_of(const struct ials *ials, uint64_t first, size_t n) {
-    const uint64_t rows = SLICE_BYTES / (ials->width * sizeof(float)) + 1;
-    const uint64_t n_events = ials->events->start[first + n] - ials->events->start[first];
-    const uint64_t slices = ials->other->n / rows + 1;
-    return n_events < SLICE_LEAST * n * slices ? ials->other->n : rows;
+static uint64_t slice_rows(const struct ials *ials) {
+    return SLICE_BYTES / (ials->width * sizeof(float)) + 1;
+}
+
+/* Whether a row with so many events goes through the other side in slices: where a team of such rows
+ * meets each of the other side's rows about as often as there are steps. The caches of the machine do
+ * not count: results would depend on them. */
+static bool is_sliced(const struct ials *ials, uint64_t n_events) {
+    const uint64_t n = ials->other->n;
+    return n * ials->width * sizeof(float) > SLICE_FROM && SLICE_SHARE * n_events >= n;
+}
+
+static uint64_t n_events_of(const struct event_side *events, uint64_t row) {
+    return events->start[row + 1] - events->start[row];
+}
+
+/* One slice of the other side, up to row `end` of it, for all rows of a team. */
+static void pull_slice(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n,
+                       uint64_t end, const float *vectors, float target, float *out) {
+    const struct event_side *events = ials->events;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t from = work->next[i], last = events->start[rows[i] + 1];
+        uint64_t to = from;
+        while (to < last && events->other[to] < end) to++;
+        if (to == from) continue;
+        work->sums[i] += pull(ials, from, to, vectors + i * ials->width, target,
+                              out ? out + i * ials->width : NULL);
+        work->next[i] = to;
+    }
 }
 
 /* The pull of all events of a team's rows on their vectors; work->sums becomes what each row's
  * pulled with. */
-static void pull_team(const struct ials *ials, struct work *work, uint64_t first, size_t n,
+static void pull_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n,
                       const float *vectors, float target, float *out) {
-    const uint64_t *start = ials->events->start + first;
-    const uint32_t *other = ials->events->other;
-    const uint64_t slice = slice_of(ials, first, n);
-    memcpy(work->next, start, n * sizeof *start);
+    const uint64_t *start = ials->events->start, slice = slice_rows(ials);
+    if (!is_sliced(ials, n_events_of(ials->events, rows[0]))) {
+        for (size_t i = 0; i < n; i++)
+            work->sums[i] =
+                pull(ials, start[rows[i]], start[rows[i] + 1], vectors + i * ials->width, target,
+                     out ? out + i * ials->width : NULL);
+        return;
+    }
     memset(work->sums, 0, n * sizeof work->sums[0]);
-    for (uint64_t begin = 0; begin < ials->other->n; begin += slice)
-        for (size_t i = 0; i < n; i++) {
-            uint64_t from = work->next[i], end = from;
-            if (slice == ials->other->n)
-                end = start[i + 1];
-            else
-                while (end < start[i + 1] && other[end] < begin + slice) end++;
-            if (end == from) continue;
-            work->sums[i] += pull(ials, from, end, vectors + i * ials->width, target,
-                                  out ? out + i * ials->width : NULL);
-            work->next[i] = end;
-        }
+    for (size_t i = 0; i < n; i++) work->next[i] = start[rows[i]];
+    for (uint64_t end = slice; end < ials->other->n + slice; end += slice)
+        pull_slice(ials, work, rows, n, end, vectors, target, out);
 }
 
 static float dot(const struct ials *ials, const float *a, const float *b) {
@@ -237,8 +279,7 @@ static float dot(const struct ials *ials, const float *a, const float *b) {
 static void apply_common(const struct ials *ials, struct work *work, size_t n, const float *vectors,
                          const float *penalties) {
     const size_t width = ials->width;
-    for (size_t i = 0; i < n; i += KERNEL_LANES)
-        ials->kernels->times(ials->gramian32, vectors + i * width, width, work->q + i * width);
+    ials->kernels->times(ials->gramian32, vectors, n, width, work->q);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < width; c++)
             work->q[i * width + c] =
@@ -274,12 +315,12 @@ static float step_row(const struct ials *ials, struct work *work, size_t i, floa
 
 /* One step of all rows of a team. Of the last one only the curvature is needed, and not the events'
  * part of q. */
-static void step_team(const struct ials *ials, struct work *work, uint64_t first, size_t n,
+static void step_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n,
                       const float *penalties, const float *first_squares, float *squares,
                       bool is_last) {
     const size_t width = ials->width;
     apply_common(ials, work, n, work->p, penalties);
-    pull_team(ials, work, first, n, work->p, 0, is_last ? NULL : work->q);
+    pull_team(ials, work, rows, n, work->p, 0, is_last ? NULL : work->q);
     for (size_t i = 0; i < n; i++) {
         float curvature = -dot(ials, work->p + i * width, work->q + i * width);
         if (is_last) curvature += work->sums[i];
@@ -288,26 +329,24 @@ static void step_team(const struct ials *ials, struct work *work, uint64_t first
 }
 
 /* Conjugate gradients for up to TEAM rows, from where they are. */
-static void solve_team(const struct ials *ials, struct work *work, uint64_t first, size_t n) {
+static void solve_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
     const size_t width = ials->width, stride = ials->own->stride;
-    float *rows = ials->own->rows + first * stride, penalties[TEAM], squares[TEAM],
-          first_squares[TEAM];
+    float penalties[TEAM], squares[TEAM], first_squares[TEAM];
     for (size_t i = 0; i < n; i++) {
-        memcpy(work->x + i * width, rows + i * stride, width * sizeof(float));
-        penalties[i] = (float)penalty_of(ials, first + i);
+        memcpy(work->x + i * width, ials->own->rows + rows[i] * stride, width * sizeof(float));
+        penalties[i] = (float)penalty_of(ials, rows[i]);
     }
     apply_common(ials, work, n, work->x, penalties);
     memcpy(work->r, work->q, n * width * sizeof(float));
-    pull_team(ials, work, first, n, work->x, 1, work->r);
-    memcpy(ials->squares + first, work->sums, n * sizeof(float));
+    pull_team(ials, work, rows, n, work->x, 1, work->r);
+    for (size_t i = 0; i < n; i++) ials->squares[rows[i]] = work->sums[i];
     memcpy(work->p, work->r, n * width * sizeof(float));
     for (size_t i = 0; i < n; i++)
         squares[i] = first_squares[i] = square_of(ials, work->r + i * width, 0);
     for (uint32_t step = 1; step <= ials->rule.steps; step++)
-        step_team(ials, work, first, n, penalties, first_squares, squares,
-                  step == ials->rule.steps);
+        step_team(ials, work, rows, n, penalties, first_squares, squares, step == ials->rule.steps);
     for (size_t i = 0; i < n; i++)
-        memcpy(rows + i * stride, work->x + i * width, width * sizeof(float));
+        memcpy(ials->own->rows + rows[i] * stride, work->x + i * width, width * sizeof(float));
 }
 
 /* The same by Cholesky. @return whether the matrix was positive definite, as it is unless numbers
@@ -340,30 +379,94 @@ static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t r
 
 /* ---- a sweep --------------------------------------------------------------------------------- */
 
-static void solve_rows(struct ials *ials, struct work *work, uint64_t first, size_t n) {
+/* Rows by their number of events, the most first; equal ones as they are. */
+static int sort_rows(struct plan *plan, const struct event_side *events, struct dpmf_error *error) {
+    uint64_t most = 0, before = 0;
+    for (uint64_t i = 0; i < events->n; i++)
+        if (n_events_of(events, i) > most) most = n_events_of(events, i);
+    uint64_t *place = memory_alloc_zero((size_t)most + 1, sizeof *place);
+    if (!place) return error_no_memory(error);
+    for (uint64_t i = 0; i < events->n; i++) place[n_events_of(events, i)]++;
+    for (uint64_t n = most + 1; n-- > 0;) {
+        const uint64_t rows = place[n];
+        place[n] = before;
+        before += rows;
+    }
+    for (uint64_t i = 0; i < events->n; i++)
+        plan->order[place[n_events_of(events, i)]++] = (uint32_t)i;
+    free(place);
+    return 0;
+}
+
+/* The end of the team that begins at place `first` of the order. */
+static uint64_t end_of_team(const struct ials *ials, const struct plan *plan, uint64_t first) {
+    const struct event_side *events = plan->events;
+    const bool sliced = is_sliced(ials, n_events_of(events, plan->order[first]));
+    const uint64_t most = TEAM_BYTES / (ials->width * sizeof(float));
+    uint64_t end = first, n_events = 0;
+    for (; end < events->n && end - first < TEAM; end++) {
+        const uint64_t n = n_events_of(events, plan->order[end]);
+        if (is_sliced(ials, n) != sliced) break;
+        n_events += n;
+        if (!sliced && end > first && n_events > most) break;
+    }
+    return end;
+}
+
+static int make_plan(const struct ials *ials, struct plan *plan, const struct event_side *events,
+                     struct dpmf_error *error) {
+    free_plan(plan);
+    plan->order = memory_alloc((size_t)events->n + 1, sizeof *plan->order);
+    plan->team = memory_alloc((size_t)events->n + 1, sizeof *plan->team);
+    if (!plan->order || !plan->team) return error_no_memory(error);
+    int code = sort_rows(plan, events, error);
+    if (code < 0) return code;
+    plan->events = events;
+    plan->n_other = ials->other->n;
+    for (uint64_t at = 0; at < events->n; at = end_of_team(ials, plan, at))
+        plan->team[plan->n_teams++] = (uint32_t)at;
+    plan->team[plan->n_teams] = (uint32_t)events->n;
+    return 0;
+}
+
+/* The plan of the sweep's side, made when the side is seen first. */
+static int find_plan(struct ials *ials, struct dpmf_error *error) {
+    struct plan *plans = ials->plans;
+    size_t i = 0;
+    while (i < 2 && plans[i].events && plans[i].events != ials->events) i++;
+    if (i == 2) i = 0;
+    ials->plan = &plans[i];
+    if (plans[i].events == ials->events && plans[i].n_other == ials->other->n) return 0;
+    return make_plan(ials, &plans[i], ials->events, error);
+}
+
+static void solve_rows(struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
     if (ials->rule.steps > 0) {
-        solve_team(ials, work, first, n);
+        solve_team(ials, work, rows, n);
         return;
     }
-    for (uint64_t row = first; row < first + n; row++)
-        if (!solve_exactly(ials, work, row)) atomic_store(&ials->failed, true);
+    for (size_t i = 0; i < n; i++)
+        if (!solve_exactly(ials, work, rows[i])) atomic_store(&ials->failed, true);
 }
 
 static void work_on(void *self, int worker) {
     struct ials *ials = self;
+    const struct plan *plan = ials->plan;
     const unsigned state = ials->kernels->flush_denormals();
     while (!atomic_load_explicit(&ials->stopped, memory_order_relaxed)) {
-        const uint64_t first = atomic_fetch_add(&ials->next, TEAM);
-        if (first >= ials->own->n) break;
-        const uint64_t left = ials->own->n - first;
-        solve_rows(ials, &ials->work[worker], first, (size_t)(left < TEAM ? left : TEAM));
+        const uint64_t team = atomic_fetch_add(&ials->next, 1);
+        if (team >= plan->n_teams) break;
+        const uint32_t first = plan->team[team], end = plan->team[team + 1];
+        solve_rows(ials, &ials->work[worker], plan->order + first, end - first);
         if (ials->stop && ials->stop(ials->self)) atomic_store(&ials->stopped, true);
     }
     ials->kernels->restore_denormals(state);
 }
 
 static int begin_sweep(struct ials *ials, struct dpmf_error *error) {
-    const size_t cells = ials->width * ials->width;
+    const size_t width = ials->width;
+    int code = find_plan(ials, error);
+    if (code < 0) return code;
     if (ials->squares_n < ials->own->n) {
         free(ials->squares);
         ials->squares = memory_alloc((size_t)ials->own->n, sizeof *ials->squares);
@@ -371,10 +474,11 @@ static int begin_sweep(struct ials *ials, struct dpmf_error *error) {
         if (!ials->squares) return error_no_memory(error);
     }
     ials_gramian(ials, ials->other, ials->gramian);
-    for (size_t i = 0; i < cells; i++) {
-        ials->gramian[i] *= ials->rule.unobserved;
-        ials->gramian32[i] = (float)ials->gramian[i];
-    }
+    for (size_t a = 0; a < width; a++)
+        for (size_t b = 0; b < width; b++) {
+            ials->gramian[a * width + b] *= ials->rule.unobserved;
+            ials->gramian32[kernel_panel_at(width, a, b)] = (float)ials->gramian[a * width + b];
+        }
     return 0;
 }
 

@@ -406,32 +406,33 @@ out:
     return code;
 }
 
-/* A symmetric matrix times eight vectors, against doubles. */
-static int kernel_checks_times(struct kernel_checks *t, size_t k) {
+/* A symmetric matrix times n vectors, against doubles. */
+static int kernel_checks_times(struct kernel_checks *t, size_t k, size_t n) {
     const size_t w = t->set->padded_k(k), line = KERNEL_ALIGN / sizeof(float);
     const size_t cells = (w * w + line) / line * line;
-    const size_t many = (KERNEL_LANES * w + line) / line * line;
+    const size_t many = (n * w + line) / line * line;
     float *matrix = aligned_alloc(KERNEL_ALIGN, cells * sizeof *matrix);
     float *vectors = aligned_alloc(KERNEL_ALIGN, many * sizeof *vectors);
     float *out = aligned_alloc(KERNEL_ALIGN, many * sizeof *out);
     int code = matrix && vectors && out ? 0 : kernel_checks_fail(t, "out of memory");
     for (size_t a = 0; code == 0 && a < w; a++)
         for (size_t b = 0; b <= a; b++)
-            matrix[a * w + b] = matrix[b * w + a] = a < k ? kernel_checks_uniform(t) : 0;
+            matrix[kernel_panel_at(w, a, b)] = matrix[kernel_panel_at(w, b, a)] =
+                a < k ? kernel_checks_uniform(t) : 0;
     for (size_t i = 0; code == 0 && i < many; i++) {
         vectors[i] = i % w < k ? kernel_checks_uniform(t) : 0;
         out[i] = -77;
     }
-    if (code == 0) t->set->times(matrix, vectors, w, out);
-    for (size_t i = 0; code == 0 && i < KERNEL_LANES * w; i++) {
+    if (code == 0) t->set->times(matrix, vectors, n, w, out);
+    for (size_t i = 0; code == 0 && i < n * w; i++) {
         double exact = 0;
         for (size_t c = 0; c < k; c++)
-            exact += (double)matrix[(i % w) * w + c] * (double)vectors[i / w * w + c];
+            exact += (double)matrix[kernel_panel_at(w, i % w, c)] * (double)vectors[i / w * w + c];
         if (!(fabs((double)out[i] - exact) <= 1e-6 * (double)(k + 1)))
             code = kernel_checks_fail(t, "k %zu: number %zu of a product is %.9g, not %.9g", k, i,
                                       (double)out[i], exact);
     }
-    if (code == 0 && many > KERNEL_LANES * w && out[KERNEL_LANES * w] != -77)
+    if (code == 0 && many > n * w && out[n * w] != -77)
         code = kernel_checks_fail(t, "k %zu: a product was written past its end", k);
     free(matrix);
     free(vectors);
@@ -465,7 +466,9 @@ static int kernel_checks_k(struct kernel_checks *t, size_t k) {
         if (kernel_checks_gram(t, k, n) < 0) return -1;
     for (uint32_t n = 0; n <= 24; n += k <= 64 ? 1 : 8)
         if (kernel_checks_pull(t, k, n) < 0) return -1;
-    return k <= 300 ? kernel_checks_times(t, k) : 0;
+    for (size_t n = k % 8 + 1; k <= 300 && n <= 20; n += 11)
+        if (kernel_checks_times(t, k, n) < 0) return -1;
+    return 0;
 }
 
 /* Runs all checks of a set that the machine supports. @return 0, or -1 with the first failure in words */

@@ -11,6 +11,7 @@ float kernel_avx512_pull(const float *x, float target, const float *rows, size_t
     return rows_pull(x, target, rows, stride, at, weights, n, k, out);
 }
 
-void kernel_avx512_times(const float *matrix, const float *vectors, size_t k, float *out) {
-    rows_times(matrix, vectors, k, out);
+void kernel_avx512_times(const float *matrix, const float *vectors, size_t n, size_t k,
+                         float *out) {
+    rows_times(matrix, vectors, n, k, out);
 }

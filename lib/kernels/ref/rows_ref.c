@@ -16,8 +16,12 @@ float kernel_ref_pull(const float *x, float target, const float *rows, size_t st
     return total;
 }
 
-void kernel_ref_times(const float *matrix, const float *vectors, size_t k, float *out) {
-    for (size_t i = 0; i < KERNEL_LANES; i++)
-        for (size_t c = 0; c < k; c++)
-            out[i * k + c] = kernel_ref_dot(matrix + c * k, vectors + i * k, k);
+void kernel_ref_times(const float *matrix, const float *vectors, size_t n, size_t k, float *out) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t b = 0; b < k; b++) {
+            float sum = 0;
+            for (size_t a = 0; a < k; a++)
+                sum += matrix[kernel_panel_at(k, a, b)] * vectors[i * k + a];
+            out[i * k + b] = sum;
+        }
 }
