@@ -145,7 +145,8 @@ struct dpmf_input_options {
     size_t size;         /* of this struct, set by _default() */
     const char *format;  /* NULL or "auto": sniffed. Else a name of dpmf_format_name() */
     const char *columns; /* NULL: from the header, else user,item,rating[,timestamp]. Else a list of
-                            user, item, rating, timestamp and _ in the order of the file's columns */
+                            user, item, rating or count, timestamp and _ in the order of the file's
+                            columns; without a rating the records are events */
     char separator;      /* of csv; 0: comma or semicolon, whichever the first row has more of */
     bool rescale;        /* map ratings linearly from [from_min, from_max] to [to_min, to_max] */
     double from_min, from_max, to_min, to_max;
@@ -154,6 +155,14 @@ struct dpmf_input_options {
     bool skip_bad; /* count and skip bad records, a line each, instead of failing on the first */
     /* Refuse an input in which one record decides how others are read, and skip bad records: what a private run needs. */
     bool by_record;
+    /* The records are events, what people played, bought or clicked: a user, an item and perhaps a
+     * count, a whole number from 1 to 2^53. Inputs that say so themselves, by a header such as
+     * user,item,plays, need not be declared. Counts of a pair add up. */
+    bool events;
+    /* Make events of ratings: of those of at least `like`, which is -INFINITY for all of them. Of a
+     * pair the last rating decides. */
+    bool has_like;
+    double like;
 };
 
 /* The text says it all; the first bad record is an error. */
@@ -187,7 +196,7 @@ struct dpmf_import_report {
     uint64_t ratings; /* in the store */
     uint64_t users;
     uint64_t items;
-    uint64_t duplicates;             /* (user, item) pairs met again; the last one won */
+    uint64_t duplicates; /* (user, item) pairs met again: the last rating won, counts added up */
     uint64_t skipped;                /* bad records left out (only with skip_bad) */
     struct dpmf_error first_skipped; /* the first of them; code 0 when there was none */
     uint64_t bytes_read;             /* of the inputs, as they are on disk */
@@ -196,7 +205,9 @@ struct dpmf_import_report {
     double seconds;
     char format[32]; /* of the last input */
     struct dpmf_layout layout;
-    uint64_t spare[4];
+    uint64_t not_liked; /* ratings below `like`, of which no events were made */
+    bool holds_events;  /* `ratings` are events, each a pair of a user and an item */
+    uint64_t spare[2];
 };
 
 /* Packs ratings of any known format into one store. The output appears whole or not at all.
@@ -244,8 +255,8 @@ struct dpmf_arrays {
     size_t size; /* of this struct: sizeof arrays */
     uint64_t n, n_users, n_items;
     const int64_t *users, *items;
-    const double *ratings;  /* either these ... */
-    const float *ratings32; /* ... or, where that is NULL, these */
+    const double *ratings;  /* values: ratings, or counts of events */
+    const float *ratings32; /* the same, where `ratings` is NULL; both may be, of events */
     const int64_t *times;   /* seconds since 1970; NULL: there are none */
     const char *user_id_bytes;
     const int64_t *user_id_offsets;
@@ -255,7 +266,8 @@ struct dpmf_arrays {
 
 /* The store that the same ratings in the same order would give as text: temporary, as that of dpmf_store_open,
  * and of a pair met twice the last wins. The arrays are read in place and may be gone afterwards. Of
- * `options`, which may be NULL, rescale, has_range and skip_bad count.
+ * `options`, which may be NULL, rescale, has_range, skip_bad, events and has_like count. With events and without ratings, each is an
+ * event that counts once.
  *
  *     int64_t users[] = {0, 0, 1}, items[] = {0, 1, 1};
  *     double ratings[] = {5, 3, 4};
@@ -276,6 +288,8 @@ struct dpmf_store_info {
     uint64_t users, items, ratings, blocks;
     double min, max; /* of the ratings; both 0 in an empty store */
     bool has_times;
+    bool holds_events; /* each of `ratings` is a pair of a user and an item; min and max are of its
+                          counts */
     bool
         is_temporary; /* packed for this use from something else, so its size on disk means nothing */
     uint64_t file_bytes;
@@ -386,8 +400,9 @@ DPMF_API int dpmf_store_shard(struct dpmf_store *store, const char *directory, u
                               const struct dpmf_run *run, struct dpmf_shard_report *report,
                               struct dpmf_error *error);
 
-/* Writes `user,item,rating[,timestamp]`, a header first, quoted where needed, numbers such that
- * reading them gives the same bits. To `path`, or to file descriptor `fd` when path is NULL. */
+/* Writes `user,item,rating[,timestamp]`, of events `user,item,count[,timestamp]`, a header first,
+ * quoted where needed, numbers such that reading them gives the same bits. To `path`, or to file
+ * descriptor `fd` when path is NULL. */
 DPMF_API int dpmf_store_export_csv(struct dpmf_store *store, const char *path, int fd,
                                    const struct dpmf_run *run, uint64_t *bytes_written,
                                    struct dpmf_error *error);

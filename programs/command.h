@@ -86,6 +86,7 @@ enum option_id {
     OPTION_RESCALE,
     OPTION_RATING_RANGE,
     OPTION_ON_ERROR,
+    OPTION_EVENTS,
     OPTION_LIKE,
     OPTION_USERS,
     OPTION_ITEMS,
@@ -233,7 +234,7 @@ struct example {
 struct invocation;
 
 /* The lists of a verb end with an empty entry, which must still fit: dpmf-manpages checks it when it is built. */
-enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 10, VERB_EXAMPLES_MAX = 7 };
+enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 10, VERB_EXAMPLES_MAX = 8 };
 
 struct verb {
     const char *name;     /* that of a part is two words: "privacy account" */

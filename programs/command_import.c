@@ -2,6 +2,8 @@
  * dpmf import: ratings of any format into one store. Fed by text files and standard input; feeds
  * every command that takes a store.
  */
+#include <math.h>
+
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"
@@ -12,12 +14,17 @@ static int run(struct invocation *invocation);
 
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */
-static const struct option own_options[] = {STORE_OUTPUT_OPTION, {0}};
+static const struct option own_options[] = {
+    STORE_OUTPUT_OPTION,
+    {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
+     .help = "make events of ratings: of those of at least X, or, with any, of all of them"},
+    {0},
+};
 /* clang-format on */
 
 const struct verb verb_import = {
     .name = "import",
-    .summary = "pack ratings of any format into a ratings store",
+    .summary = "pack ratings or events of any format into a store",
     .synopsis = "INPUT... -o FILE.dpr [options]",
     .paragraphs =
         {
@@ -36,6 +43,14 @@ const struct verb verb_import = {
             "When a user rated an item more than once, the last rating wins and the number of "
             "such pairs is reported. A rating that is not a finite number, or that is out of "
             "--rating-range, is an error that names its file, line and column.",
+            "What people played, bought or clicked needs no ratings: records of a user, an item "
+            "and perhaps a count and a time are events. A header without a rating says so, such as "
+            "user,item or user,item,plays, and so does --columns user,item,count; rows of two "
+            "columns are events without more; elsewhere --events declares them. A count is a whole "
+            "number from 1 to 2^53. When a pair occurs more than once its counts add up, and "
+            "the number of such records is reported. Ratings and events are not mixed in one "
+            "store: --like 4 makes events of ratings of 4 and more, --like any of all of them, by the "
+            "last rating of each pair.",
             "With --on-error skip each bad record is dropped by itself, and a record is a "
             "line: a quote that is left open harms no other. Else a quoted field may hold "
             "line feeds. The store keeps how it was read. One that is to feed train "
@@ -66,6 +81,11 @@ const struct verb verb_import = {
              "dpmf import january.csv.gz february.csv.gz -o winter.dpr",
              SOME_CSV "; gzip -c ratings.csv >january.csv.gz; "
                       "printf 'user,item,rating\\ncleo,dune,1\\n' | gzip >february.csv.gz"},
+            {"Plays of songs, with how often",
+             "dpmf import plays.csv -o plays.dpr",
+             "printf 'user,song,plays\\nann,dune,7\\nbob,dune,1\\n' >plays.csv"},
+            {"Ratings of 4 and more, as events",
+             "dpmf import ratings.csv --like 4 -o likes.dpr", SOME_CSV},
             {"The ratings of a database, as they are now",
              "dpmf import 'sqlite:shop.db?query=SELECT customer, product, stars FROM reviews' "
              "-o ratings.dpr",
@@ -84,6 +104,10 @@ static int run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     const char *output = invocation->value[OPTION_OUTPUT];
 
+    int status = options_like(invocation, &input.has_like, &input.like);
+    if (status != STATUS_DONE) return status;
+    if (command_has(invocation, OPTION_LIKE) && !input.has_like) input.like = -INFINITY;
+    input.has_like = command_has(invocation, OPTION_LIKE);
     int rc = dpmf_import(invocation->operands, invocation->n_operands, output, &input,
                          &invocation->run, &report, &error);
     if (rc != 0) return report_error_print(invocation, &error);

@@ -586,8 +586,20 @@ static int check_outputs(const struct invocation *invocation, struct dpmf_error 
     return rc;
 }
 
+/* What was not said is chosen by what there is to learn from. It is public: the input's layout says
+ * it, not its values. */
+static void choose_goal(struct invocation *invocation, const struct dpmf_store *store) {
+    struct dpmf_store_info info;
+    if (command_has(invocation, OPTION_GOAL) || command_has(invocation, OPTION_SOLVER)) return;
+    dpmf_store_info(store, &info);
+    if (!info.holds_events) return;
+    invocation->value[OPTION_GOAL] = "ranking";
+    terminal_note_print(&invocation->terminal,
+                        "these are events, not ratings: learning to rank (--goal ranking)");
+}
+
 static int run(struct invocation *invocation) {
-    struct dpmf_train_options options = fill(invocation);
+    struct dpmf_train_options options = dpmf_train_options_default();
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_train_report report = {0};
     struct dpmf_error error = {0};
@@ -600,7 +612,9 @@ static int run(struct invocation *invocation) {
     }
     int status = train_private_check_absent(invocation);
     if (status == STATUS_DONE) status = check_solver(invocation);
-    if (status == STATUS_DONE) status = check_goal(invocation);
+    const bool has_goal =
+        command_has(invocation, OPTION_GOAL) || command_has(invocation, OPTION_SOLVER);
+    if (status == STATUS_DONE && has_goal) status = check_goal(invocation);
     if (status == STATUS_DONE)
         status = options_like(invocation, &options.ials.has_like, &options.ials.like);
     if (status == STATUS_DONE) status = check_decay(invocation);
@@ -613,6 +627,15 @@ static int run(struct invocation *invocation) {
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
+    if (rc == 0) choose_goal(invocation, store);
+    if (rc == 0 && !has_goal) status = check_goal(invocation);
+    if (status != STATUS_DONE) {
+        dpmf_store_close(store);
+        dpmf_store_close(valid);
+        return status;
+    }
+    options = fill(invocation);
+    options_like(invocation, &options.ials.has_like, &options.ials.like);
     const struct stat before = look_at(invocation->value[OPTION_SNAPSHOT]);
     const bool begun = rc == 0;
     if (begun)

@@ -582,6 +582,7 @@ struct dpmf_input_options options_input(const struct invocation *invocation) {
         input.range_min = range[0];
         input.range_max = range[1];
     }
+    input.events = command_has(invocation, OPTION_EVENTS);
     input.skip_bad = options_is(invocation, OPTION_ON_ERROR, "skip");
     return input;
 }

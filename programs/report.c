@@ -121,10 +121,12 @@ static int print_json(const char *output, const struct dpmf_import_report *repor
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "done");
+    dpmf_json_string(json, "holds", report->holds_events ? "events" : "ratings");
     dpmf_json_uint(json, "ratings", report->ratings);
     dpmf_json_uint(json, "users", report->users);
     dpmf_json_uint(json, "items", report->items);
     dpmf_json_uint(json, "duplicates", report->duplicates);
+    if (report->not_liked > 0) dpmf_json_uint(json, "not_liked", report->not_liked);
     dpmf_json_uint(json, "skipped", report->skipped);
     if (report->first_skipped.code != 0) {
         char first[2 * DPMF_ERROR_TEXT_MAX];
@@ -156,11 +158,16 @@ static void print_details(struct terminal *terminal, const struct dpmf_import_re
 int report_import_print(struct invocation *invocation, const char *output,
                         const struct dpmf_import_report *report) {
     struct terminal *terminal = &invocation->terminal;
-    char skipped[3 * DPMF_ERROR_TEXT_MAX] = "", duplicates[2 * TEXT_NUMBER_MAX] = "";
+    char skipped[3 * DPMF_ERROR_TEXT_MAX] = "", duplicates[3 * TEXT_NUMBER_MAX] = "";
+    const bool liked = command_has(invocation, OPTION_LIKE);
+    const char *one = report->holds_events ? "event" : "rating";
     terminal_progress_end(terminal);
     if (report->ratings == 0)
         terminal_alert_print(terminal, "there are no usable ratings: the store is empty");
-    if (report->duplicates > 0)
+    if (report->duplicates > 0 && report->holds_events && !liked)
+        snprintf(duplicates, sizeof duplicates, "; %s of a pair met before, counts added",
+                 text_count(report->duplicates, "record").text);
+    else if (report->duplicates > 0)
         snprintf(duplicates, sizeof duplicates, "; %s, the last won",
                  text_count(report->duplicates, "duplicated pair").text);
     if (report->skipped > 0) {
@@ -171,10 +178,14 @@ int report_import_print(struct invocation *invocation, const char *output,
     }
     double each = report->ratings > 0 ? (double)report->bytes_written / (double)report->ratings : 0;
     terminal_note_print(
-        terminal, "packed %s of %s for %s into %s (%s, %.1f bytes a rating) in %s%s%s",
-        text_count(report->ratings, "rating").text, text_count(report->users, "user").text,
+        terminal, "packed %s of %s for %s into %s (%s, %.1f bytes %s %s) in %s%s%s",
+        text_count(report->ratings, one).text, text_count(report->users, "user").text,
         text_count(report->items, "item").text, output, text_bytes(report->bytes_written).text,
-        each, text_seconds(report->seconds).text, duplicates, skipped);
+        each, report->holds_events ? "an" : "a", one, text_seconds(report->seconds).text,
+        duplicates, skipped);
+    if (report->not_liked > 0)
+        terminal_note_print(terminal, "%s below --like made no event",
+                            text_count(report->not_liked, "rating").text);
     terminal_note_print(terminal, "read as %s", report_layout(&report->layout).text);
     print_details(terminal, report);
     return command_has(invocation, OPTION_JSON) ? print_json(output, report) : STATUS_DONE;

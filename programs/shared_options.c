@@ -114,9 +114,9 @@ const struct option input_options[] = {
      .help = "take the input for this format instead of sniffing it"},
     {.id = OPTION_COLUMNS, .name = "columns",
      .value = {VALUE_TEXT, "LIST", "user,item,rating,_", NULL, NULL},
-     .help = "what the columns are, in order: a list of user, item, rating, timestamp, and _ for "
-             "a column to pass over (default: as the header says, else "
-             "user,item,rating,timestamp)"},
+     .help = "what the columns are, in order: a list of user, item, rating or count, timestamp, "
+             "and _ for a column to pass over (default: as the header says, else "
+             "user,item,rating,timestamp); without a rating the records are events"},
     {.id = OPTION_SEPARATOR, .name = "separator",
      .value = {VALUE_SEPARATOR, "CHARACTER", "';'", NULL, NULL},
      .help = "what separates the columns of csv: a character, tab or space (default: a comma or "
@@ -127,6 +127,9 @@ const struct option input_options[] = {
     {.id = OPTION_RATING_RANGE, .name = "rating-range",
      .value = {VALUE_RANGE, "A:B", "1:5", NULL, NULL},
      .help = "refuse ratings below A or above B, after rescaling"},
+    {.id = OPTION_EVENTS, .name = "events", .value = {.kind = VALUE_NONE},
+     .help = "the records are events, not ratings: what people played, bought or clicked, with a "
+             "count or without; needed only where neither a header nor --columns says so"},
     {.id = OPTION_ON_ERROR, .name = "on-error",
      .value = {VALUE_CHOICE, "ACTION", "skip", NULL, on_error_choices},
      .help = "fail at the first bad record (the default), or skip bad records, count them and "

@@ -233,8 +233,11 @@ static int finish_block(void *self, void *product_object, struct dpmf_error *err
 }
 
 static int write_all(struct export *export, const struct dpmf_run *run, struct dpmf_error *error) {
-    static const char *const header[] = {"user,item,rating\n", "user,item,rating,timestamp\n"};
-    const char *head = header[export->has_times];
+    static const char *const header[2][2] = {
+        {"user,item,rating\n", "user,item,rating,timestamp\n"},
+        {"user,item,count\n", "user,item,count,timestamp\n"},
+    };
+    const char *head = header[store_holds_events(export->store)][export->has_times];
     int code = write_text(export, head, strlen(head), error);
     if (code != 0) return code;
     size_t n = store_visit_products(export->store, run);

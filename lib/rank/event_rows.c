@@ -83,7 +83,7 @@ static bool make_side(struct event_side *side, uint64_t n, uint64_t n_events) {
 
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
                     const struct dpmf_run *run, struct dpmf_error *error) {
-    struct reading reading = {rows, like};
+    struct reading reading = {rows, store_least_event(store, like)};
     *rows = (struct event_rows){0};
     rows->items.n = store_n_items(store);
     rows->items.start = memory_alloc_zero((size_t)rows->items.n + 1, sizeof *rows->items.start);
@@ -113,9 +113,9 @@ void event_rows_free(struct event_rows *rows) {
 int event_rows_count(const struct dpmf_store *store, double like, const struct dpmf_run *run,
                      uint64_t *n_events, struct dpmf_error *error) {
     struct event_rows rows = {.n_events = 0};
-    struct reading reading = {&rows, like};
+    struct reading reading = {&rows, store_least_event(store, like)};
     int code = 0;
-    if (like == -INFINITY)
+    if (reading.like == -INFINITY)
         rows.n_events = store_n_ratings(store);
     else
         code = read_blocks(store, count_block, &reading, run, error);

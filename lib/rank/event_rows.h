@@ -22,7 +22,7 @@ struct event_rows {
     struct event_side users, items; /* as the store numbers them */
 };
 
-/* Ratings of at least `like` are events; of -INFINITY, all. */
+/* Ratings of at least `like` are events; of -INFINITY, and in a store of events, all. */
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
                     const struct dpmf_run *run, struct dpmf_error *error);
 void event_rows_free(struct event_rows *rows); /* of a zeroed one: fine */

@@ -72,9 +72,9 @@ void database_layout(struct source *source) {
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
-static const char hint_names[] =
-    "SELECT user, item, rating FROM ...: these three, or a fourth that is "
-    "named timestamp; others are named with AS";
+static const char hint_names[] = "SELECT user, item, rating FROM ...: these three (or user, item "
+                                 "and perhaps a count, of events), or one more that is "
+                                 "named timestamp; others are named with AS";
 
 static int refuse_columns(const struct database_url *url, size_t n, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_QUERY,
@@ -84,15 +84,25 @@ static int refuse_columns(const struct database_url *url, size_t n, struct dpmf_
     return DPMF_ERR_INPUT_QUERY;
 }
 
-static int take_list(const struct database_url *url, const char *listed, size_t n,
-                     int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
+static int refuse_ratings(const struct database_url *url, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT,
+              "these are declared as events, but there is a rating and no count");
+    error_hint(error, "make events of ratings with {like any}, or name the column as count");
+    error_place(error, url->shown, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+static int take_list(const struct database_url *url, const struct dpmf_input_options *options,
+                     size_t n, int32_t column[COLUMN_ROLES], bool *holds_events,
+                     struct dpmf_error *error) {
     uint32_t wanted;
     if (url->table) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT, "{columns} goes with a query, not with a table");
         error_hint(error, "a table's columns are found by their names: leave {columns} out");
         return DPMF_ERR_USAGE_CONFLICT;
     }
-    int code = column_list_parse(listed, column, &wanted, error);
+    int code = column_list_parse(options->columns, column, &wanted, holds_events, error);
+    if (code == 0 && options->events && !*holds_events) return refuse_ratings(url, error);
     if (code < 0 || wanted == n) return code;
     error_set(error, DPMF_ERR_INPUT_QUERY, "the query returns %zu columns, but {columns} lists %u",
               n, (unsigned)wanted);
@@ -101,31 +111,23 @@ static int take_list(const struct database_url *url, const char *listed, size_t 
     return DPMF_ERR_INPUT_QUERY;
 }
 
-static bool has_all(const int32_t column[COLUMN_ROLES]) {
-    return column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0 && column[COLUMN_RATING] >= 0;
-}
-
-/* @return a role that two columns claim, or COLUMN_OTHER */
-static enum column_role find_by_name(const char *const *names, size_t n,
-                                     int32_t column[COLUMN_ROLES]) {
-    enum column_role twice = COLUMN_OTHER;
-    for (int role = 0; role < COLUMN_ROLES; role++) column[role] = -1;
-    for (size_t i = 0; i < n; i++) {
-        enum column_role role = column_role_of(names[i], strlen(names[i]));
-        if (role == COLUMN_OTHER) continue;
-        if (column[role] >= 0)
-            twice = role;
-        else
-            column[role] = (int32_t)i;
-    }
-    return twice;
+static void find_by_name(const char *const *names, size_t n, struct columns_found *found) {
+    columns_found_begin(found);
+    for (size_t i = 0; i < n; i++)
+        columns_found_add(found, names[i], strlen(names[i]), (uint32_t)i);
 }
 
 static int find_in_table(const struct database_url *url, const char *const *names, size_t n,
-                         int32_t column[COLUMN_ROLES], struct dpmf_error *error) {
-    enum column_role wrong = find_by_name(names, n, column);
+                         bool events, int32_t column[COLUMN_ROLES], bool *holds_events,
+                         struct dpmf_error *error) {
+    struct columns_found found;
+    find_by_name(names, n, &found);
+    enum column_role wrong = columns_found_twice(&found, events);
     const char *how = "more than one column that could be";
-    if (wrong == COLUMN_OTHER && has_all(column)) return 0;
+    enum columns_kind kind = columns_found_settle(&found, events, column);
+    if (wrong == COLUMN_OTHER && kind == COLUMNS_CONFLICT) return refuse_ratings(url, error);
+    *holds_events = kind == COLUMNS_EVENTS;
+    if (wrong == COLUMN_OTHER && kind != COLUMNS_LACKING) return 0;
     if (wrong == COLUMN_OTHER) {
         how = "no column that is named as";
         wrong = column[COLUMN_USER] < 0   ? COLUMN_USER
@@ -135,32 +137,57 @@ static int find_in_table(const struct database_url *url, const char *const *name
     error_set(error, DPMF_ERR_INPUT_QUERY, "the table \"%.100s\" has %s the %s", url->table, how,
               column_role_name(wrong));
     error_hint(error,
-               "say which it is: ?query=SELECT ... AS user, ... AS item, ... AS rating FROM ...");
+               "say which it is: ?query=SELECT ... AS user, ... AS item, ... AS rating FROM ...%s",
+               wrong == COLUMN_RATING ? "; or, if it holds events, {events}" : "");
     error_place(error, url->shown, 0, 0);
     return DPMF_ERR_INPUT_QUERY;
 }
 
-/* By their places, as long as no name says that a column is something else. */
-static bool take_places(const char *const *names, size_t n, int32_t column[COLUMN_ROLES]) {
-    if (n != 3 && n != 4) return false;
-    for (size_t i = 0; i < n; i++) {
-        enum column_role role = column_role_of(names[i], strlen(names[i]));
-        if (role != (enum column_role)i && (role != COLUMN_OTHER || i == COLUMN_TIME)) return false;
+/* By their places, as long as no name says that a column is something else: user, item, then
+ * perhaps a value, then perhaps a time, which must be named as one. What a nameless value is
+ * follows from `events`. */
+static bool take_places(const char *const *names, size_t n, bool events,
+                        int32_t column[COLUMN_ROLES], bool *holds_events) {
+    enum column_role role[COLUMN_ROLES];
+    if (n < 2 || n > COLUMN_ROLES) return false;
+    for (int i = 0; i < COLUMN_ROLES; i++) column[i] = -1;
+    for (size_t i = 0; i < n; i++) role[i] = column_role_of(names[i], strlen(names[i]));
+    for (size_t i = 0; i < 2; i++) {
+        if (role[i] != (enum column_role)i && role[i] != COLUMN_OTHER) return false;
         column[i] = (int32_t)i;
     }
-    if (n == 3) column[COLUMN_TIME] = -1;
+    if (role[n - 1] == COLUMN_TIME) column[COLUMN_TIME] = (int32_t)--n;
+    *holds_events = events || n == 2 || role[2] == COLUMN_COUNT;
+    if (n == 2) return true;
+    if (n > 3 || role[2] <= COLUMN_ITEM || role[2] == COLUMN_TIME) return false;
+    column[COLUMN_RATING] = 2;
     return true;
 }
 
-int database_columns_find(const struct database_url *url, const char *listed,
+int database_columns_find(const struct database_url *url, const struct dpmf_input_options *options,
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
-                          struct dpmf_error *error) {
+                          bool *holds_events, struct dpmf_error *error) {
+    struct columns_found found;
+    *holds_events = false;
     if (n == 0) return refuse_columns(url, n, error);
-    if (listed) return take_list(url, listed, n, column, error);
-    if (url->table) return find_in_table(url, names, n, column, error);
-    bool named = find_by_name(names, n, column) == COLUMN_OTHER && has_all(column) &&
-                 n == 3 + (size_t)(column[COLUMN_TIME] >= 0);
-    if (named || take_places(names, n, column)) return 0;
+    if (options->columns) return take_list(url, options, n, column, holds_events, error);
+    if (url->table)
+        return find_in_table(url, names, n, options->events, column, holds_events, error);
+    find_by_name(names, n, &found);
+    enum columns_kind kind = columns_found_settle(&found, options->events, column);
+    bool named = columns_found_twice(&found, options->events) == COLUMN_OTHER && !found.has_other &&
+                 kind != COLUMNS_LACKING;
+    if (named && kind == COLUMNS_CONFLICT) return refuse_ratings(url, error);
+    size_t used = 0;
+    for (int role = 0; role < COLUMN_ROLES; role++) used += column[role] >= 0;
+    *holds_events = kind == COLUMNS_EVENTS;
+    if (named && used == n) return 0;
+    if (take_places(names, n, options->events, column, holds_events)) {
+        if (!options->events || column[COLUMN_RATING] < 0 ||
+            column_role_of(names[2], strlen(names[2])) != COLUMN_RATING)
+            return 0;
+        return refuse_ratings(url, error);
+    }
     if (n != 3) return refuse_columns(url, n, error);
     error_set(error, DPMF_ERR_INPUT_QUERY,
               "the names of the query's columns, \"%.60s\", \"%.60s\" and "
@@ -215,7 +242,9 @@ bool database_reject_null(struct record_batch *batch, enum column_role role, int
     return record_batch_reject(batch, code, row, column,
                                "leave such rows out with WHERE ... IS NOT NULL, or count and skip "
                                "them with {on-error skip}",
-                               "the %s%s is NULL", column_role_name(role),
+                               "the %s%s is NULL",
+                               role == COLUMN_RATING ? record_value_name(batch)
+                                                     : column_role_name(role),
                                role <= COLUMN_ITEM ? " id" : "");
 }
 

@@ -81,12 +81,13 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
                          const struct input_wait *wait, struct source **source,
                          struct dpmf_error *error);
 
-/* Finds each role's column, or -1 (of the time alone), among the names of a result's columns. A table's columns must
- * have the usual names, others are passed over; a query gives user, item, rating and perhaps a time: by their names
- * in any order, or in this order. `listed` is --columns, or NULL. */
-int database_columns_find(const struct database_url *url, const char *listed,
+/* Finds each role's column, or -1 (of the time, and of a count), among the names of a result's
+ * columns. A table's columns must have the usual names, others are passed over; a query gives user,
+ * item, rating or count, and perhaps a time: by their names in any order, or in this order; or the
+ * user and the item alone, of events. Of the options columns and events count. */
+int database_columns_find(const struct database_url *url, const struct dpmf_input_options *options,
                           const char *const *names, size_t n, int32_t column[COLUMN_ROLES],
-                          struct dpmf_error *error);
+                          bool *holds_events, struct dpmf_error *error);
 
 /* A database's layout is its schema's and the query's: no row decides it. */
 void database_layout(struct source *source);

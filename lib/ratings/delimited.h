@@ -21,7 +21,8 @@ struct delimited {
     bool by_line; /* ROW_QUOTED: a quote that is not closed in its line is a fault of that line */
     uint32_t n_columns;
     uint32_t least_columns;       /* a row may end after so many: then it has no time */
-    int32_t column[COLUMN_ROLES]; /* where each role is; -1: nowhere (only the time) */
+    int32_t column[COLUMN_ROLES]; /* where each role is; -1: nowhere (the time, and the count of
+                                     events) */
     enum delimited_ids ids;
     uint64_t max_user, max_item; /* IDS_MATRIX */
     const char *hint;            /* for rows of the wrong number of columns */

@@ -186,19 +186,19 @@ bool field_reject_rating(struct record_batch *batch, const char *text, size_t n,
     field_show(shown, text, n);
     if (n == 0)
         return record_batch_reject(batch, DPMF_ERR_INPUT_NUMBER, line, column, NULL,
-                                   "the rating is empty");
+                                   "the %s is empty", record_value_name(batch));
     if (result != NUMBER_NOT_FINITE)
         return record_batch_reject(batch, DPMF_ERR_INPUT_NUMBER, line, column,
                                    memchr(text, ',', n) ? "write decimals with a point, as in 4.5"
                                                         : NULL,
-                                   "rating \"%s\" is not a number", shown);
+                                   "%s \"%s\" is not a number", record_value_name(batch), shown);
     /* Words are for what is not finite; digits mean that it would be, were it not for its size. */
     bool word = strcspn(shown, "0123456789") == strlen(shown);
     if (word)
         return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, column, NULL,
-                                   "rating \"%s\" is not finite", shown);
+                                   "%s \"%s\" is not finite", record_value_name(batch), shown);
     return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, column, NULL,
-                               "rating %s is too large", shown);
+                               "%s %s is too large", record_value_name(batch), shown);
 }
 
 bool field_reject_time(struct record_batch *batch, const char *text, size_t n, int64_t line,

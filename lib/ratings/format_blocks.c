@@ -311,6 +311,7 @@ static bool sniff_yahoo(const struct first_line *line) {
 
 const struct text_format format_netflix = {
     .name = "netflix",
+    .holds_ratings = true,
     .description = "a line like 1: for a movie, then user,rating,date, as in the Netflix Prize",
     .sniff = sniff_netflix,
     .block_of = netflix_block_of,
@@ -320,6 +321,7 @@ const struct text_format format_netflix = {
 
 const struct text_format format_yahoo = {
     .name = "yahoo",
+    .holds_ratings = true,
     .description =
         "a line like 0|12 for a user, then item and rating, as in Yahoo and KDD Cup sets",
     .sniff = sniff_yahoo,

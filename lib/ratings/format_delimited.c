@@ -1,8 +1,9 @@
 /*
- * Ratings in columns: CSV with comma or semicolon, TSV, MovieLens `::` and u.data, LIBMF triples,
- * RecBole `.inter`. They differ in what separates columns, in whether there is a header and in what
- * an id may be; all of that is in a struct delimited, settled before the first chunk is parsed. Where it is settled by a record and
- * not by a header or the options, the layout of the source says that it was guessed. Fed by text_source.c; feeds the record batch.
+ * Ratings, or events, in columns: CSV with comma or semicolon, TSV, MovieLens `::` and u.data,
+ * LIBMF triples, RecBole `.inter`. They differ in what separates columns, in whether there is a
+ * header and in what an id may be; all of that is in a struct delimited, settled before the first
+ * chunk is parsed. Where it is settled by a record and not by a header or the options, the layout
+ * of the source says that it was guessed. Fed by text_source.c; feeds the record batch.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -141,6 +142,24 @@ static bool add_spanning(const struct reading *reading, const struct record *rec
     return go_on;
 }
 
+/* A pair of a user and an item has no number that a header would lack: so names of columns are no
+ * record, wherever they stand. */
+static bool is_pair_of_names(const struct delimited *layout, const struct row *row) {
+    uint32_t user = (uint32_t)layout->column[COLUMN_USER];
+    uint32_t item = (uint32_t)layout->column[COLUMN_ITEM];
+    enum column_role a =
+        column_role_of(row->start[user], (size_t)(row->stop[user] - row->start[user]));
+    if (a != COLUMN_USER && a != COLUMN_ITEM) return false;
+    enum column_role b =
+        column_role_of(row->start[item], (size_t)(row->stop[item] - row->start[item]));
+    return a == COLUMN_USER ? b == COLUMN_ITEM : b == COLUMN_USER;
+}
+
+static bool reject_names(const struct reading *reading, struct place place) {
+    return record_batch_reject(reading->batch, DPMF_ERR_INPUT_HEADER, place.line, place.column,
+                               NULL, "the row names columns, as a header does, and is no event");
+}
+
 static inline __attribute__((always_inline)) bool take_row(const struct reading *reading,
                                                            enum row_kind kind) {
     const struct delimited *layout = reading->layout;
@@ -148,12 +167,14 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
     struct record_batch *batch = reading->batch;
     uint32_t user = (uint32_t)layout->column[COLUMN_USER];
     uint32_t item = (uint32_t)layout->column[COLUMN_ITEM];
-    uint32_t rating = (uint32_t)layout->column[COLUMN_RATING];
+    bool has_value = layout->column[COLUMN_RATING] >= 0;
+    uint32_t rating = has_value ? (uint32_t)layout->column[COLUMN_RATING] : user;
     struct record record = {
         .user = row->start[user],
         .item = row->start[item],
         .user_length = (uint32_t)(row->stop[user] - row->start[user]),
         .item_length = (uint32_t)(row->stop[item] - row->start[item]),
+        .rating = 1,
         .time = STORE_NO_TIME,
     };
     bool go_on = true;
@@ -166,9 +187,11 @@ static inline __attribute__((always_inline)) bool take_row(const struct reading 
     if (reading->has_nul && memchr(record.item, 0, record.item_length) != NULL)
         return field_reject_nul(batch, "item", item_place.line, item_place.column);
 
+    if (!has_value && layout->ids == IDS_TEXT && is_pair_of_names(layout, row))
+        return reject_names(reading, user_place);
     const char *text = row->start[rating];
     size_t length = (size_t)(row->stop[rating] - text);
-    if (!field_rating_quick(text, length, &record.rating) &&
+    if (has_value && !field_rating_quick(text, length, &record.rating) &&
         field_rating(text, length, &record.rating) != NUMBER_OK)
         return field_reject_rating(batch, text, length, rating_place.line, rating_place.column);
 
@@ -297,20 +320,14 @@ static uint32_t kept_columns(const struct row *row) {
     return row->n < ROW_COLUMNS_MAX ? row->n : ROW_COLUMNS_MAX;
 }
 
-/* Which columns have which roles. @return a role that two columns claim, or COLUMN_OTHER */
-static enum column_role find_roles(const struct row *row, bool typed, int32_t column[COLUMN_ROLES],
-                                   uint32_t *second) {
-    for (int i = 0; i < COLUMN_ROLES; i++) column[i] = -1;
+/* Which columns have which roles, by the names in a header. */
+static void find_roles(const struct row *row, bool typed, struct columns_found *found) {
+    columns_found_begin(found);
     for (uint32_t i = 0; i < kept_columns(row); i++) {
         const char *name;
         size_t n = name_of(row, i, typed, &name);
-        enum column_role role = column_role_of(name, n);
-        if (role == COLUMN_OTHER) continue;
-        *second = i;
-        if (column[role] >= 0) return role;
-        column[role] = (int32_t)i;
+        columns_found_add(found, name, n, i);
     }
-    return COLUMN_OTHER;
 }
 
 static bool has_number(const struct row *row) {
@@ -322,23 +339,23 @@ static bool has_number(const struct row *row) {
     return false;
 }
 
-/* @return whether the row names the user, the item and the rating */
+/* @return whether the row names the user and the item, and the rating or the count; without these
+ * it must hold no number, as records may */
 static bool names_all(const struct row *row) {
-    int32_t column[COLUMN_ROLES];
-    uint32_t second;
-    find_roles(row, true, column, &second);
-    return column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0 && column[COLUMN_RATING] >= 0;
+    struct columns_found found;
+    find_roles(row, true, &found);
+    if (found.column[COLUMN_USER] < 0 || found.column[COLUMN_ITEM] < 0) return false;
+    return found.column[COLUMN_RATING] >= 0 || found.column[COLUMN_COUNT] >= 0 || !has_number(row);
 }
 
 /* A header names all that is needed, or at least has a word for the rating and no number anywhere:
  * a first row like 1,10,abc is no header but a bad record, and says so. */
 static bool is_header(const struct row *row, int32_t rating_column) {
     if (row->fault != ROW_SOUND) return false;
-    int32_t column[COLUMN_ROLES];
-    uint32_t second;
-    find_roles(row, true, column, &second);
+    struct columns_found found;
+    find_roles(row, true, &found);
     bool some = false;
-    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) some = some || column[i] >= 0;
+    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) some = some || found.column[i] >= 0;
     if (names_all(row)) return true;
     if (has_number(row)) return false;
     if ((int64_t)row->n <= rating_column) return some;
@@ -372,13 +389,17 @@ static int refuse_header(const struct text_source *source, const struct row *row
                 (size_t)snprintf(missing + length, sizeof missing - length, "%s%s",
                                  length > 0 ? ", " : "", column_role_name((enum column_role)i));
     error_set(error, DPMF_ERR_INPUT_HEADER, "the header lacks %s; it has %s", missing, names);
-    error_hint(error, "say what the columns are with {columns}, e.g. {columns user,item,rating}");
+    error_hint(error,
+               column[COLUMN_USER] >= 0 && column[COLUMN_ITEM] >= 0
+                   ? "say what the columns are with {columns}, e.g. {columns user,item,rating}; "
+                     "or, if these are events without ratings, {events}"
+                   : "say what the columns are with {columns}, e.g. {columns user,item,rating}");
     error_place(error, source->name, line, 1);
     return DPMF_ERR_INPUT_HEADER;
 }
 
 static int refuse_ambiguous(const struct text_source *source, const struct row *row, int64_t line,
-                            enum column_role role, const int32_t column[COLUMN_ROLES],
+                            enum column_role role, const int32_t column[COLUMN_NAMED],
                             uint32_t second, struct dpmf_error *error) {
     char names[240];
     list_names(row, names, sizeof names);
@@ -389,20 +410,36 @@ static int refuse_ambiguous(const struct text_source *source, const struct row *
     return DPMF_ERR_INPUT_HEADER;
 }
 
-static int take_header(const struct text_source *source, struct delimited *layout,
-                       const struct row *row, int64_t line, bool typed, struct dpmf_error *error) {
+/* Declared as events, and yet there are ratings. */
+static int refuse_ratings(const struct text_source *source, int64_t line,
+                          struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT,
+              "these are declared as events, but there is a rating and no count");
+    error_hint(error,
+               "make events of ratings with {like any}; or, if it is a count, name it so with "
+               "{columns user,item,count}");
+    error_place(error, source->name, line, line > 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+static int take_header(struct text_source *source, struct delimited *layout, const struct row *row,
+                       int64_t line, bool typed, bool events, struct dpmf_error *error) {
     if (row->n > ROW_COLUMNS_MAX) {
         error_set(error, DPMF_ERR_INPUT_HEADER, "the header has %u columns, more than %d",
                   (unsigned)row->n, (int)ROW_COLUMNS_MAX);
         error_place(error, source->name, line, 1);
         return DPMF_ERR_INPUT_HEADER;
     }
-    uint32_t second = 0;
-    enum column_role twice = find_roles(row, typed, layout->column, &second);
+    struct columns_found found;
+    find_roles(row, typed, &found);
+    enum column_role twice = columns_found_twice(&found, events);
+    enum columns_kind kind = columns_found_settle(&found, events, layout->column);
     if (twice != COLUMN_OTHER)
-        return refuse_ambiguous(source, row, line, twice, layout->column, second, error);
-    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++)
-        if (layout->column[i] < 0) return refuse_header(source, row, line, layout->column, error);
+        return refuse_ambiguous(source, row, line, twice, found.column,
+                                (uint32_t)found.second[twice], error);
+    if (kind == COLUMNS_LACKING) return refuse_header(source, row, line, layout->column, error);
+    if (kind == COLUMNS_CONFLICT) return refuse_ratings(source, line, error);
+    source->base.layout.holds_events = kind == COLUMNS_EVENTS;
     layout->n_columns = layout->least_columns = row->n;
     layout->hint = "every row must have as many columns as the header";
     return 0;
@@ -418,45 +455,100 @@ static void set_default_columns(struct delimited *layout, uint32_t n) {
     layout->hint = default_hint;
 }
 
-/* Three columns or four, as the first row that has so many. */
-static void count_columns(const struct preview *preview, struct delimited *layout) {
+/* The user and the item alone, of events. */
+static void set_pair_columns(struct text_source *source, struct delimited *layout) {
+    set_default_columns(layout, 2);
+    layout->hint = "expected user,item; name other orders with {columns}";
+    source->base.layout.holds_events = true;
+}
+
+/* Three columns or four, as the first row that has so many; two, of events, where no row in sight
+ * has and the first has two. */
+static void count_columns(struct text_source *source, const struct preview *preview,
+                          struct delimited *layout) {
     struct row row;
     size_t at = 0;
     int64_t lines = 0;
+    bool is_first = true, is_pair = false;
     set_default_columns(layout, 3);
     while (preview_next(preview, layout, &at, &lines, &row)) {
+        if (is_first) is_pair = row.fault == ROW_SOUND && row.n == 2;
+        is_first = false;
         if (row.fault != ROW_SOUND || row.n < 3 || row.n > 4) continue;
         set_default_columns(layout, row.n);
         return;
     }
+    if (is_pair) set_pair_columns(source, layout);
+}
+
+/* Without a header, a third column of events can be a count or a time: nothing but its values would
+ * tell. */
+static int settle_nameless(struct text_source *source, const struct delimited *layout,
+                           struct dpmf_error *error) {
+    if (layout->n_columns == 2) return 0;
+    error_set(error, DPMF_ERR_INPUT_HEADER,
+              "there is no header, and the third column may be a count or a time");
+    error_hint(error, "say which with {columns user,item,count} or {columns user,item,timestamp}");
+    error_place(error, source->name, 1, 1);
+    return DPMF_ERR_INPUT_HEADER;
 }
 
 /* Where the columns are declared, only a row that would be dropped as a record can be a header: so it does not matter whether
  * a record is the first. */
 static bool is_passed_over(const struct row *row, const struct delimited *layout) {
-    uint32_t rating = (uint32_t)layout->column[COLUMN_RATING];
     double ignored;
+    if (layout->column[COLUMN_RATING] < 0) {
+        if (row->fault != ROW_SOUND) return false;
+        return row->n == layout->n_columns ? is_pair_of_names(layout, row) : names_all(row);
+    }
+    uint32_t rating = (uint32_t)layout->column[COLUMN_RATING];
     if (!is_header(row, (int32_t)rating)) return false;
     return row->n != layout->n_columns ||
            field_rating(row->start[rating], (size_t)(row->stop[rating] - row->start[rating]),
                         &ignored) != NUMBER_OK;
 }
 
+/* Names that are not known, above rows with numbers: as an event it would be one that nobody
+ * caused. Where bad records are skipped no row is compared with others. */
+static int check_first_pair(const struct text_source *source, const struct preview *preview,
+                            const struct delimited *layout, struct dpmf_error *error) {
+    struct row first, second;
+    size_t at = 0;
+    int64_t lines = 0;
+    char names[240];
+    if (layout->column[COLUMN_RATING] >= 0 || source->skip_bad ||
+        !preview_next(preview, layout, &at, &lines, &first) || has_number(&first))
+        return 0;
+    list_names(&first, names, sizeof names);
+    int64_t line = source->lines_before + lines - (int64_t)first.newlines;
+    if (!preview_next(preview, layout, &at, &lines, &second) || !has_number(&second)) return 0;
+    error_set(error, DPMF_ERR_INPUT_HEADER, "this looks like a header, but no user and item: %s",
+              names);
+    error_hint(error, "name the columns user and item, or take the line out");
+    error_place(error, source->name, line, 1);
+    return DPMF_ERR_INPUT_HEADER;
+}
+
 /* Passes over a header, if there is one. `named`: whether it names the user, the item and the rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
-                       const struct preview *preview, enum header header, bool listed, bool *named,
+                       const struct preview *preview, enum header header,
+                       const struct dpmf_input_options *options, bool *named,
                        struct dpmf_error *error) {
     struct row row;
     size_t at = 0;
     int64_t lines = 0;
     *named = false;
     if (!preview_next(preview, layout, &at, &lines, &row)) return 0;
-    bool typed = header == HEADER_TYPED;
+    bool typed = header == HEADER_TYPED, listed = options->columns != NULL;
     bool is_there = listed ? is_passed_over(&row, layout) : typed || is_header(&row, 2);
+    if (!is_there && !listed && options->events) {
+        int code = settle_nameless(source, layout, error);
+        if (code != 0) return code;
+    }
     if (!is_there) return 0;
     int64_t line = source->lines_before + lines - (int64_t)row.newlines;
     if (!listed) {
-        int code = take_header(source, layout, &row, line, typed, error);
+        int code = take_header(source, layout, &row, line, typed, options->events, error);
         if (code != 0) return code;
     }
     *named = names_all(&row);
@@ -468,18 +560,25 @@ static int read_header(struct text_source *source, struct delimited *layout,
 
 /* What the first rows say: how many columns there are, and a header. */
 static int look_at_rows(struct text_source *source, struct delimited *layout, enum header header,
-                        bool listed, bool *named, struct dpmf_error *error) {
+                        const struct dpmf_input_options *options, bool *named,
+                        struct dpmf_error *error) {
     struct preview preview = {NULL, 0};
     int code = 0;
     if (layout->n_columns == 0) {
         code = preview_init(source, layout, &preview, error);
-        if (code == 0) count_columns(&preview, layout);
+        if (code == 0) count_columns(source, &preview, layout);
         free(preview.bytes); /* splitting took quotes out of it */
         preview.bytes = NULL;
     }
     if (code == 0) code = preview_init(source, layout, &preview, error);
-    if (code == 0) code = read_header(source, layout, &preview, header, listed, named, error);
+    if (code == 0) code = read_header(source, layout, &preview, header, options, named, error);
     free(preview.bytes);
+    preview.bytes = NULL;
+    if (code == 0 && !source->base.layout.has_header && layout->column[COLUMN_RATING] < 0) {
+        code = preview_init(source, layout, &preview, error);
+        if (code == 0) code = check_first_pair(source, &preview, layout, error);
+        free(preview.bytes);
+    }
     return code;
 }
 
@@ -490,12 +589,15 @@ static int settle_layout(struct text_source *source, struct delimited *layout, e
     int code = 0;
     layout->by_line = source->skip_bad;
     if (listed) {
-        code = column_list_parse(options->columns, layout->column, &layout->n_columns, error);
+        code = column_list_parse(options->columns, layout->column, &layout->n_columns,
+                                 &source->base.layout.holds_events, error);
+        if (code == 0 && options->events && !source->base.layout.holds_events)
+            code = refuse_ratings(source, 0, error);
         layout->least_columns = layout->n_columns;
         layout->hint = "every row must have as many columns as {columns}; _ passes over one";
     }
     if (code == 0 && (listed || header != HEADER_NEVER))
-        code = look_at_rows(source, layout, header, listed, &named, error);
+        code = look_at_rows(source, layout, header, options, &named, error);
     bool is_fixed = source->format != &format_csv || options->separator != 0;
     if (named)
         source->base.layout.origin = STORE_ORIGIN_DECLARED;
@@ -562,8 +664,18 @@ static int begin_u_data(struct text_source *source, const struct dpmf_input_opti
 static int begin_libmf(struct text_source *source, const struct dpmf_input_options *options,
                        struct dpmf_error *error) {
     struct delimited layout = {.kind = ROW_BLANKS, .ids = IDS_WHOLE};
+    struct first_line line;
     set_default_columns(&layout, 3);
     layout.hint = "expected user, item and rating with blanks between them";
+    /* Where bad records are skipped, no record says how many words the others have. */
+    if (!source->skip_bad && !options->columns &&
+        format_first_line(source->carry + source->carry_at, source->carry_n - source->carry_at,
+                          source->stream_end, &line) &&
+        line.words == 2) {
+        set_pair_columns(source, &layout);
+        source->base.layout.origin = STORE_ORIGIN_GUESSED;
+    }
+    if (options->events) source->base.layout.holds_events = true;
     return begin_with(source, layout, HEADER_NEVER, options, error);
 }
 
@@ -610,9 +722,9 @@ static bool sniff_u_data(const struct first_line *line) {
     return true;
 }
 
-/* Two numbers of three, so that one bad field leads to its own error. */
+/* Two numbers of three, so that one bad field leads to its own error; or of two, a pair. */
 static bool sniff_libmf(const struct first_line *line) {
-    return line->words == 3 && line->numbers >= 2;
+    return (line->words == 3 || line->words == 2) && line->numbers >= 2;
 }
 
 static bool sniff_inter(const struct first_line *line) {
@@ -642,6 +754,7 @@ const struct text_format format_tsv = {
 const struct text_format format_movielens = {
     .name = "movielens",
     .description = "user::item::rating::timestamp, as in ratings.dat of MovieLens",
+    .holds_ratings = true,
     .takes_columns = true,
     .sniff = sniff_movielens,
     .begin = begin_movielens,
@@ -651,6 +764,7 @@ const struct text_format format_movielens = {
 const struct text_format format_u_data = {
     .name = "u.data",
     .description = "user, item, rating, timestamp with tabs, as in u.data of MovieLens 100K",
+    .holds_ratings = true,
     .takes_columns = true,
     .sniff = sniff_u_data,
     .begin = begin_u_data,

@@ -1,7 +1,10 @@
 /*
  * JSON lines: an object a line, its keys known by the same names as the columns of a CSV header.
- * Ids may be strings (kept as they are written) or numbers (1, 1.0 and 1e0 are one), ratings numbers or numbers in a string;
- * other keys are passed over, whatever is in them. Fed by text_source.c; feeds the record batch.
+ * Without a rating, records are events, with a count or without; where that is not declared, the
+ * first line says it, unless bad records are skipped: then no line says how others are read. Ids
+ * may be strings (kept as they are written) or numbers (1, 1.0 and 1e0 are one), ratings numbers or
+ * numbers in a string; other keys are passed over, whatever is in them. Fed by text_source.c; feeds
+ * the record batch.
  */
 #include <string.h>
 
@@ -17,14 +20,15 @@ struct reading {
     char *line;
     size_t n;
     int64_t number;
+    bool events;
     struct json_reader json;
 };
 
 /* The values found for each role; kind JSON_ERROR stands for none yet. */
 struct found {
-    struct json_token value[COLUMN_ROLES];
-    char *text[COLUMN_ROLES];
-    size_t length[COLUMN_ROLES];
+    struct json_token value[COLUMN_NAMED];
+    char *text[COLUMN_NAMED];
+    size_t length[COLUMN_NAMED];
 };
 
 static bool reject(const struct reading *reading, size_t offset, const char *message) {
@@ -40,11 +44,15 @@ static bool reject_role(const struct reading *reading, size_t offset, enum colum
                                what);
 }
 
-static enum column_role role_of_key(const struct json_token *key) {
+/* A count means nothing beside a rating. */
+static enum column_role role_of_key(const struct json_token *key, bool events) {
     char plain[64];
-    if (!key->escaped) return column_role_of(key->text, key->length);
-    if (key->length > sizeof plain) return COLUMN_OTHER;
-    return column_role_of(plain, json_unescape(key, plain));
+    enum column_role role = COLUMN_OTHER;
+    if (!key->escaped)
+        role = column_role_of(key->text, key->length);
+    else if (key->length <= sizeof plain)
+        role = column_role_of(plain, json_unescape(key, plain));
+    return role == COLUMN_COUNT && !events ? COLUMN_OTHER : role;
 }
 
 /* Keeps a value if it is of a kind that the role can have. Unescapes it where it stands. */
@@ -82,7 +90,7 @@ static bool read_object(struct reading *reading, struct found *found, bool *go_o
         struct json_token key = token = json_next(json);
         if (token.kind == JSON_OBJECT_END) break;
         if (token.kind == JSON_ERROR) goto fault;
-        enum column_role role = role_of_key(&key);
+        enum column_role role = role_of_key(&key, reading->events);
         token = json_next(json);
         if (token.kind == JSON_ERROR) goto fault;
         if (role != COLUMN_OTHER) {
@@ -110,7 +118,15 @@ static int64_t column_of(const struct found *found, enum column_role role) {
 
 /* @return whether all that a record needs was there */
 static bool is_complete(const struct reading *reading, const struct found *found, bool *go_on) {
-    for (int i = COLUMN_USER; i <= COLUMN_RATING; i++) {
+    const int last = reading->events ? COLUMN_ITEM : COLUMN_RATING;
+    if (reading->events && found->value[COLUMN_RATING].kind != JSON_ERROR &&
+        found->value[COLUMN_COUNT].kind == JSON_ERROR) {
+        *go_on = record_batch_reject(
+            reading->batch, DPMF_ERR_INPUT_JSON, reading->number, column_of(found, COLUMN_RATING),
+            "make events of ratings with {like any}", "this is a rating, among events");
+        return false;
+    }
+    for (int i = COLUMN_USER; i <= last; i++) {
         if (found->value[i].kind != JSON_ERROR) continue;
         *go_on = reject_role(reading, 0, (enum column_role)i, "is missing from the object");
         return false;
@@ -137,24 +153,26 @@ static bool take_object(const struct reading *reading, struct found *found) {
         .item = found->text[COLUMN_ITEM],
         .user_length = (uint32_t)found->length[COLUMN_USER],
         .item_length = (uint32_t)found->length[COLUMN_ITEM],
+        .rating = 1,
         .time = STORE_NO_TIME,
     };
+    const enum column_role value = reading->events ? COLUMN_COUNT : COLUMN_RATING;
     int64_t line = reading->number, user_column = column_of(found, COLUMN_USER),
-            item_column = column_of(found, COLUMN_ITEM),
-            rating_column = column_of(found, COLUMN_RATING);
+            item_column = column_of(found, COLUMN_ITEM), value_column = column_of(found, value);
     if (record.user_length > 0 && memchr(record.user, 0, record.user_length) != NULL)
         return field_reject_nul(batch, "user", line, user_column);
     if (record.item_length > 0 && memchr(record.item, 0, record.item_length) != NULL)
         return field_reject_nul(batch, "item", line, item_column);
-    const char *text = found->text[COLUMN_RATING];
-    size_t length = found->length[COLUMN_RATING];
-    if (field_rating(text, length, &record.rating) != NUMBER_OK)
-        return field_reject_rating(batch, text, length, line, rating_column);
+    const char *text = found->text[value];
+    size_t length = found->length[value];
+    if (found->value[value].kind != JSON_ERROR &&
+        field_rating(text, length, &record.rating) != NUMBER_OK)
+        return field_reject_rating(batch, text, length, line, value_column);
     text = found->text[COLUMN_TIME];
     length = found->length[COLUMN_TIME];
     if (length > 0 && !field_time(text, length, &record.time))
         return field_reject_time(batch, text, length, line, column_of(found, COLUMN_TIME));
-    return record_batch_add(batch, &record, line, user_column, item_column, rating_column);
+    return record_batch_add(batch, &record, line, user_column, item_column, value_column);
 }
 
 static bool is_blank_line(const char *line, size_t n) {
@@ -176,8 +194,8 @@ static bool take_line(struct reading *reading) {
 
 static void parse_json_lines(const struct text_source *source, struct text_chunk *chunk,
                              struct record_batch *batch) {
-    (void)source;
-    struct reading reading = {.batch = batch, .chunk = chunk};
+    struct reading reading = {
+        .batch = batch, .chunk = chunk, .events = source->base.layout.holds_events};
     char *at = chunk->bytes, *end = at + chunk->n;
     bool go_on = true;
     while (at < end && go_on) {
@@ -199,9 +217,43 @@ static bool sniff_json_lines(const struct first_line *line) {
     return at == line->n || line->text[at] == '"' || line->text[at] == '}';
 }
 
+/* @return whether the first object names a user and an item, and no rating. What is broken is left
+ * to be told of when it is read. */
+static bool is_event(const struct text_source *source) {
+    struct first_line line;
+    struct json_reader json;
+    bool has[COLUMN_NAMED + 1] = {false};
+    if (!format_first_line(source->carry + source->carry_at, source->carry_n - source->carry_at,
+                           source->stream_end, &line) ||
+        !line.whole)
+        return false;
+    json_reader_init(&json, line.text, line.n);
+    if (json_next(&json).kind != JSON_OBJECT_BEGIN) return false;
+    for (;;) {
+        struct json_token key = json_next(&json);
+        if (key.kind == JSON_OBJECT_END) break;
+        if (key.kind == JSON_ERROR) return false;
+        has[role_of_key(&key, true)] = true;
+        if (!json_skip(&json, json_next(&json))) return false;
+    }
+    return has[COLUMN_USER] && has[COLUMN_ITEM] && !has[COLUMN_RATING];
+}
+
+static int begin_json_lines(struct text_source *source, const struct dpmf_input_options *options,
+                            struct dpmf_error *error) {
+    struct store_layout *layout = &source->base.layout;
+    (void)error;
+    layout->holds_events = options->events;
+    if (options->events || source->skip_bad || !is_event(source)) return 0;
+    layout->holds_events = true;
+    layout->origin = STORE_ORIGIN_GUESSED;
+    return 0;
+}
+
 const struct text_format format_json_lines = {
     .name = "jsonl",
     .description = "a JSON object a line, with the keys user, item, rating and perhaps timestamp",
     .sniff = sniff_json_lines,
+    .begin = begin_json_lines,
     .parse = parse_json_lines,
 };

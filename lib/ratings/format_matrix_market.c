@@ -1,7 +1,7 @@
 /*
  * MatrixMarket coordinate files: a banner, comments, a size line, then `row column value` a line.
- * Rows are users and columns items. The head is read here; the entries are rows of three columns,
- * which delimited_parse reads. Feeds the record batch.
+ * Rows are users and columns items; a pattern has no values and is one of events. The head is read
+ * here; the entries are rows of three columns, which delimited_parse reads. Feeds the record batch.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static int refuse(const struct text_source *source, int64_t line, int64_t column
 }
 
 static int check_banner(const struct text_source *source, const char *line, size_t n,
-                        int64_t number, struct dpmf_error *error) {
+                        int64_t number, bool *is_pattern, struct dpmf_error *error) {
     static const char hint[] = "expected %%MatrixMarket matrix coordinate real general";
     struct words words;
     split_words(line, n, &words);
@@ -76,15 +76,15 @@ static int check_banner(const struct text_source *source, const char *line, size
         what = "a dense matrix (array) cannot be read as ratings: every value would be one";
     else if (!word_is(&words, at, "coordinate"))
         what = "the matrix is not in coordinate form";
-    else if (at = 3, word_is(&words, at, "pattern"))
-        what = "a pattern matrix has no values, so there are no ratings in it";
-    else if (word_is(&words, at, "complex"))
+    else if (at = 3, word_is(&words, at, "complex"))
         what = "complex values are no ratings";
-    else if (!word_is(&words, at, "real") && !word_is(&words, at, "integer"))
+    else if (!word_is(&words, at, "real") && !word_is(&words, at, "integer") &&
+             !word_is(&words, at, "pattern"))
         what = "the values must be real or integer";
     else if (at = 4, !word_is(&words, at, "general"))
         what = "the matrix must be general: users and items are not the same, so there is no "
                "symmetry";
+    *is_pattern = word_is(&words, 3, "pattern");
     if (what == NULL) return 0;
     int64_t column = words.n > at ? words.text[at] - line + 1 : 1;
     return refuse(source, number, column, what, hint, error);
@@ -119,6 +119,14 @@ static bool is_all_blank(const char *line, size_t n) {
     return true;
 }
 
+/* A matrix without values is one of events, each of which happened once. */
+static void set_pattern(struct text_source *source, struct matrix_market *matrix) {
+    matrix->layout.n_columns = matrix->layout.least_columns = 2;
+    matrix->layout.column[COLUMN_RATING] = -1;
+    matrix->layout.hint = "expected row and column";
+    source->base.layout.holds_events = true;
+}
+
 /* Reads banner, comments and size line from the text in sight. @return 1 when they are not all
  * there, else 0 or a negative code */
 static int read_head(struct text_source *source, struct matrix_market *matrix,
@@ -135,8 +143,10 @@ static int read_head(struct text_source *source, struct matrix_market *matrix,
         int64_t number = source->lines_before + ++lines;
         if (is_all_blank(line, length)) continue;
         if (!has_banner) {
-            int code = check_banner(source, line, length, number, error);
+            bool is_pattern;
+            int code = check_banner(source, line, length, number, &is_pattern, error);
             if (code != 0) return code;
+            if (is_pattern) set_pattern(source, matrix);
             has_banner = true;
         } else if (line[0] != '%') {
             int code = read_size(source, line, length, number, matrix, error);
@@ -149,11 +159,11 @@ static int read_head(struct text_source *source, struct matrix_market *matrix,
 
 static int begin_matrix_market(struct text_source *source, const struct dpmf_input_options *options,
                                struct dpmf_error *error) {
-    (void)options;
     struct matrix_market *matrix = memory_alloc_zero(1, sizeof *matrix);
     if (matrix == NULL) return error_no_memory(error);
     source->state = matrix;
     source->base.layout.origin = STORE_ORIGIN_DECLARED; /* by its banner and size line */
+    source->base.layout.holds_events = options->events;
     matrix->layout = (struct delimited){
         .kind = ROW_BLANKS,
         .n_columns = 3,

@@ -29,6 +29,7 @@ struct text_format {
     const char *description;
     bool takes_columns; /* options->columns means something */
     bool has_header;    /* its first line may name the columns, or describe them */
+    bool holds_ratings; /* and never events, unless options->columns says so */
 
     bool (*sniff)(const struct first_line *line);
 

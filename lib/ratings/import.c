@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@
 #include "database/database_url.h"
 #include "ratings/database_source.h"
 #include "ratings/import_state.h"
+#include "ratings/likes.h"
 #include "store/shard_set.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20)
@@ -210,7 +212,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
                       struct dpmf_error *error) {
     struct dpmf_input_options used = *options;
     struct dpmf_import_report unwanted_report;
-    bool may_be_empty = used.by_record || (used.skip_bad && output);
+    bool may_be_empty = used.by_record || (used.skip_bad && (output || used.has_like));
     used.skip_bad |= used.by_record;
     struct import import = {
         .inputs = inputs,
@@ -246,6 +248,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->users = id_map_size(import.users);
         import.report->items = id_map_size(import.items);
         import.report->duplicates = import.duplicates;
+        import.report->holds_events = import.layout.holds_events;
         import.report->layout = store_layout_shown(&import.layout);
         import.report->bytes_read = import.bytes_before;
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
@@ -267,6 +270,35 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
     return code;
 }
 
+/* The same, where `options` may ask for events of ratings: these go into a nameless store first. */
+static int import_liked(const char *const *inputs, size_t n_inputs, struct source *given,
+                        const char *name, const char *output,
+                        const struct dpmf_input_options *options, const struct dpmf_run *run,
+                        struct dpmf_import_report *report, struct dpmf_store **store,
+                        struct dpmf_error *error) {
+    struct dpmf_import_report unwanted_report;
+    struct dpmf_store *ratings = NULL;
+    if (!options || !options->has_like)
+        return import_any(inputs, n_inputs, given, name, output, options, run, report, store,
+                          error);
+    const double started = clock_now();
+    int code = isnan(options->like)
+                   ? error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number")
+                   : 0;
+    if (code == 0 && output) code = output_file_check(output, error);
+    if (code < 0) {
+        source_close(given);
+        return code;
+    }
+    if (!report) report = &unwanted_report;
+    code = import_any(inputs, n_inputs, given, name, NULL, options, run, report, &ratings, error);
+    if (code == 0)
+        code = likes_make(ratings, options->like, output, name, run, report, store, error);
+    dpmf_store_close(ratings);
+    report->seconds = clock_now() - started;
+    return code;
+}
+
 int import_ratings(const char *const *inputs, size_t n_inputs, const char *output,
                    const struct dpmf_input_options *options, const struct dpmf_run *run,
                    struct dpmf_import_report *report, struct dpmf_store **store,
@@ -277,7 +309,8 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
         name = temporary = import_temporary_name("database");
         if (!temporary) return error_no_memory(error);
     }
-    int code = import_any(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
+    int code =
+        import_liked(inputs, n_inputs, NULL, name, output, options, run, report, store, error);
     free(temporary);
     return code;
 }
@@ -285,7 +318,7 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
 int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error) {
     struct dpmf_import_report report;
-    int code = import_any(NULL, 0, source, name, NULL, options, run, &report, store, error);
+    int code = import_liked(NULL, 0, source, name, NULL, options, run, &report, store, error);
     if (code == 0) import_losses_tell(&report, options, run);
     return code;
 }
@@ -305,8 +338,12 @@ void import_losses_tell(const struct dpmf_import_report *report,
         run->warn(run->warn_self, text);
     }
     if (report->duplicates) {
-        snprintf(text, sizeof text, "duplicated pairs of a user and an item: %llu; the last won",
-                 (unsigned long long)report->duplicates);
+        const bool added = report->holds_events && !options->has_like;
+        snprintf(text, sizeof text, "%s: %llu; %s",
+                 added ? "events of a user and an item met again"
+                       : "duplicated pairs of a user and an item",
+                 (unsigned long long)report->duplicates,
+                 added ? "their counts were added" : "the last won");
         run->warn(run->warn_self, text);
     }
 }

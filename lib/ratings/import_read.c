@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pipeline.h"
+#include "database/database_url.h"
 #include "ratings/import_state.h"
 
 static bool go_on_waiting(void *self) { return import_progress_report(self, NULL); }
@@ -149,6 +150,39 @@ static int prepare_chunk(struct read_job *job, struct dpmf_error *error) {
     return job->chunk ? 0 : error_no_memory(error);
 }
 
+static int refuse_source(const char *name, const char *what, const char *hint,
+                         struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "%s", what);
+    error_hint_text(error, hint);
+    error_place(error, name, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+/* What only ratings can have done to them, and that all inputs hold the same. `name` may be NULL.
+ */
+static int check_source(struct import *import, const char *name, struct dpmf_error *error) {
+    const struct dpmf_input_options *options = import->options;
+    const bool events = import->reading->layout.holds_events;
+    if (import->n_opened++ == 0) import->holds_events = events;
+    if (import->holds_events != events)
+        return refuse_source(
+            name,
+            events ? "this holds events, the inputs before it ratings"
+                   : "this holds ratings, the inputs before it events",
+            "make events of the ratings first, with {:import} and {like any}, and import both",
+            error);
+    if (!events && options->events)
+        return refuse_source(name, "this holds ratings, not events",
+                             "make events of ratings with {like any}", error);
+    if (events && options->has_like)
+        return refuse_source(name, "this holds events, which are neither liked nor not",
+                             "leave {like} out", error);
+    if (events && (options->rescale || options->has_range))
+        return refuse_source(name, "this holds events, which have no scale of ratings",
+                             "leave {rescale} and {rating-range} out", error);
+    return 0;
+}
+
 static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     struct import *import = self;
     struct read_job *job = pointer;
@@ -159,6 +193,7 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     if (!import->reading && import->given) {
         import->reading = import->given;
         import->given = NULL;
+        if ((code = check_source(import, NULL, error)) < 0) return code;
     }
     if (!import->reading) {
         if (import->next_input == import->n_inputs) return 0;
@@ -175,6 +210,8 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
             if (error) *error = reason;
             return code;
         }
+        const char *name = database_url_is(path) ? NULL : strcmp(path, "-") == 0 ? "<stdin>" : path;
+        if ((code = check_source(import, name, error)) < 0) return code;
     }
     job->source = import->reading;
     if ((code = prepare_chunk(job, error)) < 0) return code;
@@ -193,6 +230,7 @@ static int parse_chunk(void *self, int worker, void *pointer, struct dpmf_error 
     job->batch.take = take_records;
     job->batch.self = job;
     job->batch.options = import->options;
+    job->batch.counts = job->source && job->source->layout.holds_events;
     record_batch_begin(&job->batch);
     if (job->ends_source) return 0;
     job->source->ops->parse(job->source, job->chunk, &job->batch);

@@ -25,6 +25,8 @@ struct import {
 
     /* reading */
     struct source *reading;      /* the source being cut; the producer's */
+    size_t n_opened;             /* sources so far, and whether the first holds events; likewise */
+    bool holds_events;
     pthread_mutex_t report_lock; /* who reports progress: the ordered step, or a read that waits */
     struct dpmf_progress last_report;
     _Atomic uint64_t bytes_before; /* of the sources already closed */

@@ -159,6 +159,7 @@ static int write_items(struct import *import, const struct item_order *order,
 int import_store_write(struct import *import, const char *output, size_t n_jobs, int threads,
                        struct dpmf_error *error) {
     struct item_order *order = NULL;
+    if (import->layout.holds_events) rating_sorter_add_up(import->sorter);
     int code = rating_sorter_finish(import->sorter, id_map_size(import->users), error);
     if (code == 0) code = rank_items(import, &order, error);
     if (code == 0)

@@ -325,11 +325,11 @@ static bool take_time(struct parsing *parsing, int64_t *time) {
 /* @return whether to go on */
 static bool take_row(struct parsing *parsing, struct database_numbers *numbers) {
     const struct copy_layout *layout = parsing->layout;
-    struct record record = {.time = STORE_NO_TIME};
+    struct record record = {.rating = 1, .time = STORE_NO_TIME};
     parsing->go_on = true;
     if (!take_id(parsing, COLUMN_USER, numbers, &record.user, &record.user_length) ||
         !take_id(parsing, COLUMN_ITEM, numbers, &record.item, &record.item_length) ||
-        !take_rating(parsing, &record.rating))
+        (layout->field[COLUMN_RATING] >= 0 && !take_rating(parsing, &record.rating)))
         return parsing->go_on;
     if (layout->field[COLUMN_TIME] >= 0 && !take_time(parsing, &record.time)) return parsing->go_on;
     return record_batch_add(parsing->batch, &record, parsing->row, layout->column[COLUMN_USER],

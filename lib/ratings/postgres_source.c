@@ -192,8 +192,9 @@ static int describe_query(struct postgres_source *self, PGresult **described,
 
 static int refuse_type(const struct postgres_source *self, enum column_role role, const char *what,
                        struct dpmf_error *error) {
-    error_set(error, DPMF_ERR_INPUT_QUERY, "the %s%s is %s", column_role_name(role),
-              role <= COLUMN_ITEM ? " id" : "", what);
+    const bool is_count = role == COLUMN_RATING && self->source.layout.holds_events;
+    error_set(error, DPMF_ERR_INPUT_QUERY, "the %s%s is %s",
+              is_count ? "count" : column_role_name(role), role <= COLUMN_ITEM ? " id" : "", what);
     if (role <= COLUMN_ITEM)
         error_hint(error, "make it a text or a whole number, e.g. with ::text or ::bigint");
     else if (role == COLUMN_RATING)
@@ -235,8 +236,9 @@ static bool put_copy(struct byte_buffer *sql, const struct database_url *url, si
 }
 
 /* Sets the layout, and the command that sends it. */
-static int plan_copy(struct postgres_source *self, const PGresult *described, const char *listed,
-                     struct byte_buffer *sql, struct dpmf_error *error) {
+static int plan_copy(struct postgres_source *self, const PGresult *described,
+                     const struct dpmf_input_options *options, struct byte_buffer *sql,
+                     struct dpmf_error *error) {
     const struct postgres_library *pq = &self->session.pq;
     struct copy_layout *layout = &self->layout;
     size_t n = (size_t)pq->nfields(described), used = 0;
@@ -245,7 +247,8 @@ static int plan_copy(struct postgres_source *self, const PGresult *described, co
     const char **names = memory_alloc(n ? n : 1, sizeof names[0]);
     if (!names) return error_no_memory(error);
     for (size_t i = 0; i < n; i++) names[i] = pq->fname(described, (int)i);
-    int code = database_columns_find(&self->url, listed, names, n, column, error);
+    int code = database_columns_find(&self->url, options, names, n, column,
+                                     &self->source.layout.holds_events, error);
     free(names);
     for (int role = 0; role < COLUMN_ROLES && code == 0; role++) {
         layout->column[role] = column[role] + 1;
@@ -273,7 +276,8 @@ static void explain_syntax(int code, struct dpmf_error *error) {
                "out a semicolon that a comment follows");
 }
 
-static int begin_copy(struct postgres_source *self, const char *listed, struct dpmf_error *error) {
+static int begin_copy(struct postgres_source *self, const struct dpmf_input_options *options,
+                      struct dpmf_error *error) {
     struct postgres_session *session = &self->session;
     PGresult *described = NULL;
     struct byte_buffer sql = {0};
@@ -281,7 +285,7 @@ static int begin_copy(struct postgres_source *self, const char *listed, struct d
     const char *begin = "BEGIN TRANSACTION READ ONLY; SET LOCAL synchronize_seqscans = off";
     int code = postgres_session_command(session, begin, "begin to read", NULL, error);
     if (code == 0) code = describe_query(self, &described, error);
-    if (code == 0) code = plan_copy(self, described, listed, &sql, error);
+    if (code == 0) code = plan_copy(self, described, options, &sql, error);
     if (code == 0) {
         int sent = session->pq.sendQueryParams(session->connection, (const char *)sql.bytes, 0,
                                                NULL, NULL, NULL, NULL, 1);
@@ -346,7 +350,7 @@ int postgres_source_open(struct database_url *url, const struct dpmf_input_optio
     database_layout(&self->source);
     int code = postgres_session_open(&self->session, &self->url, &asked, error);
     if (code == 0) code = check_encoding(self, options->by_record, error);
-    if (code == 0) code = begin_copy(self, options->columns, error);
+    if (code == 0) code = begin_copy(self, options, error);
     if (code < 0)
         close_rows(&self->source);
     else

@@ -1,7 +1,8 @@
 /*
  * The gate between readers and whoever owns the records: every record of every format passes
- * record_batch_add, so the checks that all formats share (lengths of ids, finite ratings, rescaling,
- * the range) stand here once. Fed by the readers' parse functions; feeds the importer.
+ * record_batch_add, so the checks that all formats share (lengths of ids, finite ratings,
+ * rescaling, the range, counts) stand here once. Fed by the readers' parse functions; feeds the
+ * importer.
  */
 #include "ratings/record_batch.h"
 
@@ -88,6 +89,15 @@ static bool reject_range(struct record_batch *batch, double rating, int64_t line
                                "rating %s is outside the range %s:%s", value, low, high);
 }
 
+static bool reject_count(struct record_batch *batch, double count, int64_t line, int64_t column) {
+    char value[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(count, value);
+    return record_batch_reject(
+        batch, DPMF_ERR_INPUT_OUT_OF_RANGE, line, column,
+        "an event happened once or more often: leave the column out, or make whole numbers of it",
+        "count %s is not a whole number from 1 to 2^53", value);
+}
+
 static inline bool good_length(uint32_t length) { return length - 1u < (uint32_t)STORE_ID_MAX; }
 
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
@@ -98,6 +108,8 @@ bool record_batch_add(struct record_batch *batch, const struct record *record, i
         return reject_id(batch, "user", record->user_length, line, user_column);
     if (!good_length(record->item_length))
         return reject_id(batch, "item", record->item_length, line, item_column);
+    if (batch->counts && !store_count_is(rating))
+        return reject_count(batch, rating, line, rating_column);
     if (options->rescale) rating = rescaled(rating, options);
     if (!isfinite(rating))
         return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, rating_column, NULL,

@@ -18,7 +18,7 @@ struct record {
     const char *user,
         *item; /* not ended by NUL; 1 .. STORE_ID_MAX bytes; valid until `take` is called */
     uint32_t user_length, item_length;
-    double rating;
+    double rating; /* or the count of an event */
     int64_t time; /* STORE_NO_TIME when there is none */
 };
 
@@ -31,6 +31,7 @@ struct record_batch {
     void *self;
 
     const struct dpmf_input_options *options; /* rescale, range, skip_bad */
+    bool counts;                              /* the values are counts of events, not ratings */
 
     /* Filled while reading; record_batch_begin clears them for a new chunk. */
     uint64_t n_added;
@@ -39,14 +40,20 @@ struct record_batch {
     struct dpmf_error failure;        /* what ended the reading; code 0 when nothing did */
 };
 
+/* What the value of a record is called. */
+static inline const char *record_value_name(const struct record_batch *batch) {
+    return batch->counts ? "count" : "rating";
+}
+
 /* Empties the batch for a new chunk. */
 void record_batch_begin(struct record_batch *batch);
 
 /* Hands over what is left. @return 0, or the code of batch->failure */
 int record_batch_end(struct record_batch *batch);
 
-/* Checks the record (ids' lengths, a finite rating, rescaling, range) and adds it. line, and the
- * columns of the three fields, say where it stood, all 1-based, for the error if there is one.
+/* Checks the record (ids' lengths; a finite rating, rescaling, range; or a count) and adds it.
+ * line, and the columns of the three fields, say where it stood, all 1-based, for the error if
+ * there is one.
  * @return true to go on, false when reading must stop (batch->failure says why) */
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
                       int64_t user_column, int64_t item_column, int64_t rating_column);

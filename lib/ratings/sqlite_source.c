@@ -232,7 +232,7 @@ static bool take_rating(const struct value *value, const struct place *place, do
         return false;
     default:
         *go_on = record_batch_reject(batch, DPMF_ERR_INPUT_NUMBER, place->row, column, NULL,
-                                     "the rating is a %s, not a number",
+                                     "the %s is a %s, not a number", record_value_name(batch),
                                      value->kind == VALUE_BLOB ? "blob" : "long text");
         return false;
     }
@@ -267,13 +267,14 @@ static bool take_time(const struct value *value, const struct place *place, int6
 
 static bool take_row(const struct value value[COLUMN_ROLES], const struct place *place,
                      struct database_numbers *numbers, struct record_batch *batch) {
-    struct record record = {.time = STORE_NO_TIME};
+    struct record record = {.rating = 1, .time = STORE_NO_TIME};
     bool go_on = true;
     if (!take_id(&value[COLUMN_USER], COLUMN_USER, place, numbers, &record.user,
                  &record.user_length, batch, &go_on) ||
         !take_id(&value[COLUMN_ITEM], COLUMN_ITEM, place, numbers, &record.item,
                  &record.item_length, batch, &go_on) ||
-        !take_rating(&value[COLUMN_RATING], place, &record.rating, batch, &go_on))
+        (place->column[COLUMN_RATING] > 0 &&
+         !take_rating(&value[COLUMN_RATING], place, &record.rating, batch, &go_on)))
         return go_on;
     if (place->column[COLUMN_TIME] > 0 &&
         !take_time(&value[COLUMN_TIME], place, &record.time, batch, &go_on))
@@ -385,7 +386,8 @@ static int prepare(struct sqlite_source *self, const char *sql, struct dpmf_erro
     return 0;
 }
 
-static int find_columns(struct sqlite_source *self, const char *listed, struct dpmf_error *error) {
+static int find_columns(struct sqlite_source *self, const struct dpmf_input_options *options,
+                        struct dpmf_error *error) {
     size_t n = (size_t)self->sqlite.column_count(self->statement);
     const char **names = memory_alloc(n ? n : 1, sizeof names[0]);
     if (!names) return error_no_memory(error);
@@ -394,7 +396,9 @@ static int find_columns(struct sqlite_source *self, const char *listed, struct d
         names[i] = self->sqlite.column_name(self->statement, (int)i);
         if (!names[i]) code = error_no_memory(error);
     }
-    if (code == 0) code = database_columns_find(&self->url, listed, names, n, self->column, error);
+    if (code == 0)
+        code = database_columns_find(&self->url, options, names, n, self->column,
+                                     &self->source.layout.holds_events, error);
     free(names);
     return code;
 }
@@ -413,11 +417,12 @@ static bool write_select(struct sqlite_source *self, bool known, struct byte_buf
     return done && database_sql_text(sql, " FROM ") && database_sql_table(sql, self->url.table);
 }
 
-static int prepare_table(struct sqlite_source *self, const char *listed, struct dpmf_error *error) {
+static int prepare_table(struct sqlite_source *self, const struct dpmf_input_options *options,
+                         struct dpmf_error *error) {
     struct byte_buffer sql = {0};
     int code = write_select(self, false, &sql) ? 0 : error_no_memory(error);
     if (code == 0) code = prepare(self, (const char *)sql.bytes, error);
-    if (code == 0) code = find_columns(self, listed, error);
+    if (code == 0) code = find_columns(self, options, error);
     sql.n = 0;
     if (code == 0 && !write_select(self, true, &sql)) code = error_no_memory(error);
     if (code == 0) code = prepare(self, (const char *)sql.bytes, error);
@@ -442,13 +447,14 @@ static uint64_t bytes_read(const struct source *source) {
     return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
 }
 
-static int open_source(struct sqlite_source *self, const char *listed, struct dpmf_error *error) {
+static int open_source(struct sqlite_source *self, const struct dpmf_input_options *options,
+                       struct dpmf_error *error) {
     int code = sqlite_library_load(&self->sqlite, error);
     if (code == 0) code = open_database(self, error);
     if (code < 0) return code;
-    if (self->url.table) return prepare_table(self, listed, error);
+    if (self->url.table) return prepare_table(self, options, error);
     code = prepare(self, self->url.query, error);
-    return code == 0 ? find_columns(self, listed, error) : code;
+    return code == 0 ? find_columns(self, options, error) : code;
 }
 
 int sqlite_source_open(struct database_url *url, const struct dpmf_input_options *options,
@@ -473,7 +479,7 @@ int sqlite_source_open(struct database_url *url, const struct dpmf_input_options
     if (wait) self->wait = *wait;
     self->source = (struct source){.ops = &ops, .format = "sqlite", .bytes_read = bytes_read};
     database_layout(&self->source);
-    int code = open_source(self, options->columns, error);
+    int code = open_source(self, options, error);
     if (code < 0)
         close_rows(&self->source);
     else

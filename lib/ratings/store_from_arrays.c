@@ -106,7 +106,9 @@ static bool add_rating(const struct dpmf_arrays *arrays, const struct side *user
                        struct record_batch *batch) {
     char(*numbers)[NUMBER_MAX] = chunk->numbers[batch->n];
     struct record record = {
-        .rating = arrays->ratings ? arrays->ratings[r] : (double)arrays->ratings32[r],
+        .rating = arrays->ratings     ? arrays->ratings[r]
+                  : arrays->ratings32 ? (double)arrays->ratings32[r]
+                                      : 1,
         .time = arrays->times ? arrays->times[r] : STORE_NO_TIME,
     };
     bool go_on = true;
@@ -116,7 +118,8 @@ static bool add_rating(const struct dpmf_arrays *arrays, const struct side *user
         return go_on;
     if (!isfinite(record.rating))
         return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, 0, 0, NULL,
-                                   "ratings[%llu] is not finite", (unsigned long long)r);
+                                   "%ss[%llu] is not finite", record_value_name(batch),
+                                   (unsigned long long)r);
     return record_batch_add(batch, &record, 0, 0, 0, 0);
 }
 
@@ -153,7 +156,9 @@ static void close_arrays(struct source *source) { free(source); }
 
 static uint64_t bytes_of(const struct dpmf_arrays *arrays, uint64_t n) {
     uint64_t ids = sizeof arrays->users[0] + sizeof arrays->items[0];
-    uint64_t rating = arrays->ratings ? sizeof arrays->ratings[0] : sizeof arrays->ratings32[0];
+    uint64_t rating = arrays->ratings     ? sizeof arrays->ratings[0]
+                      : arrays->ratings32 ? sizeof arrays->ratings32[0]
+                                          : 0;
     uint64_t time = arrays->times ? sizeof arrays->times[0] : 0;
     return n * (ids + rating + time);
 }
@@ -163,10 +168,11 @@ static uint64_t bytes_read(const struct source *source) {
     return bytes_of(&self->arrays, atomic_load_explicit(&self->taken, memory_order_relaxed));
 }
 
-/* Columns that there must be when there are ratings. */
-static int check_arrays(const struct dpmf_arrays *arrays, struct dpmf_error *error) {
+/* Columns that there must be when there are ratings; events need no counts. */
+static int check_arrays(const struct dpmf_arrays *arrays, bool events, struct dpmf_error *error) {
     if (arrays->n == 0) return 0;
     const void *ratings = arrays->ratings ? (const void *)arrays->ratings : arrays->ratings32;
+    if (events && !ratings) ratings = arrays;
     return arguments_check(error, "arrays->users arrays->items arrays->ratings", arrays->users,
                            arrays->items, ratings);
 }
@@ -190,7 +196,7 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
     if (code == 0) code = options_take(&own, sizeof own, options, "input_options", error);
     if (code == 0) code = run_take(&own_run, run, error);
     if (code == 0) code = options_take(&given, sizeof given, arrays, "arrays", error);
-    if (code == 0) code = check_arrays(&given, error);
+    if (code == 0) code = check_arrays(&given, own.events, error);
     if (store) *store = NULL;
     if (code < 0) return code;
     options = &own, run = &own_run;
@@ -208,6 +214,7 @@ int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
                                    .bytes_read = bytes_read};
     self->source.layout = store_layout_declared();
     self->source.layout.formats = store_layout_format(self->source.format);
+    self->source.layout.holds_events = options->events;
     code = import_source(&self->source, name, options, run, store, error);
     free(name);
     return code;

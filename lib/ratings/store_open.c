@@ -38,8 +38,8 @@ static bool changes_ratings(const struct dpmf_input_options *options) {
     if (!options) return false;
     bool other_format = options->format && strcmp(options->format, "auto") != 0 &&
                         strcmp(options->format, "dpr") != 0;
-    return options->rescale || options->has_range || options->columns || options->separator ||
-           other_format;
+    return options->rescale || options->has_range || options->has_like || options->columns ||
+           options->separator || other_format;
 }
 
 static int open_shards(const char *path, const struct dpmf_input_options *options,
@@ -75,6 +75,18 @@ static int identify_input(const char *path, struct file_identity *identity,
     return 0;
 }
 
+/* A store that is opened as it is, and was declared to hold events. */
+static int check_events(struct dpmf_store **store, const struct dpmf_input_options *options,
+                        int code, struct dpmf_error *error) {
+    if (code < 0 || !options || !options->events || store_holds_events(*store)) return code;
+    code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "this holds ratings, not events");
+    error_hint(error, "make events of ratings with {like any}");
+    error_place(error, store_path(*store), 0, 0);
+    dpmf_store_close(*store);
+    *store = NULL;
+    return code;
+}
+
 int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
                     const struct dpmf_run *run, struct dpmf_store **store,
                     struct dpmf_error *error) {
@@ -90,8 +102,10 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     code = check_readers(path, run, error);
     if (code == 0) code = looks_like_store(path, &is_store, error);
     if (code < 0) return code;
-    if (shard_set_is(path)) return open_shards(path, options, store, error);
-    if (is_store && !changes_ratings(options)) return store_open_file(path, store, error);
+    if (shard_set_is(path))
+        return check_events(store, options, open_shards(path, options, store, error), error);
+    if (is_store && !changes_ratings(options))
+        return check_events(store, options, store_open_file(path, store, error), error);
     struct dpmf_import_report report;
     struct file_identity input;
     code = identify_input(path, &input, error);

@@ -466,6 +466,7 @@ static int refuse_guess(const struct text_source *source, const struct dpmf_inpu
                         struct dpmf_error *error) {
     const char *columns = options->columns != NULL             ? options->columns
                           : source->base.layout.n_columns == 4 ? "user,item,rating,timestamp"
+                          : source->base.layout.n_columns == 2 ? "user,item"
                                                                : "user,item,rating";
     error_set(error, DPMF_ERR_PRIVACY_REFUSED,
               "without a header the first record decides how all others are read, and it is one "
@@ -504,6 +505,14 @@ static void settle_compression(const struct text_source *source,
         input_stream_take_plain(source->stream);
 }
 
+static int refuse_events(const struct text_source *source, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "the format %s holds ratings, not events",
+              source->format->name);
+    error_hint(error, "make events of ratings with {like any}");
+    error_place(error, source->name, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
 static int begin(struct text_source *source, const struct dpmf_input_options *options,
                  struct dpmf_error *error) {
     settle_compression(source, options);
@@ -519,6 +528,8 @@ static int begin(struct text_source *source, const struct dpmf_input_options *op
         error_place(error, source->name, 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
     }
+    if (options->events && options->columns == NULL && source->format->holds_ratings)
+        return refuse_events(source, error);
     struct store_layout *layout = &source->base.layout;
     bool is_declared = !format_is_auto(options) || options->separator != 0;
     layout->formats = store_layout_format(source->format->name);

@@ -35,7 +35,8 @@ static size_t add(char *text, size_t size, size_t n, const char *more) {
 
 /* "user,item,_,rating", as the import had them. */
 static size_t add_columns(char *text, size_t size, size_t n, const struct store_layout *layout) {
-    static const char *const role[] = {"user", "item", "rating", "timestamp"};
+    const char *const role[] = {"user", "item", layout->holds_events ? "count" : "rating",
+                                "timestamp"};
     for (uint16_t i = 1; i <= layout->n_columns; i++) {
         const char *name = "_";
         for (size_t r = 0; r < STORE_ROLES; r++)
@@ -74,6 +75,13 @@ int release_input_check(const struct dpmf_store *store, struct dpmf_error *error
     const struct store_layout *layout = store_layout_of(store);
     struct dpmf_store_info info;
     char settings[256], hint[DPMF_ERROR_TEXT_MAX];
+    if (store_holds_events(store)) {
+        error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                  "this holds events, of which the mechanisms for ratings cannot make a release");
+        error_hint(error, "give ratings");
+        error_place(error, store_path(store), 0, 0);
+        return DPMF_ERR_USAGE_CONFLICT;
+    }
     if (store_layout_is_by_record(layout)) return 0;
     dpmf_store_info(store, &info);
     declare(layout, settings, sizeof settings);

@@ -14,6 +14,7 @@
 #include "sample/gibbs_train.h"
 #include "sample/langevin_train.h"
 #include "sample/solver.h"
+#include "store/store.h"
 #include "train/sgd_train.h"
 
 /* ---- what all ranks must have been told ------------------------------------------------------- */
@@ -66,6 +67,27 @@ static int take_options(struct dpmf_train_options *own, const struct dpmf_train_
     return code;
 }
 
+/* Counts of events are no ratings, and what is validated on is of the kind that is learnt from. */
+static int check_events(enum solver solver, const struct dpmf_store *store,
+                        const struct dpmf_store *valid, struct dpmf_error *error) {
+    const bool events = store_holds_events(store);
+    int code = 0;
+    if (events && solver != SOLVER_IALS) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "%s predicts ratings, and these are events: counts, without ratings",
+                         solver_name(solver));
+        error_hint(error, "choose {solver ials}, which learns to rank from events");
+        error_place(error, store_path(store), 0, 0);
+    } else if (valid && store_holds_events(valid) != events) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         events ? "this holds ratings, and the training set events"
+                                : "this holds events, and the training set ratings");
+        error_hint(error, "make events of the ratings first, with {:import} and {like any}");
+        error_place(error, store_path(valid), 0, 0);
+    }
+    return code;
+}
+
 int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
                const struct dpmf_train_options *options, const struct dpmf_run *run,
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
@@ -85,6 +107,7 @@ int dpmf_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
     if (code == 0) code = solver_check_options(solver, options, error);
     if (code == 0 && store_n_ratings(store) == 0)
         code = error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to train on");
+    if (code == 0) code = check_events(solver, store, valid, error);
     if (code == 0 && cluster_rank(run->cluster) == 0) code = output_file_check(output, error);
     code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = check_same(run->cluster, options, valid != NULL, error);

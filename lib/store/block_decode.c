@@ -104,7 +104,12 @@ struct value_out {
     double *exact; /* either may be NULL */
     float *single; /* less base */
     double base;
+    bool counts; /* of events */
 };
+
+static bool is_value(const struct value_out *out, double value) {
+    return out->counts ? store_count_is(value) : isfinite(value);
+}
 
 static void put_value(const struct value_out *out, uint64_t r, double value) {
     if (out->exact) out->exact[r] = value;
@@ -161,7 +166,7 @@ static bool get_table(struct cursor *cursor, uint64_t n, const struct value_out 
     double table[STORE_TABLE_MAX];
     for (size_t i = 0; i < n_values; i++, cursor->at += 8) {
         table[i] = bytes_to_double(bytes_get_u64(cursor->at));
-        if (!isfinite(table[i])) return false;
+        if (!is_value(out, table[i])) return false;
     }
     return get_codes(cursor, store_code_bits((size_t)n_values), table, (size_t)n_values, n, out);
 }
@@ -179,7 +184,7 @@ static bool get_raw_values(struct cursor *cursor, uint64_t n, size_t width,
             memcpy(&single, &bits, sizeof single);
             value = single;
         }
-        if (!isfinite(value)) return false;
+        if (!is_value(out, value)) return false;
         put_value(out, r, value);
     }
     return true;
@@ -270,7 +275,7 @@ int store_block_decode(const struct dpmf_store *store, const struct store_raw *r
     struct cursor cursor = {bytes + STORE_BLOCK_HEADER, bytes + STORE_BLOCK_HEADER + payload};
     const struct value_out values = {want & STORE_WANT_VALUE ? space->value : NULL,
                                      want & STORE_WANT_VALUE32 ? space->value32 : NULL,
-                                     store_base(store)};
+                                     store_base(store), store_holds_events(store)};
     if (!get_users(&cursor, out, space->start, space->id_start))
         return corrupt(store, raw->block, "its users do not add up", error);
     if (!get_items(&cursor, out, space->item, store_n_items(store)))

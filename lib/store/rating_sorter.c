@@ -8,10 +8,10 @@
  *     u8   code of the value, or with FLAG_RAW 8 bytes of double
  *    [i64  time, with FLAG_TIME]
  *
- * Records of a bucket live in a chain of extents in one arena. When the arena is full every chain is
- * written to the spill file, in the order of buckets, and the arena starts over: so each bucket is a
- * list of runs on disk followed by a chain in memory, in the order the ratings came, and that order
- * is what lets the last of duplicates win.
+ * Records of a bucket live in a chain of extents in one arena. When the arena is full every chain
+ * is written to the spill file, in the order of buckets, and the arena starts over: so each bucket
+ * is a list of runs on disk followed by a chain in memory, in the order the ratings came, and that
+ * order is what lets the last of duplicates win. Where values add up it does not matter.
  *
  * A slice is read by going through the buckets it overlaps and keeping its users. A radix sort by
  * rank and then by user does the rest: stable, so that order of arrival is kept, and linear.
@@ -84,6 +84,7 @@ struct rating_sorter {
     int n_values;
 
     bool has_times;
+    bool adds_up; /* values of duplicates, instead of keeping the last */
     int spill; /* descriptor, -1 until needed */
     uint64_t spilled;
     struct run *runs;
@@ -130,6 +131,8 @@ void rating_sorter_free(struct rating_sorter *sorter) {
 void rating_sorter_set_memory(struct rating_sorter *sorter, uint64_t memory) {
     sorter->arena_limit = memory < sorter->arena_size ? memory : sorter->arena_size;
 }
+
+void rating_sorter_add_up(struct rating_sorter *sorter) { sorter->adds_up = true; }
 
 bool rating_sorter_has_times(const struct rating_sorter *sorter) { return sorter->has_times; }
 uint64_t rating_sorter_spilled(const struct rating_sorter *sorter) { return sorter->spilled; }
@@ -434,7 +437,14 @@ static uint64_t *sort_by_rank(uint64_t *key, uint64_t *other, uint64_t n, uint32
     return key;
 }
 
-/* From keys in order of rank: a stable scatter by user, then each pair once, its last place. */
+/* Two counts of one event: place `from` goes into place `to`. */
+static void add_up(struct sorter_column *column, uint32_t from, uint32_t to, bool has_times) {
+    const double sum = column->value[from] + column->value[to];
+    column->value[to] = sum < STORE_COUNT_MAX ? sum : STORE_COUNT_MAX;
+    if (has_times && column->time[from] > column->time[to]) column->time[to] = column->time[from];
+}
+
+/* From keys in order of rank: a stable scatter by user, then each pair once, in its last place. */
 static void gather(struct slicing *slicing, const uint64_t *key, uint64_t *by_user) {
     struct sorter_column *from = &slicing->space->columns[COLLECTED];
     struct sorter_column *to = &slicing->space->columns[SORTED];
@@ -455,6 +465,8 @@ static void gather(struct slicing *slicing, const uint64_t *key, uint64_t *by_us
         for (uint64_t i = first; i < end; i++) {
             uint32_t rank = (uint32_t)(by_user[i] >> 32), place = (uint32_t)by_user[i];
             if (i + 1 < end && (uint32_t)(by_user[i + 1] >> 32) == rank) {
+                if (slicing->sorter->adds_up)
+                    add_up(from, place, (uint32_t)by_user[i + 1], slicing->sorter->has_times);
                 slicing->on_duplicate(slicing->self, rank);
                 continue;
             }

@@ -19,6 +19,11 @@ void rating_sorter_free(struct rating_sorter *sorter); /* NULL is fine */
 /* How much memory records may take from now on; more than that is spilled. */
 void rating_sorter_set_memory(struct rating_sorter *sorter, uint64_t memory);
 
+/* The values are counts of events: those of a pair add up, to STORE_COUNT_MAX at most, and its time
+ * is the latest. Both are the same in any order: min(a + b, max) of whole numbers is associative,
+ * and exact in doubles up to twice the bound. */
+void rating_sorter_add_up(struct rating_sorter *sorter);
+
 /* Adds n ratings, in the order that decides between duplicates. `time` may be NULL. Serial. */
 int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
                       const double *value, const int64_t *time, size_t n, struct dpmf_error *error);
@@ -39,11 +44,11 @@ struct sorter_space {
 
 void sorter_space_free(struct sorter_space *space);
 
-/* Called for each duplicate that lost, from the thread that sorts. */
+/* Called for each duplicate that lost, or was added to another, from the thread that sorts. */
 typedef void sorter_on_duplicate(void *self, uint32_t item);
 
-/* Slice s, by user and by rank[item], a (user, item) pair once, the last added winning. `out` has no
- * ids; its items are the ranks; it points into `space`. In any thread. */
+/* Slice s, by user and by rank[item], a (user, item) pair once, the last added winning or all added
+ * up. `out` has no ids; its items are the ranks; it points into `space`. In any thread. */
 int rating_sorter_slice(const struct rating_sorter *sorter, uint64_t s, const uint32_t *rank,
                         struct sorter_space *space, sorter_on_duplicate *on_duplicate, void *self,
                         struct store_block *out, struct dpmf_error *error);

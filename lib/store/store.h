@@ -18,6 +18,9 @@ enum {
     STORE_ID_MAX = 64 * 1024,      /* bytes in an id; at least 1 */
 };
 
+/* The largest count of an event: every whole number up to it is a double. */
+#define STORE_COUNT_MAX 9007199254740992.0
+
 #define STORE_NO_TIME INT64_MIN /* this rating has no time, in a store that has times */
 #define STORE_MAX_USERS UINT32_MAX
 #define STORE_MAX_ITEMS UINT32_MAX
@@ -114,6 +117,20 @@ uint64_t store_n_items(const struct dpmf_store *store);
 uint64_t store_n_ratings(const struct dpmf_store *store);
 uint64_t store_n_blocks(const struct dpmf_store *store);
 bool store_has_times(const struct dpmf_store *store);
+
+/* Whether the values are counts of events, whole numbers from 1 to STORE_COUNT_MAX, and not
+ * ratings. */
+bool store_holds_events(const struct dpmf_store *store);
+
+/* The value from which on a rating of this store is an event: `like`, or, where all are events
+ * already, -INFINITY. */
+double store_least_event(const struct dpmf_store *store, double like);
+
+/* @return whether a value is the count of an event */
+static inline bool store_count_is(double value) {
+    return value >= 1 && value <= STORE_COUNT_MAX && value == (double)(uint64_t)value;
+}
+
 const char *store_path(const struct dpmf_store *store);
 const struct store_layout *store_layout_of(const struct dpmf_store *store);
 

@@ -42,6 +42,7 @@ void store_layout_join(struct store_layout *all, const struct store_layout *one)
     const bool is_first = before.formats == 0;
     *all = is_first || same_fields(&before, one) ? *one : (struct store_layout){0};
     all->formats = before.formats | one->formats;
+    all->holds_events = one->holds_events;
     all->origin = before.origin < one->origin ? before.origin : one->origin;
     all->drops_bad = before.drops_bad && one->drops_bad;
 }

@@ -22,6 +22,7 @@ struct store_layout {
     enum store_origin origin;
     bool drops_bad;   /* a bad record was dropped by itself, and did not end the import */
     uint32_t formats; /* of all inputs, a bit each: see store_layout_format() */
+    bool holds_events; /* the values are counts of events, not ratings; a flag of the header */
 
     /* Where the fields of a record were; all 0 where the format says it, or where inputs differed. */
     char separator;
@@ -39,7 +40,8 @@ uint32_t store_layout_format(const char *name);
 /* @return the i-th format's name, NULL past the last */
 const char *store_layout_format_name(size_t i);
 
-/* Adds what a further input says. Begin with store_layout_declared(). */
+/* Adds what a further input says. Begin with store_layout_declared(). Inputs of ratings and of
+ * events are not to be joined. */
 void store_layout_join(struct store_layout *all, const struct store_layout *one);
 
 /* @return whether each record was read by itself, whatever the others are */

@@ -68,12 +68,13 @@ static int read_header(struct dpmf_store *store, struct dpmf_error *error) {
     }
     if (!sound) return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     uint32_t flags = bytes_get_u32(header + 12);
-    if (flags & ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT))
+    if (flags & ~(uint32_t)(STORE_FLAG_TIMES | STORE_FLAG_LAYOUT | STORE_FLAG_EVENTS))
         return damaged(store, DPMF_ERR_STORE_VERSION,
                        "the store uses features this dpmf does not know", error);
     if (!read_layout(store, flags, header + STORE_HEADER_LAYOUT))
         return damaged(store, DPMF_ERR_STORE_CORRUPT, "the header is damaged", error);
     store->has_times = flags & STORE_FLAG_TIMES;
+    store->layout.holds_events = flags & STORE_FLAG_EVENTS;
     return 0;
 }
 
@@ -306,6 +307,10 @@ bool store_has_times(const struct dpmf_store *store) { return store->has_times; 
 const struct store_layout *store_layout_of(const struct dpmf_store *store) {
     return &store->layout;
 }
+bool store_holds_events(const struct dpmf_store *store) { return store->layout.holds_events; }
+double store_least_event(const struct dpmf_store *store, double like) {
+    return store->layout.holds_events ? -INFINITY : like;
+}
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input) {
     store->made_from = *input;
 }
@@ -351,6 +356,7 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
         .min = store->min,
         .max = store->max,
         .has_times = store->has_times,
+        .holds_events = store->layout.holds_events,
         .is_temporary = store->is_temporary,
         .file_bytes = store->file_bytes,
         .layout = store_layout_shown(&store->layout),

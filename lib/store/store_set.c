@@ -18,13 +18,15 @@
 static bool same_items(const struct dpmf_store *a, const struct dpmf_store *b) {
     const size_t n = (size_t)a->n_items;
     return a->n_items == b->n_items && a->has_times == b->has_times &&
+           a->layout.holds_events == b->layout.holds_events &&
            memcmp(a->item_start, b->item_start, (n + 1) * sizeof *a->item_start) == 0 &&
            memcmp(a->item_bytes, b->item_bytes, (size_t)a->item_start[n]) == 0;
 }
 
 static int refuse_part(const struct dpmf_store *part, struct dpmf_error *error) {
-    int code = error_set(error, DPMF_ERR_STORE_CORRUPT,
-                         "its items are not those of the other parts, or it alone has times");
+    int code =
+        error_set(error, DPMF_ERR_STORE_CORRUPT,
+                  "its items are not those of the other parts, or it alone has times or events");
     error_hint(error, "make the parts anew with {:shard}");
     error_place(error, part->path, 0, 0);
     return code;

@@ -15,22 +15,28 @@ struct known_name {
 };
 
 static const struct known_name known_names[] = {
-    {"user", COLUMN_USER},       {"userid", COLUMN_USER},     {"uid", COLUMN_USER},
-    {"customer", COLUMN_USER},   {"customerid", COLUMN_USER}, {"reviewerid", COLUMN_USER},
-    {"item", COLUMN_ITEM},       {"itemid", COLUMN_ITEM},     {"iid", COLUMN_ITEM},
-    {"movie", COLUMN_ITEM},      {"movieid", COLUMN_ITEM},    {"product", COLUMN_ITEM},
-    {"productid", COLUMN_ITEM},  {"asin", COLUMN_ITEM},       {"isbn", COLUMN_ITEM},
-    {"book", COLUMN_ITEM},       {"bookid", COLUMN_ITEM},     {"track", COLUMN_ITEM},
-    {"trackid", COLUMN_ITEM},    {"song", COLUMN_ITEM},       {"songid", COLUMN_ITEM},
-    {"businessid", COLUMN_ITEM}, {"artist", COLUMN_ITEM},     {"artistid", COLUMN_ITEM},
-    {"rating", COLUMN_RATING},   {"score", COLUMN_RATING},    {"value", COLUMN_RATING},
-    {"stars", COLUMN_RATING},    {"overall", COLUMN_RATING},  {"bookrating", COLUMN_RATING},
-    {"timestamp", COLUMN_TIME},  {"time", COLUMN_TIME},       {"ts", COLUMN_TIME},
-    {"date", COLUMN_TIME},       {"datetime", COLUMN_TIME},   {"unixreviewtime", COLUMN_TIME},
+    {"user", COLUMN_USER},         {"userid", COLUMN_USER},        {"uid", COLUMN_USER},
+    {"customer", COLUMN_USER},     {"customerid", COLUMN_USER},    {"reviewerid", COLUMN_USER},
+    {"item", COLUMN_ITEM},         {"itemid", COLUMN_ITEM},        {"iid", COLUMN_ITEM},
+    {"movie", COLUMN_ITEM},        {"movieid", COLUMN_ITEM},       {"product", COLUMN_ITEM},
+    {"productid", COLUMN_ITEM},    {"asin", COLUMN_ITEM},          {"isbn", COLUMN_ITEM},
+    {"book", COLUMN_ITEM},         {"bookid", COLUMN_ITEM},        {"track", COLUMN_ITEM},
+    {"trackid", COLUMN_ITEM},      {"song", COLUMN_ITEM},          {"songid", COLUMN_ITEM},
+    {"businessid", COLUMN_ITEM},   {"artist", COLUMN_ITEM},        {"artistid", COLUMN_ITEM},
+    {"rating", COLUMN_RATING},     {"score", COLUMN_RATING},       {"value", COLUMN_RATING},
+    {"stars", COLUMN_RATING},      {"overall", COLUMN_RATING},     {"bookrating", COLUMN_RATING},
+    {"timestamp", COLUMN_TIME},    {"time", COLUMN_TIME},          {"ts", COLUMN_TIME},
+    {"date", COLUMN_TIME},         {"datetime", COLUMN_TIME},      {"unixreviewtime", COLUMN_TIME},
+    {"count", COLUMN_COUNT},       {"counts", COLUMN_COUNT},       {"count(*)", COLUMN_COUNT},
+    {"plays", COLUMN_COUNT},       {"playcount", COLUMN_COUNT},    {"listens", COLUMN_COUNT},
+    {"listencount", COLUMN_COUNT}, {"clicks", COLUMN_COUNT},       {"clickcount", COLUMN_COUNT},
+    {"views", COLUMN_COUNT},       {"viewcount", COLUMN_COUNT},    {"visits", COLUMN_COUNT},
+    {"purchases", COLUMN_COUNT},   {"quantity", COLUMN_COUNT},     {"frequency", COLUMN_COUNT},
+    {"events", COLUMN_COUNT},      {"interactions", COLUMN_COUNT},
 };
 
 const char *column_role_name(enum column_role role) {
-    static const char *const names[] = {"user", "item", "rating", "timestamp", "_"};
+    static const char *const names[] = {"user", "item", "rating", "timestamp", "count", "_"};
     return names[role];
 }
 
@@ -144,8 +150,9 @@ bool column_could_name_person(const char *name, size_t n) {
 
 static int refuse_list(const char *list, const char *why, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_USAGE_VALUE, "the list of columns \"%.80s\" %s", list, why);
-    error_hint(error, "list user, item, rating, timestamp and _ (for a column to pass over) in the "
-                      "order of the file, e.g. {columns item,user,_,rating}");
+    error_hint(error,
+               "list user, item, rating (or count, of events), timestamp and _ (for a column to "
+               "pass over) in the order of the file, e.g. {columns item,user,_,rating}");
     return DPMF_ERR_USAGE_VALUE;
 }
 
@@ -159,8 +166,9 @@ static bool role_of_word(const char *word, size_t n, enum column_role *role) {
 }
 
 int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *n_columns,
-                      struct dpmf_error *error) {
-    for (int i = 0; i < COLUMN_ROLES; i++) column[i] = -1;
+                      bool *holds_events, struct dpmf_error *error) {
+    int32_t listed[COLUMN_NAMED];
+    for (int i = 0; i < COLUMN_NAMED; i++) listed[i] = -1;
     uint32_t n = 0;
     for (const char *at = list;; n++) {
         size_t length = strcspn(at, ",");
@@ -168,14 +176,59 @@ int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *
         if (!role_of_word(at, length, &role))
             return refuse_list(list, "has a name that is none of them", error);
         if (n == COLUMN_LIST_MAX) return refuse_list(list, "is too long", error);
-        if (role != COLUMN_OTHER && column[role] >= 0)
+        if (role != COLUMN_OTHER && listed[role] >= 0)
             return refuse_list(list, "names one of them twice", error);
-        if (role != COLUMN_OTHER) column[role] = (int32_t)n;
+        if (role != COLUMN_OTHER) listed[role] = (int32_t)n;
         at += length;
         if (*at++ == '\0') break;
     }
-    if (column[COLUMN_USER] < 0 || column[COLUMN_ITEM] < 0 || column[COLUMN_RATING] < 0)
-        return refuse_list(list, "lacks user, item or rating", error);
+    if (listed[COLUMN_USER] < 0 || listed[COLUMN_ITEM] < 0)
+        return refuse_list(list, "lacks user or item", error);
+    if (listed[COLUMN_RATING] >= 0 && listed[COLUMN_COUNT] >= 0)
+        return refuse_list(list, "has both a rating and a count", error);
+    *holds_events = listed[COLUMN_RATING] < 0;
+    if (*holds_events) listed[COLUMN_RATING] = listed[COLUMN_COUNT];
+    memcpy(column, listed, COLUMN_ROLES * sizeof column[0]);
     *n_columns = n + 1;
     return 0;
+}
+
+/* ---- names that were found --------------------------------------------------------------------
+ */
+
+void columns_found_begin(struct columns_found *found) {
+    for (int i = 0; i < COLUMN_NAMED; i++) found->column[i] = found->second[i] = -1;
+    found->has_other = false;
+}
+
+void columns_found_add(struct columns_found *found, const char *name, size_t length,
+                       uint32_t column) {
+    enum column_role role = column_role_of(name, length);
+    if (role == COLUMN_OTHER)
+        found->has_other = true;
+    else if (found->column[role] < 0)
+        found->column[role] = (int32_t)column;
+    else if (found->second[role] < 0)
+        found->second[role] = (int32_t)column;
+}
+
+enum columns_kind columns_found_settle(const struct columns_found *found, bool events,
+                                       int32_t column[COLUMN_ROLES]) {
+    const bool has_rating = found->column[COLUMN_RATING] >= 0,
+               has_count = found->column[COLUMN_COUNT] >= 0;
+    memcpy(column, found->column, COLUMN_ROLES * sizeof column[0]);
+    if (column[COLUMN_USER] < 0 || column[COLUMN_ITEM] < 0) return COLUMNS_LACKING;
+    if (has_rating && !events) return COLUMNS_RATINGS;
+    if (has_rating && !has_count) return COLUMNS_CONFLICT;
+    if (!has_count && !events && found->has_other) return COLUMNS_LACKING;
+    column[COLUMN_RATING] = found->column[COLUMN_COUNT];
+    return COLUMNS_EVENTS;
+}
+
+enum column_role columns_found_twice(const struct columns_found *found, bool events) {
+    const bool uses_count = events || found->column[COLUMN_RATING] < 0;
+    for (int i = 0; i < COLUMN_NAMED; i++)
+        if (found->second[i] >= 0 && i != (uses_count ? COLUMN_RATING : COLUMN_COUNT))
+            return (enum column_role)i;
+    return COLUMN_OTHER;
 }

@@ -7,11 +7,22 @@
 
 #include "dpmf.h"
 
-enum column_role { COLUMN_USER, COLUMN_ITEM, COLUMN_RATING, COLUMN_TIME, COLUMN_OTHER };
+enum column_role {
+    COLUMN_USER,
+    COLUMN_ITEM,
+    COLUMN_RATING,
+    COLUMN_TIME,
+    COLUMN_COUNT,
+    COLUMN_OTHER
+};
 
-enum { COLUMN_ROLES = COLUMN_OTHER };
+enum {
+    COLUMN_ROLES =
+        COLUMN_COUNT, /* of a record: its value, be it a count, has the place of the rating */
+    COLUMN_NAMED = COLUMN_OTHER, /* of a header */
+};
 
-/* "user", "item", "rating" or "timestamp". */
+/* "user", "item", "rating", "timestamp" or "count". */
 const char *column_role_name(enum column_role role);
 
 /* Case, `_`, `-` and spaces do not count: "User-ID" is "userid". */
@@ -22,8 +33,37 @@ bool column_could_name_person(const char *name, size_t n);
 
 enum { COLUMN_LIST_MAX = 256 };
 
-/* Reads the text of --columns: for each role its column, or -1. */
+/* Reads the text of --columns: for each role its column, or -1. Without a rating the records are
+ * events, with a count or without. */
 int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *n_columns,
-                      struct dpmf_error *error);
+                      bool *holds_events, struct dpmf_error *error);
+
+/* The columns that names were found for. */
+struct columns_found {
+    int32_t column[COLUMN_NAMED]; /* of each role the first, or -1 */
+    int32_t second[COLUMN_NAMED]; /* and a second that claims it, or -1 */
+    bool has_other;               /* there are columns besides these */
+};
+
+void columns_found_begin(struct columns_found *found);
+void columns_found_add(struct columns_found *found, const char *name, size_t length,
+                       uint32_t column);
+
+/* What named columns are the records of. */
+enum columns_kind {
+    COLUMNS_LACKING, /* nothing: the user, the item or the value is missing */
+    COLUMNS_RATINGS,
+    COLUMNS_EVENTS,
+    COLUMNS_CONFLICT, /* declared as events, but the value is a rating */
+};
+
+/* With a rating they are ratings, and a count beside it is passed over. Without one they are events
+ * where there is a count, where there is nothing but the user, the item and perhaps a time, or
+ * where that is declared (`events`). `column` gets the places. */
+enum columns_kind columns_found_settle(const struct columns_found *found, bool events,
+                                       int32_t column[COLUMN_ROLES]);
+
+/* @return a role that is used and claimed twice, or COLUMN_OTHER */
+enum column_role columns_found_twice(const struct columns_found *found, bool events);
 
 #endif

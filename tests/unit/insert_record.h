@@ -19,6 +19,7 @@ enum { INSERT_LINES = 6, INSERT_RECORD_MAX = 160, INSERT_LINE_MAX = 1000 };
 struct insert_reader {
     const char *name, *format, *columns;
     char separator;
+    bool events;        /* declared */
     const char *header; /* "" where there is none */
     const char *line[INSERT_LINES];
 };
@@ -85,6 +86,55 @@ static const struct insert_reader insert_readers[] = {
               "{\"user\":\"cl\\u0065o\",\"item\":\"c\\n\",\"rating\":1e0}",
               " {\"user\":\"dan\",\"item\":\"a\",\"rating\":4.5}",
               "{\"user\":2,\"item\":\"b\",\"rating\":2,\"time\":\"2005-09-06\"}"}},
+    {.name = "csv of pairs with a header",
+     .header = "userId,songId\n",
+     .line = {"ann,a", "\"bob, b.\",a", "ann,b", "cleo,\"c\"\"d\"", "user,a", "bob,item"}},
+    {.name = "csv of counts with a header",
+     .header = "user,item,plays,timestamp\n",
+     .line = {"ann,a,5,10", "\"bob, b.\",a,3,", "ann,b,1e0,2005-09-06",
+              "cleo,\"c\",9007199254740992,7", "dan,a,4.0,9", "bob,b,2,1"}},
+    {.name = "csv of declared pairs",
+     .format = "csv",
+     .columns = "item,user",
+     .separator = ',',
+     .header = "",
+     .line = {"a,ann", "a,\"bob, b.\"", "b,ann", "item,item", "user,user", "b,bob"}},
+    {.name = "csv of declared pairs below a header",
+     .format = "csv",
+     .columns = "user,item,timestamp",
+     .separator = ';',
+     .header = "user;item;when\n",
+     .line = {"ann;a;1", "bob;a;", "ann;b;3", "cleo;c;2005-09-06", "user;a;5", "b;item;6"}},
+    {.name = "tsv of declared counts",
+     .format = "tsv",
+     .columns = "user,item,count",
+     .header = "",
+     .line = {"ann\ta\t5", "bob\ta\t3", "ann\tb\t1", "cleo\tc\t1e0", "dan\ta\t4", "bob\tb\t2"}},
+    {.name = "inter without ratings",
+     .events = true,
+     .header = "user_id:token\titem_id:token\tsession:token\n",
+     .line = {"ann\ta\t1", "bob\ta\t2", "ann\tb\t", "cleo\t\"c\t4", "user\ta\tx", "b\titem\t6"}},
+    {.name = "libmf of counts",
+     .format = "libmf",
+     .events = true,
+     .header = "",
+     .line = {"1 7 5", " 02\t7 3", "1 8 1", "3  9  1e0", "4 7 4\r", "2 8 2"}},
+    {.name = "libmf of pairs",
+     .format = "libmf",
+     .columns = "user,item",
+     .header = "",
+     .line = {"1 7", " 02\t7", "1 8", "3  9", "4 7\r", "2 8"}},
+    {.name = "matrixmarket pattern",
+     .header = "%%MatrixMarket matrix coordinate pattern general\n9 9 6\n",
+     .line = {"1 7", "2 7", "1 8", "3 9", "4 7", "2 8"}},
+    {.name = "jsonl of events",
+     .format = "jsonl",
+     .events = true,
+     .header = "",
+     .line = {"{\"user\":\"ann\",\"item\":\"a\"}", "{\"user\":2,\"item\":\"a\",\"count\":\"3\"}",
+              "{\"plays\":7,\"item\":\"b\",\"user\":\"ann\",\"more\":[{\"user\":1}]}",
+              "{\"user\":\"cleo\",\"item\":\"c\",\"rating\":0.5,\"count\":1}",
+              " {\"user\":\"dan\",\"item\":\"a\",\"time\":null}", "{\"user\":2,\"item\":\"b\"}"}},
 };
 
 enum { INSERT_READERS = sizeof insert_readers / sizeof insert_readers[0] };
@@ -94,6 +144,7 @@ static inline struct dpmf_input_options insert_options(const struct insert_reade
     options.format = reader->format;
     options.columns = reader->columns;
     options.separator = reader->separator;
+    options.events = reader->events;
     options.by_record = options.skip_bad = true;
     return options;
 }
@@ -176,6 +227,7 @@ static inline void insert_read(const struct insert_reader *reader, const struct 
         batch.take = insert_take;
         batch.self = out;
         batch.options = &options;
+        batch.counts = source->layout.holds_events;
         code = read_text_all(source, &batch, chunk, &tally, &error);
         source->ops->chunk_free(chunk);
         source->ops->close(source);

@@ -79,8 +79,9 @@ static inline int read_text_all(struct source *source, struct record_batch *batc
     return code;
 }
 
-/* The records, a line each; then, if any, how many were skipped and the first of them; or, when
- * reading failed, nothing but the error. The caller frees it. */
+/* The records, a line each, below a line "events" where they are these; then, if any, how many were
+ * skipped and the first of them; or, when reading failed, nothing but the error. The caller frees
+ * it. */
 static inline char *read_text(const void *bytes, size_t n, const struct dpmf_input_options *options,
                               size_t chunk_size, size_t record_max, struct dpmf_error *error) {
     static struct record_batch batch;
@@ -100,6 +101,8 @@ static inline char *read_text(const void *bytes, size_t n, const struct dpmf_inp
         batch.take = read_text_take;
         batch.self = out;
         batch.options = options;
+        batch.counts = source->layout.holds_events;
+        if (batch.counts) fputs("events\n", out);
         code = read_text_all(source, &batch, chunk, &tally, error);
         source->ops->chunk_free(chunk);
         source->ops->close(source);

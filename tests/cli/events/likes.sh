@@ -1,0 +1,9 @@
+# Events of ratings: the last rating of a pair decides, and a store of them is learnt from as the ratings with --like are
+printf 'user,item,rating\nann,x,5\nann,y,4\nbob,x,4\nbob,z,1\ncleo,y,5\ncleo,z,4\nann,x,2\n' >ratings.csv
+dpmf import -q ratings.csv --like 4 -o likes.dpr
+dpmf export -q likes.dpr --csv -
+dpmf import -q ratings.csv --like any -o all.dpr
+dpmf export -q all.dpr --csv -
+dpmf import --json -q ratings.csv --like 4 -o likes.dpr | grep -o '"holds":.*"not_liked":[0-9]*'
+dpmf train likes.dpr -k 2 --epochs 1 -o m.safetensors 2>&1 | head -1
+dpmf train -q likes.dpr --unobserved 0.5 -k 2 -o m.safetensors
