@@ -1,18 +1,28 @@
 /*
- * dpmf at home: recommendations from a public release and ratings of one's own.
+ * dpmf at home: recommendations from a public release and a person's own ratings.
  *
- * Everything that a person needs who has a model and nothing else: errors, opening a model from a file or
- * from memory, predictions, the best items, similar ones, reasons, a user fitted to their own ratings who
- * changes with every one of them, and a picture of the items. libdpmf-client has this and no more, and needs
- * the C library alone; libdpmf has it too, and dpmf.h includes this header.
+ * Everything a person needs who has a model and nothing else: errors, opening a model from a file
+ * or from memory, predictions, the best items, similar items, reasons, a user fitted to their own
+ * ratings and updated with every new one, and a map of the items. libdpmf-client contains this and
+ * nothing more, and needs only the C library. libdpmf contains it too, and dpmf.h includes this
+ * header.
  *
- * Conventions. A function that can fail returns 0 or a negative enum dpmf_code and describes the
- * failure in its last argument, which may be NULL. Outputs are the last arguments before the error.
- * Nothing here prints, exits or keeps global state; every function may be called from any thread,
- * one thread at a time for any one object that it changes.
+ * Errors. A function that can fail returns 0 or a negative enum dpmf_code, and describes the
+ * failure in its last argument. Each function lists the codes it can return. Four codes are left
+ * out of the lists, because nearly every function can return them: DPMF_ERR_BASE_NO_MEMORY,
+ * DPMF_ERR_BASE_BUG, DPMF_ERR_USAGE_NULL and DPMF_ERR_USAGE_STRUCT.
  *
- * Examples in these comments stand in a function that has `struct dpmf_error error = {0};`; the tests compile and run
- * them all.
+ * NULL. The arguments `error`, `options`, `run` and `report` may always be NULL, and so may the
+ * object given to a `_free` or `_close` function. Any other pointer may be NULL only where its
+ * description says so. Where it is NULL all the same, a function that returns a code returns
+ * DPMF_ERR_USAGE_NULL; one that returns something else returns what it returns for an unknown id:
+ * NULL, 0, false, NaN or UINT64_MAX.
+ *
+ * Threads. Nothing here prints, exits or keeps global state. Every function may be called from any
+ * thread; an object that a call changes must not be used by another thread at the same time.
+ *
+ * Examples in these comments belong in a function that has `struct dpmf_error error = {0};`. The
+ * tests compile and run all of them.
  */
 #ifndef DPMF_CLIENT_H
 #define DPMF_CLIENT_H
@@ -37,129 +47,211 @@ extern "C" {
  * Errors
  * ---------------------------------------------------------------------------------------------- */
 
-/* Grouped by hundreds; each has a sentence (dpmf_error_sentence). */
+/* Error codes, grouped by hundreds. The comment on each is its dpmf_error_sentence. */
 enum dpmf_code {
+    /* nothing went wrong */
     DPMF_OK = 0,
 
+    /* there is not enough memory */
     DPMF_ERR_BASE_NO_MEMORY = -101,
+    /* the run was cancelled */
     DPMF_ERR_BASE_CANCELLED = -102,
+    /* a thread could not be started */
     DPMF_ERR_BASE_THREAD = -103,
+    /* dpmf contradicted itself, which is a bug */
     DPMF_ERR_BASE_BUG = -104,
+    /* the system gave no random bytes */
     DPMF_ERR_BASE_RANDOM = -105,
+    /* a matrix is not positive definite, so its equations have no stable solution */
     DPMF_ERR_BASE_NOT_DEFINITE = -106,
 
+    /* a value is not one that can be used here */
     DPMF_ERR_USAGE_VALUE = -201,
+    /* two settings contradict each other */
     DPMF_ERR_USAGE_CONFLICT = -202,
+    /* the memory allowed is too little for this work */
     DPMF_ERR_USAGE_MEMORY = -203,
+    /* a pointer that must not be NULL is NULL */
     DPMF_ERR_USAGE_NULL = -204,
+    /* a struct of options is of another version, or was not set up */
     DPMF_ERR_USAGE_STRUCT = -205,
 
+    /* a file or directory does not exist */
     DPMF_ERR_IO_MISSING = -301,
+    /* a file or directory may not be used */
     DPMF_ERR_IO_PERMISSION = -302,
+    /* there is a directory where a file should be */
     DPMF_ERR_IO_DIRECTORY = -303,
+    /* reading failed */
     DPMF_ERR_IO_READ = -304,
+    /* writing failed */
     DPMF_ERR_IO_WRITE = -305,
+    /* there is no room left to write to */
     DPMF_ERR_IO_NO_SPACE = -306,
+    /* a server cannot be reached, or went away */
     DPMF_ERR_IO_CONNECTION = -307,
+    /* a library that this needs is not there */
     DPMF_ERR_IO_LIBRARY = -308,
 
+    /* the input is in no format that is known */
     DPMF_ERR_INPUT_UNKNOWN_FORMAT = -401,
+    /* the input holds no ratings */
     DPMF_ERR_INPUT_EMPTY = -402,
+    /* the input's header makes no sense */
     DPMF_ERR_INPUT_HEADER = -403,
+    /* a record has the wrong number of columns */
     DPMF_ERR_INPUT_COLUMNS = -404,
+    /* a quoted field is not closed properly */
     DPMF_ERR_INPUT_QUOTE = -405,
+    /* a field that should be a number is not one */
     DPMF_ERR_INPUT_NUMBER = -406,
+    /* a rating is infinite or not a number */
     DPMF_ERR_INPUT_NOT_FINITE = -407,
+    /* a rating is outside the range allowed */
     DPMF_ERR_INPUT_OUT_OF_RANGE = -408,
+    /* an id is empty or cannot be used */
     DPMF_ERR_INPUT_ID = -409,
+    /* an id is longer than 64 KiB */
     DPMF_ERR_INPUT_ID_TOO_LONG = -410,
+    /* a line is too long to be one record */
     DPMF_ERR_INPUT_LINE_TOO_LONG = -411,
+    /* a count in the input does not match what follows it */
     DPMF_ERR_INPUT_COUNT = -412,
+    /* a timestamp cannot be understood */
     DPMF_ERR_INPUT_TIME = -413,
+    /* a line is not the JSON object it should be */
     DPMF_ERR_INPUT_JSON = -414,
+    /* the compressed data is damaged or cut off */
     DPMF_ERR_INPUT_COMPRESSED = -415,
+    /* there are more users or items than can be counted */
     DPMF_ERR_INPUT_TOO_MANY = -416,
+    /* a query cannot be run, or gives no ratings */
     DPMF_ERR_INPUT_QUERY = -417,
+    /* the file is no database, or is damaged */
     DPMF_ERR_INPUT_DATABASE = -418,
 
+    /* the file is not a ratings store */
     DPMF_ERR_STORE_NOT_A_STORE = -501,
+    /* the store was written by a newer version */
     DPMF_ERR_STORE_VERSION = -502,
+    /* the store is cut off */
     DPMF_ERR_STORE_TRUNCATED = -503,
+    /* the store is damaged */
     DPMF_ERR_STORE_CORRUPT = -504,
 
+    /* the ratings have no timestamps */
     DPMF_ERR_RATINGS_NO_TIMES = -601,
+    /* no ratings are left */
     DPMF_ERR_RATINGS_NONE_LEFT = -602,
+    /* no ratings can have the shape asked for */
     DPMF_ERR_RATINGS_SHAPE = -603,
 
+    /* the file is not a model */
     DPMF_ERR_MODEL_NOT_A_MODEL = -701,
+    /* the model is damaged */
     DPMF_ERR_MODEL_CORRUPT = -702,
+    /* the file is another kind of model than this needs */
     DPMF_ERR_MODEL_KIND = -703,
+    /* the model does not know this user or item */
     DPMF_ERR_MODEL_UNKNOWN_ID = -704,
 
+    /* training diverged */
     DPMF_ERR_TRAIN_DIVERGED = -801,
+    /* the snapshot belongs to another run */
     DPMF_ERR_TRAIN_MISMATCH = -802,
 
+    /* this would not keep the promise of privacy */
     DPMF_ERR_PRIVACY_REFUSED = -901,
+    /* the population's privacy budget does not allow it */
     DPMF_ERR_PRIVACY_BUDGET = -902,
+    /* the release is not what its statement says */
     DPMF_ERR_PRIVACY_NOT_VERIFIED = -903,
+    /* the ledger is damaged */
     DPMF_ERR_PRIVACY_LEDGER = -904,
+    /* the audit found more leakage than is claimed */
     DPMF_ERR_PRIVACY_ACCUSED = -905,
 
+    /* the processes of a cluster could not find each other */
     DPMF_ERR_CLUSTER_START = -1001,
+    /* a process of the cluster was lost */
     DPMF_ERR_CLUSTER_LOST = -1002,
 };
 
-/* The size of each text of an error, its NUL included. */
+/* The size of each text of an error, including the terminating NUL. */
 enum { DPMF_ERROR_TEXT_MAX = 512 };
 
-/* What went wrong, where, and the one line that would fix it. Plain data: copy it freely.
+/* What went wrong, where, and how to fix it. Plain data: copy it freely.
  *
- * `message` and `hint` name settings and tasks in braces, because each front end calls them
- * something else; dpmf_error_text and dpmf_error_format render them:
+ * `message` and `hint` name settings and tasks in braces, because every front end has its own names
+ * for them. dpmf_error_text and dpmf_error_format render them:
  *
  * - {memory} is a setting: --memory on the command line, memory= in Python;
- * - {learning-rate 0.1} has a value: --learning-rate 0.1, or "learning rate 0.1" in words;
+ * - {learning-rate 0.1} is a setting with a value: --learning-rate 0.1, or "learning rate 0.1" in
+ *   words;
  * - {:ledger show} is a task: dpmf ledger show;
  * - {{ and {} are the characters { and }.
  *
- * A name is of small letters and dashes; a value is everything from the blank after it to the
- * closing brace. Braces in what comes from outside (ids, names of files) are always escaped. `file`
- * is no such text: it is shown as it is. */
+ * A name consists of lower-case letters and dashes. A value is everything from the blank after the
+ * name to the closing brace. Braces in text from outside, such as ids and file names, are always
+ * escaped. `file` is not rendered: it is shown as it is. */
 struct dpmf_error {
     int code;                          /* enum dpmf_code; 0 while nothing has gone wrong */
-    int64_t line;                      /* 1-based place in `file`; 0 when there is none */
-    int64_t column;                    /* 1-based, in bytes */
-    char file[DPMF_ERROR_TEXT_MAX];    /* the input or output it is about; "" when there is none */
+    int64_t line;                      /* line in `file`, from 1; 0 when there is none */
+    int64_t column;                    /* column in bytes, from 1; 0 when there is none */
+    char file[DPMF_ERROR_TEXT_MAX];    /* the input or output concerned; "" when there is none */
     char message[DPMF_ERROR_TEXT_MAX]; /* what happened, without file and line */
     char hint[DPMF_ERROR_TEXT_MAX];    /* what to do about it; may be "" */
 };
 
-/* @return the sentence that stands for a code, never NULL */
+/* Describes a code in one sentence.
+ *
+ * @param code  an enum dpmf_code
+ * @return the sentence; for an unknown code a general one, never NULL
+ */
 DPMF_API const char *dpmf_error_sentence(int code);
 
-/* @return the code's name, e.g. "DPMF_ERR_IO_MISSING", or NULL when there is no such code */
+/* Names a code.
+ *
+ * @param code  an enum dpmf_code
+ * @return the name, such as "DPMF_ERR_IO_MISSING"; NULL for an unknown code
+ */
 DPMF_API const char *dpmf_error_name(int code);
 
-/* Writes a setting as a front end calls it, always ended by NUL. `value` is NULL where there is
- * none; the name of a task begins with a colon.
- * @return the length of the whole text, as snprintf does */
+/* A callback that writes a setting the way a front end names it.
+ *
+ * @param self   the pointer given to dpmf_error_text or dpmf_error_format
+ * @param name   the name of the setting; a leading colon marks a task
+ * @param value  its value; NULL when it has none
+ * @param text   receives the text, always terminated by NUL
+ * @param size   the size of `text`
+ * @return the length of the whole text, as snprintf does
+ */
 typedef int dpmf_setting_writer(void *self, const char *name, const char *value, char *text,
                                 size_t size);
 
-/* Renders a message, a hint or a warning for people, always ended by NUL. `write` may be NULL:
- * settings are then words.
- * @return the length of the whole text, as snprintf does */
+/* Renders a message, a hint or a warning for people.
+ *
+ * @param text   the text, with settings in braces
+ * @param write  writes the settings; NULL: they become words
+ * @param self   passed to `write`; may be NULL
+ * @param out    receives the rendered text, always terminated by NUL; may be NULL when `size` is 0
+ * @param size   the size of `out`
+ * @return the length of the whole text, as snprintf does
+ */
 DPMF_API int dpmf_error_text(const char *text, dpmf_setting_writer *write, void *self, char *out,
                              size_t size);
 
-/* Writes such a text, cut to `size`, for programs that fill in a struct dpmf_error of their own.
- * `format` is as printf's and may name settings; braces of the arguments are escaped, and what
- * could be a password is ***. */
+/* Writes a text that dpmf_error_text can render, for programs that fill in a struct dpmf_error of
+ * their own. Braces in the arguments are escaped, and anything that could be a password becomes
+ * ***.
+ *
+ * @param text    receives the text, cut to `size` and terminated by NUL
+ * @param size    the size of `text`
+ * @param format  as for printf; may name settings in braces
+ */
 DPMF_API void dpmf_error_write(char *text, size_t size, const char *format, ...) DPMF_PRINTF(3, 4);
 
-/* Writes "file:line:column: message" (as much of it as is known) for people, as dpmf_error_text
- * does, always ended by NUL.
- * @return the length of the whole text, as snprintf does
+/* Writes "file:line:column: message", as much of it as is known, rendered for people.
  *
  *     struct dpmf_model *model = NULL;
  *     struct dpmf_error wrong = {0};
@@ -168,115 +260,230 @@ DPMF_API void dpmf_error_write(char *text, size_t size, const char *format, ...)
  *         dpmf_error_format(&wrong, NULL, NULL, text, sizeof text);
  *         printf("%s (%s)\n", text, dpmf_error_name(wrong.code));
  *     }
+ *
+ * @param error  the error; here it must not be NULL
+ * @param write  writes the settings; NULL: they become words
+ * @param self   passed to `write`; may be NULL
+ * @param out    receives the text, always terminated by NUL; may be NULL when `size` is 0
+ * @param size   the size of `out`
+ * @return the length of the whole text, as snprintf does
  */
 DPMF_API int dpmf_error_format(const struct dpmf_error *error, dpmf_setting_writer *write,
                                void *self, char *out, size_t size);
 
-/* Writes a message with *** for what could be a password in it (user:SECRET@host, password=SECRET), always ended by NUL, for
- * programs that quote what they were given in messages of their own; the library's errors are so already.
- * @return the length of the whole text, as snprintf does */
+/* Replaces anything that could be a password (user:SECRET@host, password=SECRET) by ***, for
+ * programs that quote their input in messages of their own. The library's errors are masked
+ * already.
+ *
+ * @param text    the message
+ * @param masked  receives the masked message, always terminated by NUL; may be NULL when `size` is
+ *                0
+ * @param size    the size of `masked`
+ * @return the length of the whole text, as snprintf does
+ */
 DPMF_API int dpmf_error_mask(const char *text, char *masked, size_t size);
 
-/* @return the library's version, e.g. "0.1.0" */
+/* Names the version of the library.
+ *
+ * @return the version, such as "0.1.0"
+ */
 DPMF_API const char *dpmf_version(void);
 
 /* ------------------------------------------------------------------------------------------------
- * A model, and what one does with it
+ * A model and its use
  * ---------------------------------------------------------------------------------------------- */
 
-/* A model that is open: a release or a checkpoint, with all that was read of it. */
+/* An open model: a release or a checkpoint, read completely. */
 struct dpmf_model;
 
-/* Opens a release or a checkpoint, trusting nothing: whatever it is, it is checked whole or refused, with
- * DPMF_ERR_MODEL_NOT_A_MODEL, _CORRUPT or _KIND or a code about reading, and *model is NULL. */
+/* Opens a release or a checkpoint. The file is not trusted: it is checked as a whole, or refused.
+ *
+ * @param path   the file
+ * @param model  receives the model, to be closed with dpmf_model_close; NULL after a failure
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_IO_*               the file cannot be read
+ * @error DPMF_ERR_MODEL_NOT_A_MODEL  the file is not a model
+ * @error DPMF_ERR_MODEL_CORRUPT      the model is damaged
+ * @error DPMF_ERR_MODEL_KIND         the model is of a newer format, or of a kind dpmf does not
+ *                                    know
+ * @error DPMF_ERR_INPUT_TOO_MANY     it has more users or items than can be counted
+ * @error DPMF_ERR_USAGE_VALUE        $DPMF_KERNELS names kernels that this machine does not have
+ */
 DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_error *error);
 
-/* The same from bytes in memory, which may be gone afterwards; `name` is what errors call it. */
+/* Opens a model from memory. The bytes are not needed afterwards.
+ *
+ * @param bytes  the contents of a model file
+ * @param n      the number of bytes
+ * @param name   what errors call the model
+ * @param model  receives the model, to be closed with dpmf_model_close; NULL after a failure
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_IO_READ            the bytes end too early
+ * @error DPMF_ERR_MODEL_NOT_A_MODEL  the bytes are not a model
+ * @error DPMF_ERR_MODEL_CORRUPT      the model is damaged
+ * @error DPMF_ERR_MODEL_KIND         the model is of a newer format, or of a kind dpmf does not
+ *                                    know
+ * @error DPMF_ERR_INPUT_TOO_MANY     it has more users or items than can be counted
+ * @error DPMF_ERR_USAGE_VALUE        $DPMF_KERNELS names kernels that this machine does not have
+ */
 DPMF_API int dpmf_model_open_memory(const void *bytes, size_t n, const char *name,
                                     struct dpmf_model **model, struct dpmf_error *error);
+
+/* Closes a model and frees everything that was read of it.
+ *
+ * @param model  the model; may be NULL
+ */
 DPMF_API void dpmf_model_close(struct dpmf_model *model);
 
 /* What a model says about itself. */
 struct dpmf_model_info {
-    const char *kind; /* "checkpoint", or "release", which has no users */
-    uint64_t users, items;
-    uint32_t factors;
-    double offset;
-    double min, max; /* the scale of the ratings */
-    uint32_t epochs;
-    uint64_t file_bytes;
+    const char *kind;    /* "checkpoint", or "release", which has no users */
+    uint64_t users;      /* number of users; 0 in a release */
+    uint64_t items;      /* number of items */
+    uint32_t factors;    /* length of a vector */
+    double offset;       /* average that predictions start from */
+    double min, max;     /* scale of the ratings */
+    uint32_t epochs;     /* epochs of training */
+    uint64_t file_bytes; /* size of the file */
 
-    /* Of the run that made it. */
-    uint64_t ratings; /* it was trained on */
-    uint64_t seed;
-    double learning_rate, decay, regularization;
-    double best_valid; /* NaN without a validation set */
-    uint32_t best_epoch;
-    const char *provenance; /* JSON text; lives as long as the model; NULL of a release */
-    uint32_t samples;       /* of the posterior that it is the mean of; 0: it is no sampler's */
-    double noise_precision; /* of a rating, given a sample: 1 / variance */
+    /* The training run of a checkpoint. */
+    uint64_t ratings;       /* number of training ratings */
+    uint64_t seed;          /* seed of the run */
+    double learning_rate;   /* first step size */
+    double decay;           /* exponent of the step size's decay */
+    double regularization;  /* L2 penalty */
+    double best_valid;      /* best validation error; NaN without a validation set */
+    uint32_t best_epoch;    /* epoch of the best validation error */
+    const char *provenance; /* how the model was made, as JSON; NULL in a release */
+    uint32_t samples;       /* posterior samples averaged; 0 when no sampler made the model */
+    double noise_precision; /* 1 / variance of a rating given a sample */
 
-    /* Of a release alone: the privacy statement, JSON text that lives as long as the model and is not checked
-     * (dpmf_release_statement does). Also of a sampler's model: the penalties that a user's vector and bias are
-     * fitted with. */
-    const char *statement;
-    double factor_penalty, bias_penalty;
+    /* A release: its statement. A sampler's model also has the two penalties. */
+    const char *statement; /* privacy statement as JSON, not verified: see dpmf_release_statement */
+    double factor_penalty; /* penalty that a user's vector is fitted with */
+    double bias_penalty;   /* penalty that a user's bias is fitted with */
 
-    const char *goal; /* "rating", or "ranking": scores order items, and are no ratings */
-    double unobserved, exponent; /* of such a model: as training had them */
-    double like; /* of such a model: ratings of at least this count as events; -INFINITY: all */
+    const char *goal;  /* "rating", or "ranking": scores order items and are not ratings */
+    double unobserved; /* ranking: weight of a pair without an event */
+    double exponent;   /* ranking: exponent of a row's number of events in its penalty */
+    double like;       /* ranking: smallest rating that counts as an event; -INFINITY: all do */
 
-    /* A checkpoint of 0.1.0, which has no checksum: damage to it goes unnoticed. */
-    bool is_unchecked;
+    bool is_unchecked; /* a checkpoint of 0.1.0, which has no checksum: damage goes unnoticed */
     uint64_t spare[4];
 };
 
-/* Tells it; texts live as long as the model. */
+/* Describes a model.
+ *
+ * @param model  the model
+ * @param info   receives the description; its texts live as long as the model
+ */
 DPMF_API void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info);
 
-/* Numbers of ids, or UINT64_MAX when the model does not know them; ids of numbers. */
+/* Finds the number of a user or an item by its id.
+ *
+ * @param model   the model
+ * @param id      the bytes of the id
+ * @param length  the number of bytes
+ * @return the number, from 0; UINT64_MAX when the model does not know the id
+ */
 DPMF_API uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id,
                                        size_t length);
 DPMF_API uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id,
                                        size_t length);
+
+/* Finds the id of a user by number.
+ *
+ * @param model   the model
+ * @param user    the number of the user
+ * @param length  receives the length of the id; may be NULL
+ * @return the bytes of the id, not terminated by NUL, which live as long as the model; NULL when
+ *         there is no such user
+ */
 DPMF_API const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user,
                                         size_t *length);
+
+/* Finds the id of an item by number.
+ *
+ * @param model   the model
+ * @param item    the number of the item
+ * @param length  receives the length of the id; may be NULL
+ * @return the bytes of the id, not terminated by NUL, which live as long as the model; NULL when
+ *         there is no such item
+ */
 DPMF_API const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item,
                                         size_t *length);
 
-/* Rows of `*stride` floats each, of which info.factors count, and a bias each, without a copy: they live as
- * long as the model. Of users NULL in a release. */
+/* The vectors of all items or users, without a copy.
+ *
+ * @param model   the model
+ * @param stride  receives the number of floats from one row to the next; the first info.factors of
+ *                a row are the vector. May be NULL
+ * @return the rows, which live as long as the model; NULL for the users of a release
+ */
 DPMF_API const float *dpmf_model_item_factors(const struct dpmf_model *model, size_t *stride);
-DPMF_API const float *dpmf_model_item_biases(const struct dpmf_model *model);
 DPMF_API const float *dpmf_model_user_factors(const struct dpmf_model *model, size_t *stride);
+
+/* The biases of all items or users, without a copy.
+ *
+ * @param model  the model
+ * @return one float for each, which live as long as the model; NULL for the users of a release
+ */
+DPMF_API const float *dpmf_model_item_biases(const struct dpmf_model *model);
 DPMF_API const float *dpmf_model_user_biases(const struct dpmf_model *model);
 
-/* The prediction for a pair; UINT64_MAX for an unknown user or item: the mean plus the bias known.
- * Not clamped to the scale. */
+/* Predicts the rating of a pair.
+ *
+ * @param model  the model
+ * @param user   the number of the user; UINT64_MAX: an unknown one
+ * @param item   the number of the item; UINT64_MAX: an unknown one
+ * @return the prediction, not clamped to the scale; for an unknown user or item the average plus
+ *         the bias of the other
+ */
 DPMF_API double dpmf_model_predict(const struct dpmf_model *model, uint64_t user, uint64_t item);
 
-/* Of a model that is the mean of a sampler's samples: the interval that the rating of a pair is in with probability `level`, as
- * much below it as above: what is not known of the model, by the samples' spread, and the noise of a rating together.
- * Not clamped to the scale. Both ends are NaN for an unknown user or item. @return 0, DPMF_ERR_USAGE_VALUE, or
- * DPMF_ERR_MODEL_KIND for another model */
+/* Finds the interval that contains the rating of a pair with a given probability. It covers both
+ * the uncertainty of the model, measured by the spread of its samples, and the noise of a rating.
+ *
+ * @param model  a model that averages the samples of a sampler
+ * @param user   the number of the user
+ * @param item   the number of the item
+ * @param level  the probability, between 0 and 1; half of the rest is below the interval
+ * @param low    receives the lower end, not clamped to the scale; NaN for an unknown user or item
+ * @param high   receives the upper end; NaN for an unknown user or item
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  `level` is not between 0 and 1
+ * @error DPMF_ERR_MODEL_KIND   the model does not average samples
+ */
 DPMF_API int dpmf_model_interval(const struct dpmf_model *model, uint64_t user, uint64_t item,
                                  double level, double *low, double *high, struct dpmf_error *error);
 
-/* An item of a list, by its number, with what it was ranked by. */
+/* An item of a list. */
 struct dpmf_scored_item {
-    uint64_t item;
-    double score;
+    uint64_t item; /* number of the item */
+    double score;  /* what the list is sorted by */
 };
 
-/* The n best items for a user, best first, ties by item number: by their predictions in double, which are the
- * scores, so the list is the same on every machine. `exclude` is a bitmap over items, item i the bit i % 8 of byte
- * i / 8 (may be NULL), `include` likewise. @return how many there are, or a negative code */
+/* Finds the best items for a user: best first, ties by item number. The scores are the predictions,
+ * computed in double precision, so the list is the same on every machine.
+ *
+ * @param model    the model
+ * @param user     the number of the user; UINT64_MAX: an unknown one
+ * @param exclude  items to leave out, a bitmap: item i is bit i % 8 of byte i / 8; may be NULL
+ * @param include  the only items to consider, a bitmap too; may be NULL
+ * @param n        the number of items wanted
+ * @param out      receives up to n items
+ * @param error    receives the description of a failure
+ * @return the number of items found, or a negative code
+ */
 DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
                                       const uint8_t *exclude, const uint8_t *include, size_t n,
                                       struct dpmf_scored_item *out, struct dpmf_error *error);
 
-/* The n items whose vectors point most nearly the same way (the score is the cosine), itself left out; in the
- * same order.
+/* Finds the items most similar to one: those whose vectors point in the most similar direction. The
+ * item itself is left out. The order is that of dpmf_model_recommend.
  *
  *     struct dpmf_scored_item alike[3];
  *     struct dpmf_model *model = NULL;
@@ -290,32 +497,53 @@ DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t u
  *         }
  *     }
  *     dpmf_model_close(model);
+ *
+ * @param model  the model
+ * @param item   the number of the item
+ * @param n      the number of items wanted
+ * @param out    receives up to n items; the score is the cosine of the angle between the vectors
+ * @param error  receives the description of a failure
+ * @return the number of items found, or a negative code
+ * @error DPMF_ERR_MODEL_UNKNOWN_ID  the model does not have this item
  */
 DPMF_API int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                                     struct dpmf_scored_item *out, struct dpmf_error *error);
 
-/* A rating of someone's own. */
+/* A person's own rating. */
 struct dpmf_own_rating {
-    uint64_t item;
-    double rating;
+    uint64_t item; /* number of the item */
+    double rating; /* the rating */
 };
 
-/* Which of a user's ratings speak for an item, and how much: the user's bias and vector are fitted to those
- * ratings with the model's regularisation, and the prediction is then exactly the offset, plus the item's
- * bias, plus the sum of the shares. `ratings` are n (item, rating) pairs, `shares` receives n. Items that the
- * model does not know have a share of 0, as has what was given before the last rating of the same item. */
+/* Explains a prediction by a person's ratings. The person's bias and vector are fitted to the
+ * ratings with the model's regularisation; the prediction is then exactly the offset, plus the
+ * item's bias, plus the sum of the shares.
+ *
+ * @param model       the model
+ * @param ratings     the person's ratings; may be NULL when n is 0
+ * @param n           the number of ratings
+ * @param item        the number of the item to explain
+ * @param prediction  receives the prediction
+ * @param shares      receives n numbers: how much each rating adds. Items that the model does not
+ *                    know and ratings superseded by a later one of the same item have 0. May be
+ *                    NULL when n is 0
+ * @param error       receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
+ * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
+ * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
+ */
 DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
                                 const struct dpmf_own_rating *ratings, size_t n, uint64_t item,
                                 double *prediction, double *shares, struct dpmf_error *error);
 
-/* A user that the model was not trained on: the bias and the vector that fit n (item, rating) pairs best,
- * with the model's regularisation and its items held still. Items that the model does not know are passed
- * over; of an item given twice the last rating counts; one that is not finite is DPMF_ERR_INPUT_NOT_FINITE. Without
- * ratings both are 0. Predictions and scores are as the model's own, not clamped; UINT64_MAX is an unknown item.
- * A user belongs to its model, which must outlive it, and `model` below is always that one. */
+/* A person the model was not trained on: the bias and the vector that fit their ratings best, with
+ * the model's regularisation and its items unchanged. A user belongs to its model, which must
+ * outlive it; the argument `model` below is always that one. */
 struct dpmf_user;
 
-/* Fits one, and frees it.
+/* Fits a user to ratings. Items that the model does not know are ignored; of two ratings of one
+ * item the last one counts. Without ratings the bias and the vector are 0.
  *
  *     struct dpmf_own_rating mine[] = {{3, 5}, {17, 1}, {8, 4}};
  *     struct dpmf_scored_item best[5];
@@ -329,53 +557,147 @@ struct dpmf_user;
  *     }
  *     dpmf_user_free(user);
  *     dpmf_model_close(model);
+ *
+ * @param model    the model
+ * @param ratings  the ratings; may be NULL when n is 0
+ * @param n        the number of ratings
+ * @param user     receives the user, to be freed with dpmf_user_free; NULL after a failure
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
+ * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */
 DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
                                const struct dpmf_own_rating *ratings, size_t n,
                                struct dpmf_user **user, struct dpmf_error *error);
+
+/* Frees a user.
+ *
+ * @param user  the user; may be NULL
+ */
 DPMF_API void dpmf_user_free(struct dpmf_user *user);
 
-/* As dpmf_model_predict and dpmf_model_recommend, for such a user; `exclude` is also how to leave out what was rated. */
+/* Predicts the rating a user would give, as dpmf_model_predict does.
+ *
+ * @param model  the user's model
+ * @param user   the user
+ * @param item   the number of the item; UINT64_MAX: an unknown one
+ * @return the prediction, not clamped to the scale
+ */
 DPMF_API double dpmf_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
                                   uint64_t item);
+
+/* Finds the best items for a user, as dpmf_model_recommend does. Items the user has rated are not
+ * left out unless `exclude` says so.
+ *
+ * @param model    the user's model
+ * @param user     the user
+ * @param exclude  items to leave out, a bitmap; may be NULL
+ * @param include  the only items to consider, a bitmap; may be NULL
+ * @param n        the number of items wanted
+ * @param out      receives up to n items
+ * @param error    receives the description of a failure
+ * @return the number of items found, or a negative code
+ */
 DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
                                      const uint8_t *exclude, const uint8_t *include, size_t n,
                                      struct dpmf_scored_item *out, struct dpmf_error *error);
 
-/* Adds a rating, changes it, or (rating NaN) takes it away; in O(k^2) of a release. The result is what folding
- * in all ratings anew gives, to rounding. When it fails, the user is as before. An item that the model does not
- * know is refused. */
+/* Adds, changes or removes a rating. The result is what fitting all ratings again would give, up to
+ * rounding; with a release it takes O(k^2). After a failure the user is as before.
+ *
+ * @param model   the user's model
+ * @param user    the user
+ * @param item    the number of the item
+ * @param rating  the rating; NaN removes it
+ * @param error   receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_INPUT_NOT_FINITE   the rating is infinite
+ * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
+ * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
+ */
 DPMF_API int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint64_t item,
                             double rating, struct dpmf_error *error);
 
-/* The ratings that the user has by now, an item once, in the order they were given; they live until the next
- * change. @return how many */
+/* The ratings of a user, each item once, in the order they were given.
+ *
+ * @param user     the user
+ * @param ratings  receives the ratings, which live until the next change
+ * @return the number of ratings
+ */
 DPMF_API size_t dpmf_user_ratings(const struct dpmf_user *user,
                                   const struct dpmf_own_rating **ratings);
-DPMF_API double dpmf_user_bias(const struct dpmf_user *user);
-DPMF_API const double *dpmf_user_vector(const struct dpmf_user *user); /* info.factors of them */
 
-/* As dpmf_model_explain, of the ratings the user has by now: shares in their order. */
+/* The bias of a user.
+ *
+ * @param user  the user
+ * @return the bias
+ */
+DPMF_API double dpmf_user_bias(const struct dpmf_user *user);
+
+/* The vector of a user.
+ *
+ * @param user  the user
+ * @return info.factors numbers, which live until the next change
+ */
+DPMF_API const double *dpmf_user_vector(const struct dpmf_user *user);
+
+/* Explains a prediction by the ratings a user has, as dpmf_model_explain does.
+ *
+ * @param model       the user's model
+ * @param user        the user
+ * @param item        the number of the item to explain
+ * @param prediction  receives the prediction
+ * @param shares      receives a number for each rating, in the order of dpmf_user_ratings; may be
+ *                    NULL when there are no ratings
+ * @param error       receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
+ * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
+ * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
+ */
 DPMF_API int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *user,
                                uint64_t item, double *prediction, double *shares,
                                struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
- * A picture of the items: the two directions in which their vectors differ most
+ * A map of the items: the two directions in which their vectors differ most
  * ---------------------------------------------------------------------------------------------- */
 
-/* A place in the plane for every item; see dpmf_map_make. */
+/* A point in the plane for every item. */
 struct dpmf_map;
 
-/* Of a model without factors both coordinates are 0 everywhere. The same model gives the same map. */
+/* Makes the map of a model. The same model gives the same map. Where a model has no factors, every
+ * point is 0, 0.
+ *
+ * @param model  the model
+ * @param map    receives the map, to be freed with dpmf_map_free; NULL after a failure
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ */
 DPMF_API int dpmf_map_make(const struct dpmf_model *model, struct dpmf_map **map,
                            struct dpmf_error *error);
+
+/* Frees a map.
+ *
+ * @param map  the map; may be NULL
+ */
 DPMF_API void dpmf_map_free(struct dpmf_map *map);
 
-/* Where an item is, within [-1, 1] both ways; an unknown one at 0. */
+/* Finds the place of an item.
+ *
+ * @param map   the map
+ * @param item  the number of the item
+ * @param xy    receives the coordinates, each within [-1, 1]; 0, 0 for an unknown item
+ */
 DPMF_API void dpmf_map_item(const struct dpmf_map *map, uint64_t item, float xy[2]);
 
-/* Where the user's taste points, on the same scale and within the same bounds. */
+/* Finds the place that a user's taste points to.
+ *
+ * @param map   the map
+ * @param user  a user of the same model
+ * @param xy    receives the coordinates, on the scale of the items and within [-1, 1]
+ */
 DPMF_API void dpmf_map_user(const struct dpmf_map *map, const struct dpmf_user *user, float xy[2]);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /*
  * Text for programs around dpmf: small tables, numbers, JSON, misspelt words.
  *
- * What the command line is written with, beside dpmf.h. A program that trains and recommends can do
- * without all of it. The conventions are those of dpmf.h.
+ * The helpers that the command line is written with. A program that trains and recommends can do
+ * without them. Errors, NULL and threads are as dpmf_client.h describes them.
  */
 #ifndef DPMF_TEXT_H
 #define DPMF_TEXT_H
@@ -13,102 +13,172 @@
 extern "C" {
 #endif
 
-struct dpmf_run; /* in dpmf.h, whose dpmf_run_default() makes one; NULL will do */
+struct dpmf_run; /* in dpmf.h; every function here accepts NULL */
 
 /* ------------------------------------------------------------------------------------------------
- * Small tables: pairs to predict, lists of items, catalogues, one's own ratings
+ * Small tables: pairs to predict, lists of items, catalogues, a person's own ratings
  * ---------------------------------------------------------------------------------------------- */
 
-/* A field of a row, and where it begins. */
+/* A field of a row. */
 struct dpmf_field {
-    const char *text; /* ended by NUL, which `length` does not count */
-    size_t length;
-    int64_t column; /* 1-based, in bytes */
+    const char *text; /* the field, terminated by NUL */
+    size_t length;    /* its length without the NUL */
+    int64_t column;   /* where it begins, in bytes, from 1 */
 };
 
-/* How many columns can be asked for at once. */
+/* The largest number of columns that can be asked for. */
 enum { DPMF_TABLE_COLUMNS_MAX = 4 };
 
-/* A row, with the columns that were asked for. */
+/* The wanted columns of a row. */
 struct dpmf_table_row {
-    const char *file;                                /* as errors call it */
-    int64_t line;                                    /* 0 in a store */
-    struct dpmf_field field[DPMF_TABLE_COLUMNS_MAX]; /* in the order they were asked for */
+    const char *file;                                /* what errors call the table */
+    int64_t line;                                    /* line, from 1; 0 in a store */
+    struct dpmf_field field[DPMF_TABLE_COLUMNS_MAX]; /* fields, in the order asked for */
 };
 
-/* Reads rows of text, compressed or not, "-" for standard input, and gives the wanted columns of each to
- * `take`; a value other than 0 ends the reading with that value. `columns` is a list such as "user,item",
- * of user, item, rating and title. Where the first row names them all it is a header; else they are the
- * first columns, in this order. Columns are parted by tabs, "::", commas, semicolons, bars or blanks,
- * whichever comes first; quotes as in CSV. A title that is not UTF-8 is taken for ISO-8859-1; it is given
- * in UTF-8. A ratings store gives its users, items and ratings too. `run` may be
- * NULL; its progress is asked now and then whether to go on. */
+/* Reads columns of a table of text, compressed or not. If the first row names all wanted columns,
+ * it is a header; otherwise the first columns are taken, in the order asked for. Columns are
+ * separated by tabs, "::", commas, semicolons, bars or blanks, whichever comes first; quotes are as
+ * in CSV. A title that is not UTF-8 is read as ISO-8859-1 and given in UTF-8. A ratings store has
+ * the columns user, item and rating.
+ *
+ * @param path     the table; "-" for standard input
+ * @param columns  the wanted columns, such as "user,item": user, item, rating and title
+ * @param run      callbacks, which may end the reading
+ * @param take     called with every row; a value other than 0 ends the reading
+ * @param self     passed to `take`; may be NULL
+ * @param error    receives the description of a failure
+ * @return 0, the value of `take` that ended the reading, or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  `columns` is not such a list
+ * @error DPMF_ERR_IO_*         the table cannot be read
+ * @error DPMF_ERR_INPUT_*      the table is bad: the code says how, `error` where
+ * @error DPMF_ERR_STORE_*      the table is a store, and damaged
+ */
 DPMF_API int dpmf_table_read(const char *path, const char *columns, const struct dpmf_run *run,
                              int (*take)(void *self, const struct dpmf_table_row *row,
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);
 
-/* A row with all of its fields, at most 4096. */
+/* A row with all of its fields. */
 struct dpmf_table_record {
-    const char *file;
-    int64_t line;
-    const struct dpmf_field *field;
-    size_t n;
+    const char *file;               /* what errors call the table */
+    int64_t line;                   /* line, from 1 */
+    const struct dpmf_field *field; /* the fields */
+    size_t n;                       /* number of fields, at most 4096 */
 };
 
-/* Reads text as dpmf_table_read does, but gives every row whole and as it is, a header included: whether
- * the first row is one is for `take` to say. */
+/* Reads all columns of a table of text, as dpmf_table_read does. The first row is given like the
+ * others: `take` decides whether it is a header.
+ *
+ * @param path   the table; "-" for standard input
+ * @param run    callbacks, which may end the reading
+ * @param take   called with every row; a value other than 0 ends the reading
+ * @param self   passed to `take`; may be NULL
+ * @param error  receives the description of a failure
+ * @return 0, the value of `take` that ended the reading, or a negative code
+ * @error DPMF_ERR_IO_*     the table cannot be read
+ * @error DPMF_ERR_INPUT_*  the table is bad: the code says how, `error` where
+ */
 DPMF_API int dpmf_table_read_whole(const char *path, const struct dpmf_run *run,
                                    int (*take)(void *self, const struct dpmf_table_record *record,
                                                struct dpmf_error *error),
                                    void *self, struct dpmf_error *error);
 
-/* What a column of this name is for: "user", "item", "rating" or "title"; "person": not a name of users that
- * ratings are read by, but one that could name people, such as "rater"; NULL: something else. */
+/* Finds out what a column is for by its name.
+ *
+ * @param name    the bytes of the name
+ * @param length  the number of bytes
+ * @return "user", "item", "rating" or "title"; "person" for a name that ratings are not read by,
+ *         but that could name people, such as "rater"; NULL for anything else
+ */
 DPMF_API const char *dpmf_table_column_role(const char *name, size_t length);
 
-/* The same for the columns user and item, out of a file of ratings in any format too; standard input only as
- * a table. */
+/* Reads pairs of a user and an item: from a table, as dpmf_table_read does, or from ratings in any
+ * format. Standard input is always read as a table.
+ *
+ * @param path   the table or the ratings
+ * @param run    callbacks, which may end the reading
+ * @param take   called with every pair; a value other than 0 ends the reading
+ * @param self   passed to `take`; may be NULL
+ * @param error  receives the description of a failure
+ * @return 0, the value of `take` that ended the reading, or a negative code
+ * @error DPMF_ERR_IO_*             the file cannot be read
+ * @error DPMF_ERR_INPUT_*          the file is bad: the code says how, `error` where
+ * @error DPMF_ERR_STORE_*          the file is a store, and damaged
+ * @error DPMF_ERR_USAGE_*          the address of a database cannot be used
+ * @error DPMF_ERR_PRIVACY_REFUSED  the address of a database contains a password
+ */
 DPMF_API int dpmf_pairs_read(const char *path, const struct dpmf_run *run,
                              int (*take)(void *self, const struct dpmf_table_row *row,
                                          struct dpmf_error *error),
                              void *self, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
- * Text helpers, shared with the command line
+ * Numbers and words
  * ---------------------------------------------------------------------------------------------- */
 
-/* "64", "64k", "1.5GiB", "2GB": bytes. k, M, G, T are powers of 1000 with or without B, and powers
- * of 1024 with iB. @return 0 or DPMF_ERR_USAGE_VALUE */
+/* Parses a size: "64", "64k", "1.5GiB", "2GB". k, M, G and T are powers of 1000, with or without B,
+ * and powers of 1024 with iB.
+ *
+ * @param text   the whole text
+ * @param bytes  receives the size
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the text is not a size
+ */
 DPMF_API int dpmf_parse_size(const char *text, uint64_t *bytes);
 
-/* A decimal number, the whole text, in the C locale; nan, inf and hex are refused. */
+/* Parses a decimal number, in any locale with a point. nan, inf and hexadecimal numbers are
+ * refused.
+ *
+ * @param text   the whole text
+ * @param value  receives the number
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the text is not a decimal number
+ */
 DPMF_API int dpmf_parse_double(const char *text, double *value);
 
-/* A whole number of digits only. */
+/* Parses a whole number that consists of digits only.
+ *
+ * @param text   the whole text
+ * @param value  receives the number
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the text is not such a number
+ */
 DPMF_API int dpmf_parse_uint64(const char *text, uint64_t *value);
 
-/* The size of the text of a double, its NUL included. */
+/* The size of the text of a double, including the terminating NUL. */
 enum { DPMF_DOUBLE_TEXT_MAX = 32 };
 
-/* The shortest decimal text that reads back as the same double, in the C locale.
- * @return its length; `text` is ended by NUL */
+/* Writes the shortest decimal text that reads back as the same double, in any locale with a point.
+ *
+ * @param value  the number
+ * @param text   receives the text, terminated by NUL
+ * @return its length
+ */
 DPMF_API int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]);
 
-/* The nearest of the words that are offered to a misspelt one. Begin with {.wanted = word}. */
+/* The nearest known word to a misspelt one. Begin with {.wanted = word}. */
 struct dpmf_nearest {
-    const char *wanted;
-    const char *word; /* NULL while nothing is near enough */
-    size_t distance;
+    const char *wanted; /* the misspelt word */
+    const char *word;   /* the nearest word so far; NULL while none is near enough */
+    size_t distance;    /* its edit distance */
 };
 
-/* Offers a word: it becomes the nearest if it is nearer than those before it. */
+/* Offers a known word, which becomes the nearest if it is nearer than those before it.
+ *
+ * @param nearest  the search
+ * @param word     the known word; must live as long as the search
+ */
 DPMF_API void dpmf_nearest_offer(struct dpmf_nearest *nearest, const char *word);
 
-/* JSON text, built in memory. Errors (no memory, a misplaced key) are kept until dpmf_json_text. */
+/* ------------------------------------------------------------------------------------------------
+ * JSON
+ * ---------------------------------------------------------------------------------------------- */
+
+/* JSON text, built in memory. A failure (no memory, a misplaced key) is kept for dpmf_json_text. */
 struct dpmf_json;
 
-/* A key is NULL in arrays, and of the outermost value.
+/* Begins a JSON text.
  *
  *     struct dpmf_json *json = dpmf_json_new();
  *     dpmf_json_begin_object(json, NULL);
@@ -118,25 +188,49 @@ struct dpmf_json;
  *     const char *text = dpmf_json_text(json, NULL);
  *     printf("%s\n", text ? text : "no memory");
  *     dpmf_json_free(json);
+ *
+ * @return an empty text, to be freed with dpmf_json_free; NULL without memory, which all functions
+ *         below accept
  */
 DPMF_API struct dpmf_json *dpmf_json_new(void);
+
+/* Frees a text.
+ *
+ * @param json  the text; may be NULL
+ */
 DPMF_API void dpmf_json_free(struct dpmf_json *json);
-DPMF_API void dpmf_json_begin_object(struct dpmf_json *json,
-                                     const char *key); /* key NULL in arrays */
+
+/* Begins an object or an array, and ends it.
+ *
+ * @param json  the text; may be NULL
+ * @param key   the key in the enclosing object; NULL in an array, and for the outermost value
+ */
+DPMF_API void dpmf_json_begin_object(struct dpmf_json *json, const char *key);
 DPMF_API void dpmf_json_end_object(struct dpmf_json *json);
 DPMF_API void dpmf_json_begin_array(struct dpmf_json *json, const char *key);
 DPMF_API void dpmf_json_end_array(struct dpmf_json *json);
+
+/* Adds a value. Invalid UTF-8 in a string becomes U+FFFD; a number that is not finite becomes null.
+ *
+ * @param json   the text; may be NULL
+ * @param key    the key in the enclosing object; NULL in an array, and for the outermost value
+ * @param value  the value; a string that is NULL becomes null
+ * @param n      the number of bytes of `value`
+ */
 DPMF_API void dpmf_json_string(struct dpmf_json *json, const char *key, const char *value);
 DPMF_API void dpmf_json_bytes(struct dpmf_json *json, const char *key, const char *value, size_t n);
-DPMF_API void dpmf_json_double(struct dpmf_json *json, const char *key,
-                               double value); /* NaN: null */
+DPMF_API void dpmf_json_double(struct dpmf_json *json, const char *key, double value);
 DPMF_API void dpmf_json_int(struct dpmf_json *json, const char *key, int64_t value);
 DPMF_API void dpmf_json_uint(struct dpmf_json *json, const char *key, uint64_t value);
 DPMF_API void dpmf_json_bool(struct dpmf_json *json, const char *key, bool value);
 DPMF_API void dpmf_json_null(struct dpmf_json *json, const char *key);
 
-/* @return the text so far, ended by NUL and owned by `json`, or NULL after an error; invalid UTF-8
- *         in strings has become U+FFFD */
+/* The text so far.
+ *
+ * @param json    the text; may be NULL
+ * @param length  receives the length; may be NULL
+ * @return the text, terminated by NUL, which lives until the next change; NULL after a failure
+ */
 DPMF_API const char *dpmf_json_text(struct dpmf_json *json, size_t *length);
 
 #ifdef __cplusplus

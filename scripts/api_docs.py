@@ -5,7 +5,8 @@ include/*.h, the docstrings under python/src/dpmf, and the programs of examples/
     scripts/api_docs.py --html DIR      pages to read in a browser; `make docs`
     scripts/api_docs.py --man DIR       man pages: DIR/man3 of the libraries, DIR/python of the package
     scripts/api_docs.py --examples DIR  the examples of the headers' comments, each as a C file, to be compiled and run
-    scripts/api_docs.py --check         what is public and has no comment; the exit status is 1 when there is any
+    scripts/api_docs.py --check         what is public and not described: declarations, parameters, results, errors whose
+                                        sentence is another than the library's; the exit status is 1 when there is any
 
 Needs Python alone, and writes the same bytes for the same tree.
 """
@@ -46,6 +47,9 @@ def main() -> int:
     missing = []
     if wanted.check:
         missing = [line for header in headers for line in c_header.missing(header)]
+        codes = set(re.findall(r"\bDPMF_ERR_\w+(?= =)", (ROOT / "include" / "dpmf_client.h").read_text()))
+        missing += [line for header in headers for line in c_header.unknown_codes(header, codes)]
+        missing += c_header.other_sentences(ROOT / "include" / "dpmf_client.h", ROOT / "lib" / "base" / "error.c")
         missing += python_source.missing(package)
         print("\n".join(missing) if missing else "everything that is public has its comment")
     return 1 if missing else 0

@@ -165,18 +165,73 @@ def declarations(text: str, line: int) -> list[Declaration]:
     return made
 
 
+def parameters(declaration: Declaration) -> list[str]:
+    """The names of a function's parameters; what a callback among them takes is not counted."""
+    text = declaration.text[declaration.text.index(declaration.name) + len(declaration.name):]
+    text = re.sub(r"\(\*(\w+)\)\((?:[^()]|\([^()]*\))*\)", r"\1", text)  # a callback
+    inside = re.sub(r"\)\s*(DPMF_PRINTF\(.*\))?;$", "", text.strip()[1:])
+    names = [re.sub(r"\[.*\]", "", each).split()[-1].lstrip("*") for each in inside.split(",") if each.strip()]
+    return [name for name in names if name not in ("void", "...")]
+
+
+def undescribed(entry: Entry) -> list[tuple[int, str]]:
+    """Parameters and results that the comment of functions says nothing about, and what it says about others."""
+    functions = [each for each in entry.declarations if each.kind == "function"]
+    wanted = list(dict.fromkeys(name for each in functions if not each.name.endswith("_default")
+                                for name in parameters(each)))
+    tags = paragraphs(entry.comment)
+    given = [text.split()[0] for kind, text in tags if kind == "param"]
+    wrong = [f"{name} is not described" for name in wanted if name not in given]
+    wrong += [f"{name} is described and is no parameter" for name in given if name not in wanted]
+    gives = [each for each in functions if not re.match(r"(DPMF_API )?void \w", each.text) and
+             not each.name.endswith("_default")]
+    if gives and not any(kind == "return" for kind, _ in tags):
+        wrong.append("what it returns is not described")
+    return [(functions[0].line, f"{functions[0].name}: {each}") for each in wrong]
+
+
+def unknown_codes(header: Header, codes: set[str]) -> list[str]:
+    """Codes that @error names and that there are not; DPMF_ERR_IO_* stands for all that begin so."""
+    wrong = []
+    for section in header.sections:
+        for entry in section.entries:
+            for kind, text in paragraphs(entry.comment):
+                name = text.split()[0]
+                if kind == "error" and not any(code == name or name.endswith("_*") and code.startswith(name[:-1])
+                                               for code in codes):
+                    wrong.append(f"include/{header.name}: {entry.declarations[0].name}: there is no {name}")
+    return wrong
+
+
+def other_sentences(header: Path, table: Path) -> list[str]:
+    """Error codes whose comment in the header is not their sentence in the library's table, or that one of them lacks."""
+    declared = {name: sentence for sentence, name in
+                re.findall(r"/\* ([^*]*?) \*/\s*(DPMF_(?:OK|ERR_\w+)) = ", header.read_text(encoding="utf-8"))}
+    known = {name: "".join(re.findall(r'"([^"]*)"', texts)) for name, texts in
+             re.findall(r'ENTRY\((DPMF_\w+),\s*((?:"[^"]*"\s*)+)\)', table.read_text(encoding="utf-8"))}
+    declared = {name: re.sub(r"\s+", " ", sentence) for name, sentence in declared.items()}
+    return [f"include/{header.name}: {name}: {declared.get(name)!r} here, {known.get(name)!r} in {table.name}"
+            for name in sorted({*declared, *known}) if declared.get(name) != known.get(name)]
+
+
 def missing(header: Header) -> list[str]:
-    """What has neither a comment above it nor one on its line."""
-    return [f"include/{header.name}:{declaration.line}: {declaration.name} has no comment"
-            for section in header.sections for entry in section.entries if not entry.comment
-            for declaration in entry.declarations if not declaration.note]
+    """What has neither a comment above it nor one on its line, and what comments of functions leave out."""
+    found = [(declaration.line, f"{declaration.name} has no comment")
+             for section in header.sections for entry in section.entries if not entry.comment
+             for declaration in entry.declarations if not declaration.note]
+    for section in header.sections:
+        for entry in section.entries:
+            if entry.comment and any(each.kind == "function" for each in entry.declarations):
+                found += undescribed(entry)
+    return [f"include/{header.name}:{line}: {what}" for line, what in found]
 
 
 # ---- comments ----------------------------------------------------------------------------------------
 
 
 def paragraphs(comment: str) -> list[tuple[str, str]]:
-    """("text", ...), ("example", ...) and ("return", ...) in the order they come."""
+    """("text", ...), ("example", ...), and the tags ("param", ...), ("return", ...) and ("error", ...), in the order
+    they come. The text of a param or an error begins with its name."""
     found = []
     for piece in re.split(r"\n\s*\n", comment) if comment else []:
         if piece.startswith("    "):
@@ -186,10 +241,10 @@ def paragraphs(comment: str) -> list[tuple[str, str]]:
             else:
                 found.append(("example", text))
             continue
-        text, *returns = re.split(r"\s*@return\s+", piece)
+        text, *tags = re.split(r"\s*@(param|return|error)\s+", piece)
         if text.strip():
             found.append(("text", re.sub(r"\s+", " ", text.strip())))
-        found += [("return", re.sub(r"\s+", " ", each.strip())) for each in returns]
+        found += [(tag, re.sub(r"\s+", " ", each.strip())) for tag, each in zip(tags[::2], tags[1::2])]
     return found
 
 

@@ -109,9 +109,18 @@ def c_text(text: str, links: Links) -> str:
 
 
 def comment_html(comment: str, links: Links) -> str:
-    made = []
+    made: list[str] = []
     for kind, text in paragraphs(comment):
-        if kind == "example":
+        if kind in ("param", "error"):
+            name, _, about = text.partition(" ")
+            title = {"param": "Parameters", "error": "Errors"}[kind]
+            head = f'<dl class="{kind}s"><dt class="title">{title}</dt>'
+            row = f"<dt><code>{links.c(html.escape(name))}</code></dt><dd>{c_text(about, links)}</dd>"
+            if made and made[-1].startswith(head):
+                made[-1] = made[-1].removesuffix("</dl>") + row + "</dl>"
+            else:
+                made.append(head + row + "</dl>")
+        elif kind == "example":
             made.append(f'<div class="example">{c_code(text, links)}</div>')
         elif kind == "return":
             made.append(f'<p class="returns"><span>Returns</span> {c_text(text, links)}</p>')

@@ -34,8 +34,18 @@ def summary(text: str) -> str:
 
 
 def comment_roff(comment: str) -> str:
-    made = []
+    made: list[str] = []
+    before = ""
     for kind, text in paragraphs(comment):
+        if kind in ("param", "error"):
+            name, _, about = text.partition(" ")
+            title = {"param": "Parameters", "error": "Errors"}[kind]
+            made.append(("" if kind == before else f".SS {title}\n") + f".TP\n.B {escape(name)}\n{escape(about)}\n")
+            before = kind
+            continue
+        if before and kind == "return":
+            made.append(".SS Result\n")
+        before = kind
         if kind == "example":
             made.append(code(text))
         else:
