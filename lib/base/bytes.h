@@ -4,6 +4,7 @@
 #ifndef DPMF_BASE_BYTES_H
 #define DPMF_BASE_BYTES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,20 +13,24 @@
 #include "base/memory.h"
 
 static inline void bytes_put_u32(uint8_t *at, uint32_t v) {
+    assert(at);
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> (8 * i));
 }
 
 static inline void bytes_put_u64(uint8_t *at, uint64_t v) {
+    assert(at);
     for (int i = 0; i < 8; i++) at[i] = (uint8_t)(v >> (8 * i));
 }
 
 static inline uint32_t bytes_get_u32(const uint8_t *at) {
+    assert(at);
     uint32_t v = 0;
     for (int i = 0; i < 4; i++) v |= (uint32_t)at[i] << (8 * i);
     return v;
 }
 
 static inline uint64_t bytes_get_u64(const uint8_t *at) {
+    assert(at);
     uint64_t v = 0;
     for (int i = 0; i < 8; i++) v |= (uint64_t)at[i] << (8 * i);
     return v;
@@ -57,6 +62,7 @@ static inline uint8_t *varint_put(uint8_t *at, uint64_t v) {
 
 /* @return past the varint, or NULL when it runs past `end` or past 64 bits */
 static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, uint64_t *v) {
+    assert(at <= end);
     uint64_t x = 0;
     for (int shift = 0; shift < 64; shift += 7) {
         if (at == end) return NULL;
@@ -82,6 +88,8 @@ struct byte_buffer {
 
 /* @return where `n` more bytes may be written, or NULL; the caller advances buffer->n */
 static inline uint8_t *byte_buffer_room(struct byte_buffer *buffer, size_t n) {
+    assert(buffer->n <= buffer->capacity);
+    assert(buffer->bytes || buffer->capacity == 0);
     if (buffer->bytes && n <= buffer->capacity - buffer->n) return buffer->bytes + buffer->n;
     if (n > SIZE_MAX - buffer->n) return NULL;
     if (!memory_reserve(&buffer->bytes, &buffer->capacity, buffer->n + n, 1)) return NULL;

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <time.h>
 
@@ -23,6 +24,7 @@ bool clock_cond_init(pthread_cond_t *cond) {
 }
 
 bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until) {
+    assert(until >= 0);
     struct timespec time = {.tv_sec = (time_t)until};
     time.tv_nsec = (long)((until - (double)time.tv_sec) * 1e9);
     return pthread_cond_timedwait(cond, mutex, &time) != ETIMEDOUT;

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "base/file_read.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static int ends_early(const char *path, struct dpmf_error *error) {
 
 int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *path,
                  struct dpmf_error *error) {
+    assert(bytes || n == 0);
     uint8_t *at = bytes;
     if (offset > INT64_MAX || n > INT64_MAX - offset)
         return error_system(error, EOVERFLOW, "read", path);
@@ -73,6 +75,7 @@ int byte_source_of_file(struct byte_source *source, int fd, const char *name,
 
 static int read_memory(const struct byte_source *source, void *bytes, size_t n, uint64_t offset,
                        struct dpmf_error *error) {
+    assert(offset <= source->n_bytes && n <= source->n_bytes - offset);
     (void)error;
     memcpy(bytes, (const uint8_t *)source->bytes + (size_t)offset, n);
     return 0;
@@ -80,6 +83,7 @@ static int read_memory(const struct byte_source *source, void *bytes, size_t n, 
 
 int byte_source_of_memory(struct byte_source *source, const void *bytes, size_t n, const char *name,
                           struct dpmf_error *error) {
+    assert(bytes || n == 0);
     *source = (struct byte_source){
         .read = read_memory, .fd = -1, .bytes = bytes, .n_bytes = n, .is_regular = true};
     return keep_name(source, name, error);
@@ -87,6 +91,7 @@ int byte_source_of_memory(struct byte_source *source, const void *bytes, size_t 
 
 int byte_source_read(const struct byte_source *source, void *bytes, size_t n, uint64_t offset,
                      struct dpmf_error *error) {
+    assert(source->read && source->name);
     if (offset > source->n_bytes || n > source->n_bytes - offset)
         return ends_early(source->name, error);
     return n > 0 ? source->read(source, bytes, n, offset, error) : 0;

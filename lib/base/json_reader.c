@@ -5,6 +5,7 @@
  */
 #include "base/json.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -21,6 +22,7 @@ enum expect {
 enum { REPLACEMENT = 0xfffd };
 
 void json_reader_init(struct json_reader *reader, const char *text, size_t length) {
+    assert(text || length == 0);
     *reader = (struct json_reader){.text = text, .length = length, .expect = EXPECT_VALUE};
 }
 
@@ -30,6 +32,7 @@ static struct json_token fail(size_t offset, const char *fault) {
 }
 
 static size_t skip_space(const struct json_reader *reader, size_t at) {
+    assert(at <= reader->length);
     while (at < reader->length) {
         char c = reader->text[at];
         if (c != ' ' && c != '\t' && c != '\n' && c != '\r') break;
@@ -43,6 +46,7 @@ static bool in_object(const struct json_reader *reader) {
 }
 
 static void expect_after_value(struct json_reader *reader, size_t at) {
+    assert(at <= reader->length);
     reader->at = at;
     reader->expect = reader->depth == 0 ? EXPECT_NOTHING : EXPECT_COMMA_OR_END;
 }
@@ -76,6 +80,7 @@ static size_t escape_length(const char *text, const char *end) {
 
 /* Reads the string whose opening quote is at `at`. */
 static struct json_token take_string(const struct json_reader *reader, size_t at, size_t *after) {
+    assert(at < reader->length && reader->text[at] == '"');
     const char *begin = reader->text + at + 1, *end = reader->text + reader->length;
     struct json_token token = {.kind = JSON_STRING, .text = begin, .offset = at};
     for (const char *c = begin; c < end;) {
@@ -105,6 +110,7 @@ static struct json_token take_string(const struct json_reader *reader, size_t at
 /* Reads one byte, or one escape, of a string known to be well-formed. What it stands for is never
  * longer than itself, which is why strings can be unescaped in place. */
 static const char *decode(const char *text, const char *end, char out[UTF8_MAX], size_t *n) {
+    assert(text < end);
     *n = 1;
     if (*text != '\\' || end - text < 2) {
         out[0] = *text;
@@ -132,6 +138,7 @@ static const char *decode(const char *text, const char *end, char out[UTF8_MAX],
 }
 
 size_t json_unescape(const struct json_token *token, char *out) {
+    assert(token && out);
     if (!token->escaped) {
         memmove(out, token->text, token->length);
         return token->length;
@@ -195,6 +202,7 @@ static bool has(const struct json_reader *reader, size_t at, char c) {
 }
 
 static struct json_token take_number(struct json_reader *reader, size_t begin) {
+    assert(begin < reader->length);
     size_t at = begin + has(reader, begin, '-');
     size_t digits = at;
     at = skip_digits(reader, at);
@@ -220,6 +228,7 @@ static struct json_token take_number(struct json_reader *reader, size_t begin) {
 
 static struct json_token take_word(struct json_reader *reader, size_t at, const char *word,
                                    enum json_kind kind) {
+    assert(at < reader->length);
     size_t n = strlen(word);
     if (reader->length - at < n || memcmp(reader->text + at, word, n) != 0)
         return fail(at, "a word that is not true, false or null");

@@ -3,6 +3,7 @@
  * in their headers. A mistake or a lack of memory is kept and told once, at the end, so that the code
  * that writes reads like the text it writes.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ void dpmf_json_free(struct dpmf_json *json) {
 }
 
 static void put(struct dpmf_json *json, const char *bytes, size_t n) {
+    assert(bytes || n == 0);
     if (json->failed) return;
     uint8_t *room = byte_buffer_room(&json->text, n);
     if (!room) {
@@ -61,6 +63,7 @@ static void put_control(struct dpmf_json *json, unsigned char byte) {
 
 /* @return how many bytes from `text` on may stand in a string as they are */
 static size_t plain_length(const char *text, size_t n) {
+    assert(text || n == 0);
     size_t i = 0;
     while (i < n) {
         unsigned char byte = (unsigned char)text[i];
@@ -117,6 +120,7 @@ static bool begin_value(struct dpmf_json *json, const char *key) {
 }
 
 static void open_container(struct dpmf_json *json, const char *key, bool object) {
+    assert(!json || (json->depth >= 0 && json->depth <= WRITER_DEPTH_MAX));
     if (!begin_value(json, key)) return;
     if (json->depth == WRITER_DEPTH_MAX) {
         json->failed = true;

@@ -6,6 +6,7 @@
  */
 #include "base/lanczos.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ static void orthogonalise(double *y, const double *Q, size_t m, size_t n) {
  * made */
 static size_t build_basis(const double *A, size_t n, size_t steps, double *y,
                           struct thread_pool *pool, double *Q, double *T) {
+    assert(steps > 0 && steps <= n);
     double length = sqrt(dot(y, y, n)), scale = 0;
     size_t m = 0;
     while (m < steps && isfinite(length) && length > 1e-12 * scale) {
@@ -83,6 +85,7 @@ static size_t build_basis(const double *A, size_t n, size_t steps, double *y,
  * ----------------------------------------------------------------------------- */
 
 static void combine(const double *Q, size_t m, size_t n, const double *weights, double *out) {
+    assert(m > 0);
     for (size_t k = 0; k < m; k++)
         for (size_t i = 0; i < n; i++) out[i] += weights[k] * Q[k * n + i];
     double length = sqrt(dot(out, out, n));
@@ -91,6 +94,8 @@ static void combine(const double *Q, size_t m, size_t n, const double *weights, 
 
 int lanczos_top(const double *A, size_t n, size_t n_wanted, double *start, struct thread_pool *pool,
                 double *values, double *vectors, struct dpmf_error *error) {
+    assert(A && start && values && vectors);
+    assert(n_wanted <= n);
     size_t steps = n < STEPS_MAX ? n : STEPS_MAX;
     double *Q = memory_alloc(n, steps * sizeof *Q),
            *T = memory_alloc_zero(steps, steps * sizeof *T);

@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ void *memory_alloc_zero(size_t count, size_t size) {
 }
 
 bool memory_reserve(void *array, size_t *capacity, size_t needed, size_t size) {
+    assert(array && capacity);
     if (needed <= *capacity) return true;
     size_t grown = *capacity <= SIZE_MAX / 2 ? *capacity * 2 : needed;
     if (size > 0 && grown < SMALLEST_RESERVE / size) grown = SMALLEST_RESERVE / size;

@@ -2,6 +2,7 @@
  * The nearest known word to a misspelt one, for what an error says to do. Fed by whatever has a list of words: the command
  * line's options and verbs, ids, the names in a curator's declaration.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "dpmf.h"
@@ -30,6 +31,7 @@ static size_t distance_between(const char *a, const char *b) {
 }
 
 void dpmf_nearest_offer(struct dpmf_nearest *nearest, const char *word) {
+    assert(nearest && nearest->wanted && word);
     size_t length = strlen(nearest->wanted);
     size_t distance = distance_between(nearest->wanted, word);
     size_t limit = length < 4 ? 1 : length / 3;

@@ -5,6 +5,7 @@
  */
 #include "base/number.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -563,6 +564,7 @@ int dpmf_parse_size(const char *text, uint64_t *bytes) {
 /* A multiple of 10^exponent is written and read, so that the result is the double that its own text reads as. The product tells
  * about which one it is, give or take one for its own rounding; comparing tells exactly. */
 static double round_to(double value, int exponent, bool up) {
+    assert(exponent > -400 && exponent < 400);
     if (!(value > 0) || !isfinite(value)) return value;
     const double scaled = value * pow(10, -exponent);
     double rounded = value;
@@ -583,6 +585,7 @@ double dpmf_round_decimals(double value, int decimals, bool up) {
 }
 
 double dpmf_round_digits(double value, int digits, bool up) {
+    assert(digits > 0);
     if (!(value > 0) || !isfinite(value)) return value;
     return round_to(value, (int)floor(log10(value)) - (digits - 1), up);
 }

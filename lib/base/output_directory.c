@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "base/output_directory.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -181,6 +182,8 @@ int output_directory_open(struct output_directory **out, const char *path, enum 
 
 int output_directory_add(struct output_directory *directory, const char *name,
                          struct output_file **file, struct dpmf_error *error) {
+    assert(directory && name && file);
+    assert(name[0] != '\0' && !strchr(name, '/'));
     *file = NULL;
     if (directory->n_files == OUTPUT_DIRECTORY_FILES_MAX)
         return error_set(error, DPMF_ERR_BASE_BUG, "a directory of too many files");
@@ -223,6 +226,7 @@ static bool sync_failed(int fd) {
 
 /* The first one last. What was put there goes again when another fails. */
 static int link_files(struct output_directory *directory, int place, struct dpmf_error *error) {
+    assert(place >= 0);
     int code = 0;
     size_t i = directory->n_files;
     while (code == 0 && i-- > 0) {
@@ -247,6 +251,7 @@ static int fill_existing(struct output_directory *directory, struct dpmf_error *
 
 /* @return 0 or an errno */
 static int make_temporary(struct output_directory *directory, int above) {
+    assert(above >= 0);
     mode_t bits = directory->mode == OUTPUT_PRIVATE ? 0700 : 0777;
     for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
         snprintf(directory->temporary, sizeof directory->temporary, ".%.*s.%ld-%d.tmp",
@@ -292,6 +297,7 @@ static int make_and_fill(struct output_directory *directory, struct dpmf_error *
 }
 
 int output_directory_commit(struct output_directory *directory, struct dpmf_error *error) {
+    assert(directory && directory->n_files > 0);
     int code = 0;
     for (size_t i = 0; code == 0 && i < directory->n_files; i++)
         code = output_file_prepare(directory->files[i], error);

@@ -3,7 +3,10 @@
  */
 #include "base/parts.h"
 
+#include <assert.h>
+
 void parts_run(void (*part)(void *self, size_t i, size_t n), void *self, size_t most) {
+    assert(part);
     (void)most;
     part(self, 0, 1);
 }

@@ -2,7 +2,9 @@
  * Work in parts, by as many threads as the machine has cores. Where threads cannot be had, one does it all.
  */
 #include "base/parts.h"
+
 #include "base/threads.h"
+#include <assert.h>
 
 struct work {
     void (*part)(void *self, size_t i, size_t n);
@@ -16,6 +18,7 @@ static void run_part(void *self, int worker) {
 }
 
 void parts_run(void (*part)(void *self, size_t i, size_t n), void *self, size_t most) {
+    assert(part);
     struct thread_pool *pool = NULL;
     int n = threads_wanted(NULL);
     if (n > PARTS_MAX) n = PARTS_MAX;

@@ -7,6 +7,7 @@
  */
 #include "base/pipeline.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -52,6 +53,7 @@ int pipeline_workers(int threads) {
 }
 
 static struct slot *slot_of(struct pipeline *p, uint64_t number, void **job) {
+    assert(number >= p->n_consumed && number - p->n_consumed < p->n_jobs);
     size_t i = (size_t)(number % p->n_jobs);
     *job = p->jobs[i];
     return &p->slots[i];
@@ -95,6 +97,8 @@ static void stop(struct pipeline *p, int code, const struct dpmf_error *error) {
 /* The three steps: called and left with the lock held, which they let go of while they work. */
 
 static void consume(struct pipeline *p) {
+    assert(consume_is_due(p));
+    assert(p->n_consumed < p->n_taken);
     void *job;
     struct slot *slot = slot_of(p, p->n_consumed, &job);
     int code = slot->code;
@@ -111,6 +115,7 @@ static void consume(struct pipeline *p) {
 }
 
 static void work(struct pipeline *p, int worker) {
+    assert(work_is_due(p));
     void *job;
     struct slot *slot = slot_of(p, p->n_taken++, &job);
     if (slot->code == 0 && p->stages->work) {
@@ -125,6 +130,7 @@ static void work(struct pipeline *p, int worker) {
 }
 
 static void produce(struct pipeline *p) {
+    assert(produce_is_due(p));
     void *job;
     struct slot *slot = slot_of(p, p->n_produced, &job);
     slot->code = 0;
@@ -195,6 +201,8 @@ static bool make_locks(struct pipeline *p) {
 
 int pipeline_run(const struct pipeline_stages *stages, void *self, void *const *jobs, size_t n_jobs,
                  int threads, struct dpmf_error *error) {
+    assert(stages && stages->produce);
+    assert(jobs || n_jobs == 0);
     if (n_jobs == 0) return error_set(error, DPMF_ERR_BASE_BUG, "a pipeline without jobs");
     int n = pipeline_workers(threads);
     if ((size_t)n > n_jobs) n = (int)n_jobs; /* each thread at work holds a job */

@@ -5,6 +5,7 @@
  */
 #include "base/symmetric_eigen.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -14,6 +15,7 @@ static const double smallest_entry = 1e-300, converged = 1e-20;
 
 /* Rotates columns (step n) or rows (step 1) p and q. */
 static void rotate(double *at_p, double *at_q, size_t n, size_t step, double c, double s) {
+    assert(step == 1 || step == n);
     for (size_t k = 0; k < n; k++) {
         double x = at_p[k * step], y = at_q[k * step];
         at_p[k * step] = c * x - s * y;
@@ -22,6 +24,7 @@ static void rotate(double *at_p, double *at_q, size_t n, size_t step, double c, 
 }
 
 static void annihilate(double *A, size_t n, size_t p, size_t q, double *vectors) {
+    assert(p < q && q < n);
     double entry = A[p * n + q];
     if (!(fabs(entry) >= smallest_entry)) return;
     double theta = (A[q * n + q] - A[p * n + p]) / (2 * entry);
@@ -57,6 +60,8 @@ static void sort_falling(double *values, double *vectors, size_t n) {
 }
 
 void symmetric_eigen(double *A, size_t n, double *values, double *vectors) {
+    assert(A && values && vectors);
+    assert(A != vectors);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) vectors[i * n + j] = i == j;
     for (int sweep = 0; sweep < SWEEPS_MAX && !is_diagonal(A, n); sweep++)

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "base/threads.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,15 @@ void thread_pool_free(struct thread_pool *pool) {
     free(pool);
 }
 
-int thread_pool_size(const struct thread_pool *pool) { return pool->n; }
+int thread_pool_size(const struct thread_pool *pool) {
+    assert(pool && pool->n >= 1);
+    return pool->n;
+}
 
 void thread_pool_run(struct thread_pool *pool, void (*task)(void *self, int worker), void *self) {
+    assert(pool && task);
+    assert(pool->n_started == pool->n - 1);
+    assert(pool->n_running == 0);
     pthread_mutex_lock(&pool->mutex);
     pool->task = task;
     pool->self = self;
@@ -169,6 +176,8 @@ void bounded_queue_free(struct bounded_queue *queue) {
 }
 
 bool bounded_queue_push(struct bounded_queue *queue, void *item) {
+    assert(queue);
+    assert(queue->n <= queue->capacity);
     pthread_mutex_lock(&queue->mutex);
     while (!queue->closed && queue->n == queue->capacity)
         pthread_cond_wait(&queue->has_room, &queue->mutex);
@@ -183,6 +192,8 @@ bool bounded_queue_push(struct bounded_queue *queue, void *item) {
 }
 
 bool bounded_queue_pop(struct bounded_queue *queue, void **item) {
+    assert(queue && item);
+    assert(queue->n <= queue->capacity);
     pthread_mutex_lock(&queue->mutex);
     while (!queue->closed && queue->n == 0) pthread_cond_wait(&queue->has_item, &queue->mutex);
     bool found = queue->n > 0;
@@ -197,6 +208,7 @@ bool bounded_queue_pop(struct bounded_queue *queue, void **item) {
 }
 
 void bounded_queue_close(struct bounded_queue *queue) {
+    assert(queue);
     pthread_mutex_lock(&queue->mutex);
     queue->closed = true;
     pthread_cond_broadcast(&queue->has_room);

@@ -4,6 +4,7 @@
  */
 #include "chains/chain_monitor.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 int chain_monitor_init(struct chain_monitor **monitor, uint32_t chains, const char *const *names,
                        size_t n_functionals, struct dpmf_error *error) {
+    assert(monitor && names && chains > 0 && n_functionals > 0);
     struct chain_monitor *self = memory_alloc_zero(1, sizeof *self);
     *monitor = NULL;
     if (!self) return error_no_memory(error);
@@ -44,6 +46,8 @@ void chain_monitor_free(struct chain_monitor *monitor) {
 
 int chain_monitor_add(struct chain_monitor *monitor, uint32_t chain, const double *values,
                       struct dpmf_error *error) {
+    assert(chain < monitor->n_chains);
+    assert(values);
     struct chain_trace *trace = &monitor->chains[chain];
     size_t width = monitor->n_functionals;
     if (!memory_reserve(&trace->values, &trace->capacity, (trace->n + 1) * width,
@@ -63,6 +67,7 @@ size_t chain_trace_rounds(const struct chain_monitor *monitor) {
 
 int chain_trace_judge(const struct chain_monitor *monitor, size_t functional, uint32_t burn_in,
                       struct mixing *mixing, struct dpmf_error *error) {
+    assert(functional < monitor->n_functionals);
     size_t rounds = chain_trace_rounds(monitor), n = rounds > burn_in ? rounds - burn_in : 0;
     double *draws = memory_alloc(n * monitor->n_chains, sizeof *draws);
     const double **chains = memory_alloc(monitor->n_chains, sizeof *chains);
@@ -108,6 +113,7 @@ int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
 }
 
 void chain_monitor_describe(const struct chain_verdict *verdict, char *text, size_t size) {
+    assert(verdict && text && size > 0);
     const char *head = verdict->is_converged ? "nothing speaks against the chains' convergence"
                        : isfinite(verdict->rhat) && verdict->rhat < CHAIN_RHAT_MAX
                            ? "the chains are too short to be judged"

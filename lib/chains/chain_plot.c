@@ -4,6 +4,7 @@
  * smallest and the largest there), so that the file stays small for any number of rounds. Self-contained; follows the
  * reader's light or dark scheme. Fed by chain_monitor.c; private, because traces of private data are.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,6 +79,7 @@ static void put_number(struct picture *picture, double value) {
 }
 
 static void put_head(struct picture *picture, int height) {
+    assert(height > 0);
     put(picture,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
         "height=\"%d\" role=\"img\" aria-labelledby=\"t\">\n"

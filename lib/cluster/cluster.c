@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "cluster/cluster.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ enum {
 
 int cluster_begin_send(const struct dpmf_cluster *cluster, int to, int tag, const void *bytes,
                        size_t n, struct cluster_request **request, struct dpmf_error *error) {
+    assert(to >= 0 && to < cluster_size(cluster) && to != cluster_rank(cluster));
+    assert(bytes || n == 0);
     cluster->state->bytes_sent += n;
     cluster->state->messages_sent++;
     return cluster->ops->begin_send(cluster->self, to, tag, bytes, n, request, error);
@@ -36,6 +39,8 @@ int cluster_begin_send(const struct dpmf_cluster *cluster, int to, int tag, cons
 
 int cluster_begin_receive(const struct dpmf_cluster *cluster, int from, int tag, void *bytes,
                           size_t n, struct cluster_request **request, struct dpmf_error *error) {
+    assert(from >= 0 && from < cluster_size(cluster) && from != cluster_rank(cluster));
+    assert(bytes || n == 0);
     return cluster->ops->begin_receive(cluster->self, from, tag, bytes, n, request, error);
 }
 
@@ -84,11 +89,13 @@ static int place_of(const struct dpmf_cluster *cluster, int root) {
 }
 
 static int rank_at(const struct dpmf_cluster *cluster, int place, int root) {
+    assert(place >= 0);
     return (place + root) % cluster->n_ranks;
 }
 
 /* The bit below which the children of a place are; of the root, the first power of 2 that is enough. */
 static int reach_of(int place, int n_ranks) {
+    assert(place >= 0 && place < n_ranks);
     int bit = 1;
     while (bit < n_ranks && !(place & bit)) bit *= 2;
     return bit;
@@ -96,6 +103,7 @@ static int reach_of(int place, int n_ranks) {
 
 int cluster_broadcast(const struct dpmf_cluster *cluster, void *bytes, size_t n, int root,
                       struct dpmf_error *error) {
+    assert(root >= 0 && root < cluster_size(cluster));
     if (cluster_size(cluster) == 1) return 0;
     const int place = place_of(cluster, root), reach = reach_of(place, cluster->n_ranks);
     int code = 0;
@@ -122,6 +130,7 @@ static void combine_largest(uint64_t *into, const uint64_t *from, size_t n) {
 static int combine_all(const struct dpmf_cluster *cluster, uint64_t *values, size_t n,
                        void (*combine)(uint64_t *, const uint64_t *, size_t),
                        struct dpmf_error *error) {
+    assert(values || n == 0);
     if (cluster_size(cluster) == 1 || n == 0) return 0;
     const int rank = cluster->rank, reach = reach_of(rank, cluster->n_ranks);
     const size_t bytes = n * sizeof *values;
@@ -202,6 +211,7 @@ int cluster_sum_doubles(const struct dpmf_cluster *cluster, double *values, size
 }
 
 static size_t longest_range(const size_t *start, int n) {
+    assert(start && n > 0);
     size_t longest = 0;
     for (int r = 0; r < n; r++)
         if (start[r + 1] - start[r] > longest) longest = start[r + 1] - start[r];
@@ -232,6 +242,7 @@ int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, co
 
 int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *all,
                    const size_t *start, int root, struct dpmf_error *error) {
+    assert(start && root >= 0 && root < cluster_size(cluster));
     const int n = cluster_size(cluster), rank = cluster_rank(cluster);
     char *bytes = all;
     int code = 0;
@@ -248,6 +259,7 @@ int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *a
 }
 
 void cluster_ranges(const struct dpmf_cluster *cluster, size_t n, size_t unit, size_t *start) {
+    assert(start && unit > 0);
     const size_t ranks = (size_t)cluster_size(cluster), units = n / unit + (n % unit != 0);
     for (size_t r = 0; r <= ranks; r++) {
         const size_t first = units / ranks * r + (r < units % ranks ? r : units % ranks);
@@ -303,6 +315,7 @@ int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_erro
 
 int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *same,
                     struct dpmf_error *error) {
+    assert(same);
     uint64_t both[2] = {digest, ~digest}; /* the largest, and what is left of the least */
     int code = cluster_all_max(cluster, both, 2, error);
     *same = code == 0 && both[0] == ~both[1];

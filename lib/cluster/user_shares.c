@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "cluster/user_shares.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -14,6 +15,7 @@
 
 /* The r-th cut is where the ratings so far are nearest to r shares of them, counting half of the block at hand. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first) {
+    assert(n_ranks > 0 && first);
     const uint64_t n_blocks = store_n_blocks(store);
     const double each = (double)store_n_ratings(store) / n_ranks;
     uint64_t block = 0;
@@ -67,6 +69,7 @@ int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_clu
 
 int user_shares_take(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                      struct dpmf_store **share, uint64_t *first_user, struct dpmf_error *error) {
+    assert(store && share && first_user);
     const int n = cluster_size(cluster), rank = cluster_rank(cluster);
     uint64_t *first = memory_alloc((size_t)n + 1, sizeof *first);
     *share = NULL;

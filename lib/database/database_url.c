@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "database/database_url.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -99,6 +100,7 @@ static int put_decoded(struct parsing *parsing, const char *text, size_t n) {
 
 /* The n bytes, decoded, as a text of their own. */
 static int decode(struct parsing *parsing, const char *text, size_t n, const char **out) {
+    assert(out && (text || n == 0));
     const char *begin = parsing->at;
     int code = put_decoded(parsing, text, n);
     if (code < 0) return code;
@@ -134,6 +136,7 @@ static int add_setting(struct parsing *parsing, const char *name, const char *va
 }
 
 static int set_once(struct parsing *parsing, const char **place, const char *value) {
+    assert(place && value);
     if (parsing->url->query || parsing->url->table)
         return refuse(parsing, "the database's address has more than one query or table",
                       "give one ?query=SELECT ... or one ?table=NAME");
@@ -197,6 +200,7 @@ static int take_user(struct parsing *parsing, const char *text, size_t n) {
 
 /* The length of the host that begins the n bytes: a name, or an address in brackets. */
 static size_t host_length(const char *text, size_t n) {
+    assert(text || n == 0);
     const char *bracket = n > 0 && text[0] == '[' ? memchr(text, ']', n) : NULL;
     if (bracket) return (size_t)(bracket + 1 - text);
     for (size_t i = 0; i < n; i++)
@@ -297,6 +301,7 @@ static int parse_sqlite(struct parsing *parsing, const char *text) {
 }
 
 int database_url_parse(const char *text, struct database_url *url, struct dpmf_error *error) {
+    assert(text && url);
     size_t scheme = postgres_scheme_length(text), n = strlen(text);
     *url = (struct database_url){.kind = scheme > 0 ? DATABASE_POSTGRES : DATABASE_SQLITE};
     /* Every byte is in at most one decoded text, and of a server's name also in the ports and in `shown`. */

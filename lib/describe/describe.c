@@ -4,6 +4,7 @@
  * doubles are merged block by block in order, so that the answer does not depend on the threads.
  * Fed by the store; feeds the command line and power_law_plot.c.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ struct describe {
 /* ---- visiting --------------------------------------------------------------------------------- */
 
 static size_t bin_of(const struct describe *describe, double value) {
+    assert(isfinite(value));
     /* Halves, so that no difference of two ratings is too large for a double. */
     double part = (value / 2 - describe->min / 2) / (describe->max / 2 - describe->min / 2);
     part *= MAX_BARS;
@@ -95,6 +97,7 @@ static void look_at_times(struct describe_worker *worker, const int64_t *time, u
 }
 
 static struct block_moments moments_of(const double *value, uint64_t n) {
+    assert(value || n == 0);
     struct block_moments m = {n, 0, 0};
     if (n == 0) return m;
     double sum = 0;
@@ -188,6 +191,7 @@ static int compare_counts(const void *a, const void *b) {
 
 /* The place, from 1, of a percentile among n sorted values: nearest rank, exact in whole numbers. */
 static uint64_t nearest_rank(double level, uint64_t n) {
+    assert(n > 0 && level >= 0 && level <= 100);
     uint64_t percent = (uint64_t)level;
     uint64_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
     return rank > 0 ? rank : 1;
@@ -266,6 +270,7 @@ static void find_step(const struct counted_value *value, size_t n, struct dpmf_d
 
 static void bars_by_value(const struct counted_value *value, size_t n,
                           struct dpmf_description *out) {
+    assert(n > 0);
     out->n_bars = n;
     for (size_t i = 0; i < n; i++) {
         out->bar[i].low = out->bar[i].high = value[i].value;

@@ -6,6 +6,7 @@
  */
 #include "describe/power_law_plot.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,10 +57,12 @@ static int decades_for(uint64_t largest) {
 
 /* In quarters of a pixel: whole numbers read the same in every locale. */
 static int x_of(const struct plot *plot, double count) {
+    assert(count >= 1);
     return (int)lround(4.0 * (LEFT + (WIDTH - LEFT - RIGHT) * log10(count) / plot->x_decades));
 }
 
 static int y_of(const struct plot *plot, double items) {
+    assert(items >= 1);
     return (int)lround(
         4.0 * (HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * log10(items) / plot->y_decades));
 }

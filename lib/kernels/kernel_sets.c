@@ -3,6 +3,7 @@
  * defines DPMF_KERNELS_<SET> for each folder that it compiles. A set's block sizes stand beside its kernels,
  * for they were measured together (bench/bench_kernels.c).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
  * chunk's to arrive; where not even these fit, nothing does, and eight share the work again. Without caches to
  * go by these are taken to be of 32 KiB. */
 static uint32_t lanes_up_to(size_t wide, size_t k, const struct host_caches *caches) {
+    assert(wide > 0 && k > 0);
     const size_t rows = 5 * row_stride(k) * sizeof(float);
     if (k <= wide) return 8;
     return (caches ? rows <= caches->l1 : k < 2048) ? 4 : 8;

@@ -3,6 +3,8 @@
  */
 #include "kernels/noise.h"
 
+#include <assert.h>
+
 #define ALL(x)                                                                                     \
     { x, x, x, x, x, x, x, x }
 
@@ -33,6 +35,7 @@ static uint64_t mix(uint64_t x) {
 }
 
 void noise_stream_init(struct noise_stream *stream, const struct noise_key *key) {
+    assert(stream && key);
     const uint64_t words[] = {
         key->seed,
         (uint64_t)key->chain << 32 | key->round,

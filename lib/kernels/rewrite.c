@@ -4,6 +4,8 @@
  */
 #include "kernels/rewrite.h"
 
+#include <assert.h>
+
 #include "kernels/kernel_inline.h"
 
 typedef float wide __attribute__((vector_size(32), may_alias));
@@ -44,6 +46,7 @@ __attribute__((target("avx2"))) static float reread_avx2(const float *x, size_t 
 #endif
 
 void rewrite_floats(float *x, size_t n) {
+    assert(x || n == 0);
 #ifdef __x86_64__
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) {
@@ -55,6 +58,7 @@ void rewrite_floats(float *x, size_t n) {
 }
 
 float reread_floats(const float *x, size_t n) {
+    assert(x || n == 0);
 #ifdef __x86_64__
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) return reread_avx2(x, n);

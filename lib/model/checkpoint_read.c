@@ -2,6 +2,7 @@
  * Reads a checkpoint back, believing nothing: its parts by way of tensor_read.c, which checks each of them, and here
  * that they fit each other and say where a run stands. Feeds the trainer, to resume, and lib/recommend.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,7 @@ static bool take_whole(const struct json_token *token, uint64_t *value) {
 }
 
 static bool take_name(const struct json_token *token, char name[CHECKPOINT_ORDER_MAX]) {
+    assert(token && name);
     if (token->kind != JSON_STRING || token->length >= CHECKPOINT_ORDER_MAX) return false;
     name[json_unescape(token, name)] = '\0';
     return true;
@@ -217,6 +219,7 @@ static int read_scale(const struct tensor_source *source, struct factors *factor
 int checkpoint_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k),
                          uint64_t spare, struct factors *factors, struct checkpoint_state *state,
                          struct dpmf_error *error) {
+    assert(file && stride_of && factors);
     const struct tensor_source source = {file, error};
     bool is_unchecked;
     *factors = (struct factors){0};
@@ -298,6 +301,7 @@ int checkpoint_file_has_ids(const struct checkpoint_file *file, enum checkpoint_
 int checkpoint_file_read_rows(const struct checkpoint_file *file, enum checkpoint_side side,
                               uint64_t first, uint64_t n, float *rows, size_t stride, float *biases,
                               struct dpmf_error *error) {
+    assert(rows && biases);
     const struct tensor_source source = {file->file, error};
     const struct safetensors_entry *entry;
     uint64_t all =

@@ -2,6 +2,7 @@
  * Writes a checkpoint: rows without their padding, piece by piece and in any order, ids, and the state of the
  * run as text before them, which comes last. Fed by the trainer and its snapshots; read by checkpoint_read.c.
  */
+#include <assert.h>
 #include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -135,6 +136,7 @@ static void fill_metadata(const struct checkpoint_draft *draft, const char *stat
 /* ---- drafts ----------------------------------------------------------------------------------- */
 
 static struct tensor rows_of(const char *name, uint64_t n, uint32_t k) {
+    assert(name && k > 0);
     return (struct tensor){.name = name, .type = TENSOR_F32, .n_dims = 2, .dims = {n, k}};
 }
 
@@ -179,6 +181,7 @@ void checkpoint_draft_abandon(struct checkpoint_draft *draft) {
 int checkpoint_draft_open(struct checkpoint_draft **out, const char *path,
                           const struct factors *factors, bool with_best, const char *provenance,
                           struct dpmf_error *error) {
+    assert(out && path && factors);
     *out = NULL;
     struct tensor tensors[N_TENSORS];
     const char *metadata[2 * N_METADATA];
@@ -229,6 +232,7 @@ int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *
 
 /* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
 static int check_finite(const float *values, size_t n, struct dpmf_error *error) {
+    assert(values || n == 0);
     uint32_t found = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
@@ -245,6 +249,8 @@ static int check_finite(const float *values, size_t n, struct dpmf_error *error)
  * checksum is of are the same numbers, even where others go on changing the model meanwhile (Hogwild does). */
 static int put_rows(struct checkpoint_draft *draft, size_t tensor, uint64_t first, uint64_t n,
                     size_t k, const float *rows, size_t stride, struct dpmf_error *error) {
+    assert(stride >= k);
+    assert(rows || n == 0);
     size_t most = PIECE_FLOATS / k;
     if (most > n) most = (size_t)n;
     float *piece = memory_alloc(most * k, sizeof piece[0]);
@@ -267,6 +273,7 @@ static int put_rows(struct checkpoint_draft *draft, size_t tensor, uint64_t firs
 int checkpoint_draft_put_rows(struct checkpoint_draft *draft, enum checkpoint_side side,
                               uint64_t first, uint64_t n, const float *rows, size_t stride,
                               const float *biases, struct dpmf_error *error) {
+    assert(draft && stride >= draft->factors->k);
     size_t k = draft->factors->k, i = (size_t)side;
     if (n == 0) return 0;
     int code = put_rows(draft, FACTORS + i, first, n, k, rows, stride, error);
@@ -276,6 +283,7 @@ int checkpoint_draft_put_rows(struct checkpoint_draft *draft, enum checkpoint_si
 
 int checkpoint_draft_commit(struct checkpoint_draft *draft, const struct checkpoint_state *state,
                             struct dpmf_error *error) {
+    assert(draft && state);
     const char *metadata[2 * N_METADATA];
     struct dpmf_json *json = state_json(state);
     const char *text = dpmf_json_text(json, NULL);

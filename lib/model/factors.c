@@ -5,6 +5,7 @@
  */
 #include "model/factors.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ static bool count_bytes(uint64_t n, uint64_t spare, size_t width, size_t *bytes)
 
 int factor_matrix_init(struct factor_matrix *matrix, uint64_t n, size_t stride, uint64_t spare,
                        struct dpmf_error *error) {
+    assert(matrix);
     size_t row_bytes, bias_bytes;
     *matrix = (struct factor_matrix){.n = n, .stride = stride, .spare = spare};
     if (!count_bytes(n, spare, stride, &row_bytes) || !count_bytes(n, spare, 1, &bias_bytes))
@@ -44,6 +46,8 @@ void factor_matrix_free(struct factor_matrix *matrix) {
 /* ---- ids -------------------------------------------------------------------------------------- */
 
 static size_t id_length(const struct factor_ids *ids, uint64_t i) {
+    assert(i < ids->n);
+    assert(ids->start[i] <= ids->start[i + 1]);
     return (size_t)(ids->start[i + 1] - ids->start[i]);
 }
 
@@ -84,6 +88,7 @@ int factor_ids_index(struct factor_ids *ids, struct dpmf_error *error) {
 }
 
 uint64_t factor_ids_find(const struct factor_ids *ids, const char *id, size_t length) {
+    assert(ids && (id || length == 0));
     if (!ids->slots) return UINT64_MAX;
     uint32_t found = ids->slots[slot_of(ids, id, length)];
     return found != 0 ? found - 1 : UINT64_MAX;

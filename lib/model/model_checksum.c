@@ -4,6 +4,7 @@
  */
 #include "model/model_checksum.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ enum {
 };
 
 size_t model_checksum_unit(enum tensor_type type, int n_dims, const uint64_t *dims) {
+    assert(n_dims >= 0 && (dims || n_dims == 0));
     if (type != TENSOR_F32) return UNIT_BYTES;
     if (n_dims == 1) return sizeof(float);
     if (n_dims != 2 || dims[1] == 0 || dims[1] > UNIT_BYTES / sizeof(float)) return UNIT_BYTES;
@@ -26,6 +28,8 @@ size_t model_checksum_unit(enum tensor_type type, int n_dims, const uint64_t *di
 }
 
 uint64_t model_checksum_sum(size_t unit, uint64_t place, const void *bytes, size_t n) {
+    assert(unit > 0);
+    assert(bytes || n == 0);
     const uint8_t *at = bytes;
     uint64_t sum = 0;
     for (; n > unit; n -= unit, at += unit, place += unit)
@@ -45,6 +49,7 @@ uint8_t *model_checksum_find(uint8_t *header, size_t n) {
 }
 
 static void put_digits(uint8_t *place, uint64_t value) {
+    assert(place);
     static const char digits[] = "0123456789abcdef";
     for (int i = 0; i < MODEL_CHECKSUM_DIGITS; i++)
         place[i] = (uint8_t)digits[value >> (60 - 4 * i) & 15];
@@ -89,6 +94,7 @@ static int sum_part(const struct safetensors *file, size_t i, size_t n, uint64_t
 }
 
 static void run_part(void *self, size_t i, size_t n) {
+    assert(i < n);
     struct reading *reading = self;
     reading->codes[i] = sum_part(reading->file, i, n, &reading->sums[i], &reading->errors[i]);
 }

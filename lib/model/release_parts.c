@@ -5,6 +5,7 @@
  */
 #include "model/release_parts.h"
 
+#include <assert.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -65,6 +66,7 @@ void release_metadata_list(const char *const values[RELEASE_METADATA],
 
 int release_header_make(const struct release *release, const char *const values[RELEASE_METADATA],
                         uint8_t **header, size_t *n, struct dpmf_error *error) {
+    assert(release && values && header && n);
     struct tensor tensors[RELEASE_TENSORS];
     const char *metadata[2 * RELEASE_METADATA];
     release_tensors_list(release, tensors);
@@ -87,6 +89,7 @@ static void end_piece(struct digest *digest) {
 }
 
 static void add_bytes(struct digest *digest, const void *bytes, size_t n) {
+    assert(bytes || n == 0);
     const uint8_t *from = bytes;
     while (n > 0) {
         size_t room = PIECE_BYTES - digest->n, m = n < room ? n : room;
@@ -142,11 +145,13 @@ int release_digest_make(const struct release *release,
 static const double FAR_SPANS = 1000, PENALTY_MIN = 1e-9, PENALTY_MAX = 1e9, FACTOR_MAX = 1e6;
 
 static bool is_penalty(double penalty, double unit) {
+    assert(unit > 0);
     return penalty >= PENALTY_MIN * unit && penalty <= PENALTY_MAX * unit;
 }
 
 /* What is not a number is not within anything. */
 static bool all_within(const float *values, size_t n, double most) {
+    assert(values || n == 0);
     bool is_within = true;
     for (size_t i = 0; i < n; i++) is_within &= fabs((double)values[i]) <= most;
     return is_within;

@@ -2,6 +2,7 @@
  * Writes a release: four tensors and ten texts, and nothing else. Fed by the mechanisms of lib/privacy;
  * read by release_read.c and by any reader of safetensors.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -20,6 +21,7 @@ static const char *find_fault(const struct release *release, const char **which)
 }
 
 int release_write(const char *path, const struct release *release, struct dpmf_error *error) {
+    assert(path && release);
     enum { OFFSET, MIN, MAX, FACTOR_PENALTY, BIAS_PENALTY, NUMBERS };
     const struct factors *factors = &release->factors;
     char number[NUMBERS][DPMF_DOUBLE_TEXT_MAX], digest[RELEASE_DIGEST_TEXT];

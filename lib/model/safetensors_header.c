@@ -4,6 +4,7 @@
  */
 #include "model/safetensors_header.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -70,6 +71,7 @@ int safetensors_tensors_check(const struct tensor *tensors, size_t n, bool with_
 }
 
 int safetensors_metadata_check(const char *const *metadata, size_t n, struct dpmf_error *error) {
+    assert(metadata || n == 0);
     for (size_t i = 0; i < 2 * n; i++)
         if (!metadata[i] || !is_text(metadata[i]))
             return error_set(error, DPMF_ERR_BASE_BUG, "metadata %zu is not text", i / 2);
@@ -82,6 +84,7 @@ int safetensors_metadata_check(const char *const *metadata, size_t n, struct dpm
 }
 
 static void put_metadata(struct dpmf_json *json, const char *const *metadata, size_t n) {
+    assert(metadata || n == 0);
     if (n == 0) return;
     dpmf_json_begin_object(json, metadata_name);
     for (size_t i = 0; i < n; i++) dpmf_json_string(json, metadata[2 * i], metadata[2 * i + 1]);
@@ -121,6 +124,8 @@ size_t safetensors_header_room(size_t n) {
 }
 
 uint8_t *safetensors_header_frame(const char *text, size_t n, size_t room) {
+    assert(text && n <= room);
+    assert(room == safetensors_header_room(room));
     uint8_t *bytes = memory_alloc(SAFETENSORS_LENGTH_BYTES + room, 1);
     if (!bytes) return NULL;
     bytes_put_u64(bytes, room);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "model/safetensors_reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ static int next_number(struct reading *reading, uint64_t *value) {
 /* ---- metadata --------------------------------------------------------------------------------- */
 
 const char *safetensors_metadata(const struct safetensors *file, const char *key) {
+    assert(key);
     for (size_t i = 0; i < file->n_metadata; i++)
         if (strcmp(file->metadata[i].key, key) == 0) return file->metadata[i].value;
     return NULL;
@@ -342,6 +344,7 @@ static int open_source(struct safetensors *file, int code, struct safetensors **
 
 int safetensors_open_descriptor(int fd, const char *name, struct safetensors **out,
                                 struct dpmf_error *error) {
+    assert(fd >= 0 && out);
     *out = NULL;
     struct safetensors *file = memory_alloc_zero(1, sizeof *file);
     if (!file) {
@@ -354,6 +357,7 @@ int safetensors_open_descriptor(int fd, const char *name, struct safetensors **o
 
 int safetensors_open_memory(const void *bytes, size_t n, const char *name, struct safetensors **out,
                             struct dpmf_error *error) {
+    assert(out && (bytes || n == 0));
     *out = NULL;
     struct safetensors *file = memory_alloc_zero(1, sizeof *file);
     if (!file) return error_no_memory(error);
@@ -398,6 +402,7 @@ int safetensors_header_read(const struct safetensors *file, uint8_t *bytes,
 
 int safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                      uint64_t offset, void *bytes, size_t n, struct dpmf_error *error) {
+    assert(file && entry && (bytes || n == 0));
     if (offset > entry->bytes || n > entry->bytes - offset)
         return error_set(error, DPMF_ERR_BASE_BUG, "reading past the end of a tensor");
     return byte_source_read(&file->source, bytes, n,

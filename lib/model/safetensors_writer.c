@@ -6,6 +6,7 @@
  */
 #include "model/safetensors.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static int write_tensors(struct output_file *file, const struct tensor *tensors,
 int safetensors_write(const char *path, enum output_mode mode, const struct tensor *tensors,
                       size_t n_tensors, const char *const *metadata, size_t n_metadata,
                       struct dpmf_error *error) {
+    assert(path);
     struct output_file *file = NULL;
     uint8_t *header;
     size_t n_header = 0;
@@ -131,6 +133,7 @@ int safetensors_draft_open(struct safetensors_draft **out, const char *path, enu
 
 int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t offset,
                           const void *bytes, size_t n, struct dpmf_error *error) {
+    assert(draft && (bytes || n == 0));
     uint64_t size = i < draft->n_tensors ? draft->begin[i + 1] - draft->begin[i] : 0;
     if (offset > size || n > size - offset)
         return error_set(error, DPMF_ERR_BASE_BUG, "a piece past the end of its tensor");

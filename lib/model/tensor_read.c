@@ -6,6 +6,7 @@
  */
 #include "model/tensor_read.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ int tensor_list_find(const struct tensor_source *source, const char *name, enum 
 
 /* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
 static bool all_finite(const float *values, size_t n) {
+    assert(values || n == 0);
     uint32_t found = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
@@ -57,6 +59,8 @@ static bool all_finite(const float *values, size_t n) {
 
 int tensor_rows_read(const struct tensor_source *source, const struct safetensors_entry *entry,
                      uint64_t first, uint64_t n, size_t k, float *rows, size_t stride) {
+    assert(stride >= k);
+    assert(rows || n == 0);
     if (n == 0 || k == 0) return 0;
     size_t row_bytes = k * sizeof(float);
     uint64_t at_once = PIECE_BYTES / row_bytes;
@@ -80,6 +84,7 @@ int tensor_rows_read(const struct tensor_source *source, const struct safetensor
 int tensor_matrix_read(const struct tensor_source *source, const char *const names[2],
                        const struct safetensors_entry *rows, size_t stride, uint64_t spare,
                        struct factor_matrix *matrix) {
+    assert(matrix);
     const struct safetensors_entry *biases;
     uint64_t n = rows->dims[0];
     size_t k = (size_t)rows->dims[1];
@@ -132,6 +137,7 @@ static bool has_sound_offsets(const struct factor_ids *ids, uint64_t n_bytes) {
 
 int tensor_ids_read(const struct tensor_source *source, const char *const names[2], uint64_t n,
                     struct factor_ids *ids) {
+    assert(ids);
     const struct safetensors_entry *bytes, *offsets;
     if (n >= UINT32_MAX)
         return tensor_damage_tell(source, names[1], "are more than can be counted");

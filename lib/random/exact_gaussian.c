@@ -25,6 +25,7 @@ __extension__ typedef unsigned __int128 wide;
  * left of a/b, u is not below it. To agree forever has probability 0. So the answer is u < a/b.
  */
 static bool with_probability(struct secure_stream *stream, uint64_t a, uint64_t b) {
+    assert(b > 0 && a <= b && b <= UINT64_MAX >> 8);
     if (a == b) return true;
     for (uint64_t rest = a; rest > 0;) {
         const uint64_t next = rest << 8, digit = next / b, mine = secure_stream_u8(stream);
@@ -82,6 +83,7 @@ static bool below_uniform(struct secure_stream *stream, struct uniform *x) {
  */
 static bool tail_below(struct secure_stream *stream, const struct uniform *x, uint64_t a,
                        uint64_t b) {
+    assert(a <= b);
     uint64_t smaller = 0;
     for (uint64_t i = 0; i < x->above + x->below + 1; i++)
         smaller += with_probability(stream, a, b);
@@ -141,6 +143,7 @@ static uint64_t whole_draw(struct secure_stream *stream) {
 
 /* True with probability exp(-x(2k + x)/2) = exp(-x)^k exp(-x^2/2). */
 static bool accept(struct secure_stream *stream, uint64_t k, struct uniform *x) {
+    assert(x->above == 0 && x->below == 0);
     for (; k > 0; k--)
         if (!with_exponential(stream, x)) return false;
     return with_square_exponential(stream, x);
@@ -157,6 +160,7 @@ static bool accept(struct secure_stream *stream, uint64_t k, struct uniform *x) 
  */
 static uint64_t round_product(struct secure_stream *stream, const struct uniform *x,
                               uint64_t sigma) {
+    assert(sigma >= 1 && sigma <= EXACT_GAUSSIAN_SIGMA_MAX);
     const wide product = (wide)sigma * x->head + ((wide)1 << 63);
     const uint64_t whole = (uint64_t)(product >> 64), part = (uint64_t)product;
     const uint64_t missing_less_1 = UINT64_MAX - part;
@@ -188,6 +192,8 @@ int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma) {
 
 void exact_gaussian_add(const struct secure_random *random, uint32_t release, uint64_t first,
                         size_t n, uint64_t sigma, int64_t *sums) {
+    assert(random && (sums || n == 0));
+    assert(first <= UINT64_MAX - n);
     struct secure_stream stream;
     for (size_t i = 0; i < n; i++) {
         secure_stream_init(&stream, random, release, first + i);

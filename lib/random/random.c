@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "random/random.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <sys/random.h>
@@ -35,6 +36,7 @@ void random_stream_init(struct random_stream *stream, uint64_t seed, uint32_t pu
 }
 
 uint32_t random_u32(struct random_stream *stream) {
+    assert(stream->used <= 4);
     if (stream->used == 4) {
         philox4x32(stream->counter, stream->key, stream->block);
         if (++stream->counter[0] == 0) stream->counter[1]++;
@@ -73,6 +75,7 @@ uint64_t random_below(struct random_stream *stream, uint64_t n) {
  * differ in their last bit from machine to machine. With x = m 2^e and s = (m - 1) / (m + 1),
  * log m = 2 (s + s^3/3 + s^5/5 + ...), where |s| < 0.172 makes eleven terms enough. */
 static double fixed_log(double x) {
+    assert(x > 0 && isfinite(x));
     static const double ln2 = 0.693147180559945309417232121458;
     static const double one_over[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
                                       1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
@@ -112,6 +115,7 @@ double random_exponential(struct random_stream *stream) {
 /* Marsaglia and Tsang (2000): with d = shape - 1/3 the density of d (1 + cX)^3 is so near to that of the gamma
  * distribution, X Gaussian and c = 1 / sqrt(9d), that less than one draw in twenty is refused. */
 double random_gamma(struct random_stream *stream, double shape) {
+    assert(shape >= 1 && isfinite(shape));
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
         double x = random_gaussian(stream), root = 1 + c * x;
@@ -122,6 +126,7 @@ double random_gamma(struct random_stream *stream, double shape) {
 }
 
 int random_from_system(void *bytes, size_t n, struct dpmf_error *error) {
+    assert(bytes || n == 0);
     uint8_t *at = bytes;
     while (n > 0) {
         ssize_t done = getrandom(at, n < 256 ? n : 256, 0);

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "random/secure_random.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -46,7 +47,10 @@ void secure_random_wipe(struct secure_random *random) {
 
 /* ---- the block function ---------------------------------------------------------------------- */
 
-static uint32_t rotate(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
+static uint32_t rotate(uint32_t x, int bits) {
+    assert(bits > 0 && bits < 32);
+    return x << bits | x >> (32 - bits);
+}
 
 static inline void quarter_round(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d) {
     *a += *b, *d = rotate(*d ^ *a, 16);
@@ -79,6 +83,7 @@ void secure_stream_refill(struct secure_stream *stream) {
 
 void secure_stream_init(struct secure_stream *stream, const struct secure_random *random,
                         uint32_t release, uint64_t coordinate) {
+    assert(stream && random);
     static const uint32_t sigma[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     memcpy(stream->input, sigma, sizeof sigma);
     memcpy(stream->input + 4, random->key, sizeof random->key);
@@ -99,6 +104,7 @@ uint32_t secure_stream_u32(struct secure_stream *stream) {
 }
 
 uint64_t secure_stream_u64(struct secure_stream *stream) {
+    assert(stream->used <= SECURE_STREAM_BLOCK);
     if (stream->used <= SECURE_STREAM_BLOCK - 8) {
         stream->used += 8;
         return bytes_get_u64(stream->output + stream->used - 8);

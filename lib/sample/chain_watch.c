@@ -6,6 +6,7 @@
  */
 #include "sample/chain_watch.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct chain_watch {
 
 int chain_watch_init(struct chain_watch **out, uint64_t n_users, uint64_t n_items, uint32_t chains,
                      uint64_t seed, struct dpmf_error *error) {
+    assert(out && chains > 0);
     static const char *const names[N_WATCHED] = {
         "log posterior", "length of UV", "lambda_r",     "prediction 1",
         "prediction 2",  "prediction 3", "prediction 4", "prediction 5",
@@ -62,6 +64,7 @@ void chain_watch_free(struct chain_watch *watch) {
 /* u.v of a pair, in double. */
 static int multiply(const struct chain_state *state, uint64_t user, uint64_t item, float *buffer,
                     double *product, struct dpmf_error *error) {
+    assert(product);
     const struct factors *factors = state->factors;
     const float *v = factors->items.rows + item * factors->items.stride;
     struct dpmf_error own = {0};

@@ -5,6 +5,7 @@
  */
 #include "sample/gibbs.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ struct gibbs {
 /* ---- memory ----------------------------------------------------------------------------------- */
 
 static size_t rows_of_panel(size_t padded_k) {
+    assert(padded_k > 0);
     size_t rows = PANEL_BYTES / (padded_k * sizeof(float));
     return rows < PANEL_LEAST ? PANEL_LEAST : rows > PANEL_MOST ? PANEL_MOST : rows;
 }
@@ -71,6 +73,7 @@ static float *floats(size_t n) {
 }
 
 static bool make_space(struct space *space, size_t k, size_t padded, size_t rows) {
+    assert(k > 0 && padded >= k && rows > 0);
     *space = (struct space){
         .panel = floats(rows * padded),
         .gram = floats(padded * padded),
@@ -103,6 +106,7 @@ uint64_t gibbs_bytes(const struct kernel_set *kernels, size_t k, int threads) {
 
 int gibbs_init(struct gibbs **out, const struct kernel_set *kernels, size_t k,
                struct thread_pool *pool, struct dpmf_error *error) {
+    assert(out && kernels && k > 0 && pool);
     struct gibbs *gibbs = memory_alloc_zero(1, sizeof *gibbs);
     *out = NULL;
     if (!gibbs) return error_no_memory(error);
@@ -145,6 +149,7 @@ static int ask(const struct gibbs *gibbs, struct space *space, size_t work) {
 
 /* Copies the rows that n ratings are of, and what is left of these. */
 static void gather(const struct gibbs *gibbs, const struct space *space, uint64_t first, size_t n) {
+    assert(n > 0);
     const struct factor_matrix *other = gibbs->side->other;
     const uint32_t *numbers = gibbs->side->ratings->other + first;
     const float *values = gibbs->side->ratings->value + first;
@@ -251,6 +256,7 @@ static int keep(const struct gibbs *gibbs, const struct space *space, uint64_t r
 }
 
 static double squares_of(const struct gibbs *gibbs, uint64_t row) {
+    assert(row < gibbs->side->own->n);
     const struct rating_side *ratings = gibbs->side->ratings;
     const struct factor_matrix *own = gibbs->side->own, *other = gibbs->side->other;
     const float *u = own->rows + row * own->stride;
@@ -316,6 +322,7 @@ static int visit_side(struct gibbs *gibbs, const struct gibbs_side *side,
 
 int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
                 bool (*should_stop)(void *self), void *self, struct dpmf_error *error) {
+    assert(side->own && side->other && side->ratings && key);
     gibbs->key = key;
     gibbs->first = 0;
     gibbs->end = side->ratings->n;
@@ -328,6 +335,7 @@ int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct
 size_t gibbs_sums_size(size_t k) { return (k + 1) * (k + 2) / 2 + k + 1; }
 
 static double *sums_of(const struct gibbs *gibbs, uint64_t row) {
+    assert(row < gibbs->side->own->n);
     return gibbs->sums + (row - gibbs->first) * gibbs_sums_size(gibbs->k);
 }
 
@@ -360,6 +368,7 @@ static int square_row(const struct gibbs *gibbs, struct space *space, uint64_t r
 int gibbs_sum_rows(struct gibbs *gibbs, const struct gibbs_side *side, uint64_t first, uint64_t n,
                    double *sums, bool (*should_stop)(void *self), void *self,
                    struct dpmf_error *error) {
+    assert(sums && first <= side->own->n && n <= side->own->n - first);
     gibbs->first = first;
     gibbs->end = first + n;
     gibbs->sums = sums;
@@ -369,6 +378,7 @@ int gibbs_sum_rows(struct gibbs *gibbs, const struct gibbs_side *side, uint64_t 
 int gibbs_draw_rows(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
                     uint64_t first, uint64_t n, double *sums, bool (*should_stop)(void *self),
                     void *self, struct dpmf_error *error) {
+    assert(sums && key && first <= side->own->n && n <= side->own->n - first);
     gibbs->key = key;
     gibbs->first = first;
     gibbs->end = first + n;

@@ -5,6 +5,7 @@
  */
 #include "sample/gibbs_ranks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 enum { PIECE_BYTES = 8 << 20, TAG_SUMS = 160 };
 
 static uint64_t rows_of_piece(size_t k) {
+    assert(k > 0);
     uint64_t rows = PIECE_BYTES / (gibbs_sums_size(k) * sizeof(double));
     return rows > 0 ? rows : 1;
 }

@@ -11,6 +11,7 @@
  * Between measurements a step may get smaller as the precisions change (langevin_stiffness_now). It follows from these alone
  * and not from the rows, so every round leaves the rows' distribution given the precisions where it is, whichever step it takes.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,12 +135,14 @@ static int find_sigma(const struct langevin *langevin, const struct row_store *r
 }
 
 static double smallest(const double *x, size_t n) {
+    assert(x && n > 0);
     double least = x[0];
     for (size_t i = 1; i < n; i++) least = fmin(least, x[i]);
     return least;
 }
 
 static double largest(const double *x, size_t n) {
+    assert(x && n > 0);
     double most = x[0];
     for (size_t i = 1; i < n; i++) most = fmax(most, x[i]);
     return most;
@@ -148,6 +151,7 @@ static double largest(const double *x, size_t n) {
 /* What sigma may become while the precisions stay what they are: of many rows hardly more than a column's variance, and less
  * than what is measured; of few rows, which may all be small when they are measured, much more. */
 static double sigma_by_prior(const double *precisions, size_t k, uint64_t n) {
+    assert(k > 0);
     return (1 + ((double)k + FEW_ROWS) / (double)(n > 0 ? n : 1)) / smallest(precisions, k);
 }
 
@@ -189,7 +193,10 @@ int langevin_measure(const struct langevin *langevin, struct langevin_stiffness 
 }
 
 /* By how much something grew, beyond what is always allowed for. */
-static double growth(double now, double then) { return fmax(now / (then * SLACK), 1); }
+static double growth(double now, double then) {
+    assert(then > 0);
+    return fmax(now / (then * SLACK), 1);
+}
 
 struct langevin_stiffness langevin_stiffness_now(const struct langevin *langevin,
                                                  const struct langevin_stiffness *measured) {

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "sample/langevin_tiles.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -266,6 +267,7 @@ static void add_parts(struct langevin_side *side, size_t columns) {
 
 static void copy_precisions(struct langevin_side *side, const double *precisions, size_t k,
                             double bias) {
+    assert(bias > 0);
     side->precision_max = 0;
     for (size_t x = 0; x < k; x++) {
         side->precision[x] = (float)precisions[x];
@@ -389,6 +391,7 @@ static void lean_over(struct langevin *langevin, double lean) {
 
 /* Friction is that which lets a column swing once before it comes to rest, if its prior alone holds it. */
 void langevin_set_step(struct langevin *langevin, const struct langevin_step *step) {
+    assert(step);
     const struct precisions *precisions = &langevin->precisions;
     langevin->step = *step;
     if (!langevin->users.momenta) return;
@@ -525,6 +528,7 @@ static size_t rounded(size_t k) { return (k + NOISE_BLOCK - 1) / NOISE_BLOCK * N
 
 static bool make_side(struct langevin *langevin, struct langevin_side *side, uint64_t n,
                       size_t stride, size_t n_parts) {
+    assert(stride > 0 && n_parts > 0);
     const enum solver solver = langevin->source.solver;
     const size_t k = langevin->source.factors->k;
     side->n = n;
@@ -632,6 +636,7 @@ static int make_parts(struct langevin *langevin, struct dpmf_error *error) {
 
 int langevin_init(struct langevin **out, const struct langevin_source *source,
                   struct dpmf_error *error) {
+    assert(out && source);
     *out = NULL;
     struct langevin *langevin = memory_alloc_zero(1, sizeof *langevin);
     int code = cluster_agree(source->cluster, langevin ? 0 : error_no_memory(error), error);

@@ -4,6 +4,7 @@
  */
 #include "sample/noise_schedule.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,12 +151,14 @@ static int count_chunk(struct noise_schedule *schedule, uint64_t first_user,
 }
 
 static uint32_t payments_of(uint32_t n_ratings, uint32_t every) {
+    assert(every > 0);
     uint32_t q = n_ratings / every + (n_ratings % every != 0);
     return q > 0 ? q : 1;
 }
 
 /* After how many of its ratings a row is paid for the i-th time. */
 static uint32_t due_at(uint32_t n_ratings, uint32_t q, uint32_t i) {
+    assert(q > 0 && i < q);
     uint64_t at = (2 * (uint64_t)i + 1) * n_ratings / (2 * (uint64_t)q);
     return at > 0 ? (uint32_t)at : 1;
 }
@@ -176,6 +179,7 @@ static void begin_rows(struct side *side, uint32_t every) {
 /* A row, which its events call `name`, has one rating more. @return whether it is to be paid twice in this slice */
 static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t every,
                      uint32_t slice) {
+    assert(every > 0);
     struct row_count *count = &side->counts[row];
     if (++count->seen < count->due) return 0;
     uint32_t n = side->ratings[row], q = payments_of(n, every);
@@ -345,6 +349,7 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
 int noise_schedule_build(struct noise_schedule **out, const struct tiling *tiling, uint64_t n_users,
                          uint64_t n_items, size_t row_bytes, const struct dpmf_cluster *cluster,
                          struct dpmf_error *error) {
+    assert(out && tiling && row_bytes > 0);
     *out = NULL;
     struct noise_schedule *schedule = memory_alloc_zero(1, sizeof *schedule);
     int code = cluster_agree(cluster, schedule ? 0 : error_no_memory(error), error);

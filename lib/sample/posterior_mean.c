@@ -4,6 +4,7 @@
  */
 #include "sample/posterior_mean.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint
 
 int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_users,
                         uint64_t n_items, uint64_t expected, uint64_t *bytes, uint32_t *samples) {
+    assert(options && bytes && samples);
     const uint64_t each = posterior_mean_bytes(n_users, n_items, options->factors, 1);
     uint64_t most = posterior_mean_useful(options->factors), least = POSTERIOR_MEAN_LEAST;
     *samples = 0;
@@ -74,6 +76,7 @@ static bool make_side(struct posterior_mean *mean, int side, uint32_t place) {
 
 int posterior_mean_init(struct posterior_mean **out, uint64_t n_users, uint64_t n_items, size_t k,
                         uint32_t samples, uint64_t expected, struct dpmf_error *error) {
+    assert(k > 0 && samples > 0);
     struct posterior_mean *mean = memory_alloc_zero(1, sizeof *mean);
     *out = NULL;
     if (!mean) return error_no_memory(error);

@@ -3,6 +3,7 @@
  */
 #include "sample/solver.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  */
 #include "schedule/tiling.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -212,12 +213,14 @@ static uint64_t users_by_caches(const struct tiling *tiling, const struct tiling
 /* What a run with so many users a superblock needs: in slots and for each superblock ... */
 static uint64_t slots_need(const struct tiling *tiling, const struct tiling_options *options,
                            uint64_t users, uint64_t packed) {
+    assert(users > 0);
     uint64_t n = (tiling->n_users + users - 1) / users;
     uint64_t slot = (users + 1) * (row_bytes(options) + sizeof(float)) + packed;
     return options->slots * slot + n * (SUPERBLOCK_BYTES + tiling->n_groups * TILE_BYTES);
 }
 
 static uint64_t ratings_need(const struct tiling *tiling, uint64_t users) {
+    assert(tiling->n_users > 0);
     return (uint64_t)(UNEVEN * (double)tiling->n_ratings / (double)tiling->n_users *
                       (double)users) +
            256;
@@ -253,6 +256,7 @@ static int refuse(const struct tiling_options *options, uint64_t missing,
 static int users_that_fit(const struct tiling *tiling, const struct tiling_options *options,
                           const struct dpmf_store *store, uint64_t *users,
                           struct dpmf_error *error) {
+    assert(*users > 0);
     uint64_t least = UINT64_MAX;
     for (uint64_t n = *users;; n -= at_least(n / 8, 1)) {
         uint64_t rounded = in_rounds(tiling, options, n);
@@ -267,6 +271,7 @@ static int users_that_fit(const struct tiling *tiling, const struct tiling_optio
 
 static void set_superblocks(struct tiling *tiling, const struct tiling_options *options,
                             uint64_t users) {
+    assert(users > 0);
     tiling->superblock_users = users;
     tiling->n_superblocks = (size_t)((tiling->n_users + users - 1) / users);
     tiling->batch_users = at_least(options->caches.l2 / 2 / row_bytes(options), KERNEL_LANES);
@@ -293,6 +298,7 @@ static void drop_superblocks(struct tiling *tiling) {
 
 static int place_superblocks(struct tiling *tiling, const struct dpmf_store *store,
                              struct dpmf_error *error) {
+    assert(tiling->n_superblocks > 0 && tiling->n_groups > 0);
     tiling->superblocks = memory_alloc_zero(tiling->n_superblocks, sizeof tiling->superblocks[0]);
     tiling->tiles =
         memory_alloc_zero(tiling->n_superblocks, tiling->n_groups * sizeof(struct tile));
@@ -381,6 +387,8 @@ static int place_nobody(struct tiling *tiling, const struct tiling_options *opti
 
 int tiling_build(const struct dpmf_store *store, const struct tiling_options *options,
                  const struct dpmf_run *run, struct tiling **out, struct dpmf_error *error) {
+    assert(store && options && options->kernels);
+    assert(options->k > 0 && options->threads > 0);
     *out = NULL;
     int code = 0;
     struct popular *order = NULL;
@@ -441,6 +449,7 @@ size_t tiling_packed_bytes(const struct tiling *tiling) { return (size_t)tiling-
 size_t tiling_n_parts(const struct tiling *tiling) { return tiling->n_parts; }
 
 struct tiling_part tiling_part(const struct tiling *tiling, size_t part) {
+    assert(part < tiling->n_parts);
     return tiling->parts[part];
 }
 
@@ -459,11 +468,13 @@ uint64_t tiling_checksum(const struct tiling *tiling) {
 
 void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uint64_t *first,
                              uint64_t *n) {
+    assert(superblock < tiling->n_superblocks);
     *first = tiling->superblocks[superblock].first_user;
     *n = tiling->superblocks[superblock].n_users;
 }
 
 uint64_t tiling_superblock_ratings(const struct tiling *tiling, size_t superblock) {
+    assert(superblock < tiling->n_superblocks);
     return tiling->superblocks[superblock].n_ratings;
 }
 
@@ -471,25 +482,30 @@ uint64_t tiling_users_a_superblock(const struct tiling *tiling) { return tiling-
 
 void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row, uint64_t *n_rows,
                   bool *user_resident) {
+    assert(group < tiling->n_groups);
     *first_row = tiling->groups[group].first_row;
     *n_rows = tiling->groups[group].n_rows;
     *user_resident = tiling->groups[group].user_resident;
 }
 
 struct tile tiling_tile(const struct tiling *tiling, size_t superblock, size_t group) {
+    assert(superblock < tiling->n_superblocks && group < tiling->n_groups);
     return tiling->tiles[superblock * tiling->n_groups + group];
 }
 
 uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item) {
+    assert(item < tiling->n_items);
     return tiling->row_of_item[item];
 }
 
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row) {
+    assert(row < tiling->n_items);
     return tiling->item_of_row[row];
 }
 
 /* The part that a row is in: the last one that begins no later. (Parts without rows begin after all rows.) */
 static size_t part_of_row(const struct tiling *tiling, uint64_t row) {
+    assert(tiling->n_parts > 0 && row < tiling->n_items);
     size_t part = 0, end = tiling->n_parts;
     while (end - part > 1) {
         const size_t middle = part + (end - part) / 2;
@@ -508,11 +524,15 @@ uint64_t tiling_place_of_row(const struct tiling *tiling, uint64_t row) {
 }
 
 const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock) {
+    assert(superblock < tiling->n_superblocks);
+    assert(!tiling->streamed);
     return tiling->superblocks[superblock].chunks;
 }
 
 int tiling_packed_read(const struct tiling *tiling, size_t superblock, uint8_t *packed,
                        struct dpmf_error *error) {
+    assert(superblock < tiling->n_superblocks);
+    assert(tiling->streamed && tiling->file >= 0);
     const struct superblock *from = &tiling->superblocks[superblock];
     return file_read_at(tiling->file, packed, (size_t)from->bytes, from->offset, "tiles", error);
 }
@@ -520,6 +540,8 @@ int tiling_packed_read(const struct tiling *tiling, size_t superblock, uint8_t *
 void tiling_unpack(const struct tiling *tiling, size_t superblock, size_t group,
                    const uint8_t *packed, const uint8_t **at, size_t n,
                    struct kernel_chunk *chunks) {
+    assert(packed && at && chunks);
+    assert(n > 0);
     struct tile_pack pack = tile_build_pack(tiling, superblock, group);
     /* the head is 16 bytes of a buffer that is aligned for anything */
     if (packed[0]) pack.values = (const float *)(const void *)(packed + TILE_BUILD_HEAD);

@@ -5,6 +5,7 @@
  */
 #include "split/probe_file.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static int add_pair(struct probe_file *probe, uint32_t user, struct dpmf_error *
  * the last byte. */
 static int take_line(struct probe_file *probe, const char *name, const char *line, size_t n,
                      struct dpmf_error *error) {
+    assert(line || n == 0);
     bool has_comma = n > 0 && line[n - 1] == ',';
     size_t first = 0, end = has_comma ? n - 1 : n;
     if (probe->line_number == 1 && end >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) first = 3;
@@ -98,6 +100,7 @@ static int take_line(struct probe_file *probe, const char *name, const char *lin
 /* Adds to the line that is being held. */
 static int hold(struct probe_file *probe, const char *name, const char *bytes, size_t n,
                 struct dpmf_error *error) {
+    assert(bytes || n == 0);
     if (probe->past_comma || n == 0) return 0;
     const char *comma = memchr(bytes, ',', n);
     if (comma) n = (size_t)(comma - bytes) + 1;

@@ -4,6 +4,7 @@
  * all of them and their list are in it. Fed by a
  * store; feeds processes that each read their own shards, by way of shard_set.c.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,7 @@ static int take_digest(const struct sharding *self, struct shard_entry *entry,
 }
 
 static int end_shard(struct sharding *self, struct dpmf_error *error) {
+    assert(self->writer && self->n_begun > 0 && self->n_begun <= self->n_parts);
     struct shard_entry *entry = &self->entries[self->n_begun - 1];
     struct dpmf_shard_report *report = self->report;
     int code = block_packer_flush(&self->packer, error);
@@ -119,6 +121,7 @@ static bool is_cut(const struct sharding *self, uint64_t n) {
 
 static int add_user(struct sharding *self, const struct store_block *block, uint32_t u,
                     struct dpmf_error *error) {
+    assert(u < block->n_users);
     const uint64_t n = block->start[u + 1] - block->start[u];
     struct store_block one = *block;
     int code = 0;

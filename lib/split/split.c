@@ -6,6 +6,7 @@
  * store, probe_file.c and time_cut.c; feeds two writers.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,7 @@ struct split {
 /* Both lists increase. */
 static void mark_probe(const struct split *split, const struct store_block *block, uint32_t i,
                        uint8_t *is_test) {
+    assert(i < block->n_users && is_test);
     uint64_t from = block->id_start[i], r = block->start[i], end = block->start[i + 1];
     const struct probe_pair *pair = NULL;
     size_t n = probe_file_user(split->probe, block->id_bytes + from,
@@ -84,6 +86,7 @@ static void mark_probe(const struct split *split, const struct store_block *bloc
 
 static void mark_user(const struct split *split, const struct store_block *block, uint32_t i,
                       uint8_t *is_test) {
+    assert(i < block->n_users);
     const struct dpmf_split_options *options = split->options;
     uint64_t from = block->start[i], end = block->start[i + 1], seed = options->seed;
     uint64_t user_hash = split_coin_user(block, i, seed);
@@ -175,6 +178,7 @@ static int check_sides(const struct split *split, struct dpmf_error *error) {
 /* The user's ratings of one side; nothing when there are none. */
 static bool take_part(const struct split *split, const struct store_block *block, uint32_t i,
                       const uint8_t *is_test, enum side side, struct block_arrays *part) {
+    assert(i < block->n_users && is_test && part);
     uint64_t from = block->start[i], end = block->start[i + 1], n = 0;
     const char *id = block->id_bytes + block->id_start[i];
     size_t id_length = (size_t)(block->id_start[i + 1] - block->id_start[i]);
@@ -220,6 +224,7 @@ static int pack_parts(void *self, void *product_object, struct dpmf_error *error
 }
 
 static int finish_side(struct split *split, int side, struct dpmf_error *error) {
+    assert(side == 0 || side == 1);
     int code = block_packer_flush(&split->packer[side], error);
     if (code != 0) return code;
     struct store_item *items = memory_alloc((size_t)split->n_items[side], sizeof *items);

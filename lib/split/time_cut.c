@@ -8,6 +8,7 @@
  */
 #include "split/time_cut.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,7 @@ static int merge_collected(struct cut_search *search, uint64_t rank, struct time
 static int search_cut(struct cut_search *search, uint64_t rank, uint64_t held,
                       const struct dpmf_store *store, const struct dpmf_run *run,
                       struct time_cut *cut, struct dpmf_error *error) {
+    assert(held > 0);
     struct window *window = &search->window;
     while (held > search->collect_max) {
         if (window->low == window->high) {
@@ -229,6 +231,8 @@ static uint64_t merge_ends(struct cut_search *search) {
 int time_cut_find(const struct dpmf_store *store, double fraction, uint64_t seed,
                   const uint64_t *item_hash, size_t collect, const struct dpmf_run *run,
                   struct time_cut *cut, struct dpmf_error *error) {
+    assert(fraction >= 0 && fraction <= 1);
+    assert(cut);
     struct cut_search search = {.seed = seed, .item_hash = item_hash, .collect_max = collect};
     uint64_t n_timed = 0;
     int code = make_workers(&search, run, error);

@@ -3,6 +3,7 @@
  * against the bytes that could hold it, before any memory is asked for. Fed by the stream and by
  * store_visit, in any thread.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -57,6 +58,7 @@ static bool get_users(struct cursor *cursor, struct store_block *block, uint64_t
  * fewer than 2^32 gaps of less than 2^35 each. */
 static const uint8_t *get_user_items(const uint8_t *at, const uint8_t *end, uint32_t *item,
                                      uint64_t n, uint64_t n_items) {
+    assert(at <= end && n > 0);
     enum { GAP_MAX = 5 };
     uint64_t next = 0;
     if ((uint64_t)(end - at) / GAP_MAX >= n) {
@@ -112,6 +114,7 @@ static bool is_value(const struct value_out *out, double value) {
 }
 
 static void put_value(const struct value_out *out, uint64_t r, double value) {
+    assert(out);
     if (out->exact) out->exact[r] = value;
     if (out->single) out->single[r] = (float)(value - out->base);
 }
@@ -119,6 +122,8 @@ static void put_value(const struct value_out *out, uint64_t r, double value) {
 /* Codes of `bits` bits. Two loops, so that each is one lookup and one store a rating. */
 static bool get_codes(struct cursor *cursor, int bits, const double *table, size_t n_values,
                       uint64_t n, const struct value_out *out) {
+    assert(bits >= 0 && bits <= 8);
+    assert(table && n_values > 0);
     uint64_t n_bytes = (n * (uint64_t)bits + 7) / 8;
     if (n_bytes > left(cursor)) return false;
     const uint8_t *code_bytes = cursor->at;
@@ -173,6 +178,7 @@ static bool get_table(struct cursor *cursor, uint64_t n, const struct value_out 
 
 static bool get_raw_values(struct cursor *cursor, uint64_t n, size_t width,
                            const struct value_out *out) {
+    assert(width == 4 || width == 8);
     if (left(cursor) / width < n) return false;
     for (uint64_t r = 0; r < n; r++, cursor->at += width) {
         double value;
@@ -219,6 +225,7 @@ static bool get_times(struct cursor *cursor, const struct store_block *block, in
 
 static bool reserve_space(struct store_space *space, const struct store_block *block, unsigned want,
                           bool has_times) {
+    assert(space && block);
     size_t users = (size_t)block->n_users + 1, n = (size_t)block->n_ratings;
     return memory_reserve(&space->start, &space->start_capacity, users, sizeof space->start[0]) &&
            memory_reserve(&space->id_start, &space->id_start_capacity, users,
@@ -246,6 +253,8 @@ void store_space_free(struct store_space *space) {
 int store_block_decode(const struct dpmf_store *store, const struct store_raw *raw, unsigned want,
                        struct store_space *space, struct store_block *out,
                        struct dpmf_error *error) {
+    assert(store && raw && space && out);
+    assert(raw->block < store->n_blocks);
     const struct store_index_entry *entry = store_index_at(store, raw->block);
     const uint8_t *bytes = raw->buffer.bytes;
     size_t n = raw->buffer.n;

@@ -27,6 +27,7 @@ static size_t value_slot(const struct value_table *table, uint64_t bits) {
 
 /* @return false when there are more than STORE_TABLE_MAX distinct values */
 static bool value_table_fill(struct value_table *table, const double *value, uint64_t n) {
+    assert(table && (value || n == 0));
     memset(table, 0, sizeof *table);
     uint64_t last = ~bytes_of_double(n ? value[0] : 0);
     for (uint64_t r = 0; r < n; r++) {
@@ -83,6 +84,7 @@ static uint8_t *put_table(uint8_t *at, const struct value_table *table, const do
 }
 
 static uint8_t *put_values(uint8_t *at, const double *value, uint64_t n) {
+    assert(at && value && n > 0);
     struct value_table table;
     if (value_table_fill(&table, value, n)) {
         value_table_sort(&table);
@@ -108,6 +110,7 @@ static uint8_t *put_values(uint8_t *at, const double *value, uint64_t n) {
 }
 
 static uint8_t *put_items(uint8_t *at, const struct store_block *block) {
+    assert(at);
     for (uint32_t u = 0; u < block->n_users; u++) {
         uint64_t next = 0; /* the least the next item can be */
         for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
@@ -120,6 +123,7 @@ static uint8_t *put_items(uint8_t *at, const struct store_block *block) {
 }
 
 static uint8_t *put_times(uint8_t *at, const struct store_block *block) {
+    assert(at && block->time);
     for (uint32_t u = 0; u < block->n_users; u++) {
         uint64_t last = 0;
         for (uint64_t r = block->start[u]; r < block->start[u + 1]; r++) {
@@ -134,6 +138,7 @@ static uint8_t *put_times(uint8_t *at, const struct store_block *block) {
 /* No more than this many bytes are ever needed; they are reserved at once, so that the columns can
  * be written without looking. Sizes are bounded by what is in memory already: no overflow. */
 static size_t payload_bound(const struct store_block *block, bool has_times) {
+    assert(block->n_users > 0);
     uint64_t n = block->n_ratings;
     return (size_t)(2 * VARINT_MAX * (uint64_t)block->n_users + block->id_start[block->n_users] -
                     block->id_start[0] + 5 * n + 1 + VARINT_MAX + 8 * STORE_TABLE_MAX + 8 * n +

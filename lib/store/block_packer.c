@@ -28,6 +28,7 @@ void block_arrays_clear(struct block_arrays *arrays) {
 
 bool block_arrays_room(struct block_arrays *arrays, uint64_t n_ratings, size_t id_length,
                        bool has_times) {
+    assert(arrays);
     size_t users = (size_t)arrays->n_users + 2;
     if (n_ratings > SIZE_MAX - arrays->n_ratings) return false;
     size_t ratings = (size_t)(arrays->n_ratings + n_ratings);
@@ -99,12 +100,14 @@ struct store_block block_arrays_view(const struct block_arrays *arrays, uint64_t
 }
 
 bool block_arrays_full(const struct block_arrays *arrays, uint64_t n_ratings) {
+    assert(n_ratings > 0);
     if (arrays->n_users == 0) return false;
     return arrays->n_users >= STORE_BLOCK_USERS || n_ratings > STORE_BLOCK_RATINGS ||
            arrays->n_ratings > STORE_BLOCK_RATINGS - n_ratings;
 }
 
 void block_packer_init(struct block_packer *packer, struct store_writer *writer, bool has_times) {
+    assert(packer && writer);
     memset(packer, 0, sizeof *packer);
     packer->writer = writer;
     packer->has_times = has_times;
@@ -129,6 +132,7 @@ int block_packer_flush(struct block_packer *packer, struct dpmf_error *error) {
 
 int block_packer_add(struct block_packer *packer, const struct store_block *block,
                      struct dpmf_error *error) {
+    assert(packer->writer && block);
     for (uint32_t i = 0; i < block->n_users; i++) {
         if (block_arrays_full(&packer->pending, block->start[i + 1] - block->start[i])) {
             int code = block_packer_flush(packer, error);

@@ -99,6 +99,7 @@ struct rating_sorter {
 
 int rating_sorter_init(struct rating_sorter **out, uint64_t memory, const char *beside,
                        struct dpmf_error *error) {
+    assert(out);
     *out = NULL;
     struct rating_sorter *sorter = memory_alloc_zero(1, sizeof *sorter);
     if (!sorter) return error_no_memory(error);
@@ -209,6 +210,8 @@ static int spill_flush(struct spill_writer *writer) {
 }
 
 static int spill_bytes(struct spill_writer *writer, const uint8_t *bytes, size_t n) {
+    assert(n <= SIZE_MAX / 2);
+    assert(bytes || n == 0);
     if (writer->filled + n > SPILL_BUFFER) {
         int code = spill_flush(writer);
         if (code < 0) return code;
@@ -294,6 +297,7 @@ static int grow_bucket(struct rating_sorter *sorter, size_t b, struct dpmf_error
 int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const uint32_t *item,
                       const double *value, const int64_t *time, size_t n,
                       struct dpmf_error *error) {
+    assert(n == 0 || (user && item && value));
     if (sorter->arena_used > sorter->arena_limit) {
         int code = spill_all(sorter, error);
         if (code < 0) return code;
@@ -396,6 +400,7 @@ void sorter_space_free(struct sorter_space *space) {
 }
 
 static bool column_reserve(struct sorter_column *column, size_t n, bool has_times) {
+    assert(column);
     return memory_reserve(&column->user, &column->user_capacity, n, sizeof column->user[0]) &&
            memory_reserve(&column->rank, &column->rank_capacity, n, sizeof column->rank[0]) &&
            memory_reserve(&column->value, &column->value_capacity, n, sizeof column->value[0]) &&
@@ -419,6 +424,7 @@ enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 /* Sorts keys (rank << 32 | place) by rank, stably. @return where the sorted keys are */
 static uint64_t *sort_by_rank(uint64_t *key, uint64_t *other, uint64_t n, uint32_t max_rank) {
+    assert(key && other && key != other);
     for (int shift = 0; shift < 32 && (max_rank >> shift) != 0; shift += DIGIT_BITS) {
         uint64_t count[DIGITS] = {0};
         for (uint64_t i = 0; i < n; i++) count[(key[i] >> (32 + shift)) & (DIGITS - 1)]++;
@@ -521,6 +527,7 @@ static int compact(struct slicing *slicing) {
  * NULL on failure (*code) */
 static const uint8_t *collect(struct slicing *slicing, uint64_t bucket_user, const uint8_t *at,
                               const uint8_t *end, int *code) {
+    assert(at <= end);
     const struct rating_sorter *sorter = slicing->sorter;
     struct sorter_column *column = &slicing->space->columns[COLLECTED];
     while (end - at >= 7) {
@@ -551,6 +558,7 @@ static const uint8_t *collect(struct slicing *slicing, uint64_t bucket_user, con
 }
 
 static int collect_run(struct slicing *slicing, uint64_t bucket_user, const struct run *run) {
+    assert(run);
     const struct rating_sorter *sorter = slicing->sorter;
     uint8_t *buffer = slicing->space->read;
     uint64_t offset = run->offset, remaining = run->length;
@@ -605,6 +613,7 @@ static int prepare_space(struct slicing *slicing) {
 int rating_sorter_slice(const struct rating_sorter *sorter, uint64_t s, const uint32_t *rank,
                         struct sorter_space *space, sorter_on_duplicate *on_duplicate, void *self,
                         struct store_block *out, struct dpmf_error *error) {
+    assert(rank && space && out);
     assert(s < sorter->n_slices);
     const struct slice *slice = &sorter->slices[s];
     struct slicing slicing = {

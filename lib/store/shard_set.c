@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "store/shard_set.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,6 +35,7 @@ enum {
 };
 
 char *shard_path(const char *directory, const char *name) {
+    assert(directory && name);
     char *path = NULL;
     const size_t n = strlen(directory);
     const char *gap = n > 0 && directory[n - 1] == '/' ? "" : "/";
@@ -42,6 +44,7 @@ char *shard_path(const char *directory, const char *name) {
 
 /* Of all entries, in their order. */
 static uint64_t list_digest(const struct shard_entry *entries, size_t n) {
+    assert(entries || n == 0);
     uint64_t all = n;
     for (size_t i = 0; i < n; i++) {
         uint8_t numbers[3 * sizeof(uint64_t)];
@@ -64,6 +67,7 @@ static void put_digest(struct dpmf_json *json, uint64_t digest) {
 
 int shard_list_write(const char *directory, const struct shard_entry *entries, size_t n,
                      struct dpmf_error *error) {
+    assert(directory && entries && n > 0);
     struct dpmf_json *json = dpmf_json_new();
     struct output_file *file = NULL;
     char *path = shard_path(directory, SHARD_LIST);
@@ -113,6 +117,7 @@ static int broken(const char *path, const char *what, struct dpmf_error *error) 
 }
 
 static bool take_text(struct json_reader *reader, char *text, size_t size) {
+    assert(text && size > 0);
     struct json_token token = json_next(reader);
     if (token.kind != JSON_STRING || token.length >= size) return false;
     text[json_unescape(&token, text)] = '\0';

@@ -4,6 +4,7 @@
  */
 #include "store/store_layout.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct store_layout store_layout_declared(void) {
 }
 
 uint32_t store_layout_format(const char *name) {
+    assert(name);
     for (size_t i = 0; i < N_FORMATS; i++)
         if (strcmp(formats[i], name) == 0) return UINT32_C(1) << i;
     return 0;
@@ -38,6 +40,7 @@ static bool same_fields(const struct store_layout *a, const struct store_layout 
 }
 
 void store_layout_join(struct store_layout *all, const struct store_layout *one) {
+    assert(all && one && all != one);
     const struct store_layout before = *all;
     const bool is_first = before.formats == 0;
     *all = is_first || same_fields(&before, one) ? *one : (struct store_layout){0};
@@ -78,6 +81,7 @@ enum {
 };
 
 static void put_u16(uint8_t *at, uint16_t value) {
+    assert(at);
     at[0] = (uint8_t)value;
     at[1] = (uint8_t)(value >> 8);
 }

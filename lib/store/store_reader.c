@@ -118,6 +118,7 @@ static int read_end(struct dpmf_store *store, struct layout *layout, struct dpmf
 /* Reads a part that ends in its checksum. @return malloc'ed bytes in *part */
 static int read_part(struct dpmf_store *store, uint64_t offset, uint64_t length, const char *what,
                      uint8_t **part, struct dpmf_error *error) {
+    assert(part);
     if (length > SIZE_MAX) return error_no_memory(error);
     uint8_t *bytes = memory_alloc((size_t)length, 1);
     if (!bytes) return error_no_memory(error);
@@ -227,6 +228,7 @@ static int read_items(struct dpmf_store *store, const struct layout *layout,
 
 int store_open_descriptor(int fd, const char *path, struct dpmf_store **out,
                           struct dpmf_error *error) {
+    assert(fd >= 0 && out);
     *out = NULL;
     int code = 0;
     struct stat status;
@@ -312,6 +314,7 @@ double store_least_event(const struct dpmf_store *store, double like) {
     return store->layout.holds_events ? -INFINITY : like;
 }
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input) {
+    assert(store && input);
     store->made_from = *input;
 }
 const struct file_identity *store_made_from(const struct dpmf_store *store) {
@@ -342,6 +345,7 @@ uint64_t store_largest_block(const struct dpmf_store *store) {
 
 void store_block_size(const struct dpmf_store *store, uint64_t b, uint32_t *n_users,
                       uint64_t *n_ratings) {
+    assert(b < store->n_blocks);
     const struct store_index_entry *entry = store_index_at(store, b);
     *n_users = (uint32_t)entry->n_users;
     *n_ratings = entry->n_ratings;

@@ -4,6 +4,7 @@
  * they are in. Fed by store_reader.c; feeds split/shard.c and cluster/user_shares.c.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 /* ---- several as one --------------------------------------------------------------------------- */
 
 static bool same_items(const struct dpmf_store *a, const struct dpmf_store *b) {
+    assert(a && b);
     const size_t n = (size_t)a->n_items;
     return a->n_items == b->n_items && a->has_times == b->has_times &&
            a->layout.holds_events == b->layout.holds_events &&
@@ -33,6 +35,7 @@ static int refuse_part(const struct dpmf_store *part, struct dpmf_error *error) 
 }
 
 static void add_part(struct dpmf_store *set, const struct dpmf_store *part) {
+    assert(set != part);
     for (uint64_t b = 0; b < part->n_blocks; b++) {
         struct store_index_entry *entry = &set->index[set->n_blocks + b];
         *entry = part->index[b];
@@ -75,6 +78,7 @@ static int join_parts(struct dpmf_store *set, struct dpmf_error *error) {
 
 int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struct dpmf_store **out,
                    struct dpmf_error *error) {
+    assert(stores && n > 0 && out);
     *out = NULL;
     struct dpmf_store *set = memory_alloc_zero(1, sizeof *set);
     struct dpmf_store **parts = memory_alloc_zero(n + 1, sizeof(struct dpmf_store *));
@@ -104,6 +108,8 @@ int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struc
 
 int store_share_make(const struct dpmf_store *whole, uint64_t first, uint64_t n,
                      struct dpmf_store **out, struct dpmf_error *error) {
+    assert(whole && out);
+    assert(first <= store_n_users(whole) && n <= store_n_users(whole) - first);
     *out = NULL;
     if (first > whole->n_blocks || n > whole->n_blocks - first)
         return error_set(error, DPMF_ERR_BASE_BUG, "no such blocks in the store");

@@ -2,6 +2,7 @@
  * Goes through a whole store with all threads: blocks are read in order, decoded and visited in
  * parallel, and their products finished in order. What describe, split and export are made of.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -34,6 +35,7 @@ static int produce_raw(void *self, void *job_pointer, struct dpmf_error *error) 
 }
 
 static int visit_block(void *self, int worker, void *job_pointer, struct dpmf_error *error) {
+    assert(worker >= 0);
     struct visit *visit = self;
     struct visit_job *job = job_pointer;
     struct store_block block;
@@ -81,6 +83,7 @@ size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_ru
 
 int store_visit(const struct dpmf_store *store, const struct store_visitor *visitor,
                 const struct dpmf_run *run, struct dpmf_error *error) {
+    assert(store && visitor);
     static const struct pipeline_stages stages = {produce_raw, visit_block, finish_block};
     int code = 0;
     int threads = threads_wanted(run);

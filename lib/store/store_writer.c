@@ -26,6 +26,7 @@ struct store_writer {
 };
 
 static int put(struct store_writer *writer, const void *bytes, size_t n, struct dpmf_error *error) {
+    assert(bytes || n == 0);
     int code = writer->file ? output_file_write(writer->file, bytes, n, error)
                             : file_write_all(writer->fd, bytes, n, "temporary store", error);
     if (code == 0) writer->written += n;
@@ -67,6 +68,7 @@ int store_writer_open(struct store_writer **out, const char *path, bool has_time
 
 int store_writer_append(struct store_writer *writer, const struct store_encoded *block,
                         struct dpmf_error *error) {
+    assert(block);
     /* The first user's number is the writer's to check: it is under the block's checksum. */
     assert(bytes_get_u64(block->bytes.bytes + 16) == writer->n_users);
     if (block->n_users > STORE_MAX_USERS - writer->n_users)
@@ -95,6 +97,7 @@ int store_writer_append(struct store_writer *writer, const struct store_encoded 
 
 static int put_items(struct store_writer *writer, const struct store_item *items, size_t n_items,
                      struct dpmf_error *error) {
+    assert(items || n_items == 0);
     struct byte_buffer buffer = {0};
     size_t bound = STORE_ITEMS_HEADER + STORE_CHECKSUM;
     for (size_t i = 0; i < n_items; i++) bound += 2 * VARINT_MAX + items[i].id_length;
@@ -192,6 +195,7 @@ int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
 
 int store_writer_commit_open(struct store_writer *writer, const char *name,
                              struct dpmf_store **store, struct dpmf_error *error) {
+    assert(store);
     assert(!writer->file);
     int fd = writer->fd;
     writer->fd = -1;

@@ -6,6 +6,7 @@
  */
 #include "synth/synth_model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ void synth_model_user(const struct synth_model *model, uint64_t user, struct ran
 
 /* Four sums, so that an addition need not wait for the one before it. */
 static float dot(const float *a, const float *b, uint32_t n) {
+    assert(a && b);
     float sum[4] = {0, 0, 0, 0};
     uint32_t f = 0;
     for (; f + 4 <= n; f += 4)
@@ -97,6 +99,7 @@ static float dot(const float *a, const float *b, uint32_t n) {
 }
 
 static double put_on_scale(const struct synth_model *model, double rating) {
+    assert(!isnan(rating));
     if (!(model->step > 0)) return fmin(fmax(rating, model->min), model->max);
     double n = floor((rating - model->min) / model->step + 0.5);
     n = fmin(fmax(n, 0), model->last_step);
@@ -105,6 +108,7 @@ static double put_on_scale(const struct synth_model *model, double rating) {
 
 double synth_model_rate(const struct synth_model *model, float bias, const float *factors,
                         uint32_t j, struct random_stream *stream) {
+    assert(factors && stream);
     const float *v = model->item_factors + (size_t)j * model->rank;
     double rating = model->offset + (double)bias + (double)model->item_biases[j] +
                     (double)dot(factors, v, model->rank) + model->noise * random_gaussian(stream);

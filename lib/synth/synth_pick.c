@@ -8,6 +8,7 @@
  */
 #include "synth/synth_pick.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ struct synth_picker {
 
 /* Walker's table: every column is as high as the mean and holds at most two items. */
 static bool fill_alias(struct alias_entry *alias, const double *weight, uint64_t n) {
+    assert(alias && weight && n > 0);
     double *height = memory_alloc(n, sizeof *height);
     uint32_t *low = memory_alloc(n, sizeof *low), *high = memory_alloc(n, sizeof *high);
     bool ok = height && low && high;
@@ -70,6 +72,7 @@ static bool fill_alias(struct alias_entry *alias, const double *weight, uint64_t
 }
 
 struct synth_pick_table *synth_pick_table_new(const double *weight, uint64_t items) {
+    assert(weight && items > 0);
     struct synth_pick_table *table = memory_alloc_zero(1, sizeof *table);
     if (!table) return NULL;
     table->items = items;
@@ -112,6 +115,7 @@ void synth_picker_free(struct synth_picker *picker) {
 }
 
 bool synth_picker_take(struct synth_picker *picker, uint32_t j) {
+    assert(j < picker->table->items);
     uint64_t *word = &picker->taken[j / 64], bit = UINT64_C(1) << (j % 64);
     if (*word & bit) return false;
     *word |= bit;
@@ -139,6 +143,7 @@ static void swap_timed(struct timed_item *a, struct timed_item *b) {
 
 /* Puts the k smallest of n first, in any order (Hoare's selection). */
 static void select_smallest(struct timed_item *timed, size_t n, size_t k) {
+    assert(timed && k <= n);
     size_t low = 0, high = n; /* the k-th border lies within [low, high] */
     while (high - low > 1 && k > low && k < high) {
         size_t middle = low + (high - low) / 2;
@@ -178,11 +183,13 @@ static bool draw_by_time(struct synth_picker *picker, uint64_t n, struct random_
 }
 
 bool synth_picker_draw(struct synth_picker *picker, uint64_t n, struct random_stream *stream) {
+    assert(n <= picker->table->items);
     draw_by_alias(picker, n, stream);
     return picker->n_taken >= n || draw_by_time(picker, n, stream);
 }
 
 uint64_t synth_picker_collect(struct synth_picker *picker, uint32_t *items) {
+    assert(items);
     uint64_t n = 0;
     for (size_t s = 0; s < picker->n_summary; s++) {
         for (uint64_t words = picker->word_used[s]; words; words &= words - 1) {

@@ -8,6 +8,7 @@
  */
 #include "synth/synth_shape.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ enum {
 
 /* x bends at `items`: about x while it is small, below `items` always. */
 static uint32_t degree_of(double x, double items) {
+    assert(items >= 1);
     double d = floor(x * items / (x + items));
     if (!(d >= 1)) return 1;
     return (uint32_t)fmin(d, items);
@@ -101,6 +103,7 @@ static int set_degrees(struct synth_shape *shape, uint64_t seed, struct dpmf_err
 /* The power law, brought down to nothing towards the end of the catalogue: real ones end with items
  * that only a few people ever rated. */
 static double weight_at(double rank, double items, double exponent) {
+    assert(rank >= 0 && rank <= items);
     double left = 1 - (rank - 0.5) / items, q = fmin(HEAD_PART * items, HEAD_MAX);
     return left * pow((rank + q) / (1 + q), -exponent);
 }
@@ -204,6 +207,7 @@ static int set_weights(struct synth_shape *shape, double share, struct dpmf_erro
 /* ---- the whole -------------------------------------------------------------------------------- */
 
 uint32_t *synth_permutation(uint64_t n, uint64_t seed, enum synth_purpose purpose) {
+    assert(n <= UINT32_MAX);
     uint32_t *order = memory_alloc(n, sizeof *order);
     if (!order) return NULL;
     struct random_stream stream;
@@ -219,6 +223,7 @@ uint32_t *synth_permutation(uint64_t n, uint64_t seed, enum synth_purpose purpos
 }
 
 uint64_t synth_shape_rater_place(const struct synth_shape *shape, uint64_t t) {
+    assert(t < shape->ratings);
     /* floor(t * ratings / items) without overflow: t and items are below 2^32. */
     uint64_t whole = shape->ratings / shape->items, rest = shape->ratings % shape->items;
     return t * whole + t * rest / shape->items;

@@ -6,6 +6,7 @@
  */
 #include "synth/titles.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,7 @@ static uint64_t count_titles(void) {
 }
 
 static uint64_t common_factor(uint64_t a, uint64_t b) {
+    assert(a > 0);
     while (b) {
         uint64_t rest = a % b;
         a = b;
@@ -187,6 +189,7 @@ static void put_words(const struct pattern *pattern, uint64_t n, char text[TITLE
 }
 
 size_t titles_make(const struct titles *titles, uint64_t n, char text[TITLE_MAX]) {
+    assert(text);
     uint64_t total = count_titles(), lap = n / total;
     uint64_t place = (titles->start + n % total * titles->stride) % total; /* total^2 < 2^63 */
     const struct pattern *pattern = PATTERNS;

@@ -4,6 +4,7 @@
  */
 #include "train/best_epoch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -14,6 +15,7 @@ static const enum checkpoint_side sides[2] = {CHECKPOINT_BEST_USERS, CHECKPOINT_
 
 static int make_side(struct best_epoch *best, int side, const struct factor_matrix *like,
                      const char *beside, struct dpmf_error *error) {
+    assert(side == 0 || side == 1);
     struct factor_matrix *matrix = &best->matrix[side];
     if (!beside) {
         int code = factor_matrix_init(matrix, like->n, like->stride, 0, error);
@@ -42,6 +44,7 @@ void best_epoch_free(struct best_epoch *best) {
 }
 
 static void copy_biases(float *to, const float *from, uint64_t n) {
+    assert(to && from && to != from);
     memcpy(to, from, (size_t)n * sizeof to[0]);
 }
 
@@ -69,6 +72,7 @@ int best_epoch_restore(const struct best_epoch *best, struct factors *factors,
 
 int best_epoch_save(const struct best_epoch *best, struct checkpoint_draft *draft,
                     struct dpmf_error *error) {
+    assert(draft);
     int code = 0;
     for (int i = 0; i < 2 && code == 0; i++)
         code = rows_file_save(&best->rows[i], best->matrix[i].biases, sides[i], draft, error);
@@ -77,6 +81,7 @@ int best_epoch_save(const struct best_epoch *best, struct checkpoint_draft *draf
 
 int best_epoch_load(struct best_epoch *best, const struct checkpoint_file *file,
                     struct dpmf_error *error) {
+    assert(file);
     int code = 0;
     for (int i = 0; i < 2 && code == 0; i++)
         code = rows_file_load(&best->rows[i], best->matrix[i].biases, sides[i], file, error);

@@ -4,6 +4,7 @@
  */
 #include "train/first_rows.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@
 int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, uint64_t n,
                           size_t stride, uint64_t spare, const char *beside,
                           struct dpmf_error *error) {
+    assert(stride > 0);
     if (!beside) {
         int code = factor_matrix_init(users, n, stride, spare, error);
         *rows = row_store_of(users->rows, n, stride);
@@ -28,6 +30,7 @@ int first_rows_make_users(struct factor_matrix *users, struct row_store *rows, u
 
 void first_rows_fill_one(float *row, uint64_t number, uint32_t k, double unit, uint64_t seed,
                          enum first_rows_side side) {
+    assert(row && k > 0 && unit > 0);
     double scale = sqrt(unit * RATES_FIRST_PRODUCT / sqrt((double)k));
     struct random_stream random;
     random_stream_init(&random, seed, (uint32_t)side, number);
@@ -37,6 +40,7 @@ void first_rows_fill_one(float *row, uint64_t number, uint32_t k, double unit, u
 
 static void fill(float *rows, size_t stride, uint64_t first, uint64_t n, uint32_t k, double unit,
                  uint64_t seed, enum first_rows_side side) {
+    assert(stride >= k);
     for (uint64_t i = 0; i < n; i++)
         first_rows_fill_one(rows + i * stride, first + i, k, unit, seed, side);
 }

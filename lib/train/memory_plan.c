@@ -6,6 +6,8 @@
  */
 #include "train/memory_plan.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
@@ -24,6 +26,7 @@ enum {
 };
 
 size_t memory_plan_slots(const struct memory_plan *plan) {
+    assert(plan);
     return (size_t)sgd_at_once(plan->order, plan->threads) + (plan->prefetch ? plan->prefetch : 1);
 }
 
@@ -92,6 +95,7 @@ int memory_plan_refuse(const struct memory_plan *plan, uint64_t bytes, struct dp
 
 int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
                        struct dpmf_error *error) {
+    assert(plan && options);
     uint64_t memory = budget(plan), always = always_bytes(plan);
     uint64_t row = plan->kernels->stride(plan->k) * sizeof(float);
     uint64_t model = model_bytes(plan, row), users = store_n_users(plan->store) * row;

@@ -4,6 +4,7 @@
  */
 #include "train/model_ids.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct id_fill {
 };
 
 static int add_id(struct id_fill *fill, const char *id, size_t length, struct dpmf_error *error) {
+    assert(id || length == 0);
     if (!memory_reserve(&fill->ids->bytes, &fill->bytes_capacity, (size_t)fill->n_bytes + length,
                         1))
         return error_no_memory(error);
@@ -54,6 +56,7 @@ int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
 
 int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
                          const struct tiling *tiling, struct dpmf_error *error) {
+    assert(ids && store);
     struct id_fill fill = {.ids = ids};
     uint64_t n = store_n_items(store);
     int code = ids_room(fill.ids, n, error);

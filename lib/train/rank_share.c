@@ -5,6 +5,7 @@
  */
 #include "train/rank_share.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ enum {
 /* Everybody's number: all[r + 1] is rank r's, all[0] is 0. */
 static int gather_numbers(const struct dpmf_cluster *cluster, uint64_t own, uint64_t *all,
                           struct dpmf_error *error) {
+    assert(all);
     const size_t n = (size_t)cluster_size(cluster);
     size_t *start = memory_alloc(n + 1, sizeof *start);
     int code = cluster_agree(cluster, start ? 0 : error_no_memory(error), error);
@@ -56,6 +58,7 @@ static int find_first_users(struct rank_share *share, struct dpmf_error *error) 
 
 int rank_share_open(struct rank_share *share, const struct dpmf_store *whole,
                     const struct dpmf_cluster *cluster, struct dpmf_error *error) {
+    assert(share && whole);
     uint64_t first_user;
     *share = (struct rank_share){.cluster = cluster, .whole = whole};
     int code = cluster ? user_shares_take(whole, cluster, &share->own, &first_user, error) : 0;
@@ -223,6 +226,7 @@ struct row_source {
 /* A piece where it is on this rank, or with room for it on its way. */
 static struct piece piece_at(const struct row_source *source, float *buffer, uint64_t most,
                              int rank, bool is_own, uint64_t first, uint64_t count) {
+    assert(most > 0 && rank >= 0);
     struct piece piece = {rank, first, count, buffer,
                           buffer ? buffer + most * source->stride : NULL};
     for (uint64_t i = 0; is_own && source->make && i < count; i++)
@@ -238,6 +242,7 @@ static struct piece piece_at(const struct row_source *source, float *buffer, uin
 /* All pieces of all ranks: `visit` sees each on rank 0, after it came there or before it goes. */
 static int visit_pieces(const struct rank_share *share, const struct row_source *source,
                         bool to_first, piece_visit *visit, void *self, struct dpmf_error *error) {
+    assert(source && visit);
     const struct dpmf_cluster *cluster = share->cluster;
     const int rank = cluster_rank(cluster);
     const size_t stride = source->stride, bytes = stride * sizeof(float);
@@ -442,6 +447,7 @@ int rank_share_write_made(const struct rank_share *share, const char *path,
                           const struct factors *factors, uint32_t k, rank_row_make *make,
                           void *self, const struct tiling *tiling, const char *provenance,
                           const struct checkpoint_state *state, struct dpmf_error *error) {
+    assert(k > 0 && make);
     struct factors shape = rank_share_shape(share, factors);
     struct checkpoint_draft *draft;
     shape.k = k;

@@ -11,10 +11,12 @@
  */
 #include "train/rates.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct sgd_rates rates_of_epoch(const struct dpmf_train_options *options, double unit,
                                 uint32_t done) {
+    assert(unit > 0 && done < options->epochs);
     double rate = options->learning_rate;
     if (options->decay >= 0)
         rate *= pow((double)done + 1, -options->decay);

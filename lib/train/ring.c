@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "train/ring.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -63,6 +64,7 @@ struct ring {
 int ring_init(struct ring **out, const struct dpmf_cluster *cluster, const struct tiling *tiling,
               uint32_t first_round, const struct ring_array *arrays, size_t n_arrays,
               struct dpmf_error *error) {
+    assert(out && tiling && arrays && n_arrays > 0);
     *out = NULL;
     struct ring *ring = memory_alloc_zero(1, sizeof *ring);
     if (!ring) return error_no_memory(error);
@@ -101,6 +103,7 @@ static bool goes_forward(const struct ring *ring) { return ring->round % 2 == 0;
  * that of the rank before it; in the end it has the pair of the rank after it, with which the way
  * back begins. */
 static size_t pair_of(const struct ring *ring, int rank, uint32_t step) {
+    assert(rank >= 0);
     const uint64_t n = (uint64_t)cluster_size(ring->cluster), own = (uint64_t)rank;
     return (size_t)((goes_forward(ring) ? own + n - step % n : own + 1 + step) % n);
 }
@@ -110,6 +113,7 @@ static size_t pair_at(const struct ring *ring, uint32_t step) {
 }
 
 static struct tiling_part part_of(const struct ring *ring, size_t pair, size_t slot) {
+    assert(slot < 2);
     return tiling_part(ring->tiling, pair * SLOTS + slot);
 }
 
@@ -135,6 +139,7 @@ static int rank_before(const struct ring *ring) {
  */
 
 static void *bytes_of(const struct ring_array *array, const struct tiling_part *part, size_t *n) {
+    assert(array && part && n);
     *n = (size_t)part->n_rows * array->row_bytes;
     return (char *)array->rows + part->first_row * array->row_bytes;
 }
@@ -285,6 +290,7 @@ static int visit_slot(struct ring *ring, uint32_t step, size_t turn, struct dpmf
 }
 
 int ring_round(struct ring *ring, ring_work *work, void *self, struct dpmf_error *error) {
+    assert(work);
     const uint32_t steps = (uint32_t)cluster_size(ring->cluster);
     int code = 0;
     ring->work = work;

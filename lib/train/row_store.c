@@ -4,6 +4,7 @@
  */
 #include "train/row_store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,13 @@ enum { PIECE_BYTES = 1 << 17 };
 static const char what[] = "vectors";
 
 struct row_store row_store_of(float *rows, uint64_t n, size_t stride) {
+    assert(rows && stride > 0);
     return (struct row_store){.n = n, .stride = stride, .rows = rows, .file = -1};
 }
 
 int row_store_open(struct row_store *store, const char *beside, uint64_t n, size_t stride,
                    struct dpmf_error *error) {
+    assert(stride > 0);
     uint64_t bytes;
     *store = (struct row_store){.n = n, .stride = stride, .file = -1};
     if (__builtin_mul_overflow(n, stride * sizeof(float), &bytes) || bytes > INT64_MAX)
@@ -39,12 +42,14 @@ void row_store_close(struct row_store *store) {
 }
 
 uint64_t row_store_piece(size_t stride) {
+    assert(stride > 0);
     uint64_t n = PIECE_BYTES / (stride * sizeof(float));
     return n > 0 ? n : 1;
 }
 
 const float *row_store_look(const struct row_store *store, uint64_t first, uint64_t n,
                             float *buffer, struct dpmf_error *error) {
+    assert(first <= store->n && n <= store->n - first);
     size_t row = store->stride * sizeof(float);
     if (store->rows) return store->rows + first * store->stride;
     int code = file_read_at(store->file, buffer, (size_t)n * row, first * row, what, error);
@@ -53,6 +58,8 @@ const float *row_store_look(const struct row_store *store, uint64_t first, uint6
 
 int row_store_put(const struct row_store *store, uint64_t first, uint64_t n, const float *rows,
                   struct dpmf_error *error) {
+    assert(first <= store->n && n <= store->n - first);
+    assert(rows);
     size_t row = store->stride * sizeof(float);
     if (!store->rows)
         return file_write_at(store->file, rows, (size_t)n * row, first * row, what, error);
@@ -63,6 +70,7 @@ int row_store_put(const struct row_store *store, uint64_t first, uint64_t n, con
 
 int row_store_copy(const struct row_store *to, const struct row_store *from,
                    struct dpmf_error *error) {
+    assert(to->n == from->n && to->stride == from->stride);
     uint64_t piece = row_store_piece(from->stride);
     struct dpmf_error own = {0};
     float *buffer = memory_alloc((size_t)piece, from->stride * sizeof buffer[0]);

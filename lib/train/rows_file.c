@@ -4,6 +4,7 @@
  */
 #include "train/rows_file.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static float *make_piece(const struct row_store *rows, uint64_t *n) {
 
 int rows_file_save(const struct row_store *rows, const float *biases, enum checkpoint_side side,
                    struct checkpoint_draft *draft, struct dpmf_error *error) {
+    assert(rows && biases && draft);
     uint64_t piece;
     struct dpmf_error own = {0};
     float *buffer = make_piece(rows, &piece);
@@ -35,6 +37,7 @@ int rows_file_save(const struct row_store *rows, const float *biases, enum check
 
 int rows_file_load(const struct row_store *rows, float *biases, enum checkpoint_side side,
                    const struct checkpoint_file *file, struct dpmf_error *error) {
+    assert(rows && biases && file);
     uint64_t piece;
     float *buffer = make_piece(rows, &piece);
     int code = buffer ? 0 : error_no_memory(error);

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "train/sgd_epoch.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -61,10 +62,12 @@ struct sgd_epoch {
 };
 
 int sgd_at_once(enum sgd_order order, int threads) {
+    assert(threads > 0);
     return order == SGD_DETERMINISTIC ? IN_ORDER_THREADS : threads;
 }
 
 int sgd_shares(enum sgd_order order, int threads) {
+    assert(threads > 0);
     return order == SGD_DETERMINISTIC ? IN_ORDER_SHARES : threads;
 }
 
@@ -101,6 +104,7 @@ static struct kernel_step make_step(const struct sgd_epoch *epoch,
 static double run_chunks(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
                          const struct kernel_step *step, const struct kernel_chunk *chunks,
                          uint64_t n, size_t *slice, int worker) {
+    assert(worker >= 0 && chunks);
     const struct sgd_noise *noise = epoch->watch.noise;
     if (!noise) return epoch->kernel(step, chunks, (size_t)n);
     double sum = 0;
@@ -145,6 +149,7 @@ static bool has_failed(const struct sgd_epoch *epoch) {
 
 static void visit_tile(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
                        int worker) {
+    assert(group < tiling_n_groups(epoch->tiling));
     struct tile tile = tiling_tile(epoch->tiling, view->superblock, group);
     uint64_t first_row, n_rows;
     bool user_resident;
@@ -175,6 +180,7 @@ static bool goes_on(struct sgd_epoch *epoch) {
 
 /* Whether a superblock may be begun; if so, it is told. One call at a time. */
 static bool may_begin(struct sgd_epoch *epoch, size_t superblock) {
+    assert(superblock <= tiling_n_superblocks(epoch->tiling));
     if (!goes_on(epoch) || atomic_load_explicit(&epoch->stopped, memory_order_relaxed))
         return false;
     if (!epoch->watch.before_superblock) return true;
@@ -197,6 +203,7 @@ static bool take_superblock(struct sgd_epoch *epoch, size_t superblock,
 /* ---- free order, and none --------------------------------------------------------------------- */
 
 static bool take_group(struct sgd_epoch *epoch, size_t group) {
+    assert(group < tiling_n_groups(epoch->tiling));
     if (epoch->order == SGD_HOGWILD) return true;
     _Atomic uint64_t *lock = &epoch->group_turn[group].n;
     return atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
@@ -204,6 +211,7 @@ static bool take_group(struct sgd_epoch *epoch, size_t group) {
 }
 
 static void leave_group(struct sgd_epoch *epoch, size_t group) {
+    assert(group < tiling_n_groups(epoch->tiling));
     if (epoch->order != SGD_HOGWILD)
         atomic_store_explicit(&epoch->group_turn[group].n, 0, memory_order_release);
 }
@@ -231,6 +239,7 @@ static void visit_freely(struct sgd_epoch *epoch, const struct superblock_view *
 /* ---- deterministic order ---------------------------------------------------------------------- */
 
 static bool await_turn(struct sgd_epoch *epoch, size_t group, size_t superblock) {
+    assert(group < tiling_n_groups(epoch->tiling));
     const _Atomic uint64_t *turn = &epoch->group_turn[group].n;
     for (int looks = 0; atomic_load_explicit(turn, memory_order_acquire) != superblock; looks++) {
         if (has_failed(epoch)) return false;
@@ -301,6 +310,7 @@ int sgd_epoch_init(struct sgd_epoch **out, const struct tiling *tiling,
                    struct superblock_stream *stream, const struct kernel_set *kernels,
                    struct factors *factors, enum sgd_order order, struct thread_pool *pool,
                    struct dpmf_error *error) {
+    assert(out && tiling && kernels && factors && pool);
     *out = NULL;
     struct sgd_epoch *epoch = aligned_alloc(64, (sizeof *epoch + 63) / 64 * 64);
     if (!epoch) return error_no_memory(error);
@@ -369,6 +379,7 @@ static size_t superblocks_done(const struct sgd_epoch *epoch) {
 static int run_groups(struct sgd_epoch *epoch, uint32_t number, size_t first,
                       const struct sgd_groups *groups, const struct sgd_rates *rates,
                       const struct sgd_watch *watch, size_t *done, struct dpmf_error *error) {
+    assert(first <= tiling_n_superblocks(epoch->tiling));
     epoch->number = number;
     epoch->first = first;
     epoch->groups = *groups;
@@ -404,6 +415,7 @@ int sgd_epoch_run_groups(struct sgd_epoch *epoch, uint32_t number, const struct 
 }
 
 double sgd_epoch_squared_error(const struct sgd_epoch *epoch, size_t superblock) {
+    assert(superblock < tiling_n_superblocks(epoch->tiling));
     double sum = 0;
     for (size_t g = 0; g < epoch->n_groups; g++)
         sum += epoch->squared_error[superblock * epoch->n_groups + g];

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "train/snapshot.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -130,6 +131,7 @@ static bool is_after_cut(const struct snapshot *snapshot, uint32_t epoch, size_t
 
 int snapshot_before_users(struct snapshot *snapshot, uint32_t epoch,
                           const struct superblock_view *view, struct dpmf_error *error) {
+    assert(view);
     if (!atomic_load_explicit(&snapshot->collecting, memory_order_acquire))
         return snapshot_check(snapshot, error);
     pthread_mutex_lock(&snapshot->mutex);
@@ -274,6 +276,7 @@ static void free_arrays(struct snapshot *snapshot) {
 
 int snapshot_init(struct snapshot **out, const struct snapshot_source *source,
                   struct dpmf_error *error) {
+    assert(out && source);
     *out = NULL;
     struct snapshot *snapshot = memory_alloc_zero(1, sizeof *snapshot);
     if (!snapshot) return error_no_memory(error);
@@ -330,6 +333,7 @@ bool snapshot_is_due(struct snapshot *snapshot, uint32_t epoch, size_t superbloc
 
 int snapshot_begin(struct snapshot *snapshot, const struct checkpoint_state *state, size_t first,
                    struct dpmf_error *error) {
+    assert(state);
     const struct snapshot_source *source = &snapshot->source;
     if (atomic_load(&snapshot->collecting)) return 0;
     struct checkpoint_draft *draft;

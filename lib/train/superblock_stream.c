@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "train/superblock_stream.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ static bool make_slots(struct superblock_stream *stream, size_t n) {
 int superblock_stream_init(struct superblock_stream **out, const struct tiling *tiling,
                            const struct row_store *rows, float *biases, size_t n_slots,
                            struct dpmf_error *error) {
+    assert(out && tiling && rows && biases);
     *out = NULL;
     struct superblock_stream *stream = memory_alloc_zero(1, sizeof *stream);
     if (!stream) return error_no_memory(error);
@@ -147,6 +149,7 @@ static struct slot *find_slot(struct superblock_stream *stream, enum slot_state 
 
 static int read_slot(struct superblock_stream *stream, struct slot *slot,
                      struct dpmf_error *error) {
+    assert(slot);
     uint64_t first, n;
     tiling_superblock_users(stream->tiling, slot->superblock, &first, &n);
     int code = tiling_packed_read(stream->tiling, slot->superblock, slot->packed, error);
@@ -158,6 +161,7 @@ static int read_slot(struct superblock_stream *stream, struct slot *slot,
 
 static int write_slot(struct superblock_stream *stream, const struct slot *slot,
                       struct dpmf_error *error) {
+    assert(slot);
     uint64_t first, n;
     tiling_superblock_users(stream->tiling, slot->superblock, &first, &n);
     memcpy(stream->biases + first, slot->biases, (size_t)n * sizeof slot->biases[0]);
@@ -218,6 +222,8 @@ static int thread_failure(struct dpmf_error *error) {
 
 int superblock_stream_begin(struct superblock_stream *stream, uint32_t epoch, size_t first,
                             struct dpmf_error *error) {
+    assert(!stream->running);
+    assert(first <= stream->n_superblocks);
     stream->epoch = epoch;
     stream->first = first;
     for (size_t s = 0; s < stream->n_superblocks; s++)
@@ -250,6 +256,8 @@ static struct slot *ready_slot(struct superblock_stream *stream, size_t superblo
 
 int superblock_stream_take(struct superblock_stream *stream, size_t superblock,
                            struct superblock_view *view, struct dpmf_error *error) {
+    assert(superblock < stream->n_superblocks);
+    assert(view);
     *view = (struct superblock_view){.superblock = superblock};
     if (!stream->streamed) {
         uint64_t first, n;
@@ -280,6 +288,7 @@ int superblock_stream_take(struct superblock_stream *stream, size_t superblock,
 
 void superblock_stream_give_back(struct superblock_stream *stream,
                                  const struct superblock_view *view) {
+    assert(view);
     if (!stream->streamed) {
         atomic_store_explicit(&stream->epochs[view->superblock], stream->epoch + 1,
                               memory_order_release);
@@ -318,5 +327,6 @@ int superblock_stream_end(struct superblock_stream *stream, struct dpmf_error *e
 }
 
 uint32_t superblock_stream_epochs(const struct superblock_stream *stream, size_t superblock) {
+    assert(superblock < stream->n_superblocks);
     return atomic_load_explicit(&stream->epochs[superblock], memory_order_acquire);
 }

@@ -4,6 +4,7 @@
  */
 #include "train/valid_set.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -199,6 +200,7 @@ static const float *row_at(const struct valid_set *set, struct window *window, u
 
 static bool predict(const struct valid_set *set, const struct valid_rating *rating,
                     struct window *window, double *out, struct dpmf_error *error) {
+    assert(rating && out);
     const struct factors *factors = set->factors;
     double prediction = factors->offset;
     if (rating->user != UNKNOWN) prediction += (double)factors->users.biases[rating->user];
@@ -217,6 +219,7 @@ static bool predict(const struct valid_set *set, const struct valid_rating *rati
 /* The error of this model's prediction of a rating, or of the mean of all that were totalled. */
 static bool error_of(const struct valid_set *set, uint64_t i, struct window *window, double *e,
                      struct dpmf_error *error) {
+    assert(i < set->n && e);
     const struct valid_rating *rating = &set->ratings[i];
     double prediction;
     if (!predict(set, rating, window, &prediction, error)) return false;
@@ -228,6 +231,7 @@ static bool error_of(const struct valid_set *set, uint64_t i, struct window *win
 
 static bool sum_piece(struct valid_set *set, uint64_t piece, struct window *window,
                       struct dpmf_error *error) {
+    assert(piece < set->n_pieces);
     uint64_t end = (piece + 1) * PIECE < set->n ? (piece + 1) * PIECE : set->n;
     double sum = 0, e;
     window->rows = NULL;
@@ -282,6 +286,7 @@ static int find_rmse(struct valid_set *set, const struct factors *factors,
 int valid_set_rmse(struct valid_set *set, const struct factors *factors,
                    const struct row_store *users, const struct kernel_set *kernels,
                    struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
+    assert(rmse);
     set->totalling = false;
     return find_rmse(set, factors, users, kernels, pool, rmse, error);
 }
@@ -289,6 +294,7 @@ int valid_set_rmse(struct valid_set *set, const struct factors *factors,
 int valid_set_mean_rmse(struct valid_set *set, const struct factors *factors,
                         const struct row_store *users, const struct kernel_set *kernels,
                         struct thread_pool *pool, double *rmse, struct dpmf_error *error) {
+    assert(rmse);
     if (!set->totals) set->totals = memory_alloc_zero((size_t)set->n, sizeof set->totals[0]);
     int code = cluster_agree(set->cluster, set->totals ? 0 : error_no_memory(error), error);
     if (code < 0) return code;

@@ -2,6 +2,7 @@
  * Noise in plain C, a number at a time: what noise_body.h does with eight at once, operation by operation, so that
  * every instruction set makes the same bits. Fused multiplications are asked for by name.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +10,14 @@
 
 #define STEP_SMALL 0.125f
 
-static uint32_t rotate(uint32_t x, int n) { return x << n | x >> (32 - n); }
+static uint32_t rotate(uint32_t x, int n) {
+    assert(n > 0 && n < 32);
+    return x << n | x >> (32 - n);
+}
 
 /* Lane i of the generators. */
 static uint32_t next_bits(struct noise_stream *g, size_t i) {
+    assert(g);
     uint32_t *s0 = &g->state[0][i], *s1 = &g->state[1][i], *s2 = &g->state[2][i],
              *s3 = &g->state[3][i];
     uint32_t out = rotate(*s0 + *s3, 7) + *s0, t = *s1 << 9;
@@ -26,6 +31,7 @@ static uint32_t next_bits(struct noise_stream *g, size_t i) {
 }
 
 static float polynomial(const float *c, int n, float x) {
+    assert(c && n > 0);
     float sum = c[n - 1];
     for (int i = n - 2; i >= 0; i--) sum = fmaf(sum, x, c[i]);
     return sum;
@@ -75,6 +81,7 @@ static void gaussian_block(struct noise_stream *g, float noise[NOISE_BLOCK]) {
 }
 
 void kernel_ref_fill(float *out, size_t n, struct noise_stream *stream) {
+    assert(stream && (out || n == 0));
     for (size_t x = 0; x < n; x += NOISE_BLOCK) gaussian_block(stream, out + x);
 }
 
@@ -111,6 +118,7 @@ static float diffused(float x, float p, float time, int halvings, float noise) {
 }
 
 void kernel_ref_diffuse(const struct noise_rows *rows, struct noise_stream *stream) {
+    assert(rows && stream);
     for (size_t i = 0; i < rows->n; i++) {
         float *row = rows->rows + (size_t)rows->which[i] * rows->stride;
         const int halvings = halvings_of(rows->precision_max * rows->time[i]);
@@ -143,6 +151,7 @@ static float pushed(float *row, float *momentum, float precision, float time,
 
 void kernel_ref_push(const struct noise_rows *rows, const struct noise_push *push,
                      struct noise_stream *stream) {
+    assert(rows && push && stream);
     for (size_t i = 0; i < rows->n; i++) {
         const size_t at = (size_t)rows->which[i] * rows->stride;
         float lane[NOISE_LANES] = {0}, sum = 0;

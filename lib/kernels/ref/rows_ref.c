@@ -3,6 +3,8 @@
  */
 #include "kernels/kernel_sets.h"
 
+#include <assert.h>
+
 float kernel_ref_pull(const float *x, float target, const float *rows, size_t stride,
                       const uint32_t *at, const float *weights, size_t n, size_t k, float *out) {
     float total = 0;
@@ -17,6 +19,7 @@ float kernel_ref_pull(const float *x, float target, const float *rows, size_t st
 }
 
 void kernel_ref_times(const float *matrix, const float *vectors, size_t n, size_t k, float *out) {
+    assert(matrix && vectors && out && k > 0);
     for (size_t i = 0; i < n; i++)
         for (size_t b = 0; b < k; b++) {
             float sum = 0;

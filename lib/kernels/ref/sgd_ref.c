@@ -4,6 +4,8 @@
  */
 #include "kernels/kernel_sets.h"
 
+#include <assert.h>
+
 /* What a chunk's errors are before it changes anything. */
 static void find_errors(const struct kernel_step *step, const struct kernel_chunk *chunk,
                         float *e) {
@@ -46,6 +48,7 @@ static void update_biases(const struct kernel_step *step, const struct kernel_ch
 
 static double sgd_tile(const struct kernel_step *step, const struct kernel_chunk *chunks,
                        size_t n) {
+    assert(step && (chunks || n == 0));
     double squares = 0;
     for (size_t j = 0; j < n; j++) {
         float e[KERNEL_LANES];
@@ -58,6 +61,7 @@ static double sgd_tile(const struct kernel_step *step, const struct kernel_chunk
 }
 
 kernel_sgd_tile *kernel_ref_sgd_tile(size_t k) {
+    assert(k > 0);
     (void)k;
     return sgd_tile;
 }
