@@ -1,8 +1,10 @@
 /*
- * The arguments of public functions, checked at the entry: pointers that must not be NULL, and structs of options, which
- * may be those of an older or a newer version. What dpmf.h promises about both is kept here.
+ * The arguments of public functions, checked at the entry: pointers that must not be NULL, and
+ * structs of options, which may be those of an older or a newer version. What dpmf.h promises about
+ * both is kept here.
  *
- * A public function takes its options and its run into structs of its own, which are whole, before it reads them:
+ * A public function takes its options and its run into structs of its own, which are whole, before
+ * it reads them:
  *
  *     struct dpmf_split_options own = dpmf_split_options_default();
  *     struct dpmf_run own_run;
@@ -21,11 +23,12 @@
  * @return 0 or DPMF_ERR_USAGE_NULL, which names the first that is */
 int arguments_check(struct dpmf_error *error, const char *names, ...);
 
-/* Gives a caller, whose struct has `size` bytes, as many of the defaults: `made` has own_size. What the caller's has beyond
- * them is 0. Both begin with their size. */
+/* Gives a caller, whose struct has `size` bytes, as many of the defaults: `made` has own_size. What
+ * the caller's has beyond them is 0. Both begin with their size. */
 void options_give(void *options, size_t size, const void *made, size_t own_size);
 
-/* Puts what a caller gave, NULL for nothing, over the defaults that are in `own`. `name` is of the struct, for the error.
+/* Puts what a caller gave, NULL for nothing, over the defaults that are in `own`. `name` is of the
+ * struct, for the error.
  * @return 0 or DPMF_ERR_USAGE_STRUCT */
 int options_take(void *own, size_t own_size, const void *given, const char *name,
                  struct dpmf_error *error);

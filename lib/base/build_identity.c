@@ -1,6 +1,7 @@
 /*
- * What this library was built from, as packaging/build_identity.cmake found it: for the statement of a release, so that whoever reads
- * one can build the same again. Neither paths nor dates, which would make builds of one tree differ.
+ * What this library was built from, as packaging/build_identity.cmake found it: for the statement
+ * of a release, so that whoever reads one can build the same again. Neither paths nor dates, which
+ * would make builds of one tree differ.
  */
 #include <dpmf_build_identity.h>
 

@@ -14,7 +14,8 @@ static double minus_dot(double start, const double *a, const double *b, size_t n
     return start;
 }
 
-/* The same for row[j], A's rows `rows` on, four at a time: four sums at once wait for each other less. */
+/* The same for row[j], A's rows `rows` on, four at a time: four sums at once wait for each other
+ * less. */
 static void minus_four_dots(double *rows, size_t n, const double *pivot, size_t j) {
     assert(j < n);
     double *a = rows, *b = rows + n, *c = rows + 2 * n, *d = rows + 3 * n;

@@ -12,7 +12,8 @@
  * @return 0 or DPMF_ERR_BASE_NOT_DEFINITE (also for what is not finite) */
 int cholesky_factor(double *A, size_t n);
 
-/* The same, a piece at a time: columns `first` to end - 1, those before `first` being done. The bits are the same too. */
+/* The same, a piece at a time: columns `first` to end - 1, those before `first` being done. The
+ * bits are the same too. */
 int cholesky_factor_columns(double *A, size_t n, size_t first, size_t end);
 
 /* x := A^-1 x, from the factor. */

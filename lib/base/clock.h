@@ -1,5 +1,6 @@
 /*
- * The one clock: how long something took, and until when to wait. For dates, which people set, there is time().
+ * The one clock: how long something took, and until when to wait. For dates, which people set,
+ * there is time().
  */
 #ifndef DPMF_BASE_CLOCK_H
 #define DPMF_BASE_CLOCK_H
@@ -13,7 +14,8 @@ double clock_now(void);
 /* A condition that is waited for by this clock. @return whether there was memory */
 bool clock_cond_init(pthread_cond_t *cond);
 
-/* Waits for it until clock_now() is `until`. @return false when that time has come; true may be for no reason */
+/* Waits for it until clock_now() is `until`. @return false when that time has come; true may be for
+ * no reason */
 bool clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until);
 
 #endif

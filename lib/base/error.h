@@ -30,9 +30,10 @@ int error_system(struct dpmf_error *error, int errno_value, const char *doing, c
 
 int error_no_memory(struct dpmf_error *error);
 
-/* Write a text with *** for what could be a password, always ended by NUL: of a file's name, which is one text, and of a
- * message, whose words and quoted parts are looked at one by one. Of a message that was cut, the end of a login may be
- * missing. @return the length of the whole text, as snprintf does */
+/* Write a text with *** for what could be a password, always ended by NUL: of a file's name, which
+ * is one text, and of a message, whose words and quoted parts are looked at one by one. Of a
+ * message that was cut, the end of a login may be missing. @return the length of the whole text, as
+ * snprintf does */
 int error_mask_name(const char *name, char *masked, size_t size);
 int error_mask_message(const char *message, bool is_cut, char *masked, size_t size);
 

@@ -1,8 +1,9 @@
 /*
- * Takes what could be a password out of texts before they are shown. People give addresses of databases where a file is
- * expected, misspelled ones too, and an error quotes them; so this knows the shapes that logins have anywhere, not those of
- * one address. It reads the whole text, before it is cut to size: half of a password has no @ after it. Fed by error.c with
- * the names of files and messages, and by the command line with its own.
+ * Takes what could be a password out of texts before they are shown. People give addresses of
+ * databases where a file is expected, misspelled ones too, and an error quotes them; so this knows
+ * the shapes that logins have anywhere, not those of one address. It reads the whole text, before
+ * it is cut to size: half of a password has no @ after it. Fed by error.c with the names of files
+ * and messages, and by the command line with its own.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -29,7 +30,7 @@ static const char *find(struct span text, char c) {
     return memchr(text.begin, c, (size_t)(text.end - text.begin));
 }
 
-/* ---- password=SECRET ---------------------------------------------------------------------------- */
+/* ---- password=SECRET ------------------------------------------------------------------------- */
 
 enum { NAME_MAX_BYTES = 96 };
 
@@ -82,7 +83,8 @@ static const char *skip_quoted(const char *at, const char *end) {
     return end;
 }
 
-/* In an address, blanks belong to the value; in host=a password=b they end it. `mark` is what is before the name. */
+/* In an address, blanks belong to the value; in host=a password=b they end it. `mark` is what is
+ * before the name. */
 static const char *value_end(char mark, const char *at, const char *end) {
     size_t n = (size_t)(end - at);
     bool hidden = n >= 3 && memcmp(at, asterisks, 3) == 0; /* already: what follows may be words */
@@ -100,7 +102,8 @@ static bool is_password(const char *name) {
     return strcasestr(name, "passw") || ends_with(name, "pwd") || ends_with(name, "pass");
 }
 
-/* user=ann:SECRET, but not the colon after a name. No further than to the next =, where one looks again. */
+/* user=ann:SECRET, but not the colon after a name. No further than to the next =, where one looks
+ * again. */
 static bool begins_with_login(struct span rest, char mark) {
     const char *equals = find(rest, '=');
     struct span value = {rest.begin, value_end(mark, rest.begin, equals ? equals : rest.end)};
@@ -124,7 +127,7 @@ static struct span next_value(struct span text, const char *from) {
     return (struct span){text.end, text.end};
 }
 
-/* ---- user:SECRET@host --------------------------------------------------------------------------- */
+/* ---- user:SECRET@host ------------------------------------------------------------------------ */
 
 /* The last @ that is not in such a value. */
 static const char *last_at(struct span text, struct span within) {
@@ -137,7 +140,8 @@ static const char *last_at(struct span text, struct span within) {
     return last;
 }
 
-/* What is after the name of a kind of database and its colon; NULL when the text begins with none. */
+/* What is after the name of a kind of database and its colon; NULL when the text begins with
+ * none. */
 static const char *after_scheme(struct span text) {
     static const char *const schemes[] = {
         "postgres", "postgresql", "jdbc",    "odbc",  "mysql",  "mariadb",   "sqlite",
@@ -153,7 +157,8 @@ static const char *after_scheme(struct span text) {
     return NULL;
 }
 
-/* From `begin` to the last @, should a colon be between. Of a text that was cut the @ may be beyond its end. */
+/* From `begin` to the last @, should a colon be between. Of a text that was cut the @ may be beyond
+ * its end. */
 static struct span login_from(struct span text, const char *begin, bool is_cut) {
     struct span rest = {begin, text.end};
     const char *at = last_at(text, rest);
@@ -162,7 +167,8 @@ static struct span login_from(struct span text, const char *begin, bool is_cut) 
     return (struct span){text.end, text.end};
 }
 
-/* Without // or a scheme it may as well be a file's name: only what is before the first / and ? counts. */
+/* Without // or a scheme it may as well be a file's name: only what is before the first / and ?
+ * counts. */
 static struct span login_plain(struct span text, bool is_cut) {
     struct span head = {text.begin, text.begin};
     while (head.end < text.end && *head.end != '/' && *head.end != '?') head.end++;
@@ -183,7 +189,7 @@ static struct span login_of(struct span text, bool is_cut) {
     return login;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static void put_masked(struct text_sink *sink, struct span text, bool is_cut) {
     struct span login = login_of(text, is_cut);

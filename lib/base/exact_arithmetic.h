@@ -1,7 +1,8 @@
 /*
- * Refuses to compile where the compiler may change arithmetic. Proofs about sums, noise and accounting count roundings one by one:
- * they hold for IEEE doubles in the order that is written, and for nothing else. Included by every file whose results such a
- * proof covers; tests/lint/ compiles all of them with the options that are refused.
+ * Refuses to compile where the compiler may change arithmetic. Proofs about sums, noise and
+ * accounting count roundings one by one: they hold for IEEE doubles in the order that is written,
+ * and for nothing else. Included by every file whose results such a proof covers; tests/lint/
+ * compiles all of them with the options that are refused.
  */
 #ifndef DPMF_BASE_EXACT_ARITHMETIC_H
 #define DPMF_BASE_EXACT_ARITHMETIC_H

@@ -1,6 +1,6 @@
 /*
- * A file is known by its device and its inode. Fed by paths as people give them; feeds the checks that a private run's
- * public files are not its ratings.
+ * A file is known by its device and its inode. Fed by paths as people give them; feeds the checks
+ * that a private run's public files are not its ratings.
  */
 #include "base/file_identity.h"
 

@@ -1,5 +1,6 @@
 /*
- * Whether two names are of one file, whatever links lead there. For checks that one file is not given for two things.
+ * Whether two names are of one file, whatever links lead there. For checks that one file is not
+ * given for two things.
  */
 #ifndef DPMF_BASE_FILE_IDENTITY_H
 #define DPMF_BASE_FILE_IDENTITY_H

@@ -1,7 +1,7 @@
 /*
- * Reading by place. Files are read, not mapped: one that is cut off meanwhile gives an error, not a signal.
- * That a file is reached through a pointer to a function keeps files out of what is linked where there are
- * none, in a browser. Feeds the readers of stores and models.
+ * Reading by place. Files are read, not mapped: one that is cut off meanwhile gives an error, not a
+ * signal. That a file is reached through a pointer to a function keeps files out of what is linked
+ * where there are none, in a browser. Feeds the readers of stores and models.
  */
 #define _GNU_SOURCE
 #include "base/file_read.h"
@@ -43,7 +43,7 @@ int file_read_at(int fd, void *bytes, size_t n, uint64_t offset, const char *pat
     return 0;
 }
 
-/* ---- sources ---------------------------------------------------------------------------------- */
+/* ---- sources --------------------------------------------------------------------------------- */
 
 static int keep_name(struct byte_source *source, const char *name, struct dpmf_error *error) {
     size_t n = strlen(name) + 1;

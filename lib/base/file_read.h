@@ -1,6 +1,7 @@
 /*
- * Bytes at rest, read by their place: of a file, or of memory. Whoever reads through a source need not know
- * which of the two it is, and a client that has everything in memory needs no files at all.
+ * Bytes at rest, read by their place: of a file, or of memory. Whoever reads through a source need
+ * not know which of the two it is, and a client that has everything in memory needs no files at
+ * all.
  */
 #ifndef DPMF_BASE_FILE_READ_H
 #define DPMF_BASE_FILE_READ_H

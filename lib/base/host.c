@@ -1,6 +1,6 @@
 /*
- * See host.h. What the system reports about caches comes from /sys, else from sysconf; what neither knows is
- * a guess on the small side.
+ * See host.h. What the system reports about caches comes from /sys, else from sysconf; what neither
+ * knows is a guess on the small side.
  */
 #define _GNU_SOURCE
 #include "base/host.h"
@@ -46,7 +46,7 @@ static bool parse_size(const char *text, size_t length, uint64_t *bytes) {
     return dpmf_parse_size(with_unit, bytes) == 0;
 }
 
-/* ---- caches ------------------------------------------------------------------------------------ */
+/* ---- caches ---------------------------------------------------------------------------------- */
 
 /* The first word of a small file of /sys. @return false when there is none */
 static bool read_word(unsigned index, const char *name, char *word, size_t size) {
@@ -132,7 +132,7 @@ int host_caches_read(struct host_caches *caches, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- cores, memory, pages ----------------------------------------------------------------------- */
+/* ---- cores, memory, pages -------------------------------------------------------------------- */
 
 static bool parse_cores(const char *text, int *cores) {
     uint64_t n;
@@ -141,7 +141,8 @@ static bool parse_cores(const char *text, int *cores) {
     return true;
 }
 
-/* The mask must be at least as large as the kernel's, whose size nobody reports: grow until it fits. */
+/* The mask must be at least as large as the kernel's, whose size nobody reports: grow until it
+ * fits. */
 static int cores_of_system(void) {
     for (int cpus = 1024; cpus <= CORES_MAX; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC((size_t)cpus);

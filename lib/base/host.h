@@ -1,15 +1,17 @@
 /*
- * This computer as the library sees it: caches, cores, memory and the size of a page. Whatever depends on
- * them asks here, so that there is one place where a test, or a person whose virtual machine misreports its
- * hardware, can say otherwise. The environment replaces what the system reports:
+ * This computer as the library sees it: caches, cores, memory and the size of a page. Whatever
+ * depends on them asks here, so that there is one place where a test, or a person whose virtual
+ * machine misreports its hardware, can say otherwise. The environment replaces what the system
+ * reports:
  *
  *     DPMF_CACHES=32K,512K,32M    L1 data, L2 and L3; "none" for a level that is not there, and
  *                                 "unknown" as if the system reported nothing
  *     DPMF_CORES=64
  *     DPMF_RAM=8GiB
  *
- * Sizes are numbers of bytes with K, M or G, all of 1,024. Fed by /sys, sysconf and the environment; feeds the
- * schedule, the kernels' block sizes, thread pools, memory budgets and `doctor`.
+ * Sizes are numbers of bytes with K, M or G, all of 1,024. Fed by /sys, sysconf and the
+ * environment; feeds the schedule, the kernels' block sizes, thread pools, memory budgets and
+ * `doctor`.
  */
 #ifndef DPMF_BASE_HOST_H
 #define DPMF_BASE_HOST_H
@@ -27,8 +29,8 @@ struct host_caches {
 /* The caches to size work for. @return DPMF_ERR_USAGE_VALUE when DPMF_CACHES is not understood */
 int host_caches_read(struct host_caches *caches, struct dpmf_error *error);
 
-/* The cores this process may run on (its affinity mask) and the bytes of memory, 0 when unknown. A value of
- * the environment that is not understood is ignored here: host_check refuses it. */
+/* The cores this process may run on (its affinity mask) and the bytes of memory, 0 when unknown. A
+ * value of the environment that is not understood is ignored here: host_check refuses it. */
 int host_cores(void);
 uint64_t host_memory(void);
 size_t host_page_size(void);

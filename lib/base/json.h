@@ -1,6 +1,6 @@
 /*
- * A JSON pull reader over bytes in memory: no allocation, bounded depth, strict RFC 8259. The writer
- * is public, see dpmf.h.
+ * A JSON pull reader over bytes in memory: no allocation, bounded depth, strict RFC 8259. The
+ * writer is public, see dpmf.h.
  */
 #ifndef DPMF_BASE_JSON_H
 #define DPMF_BASE_JSON_H

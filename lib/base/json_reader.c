@@ -51,7 +51,7 @@ static void expect_after_value(struct json_reader *reader, size_t at) {
     reader->expect = reader->depth == 0 ? EXPECT_NOTHING : EXPECT_COMMA_OR_END;
 }
 
-/* ---- strings ---------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -190,7 +190,7 @@ bool json_equals(const struct json_token *token, const char *word) {
     return n_word == 0;
 }
 
-/* ---- numbers and words ------------------------------------------------------------------------ */
+/* ---- numbers and words ----------------------------------------------------------------------- */
 
 static size_t skip_digits(const struct json_reader *reader, size_t at) {
     while (at < reader->length && (unsigned char)(reader->text[at] - '0') < 10) at++;
@@ -236,7 +236,7 @@ static struct json_token take_word(struct json_reader *reader, size_t at, const 
     return (struct json_token){.kind = kind, .offset = at};
 }
 
-/* ---- structure -------------------------------------------------------------------------------- */
+/* ---- structure ------------------------------------------------------------------------------- */
 
 static struct json_token open_container(struct json_reader *reader, size_t at, bool object) {
     if (reader->depth == JSON_DEPTH_MAX) return fail(at, "nested too deeply");

@@ -1,7 +1,7 @@
 /*
  * JSON text, built piece by piece: what every command prints with --json and what model files carry
- * in their headers. A mistake or a lack of memory is kept and told once, at the end, so that the code
- * that writes reads like the text it writes.
+ * in their headers. A mistake or a lack of memory is kept and told once, at the end, so that the
+ * code that writes reads like the text it writes.
  */
 #include <assert.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static void put(struct dpmf_json *json, const char *bytes, size_t n) {
 
 static void put_text(struct dpmf_json *json, const char *text) { put(json, text, strlen(text)); }
 
-/* ---- strings ---------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static void put_control(struct dpmf_json *json, unsigned char byte) {
     static const char characters[] = "\b\t\n\f\r", letters[] = "btnfr";
@@ -98,7 +98,7 @@ static void put_string(struct dpmf_json *json, const char *text, size_t n) {
     put_text(json, "\"");
 }
 
-/* ---- structure -------------------------------------------------------------------------------- */
+/* ---- structure ------------------------------------------------------------------------------- */
 
 /* Puts what stands before a value. A key belongs in objects and nowhere else, and at the top there
  * is one value. @return false when nothing can be written here */
@@ -156,7 +156,7 @@ void dpmf_json_begin_array(struct dpmf_json *json, const char *key) {
 
 void dpmf_json_end_array(struct dpmf_json *json) { close_container(json, false); }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 void dpmf_json_bytes(struct dpmf_json *json, const char *key, const char *value, size_t n) {
     if (begin_value(json, key)) put_string(json, value, n);

@@ -1,6 +1,6 @@
 /*
- * Memory for everything in the library but its largest arrays (memory_pages.c): from the heap, with sizes
- * checked for overflow.
+ * Memory for everything in the library but its largest arrays (memory_pages.c): from the heap, with
+ * sizes checked for overflow.
  */
 #include "base/memory.h"
 

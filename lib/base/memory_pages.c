@@ -1,6 +1,7 @@
 /*
- * Large regions straight from the kernel, which cost only the pages that are touched and can be given back
- * page by page. In a browser, where there are no pages to ask for, they come from the heap.
+ * Large regions straight from the kernel, which cost only the pages that are touched and can be
+ * given back page by page. In a browser, where there are no pages to ask for, they come from the
+ * heap.
  */
 #define _GNU_SOURCE
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /*
- * The nearest known word to a misspelt one, for what an error says to do. Fed by whatever has a list of words: the command
- * line's options and verbs, ids, the names in a curator's declaration.
+ * The nearest known word to a misspelt one, for what an error says to do. Fed by whatever has a
+ * list of words: the command line's options and verbs, ids, the names in a curator's declaration.
  */
 #include <assert.h>
 #include <string.h>

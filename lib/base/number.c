@@ -1,7 +1,8 @@
 /*
- * Numbers to text and back, exactly, whatever locale the process is in: the system's conversions are
- * only ever given, and only ever asked for, digits and an exponent, never a decimal point. Readers of
- * ratings call the parser a hundred million times, so short numbers take a path of their own.
+ * Numbers to text and back, exactly, whatever locale the process is in: the system's conversions
+ * are only ever given, and only ever asked for, digits and an exponent, never a decimal point.
+ * Readers of ratings call the parser a hundred million times, so short numbers take a path of their
+ * own.
  */
 #include "base/number.h"
 
@@ -57,7 +58,7 @@ static const uint64_t whole_power_of_ten[WHOLE_POWER_MAX + 1] = {
     UINT64_C(10000000000000000000),
 };
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
@@ -127,7 +128,8 @@ static bool take_apart(const char *text, size_t n, struct parts *parts) {
     return at == end;
 }
 
-/* Clinger's case: both numbers are exact doubles, so the one operation rounds once and correctly. */
+/* Clinger's case: both numbers are exact doubles, so the one operation rounds once and
+ * correctly. */
 static inline bool combine_exactly(uint64_t mantissa, int exponent, double *value) {
     if (mantissa > EXACT_MANTISSA_MAX) return false;
     if (exponent < -EXACT_POWER_MAX || exponent > EXACT_POWER_MAX) return false;
@@ -136,8 +138,8 @@ static inline bool combine_exactly(uint64_t mantissa, int exponent, double *valu
     return true;
 }
 
-/* mantissa / 10^places: the quotient to 64 bits, with what is lost below marked in the last of them,
- * so that turning it into a double rounds once and correctly. */
+/* mantissa / 10^places: the quotient to 64 bits, with what is lost below marked in the last of
+ * them, so that turning it into a double rounds once and correctly. */
 static double divide_wide(uint64_t mantissa, int places) {
     if (mantissa == 0) return 0;
     int shift = 64 + __builtin_clzll(mantissa);
@@ -256,7 +258,7 @@ bool number_parse_whole(const char **text, size_t *n, uint64_t *value) {
     return true;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static size_t put_digits(uint64_t value, char *text) {
     char reversed[20];
@@ -284,8 +286,9 @@ size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TE
     return number_format_int64((int64_t)value, out);
 }
 
-/* Whole numbers and decimals of at most six places, which is what most ratings are: the first number
- * of places that reads back exactly (by combine_exactly) is the shortest. @return 0 if there is none */
+/* Whole numbers and decimals of at most six places, which is what most ratings are: the first
+ * number of places that reads back exactly (by combine_exactly) is the shortest. @return 0 if there
+ * is none */
 static size_t put_short(double magnitude, char *text) {
     const double limit = 1e15; /* below, no two decimals of this many places are the same double */
     if (magnitude >= limit) return 0;
@@ -315,7 +318,8 @@ struct decimal {
     int exponent;
 };
 
-/* magnitude * 10^places, rounded to the nearest, ties to even; exact, as 128 bits hold the product */
+/* magnitude * 10^places, rounded to the nearest, ties to even; exact, as 128 bits hold the
+ * product */
 static uint64_t scale_wide(double magnitude, int places) {
     uint64_t bits = bytes_of_double(magnitude);
     uint64_t mantissa = (bits & (EXACT_MANTISSA_MAX / 2 - 1)) | EXACT_MANTISSA_MAX / 2;
@@ -378,8 +382,8 @@ static bool reads_back(const struct decimal *decimal, double magnitude) {
     return read_decimal(decimal) == magnitude;
 }
 
-/* As a float, too. A decimal so near the middle between two floats that as a double it is that middle would be
- * another float for a reader that does not go by way of doubles. */
+/* As a float, too. A decimal so near the middle between two floats that as a double it is that
+ * middle would be another float for a reader that does not go by way of doubles. */
 static bool reads_back_float(const struct decimal *decimal, double magnitude) {
     double read = read_decimal(decimal);
     float value = (float)magnitude;
@@ -406,8 +410,9 @@ static void shortest_from(int n, double magnitude, bool (*is_same)(const struct 
     while (decimal->n > 1 && decimal->digits[decimal->n - 1] == '0') decimal->n--;
 }
 
-/* Every decimal of up to 15 digits is told apart among normal numbers, and of up to 6 among normal floats: the
- * shortest form is then that of so many digits without the zeros at the end. Smaller numbers have less precision. */
+/* Every decimal of up to 15 digits is told apart among normal numbers, and of up to 6 among normal
+ * floats: the shortest form is then that of so many digits without the zeros at the end. Smaller
+ * numbers have less precision. */
 static void shortest_decimal(double magnitude, struct decimal *decimal) {
     shortest_from(isnormal(magnitude) ? 15 : 1, magnitude, reads_back, decimal);
 }
@@ -475,9 +480,10 @@ size_t number_format_float(float value, char *text) {
     return sign + put_decimal(&decimal, text + sign);
 }
 
-/* Decimals of at most six places, as put_short: the first number of places at which the nearest decimal is this float
- * gives its shortest text. Scaling is exact, 24 bits by less than 20. Of floats below 2^24, no such decimal is in the middle
- * between two unless a float that takes fewer places is nearer. */
+/* Decimals of at most six places, as put_short: the first number of places at which the nearest
+ * decimal is this float gives its shortest text. Scaling is exact, 24 bits by less than 20. Of
+ * floats below 2^24, no such decimal is in the middle between two unless a float that takes fewer
+ * places is nearer. */
 static bool widen_short(float magnitude, double *value) {
     const double round =
         4503599627370496.0; /* 2^52: what is added to it has no fraction left, ties to even */
@@ -501,7 +507,7 @@ double number_widen_float(float value) {
     return signbit(value) ? -wide_value : wide_value;
 }
 
-/* ---- the public helpers ----------------------------------------------------------------------- */
+/* ---- the public helpers ---------------------------------------------------------------------- */
 
 int dpmf_parse_double(const char *text, double *value) {
     enum number_result result = number_parse_double(text, strlen(text), value);
@@ -559,10 +565,11 @@ int dpmf_parse_size(const char *text, uint64_t *bytes) {
     return 0;
 }
 
-/* ---- rounding to one side ---------------------------------------------------------------------- */
+/* ---- rounding to one side -------------------------------------------------------------------- */
 
-/* A multiple of 10^exponent is written and read, so that the result is the double that its own text reads as. The product tells
- * about which one it is, give or take one for its own rounding; comparing tells exactly. */
+/* A multiple of 10^exponent is written and read, so that the result is the double that its own text
+ * reads as. The product tells about which one it is, give or take one for its own rounding;
+ * comparing tells exactly. */
 static double round_to(double value, int exponent, bool up) {
     assert(exponent > -400 && exponent < 400);
     if (!(value > 0) || !isfinite(value)) return value;

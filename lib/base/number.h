@@ -17,15 +17,17 @@ enum number_result number_parse_double(const char *text, size_t n, double *value
 /* [+-]digits, all n bytes, within int64. */
 enum number_result number_parse_int64(const char *text, size_t n, int64_t *value);
 
-/* A whole number of 0 .. 2^63-1, perhaps with a plus sign and leading zeroes, which are taken off: equal numbers are equal texts.
+/* A whole number of 0 .. 2^63-1, perhaps with a plus sign and leading zeroes, which are taken off:
+ * equal numbers are equal texts.
  * @return whether it is one */
 bool number_parse_whole(const char **text, size_t *n, uint64_t *value);
 
 /* Room for the text of a whole number below 2^53 in size. */
 enum { NUMBER_WHOLE_TEXT_MAX = 17 };
 
-/* The text of the whole number that another text stands for: "1" of 1.0, 1e0 and 10e-1, "0" of -0. Where it is no number, no whole
- * one, not below 2^53 in size (as far as a double tells all of them apart) or spelled like this already, there is none.
+/* The text of the whole number that another text stands for: "1" of 1.0, 1e0 and 10e-1, "0" of -0.
+ * Where it is no number, no whole one, not below 2^53 in size (as far as a double tells all of them
+ * apart) or spelled like this already, there is none.
  * @return the length, without NUL, or 0 */
 size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TEXT_MAX]);
 
@@ -33,11 +35,12 @@ size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TE
 size_t number_format_double(double value, char *text);
 size_t number_format_int64(int64_t value, char *text);
 
-/* The shortest text that reads back as the same float, be it read as one at once or by way of a double: never one in the
- * middle between two floats. */
+/* The shortest text that reads back as the same float, be it read as one at once or by way of a
+ * double: never one in the middle between two floats. */
 size_t number_format_float(float value, char *text);
 
-/* The double that this text reads as: 0.7 of 0.7f, not 0.699999988079071. What is not finite stays as it is. */
+/* The double that this text reads as: 0.7 of 0.7f, not 0.699999988079071. What is not finite stays
+ * as it is. */
 double number_widen_float(float value);
 
 #endif

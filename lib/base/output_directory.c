@@ -1,10 +1,12 @@
 /*
- * Whole directories or none, out of output_file's whole files. Feeds the exports that are several files.
+ * Whole directories or none, out of output_file's whole files. Feeds the exports that are several
+ * files.
  *
- * All files wait beside the directory, as a rule without a name, so that a killed process leaves nothing. When they
- * are on the disk a directory is made under a temporary name, they are linked into it, and it is renamed: a
- * process killed within that instant leaves the temporary one, which the next export to the same place takes away. A
- * directory of many large files, as shards are, is filled under its temporary name from the beginning.
+ * All files wait beside the directory, as a rule without a name, so that a killed process leaves
+ * nothing. When they are on the disk a directory is made under a temporary name, they are linked
+ * into it, and it is renamed: a process killed within that instant leaves the temporary one, which
+ * the next export to the same place takes away. A directory of many large files, as shards are, is
+ * filled under its temporary name from the beginning.
  */
 #define _GNU_SOURCE
 #include "base/output_directory.h"
@@ -40,13 +42,14 @@ struct output_directory {
     struct output_file *files[OUTPUT_DIRECTORY_FILES_MAX]; /* NULL once in place */
     const char *names[OUTPUT_DIRECTORY_FILES_MAX];
 
-    /* Of one that its maker fills: which names are its files', its temporary path, and both directories, open. */
+    /* Of one that its maker fills: which names are its files', its temporary path, and both
+     * directories, open. */
     bool (*is_own)(const char *name);
     char *place;
     int above_fd, place_fd;
 };
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static char *copy_text(const char *text, size_t n) {
     char *copy = memory_alloc(n + 1, 1);
@@ -71,7 +74,7 @@ static int set_names(struct output_directory *directory, const char *path,
     return directory->above ? 0 : error_no_memory(error);
 }
 
-/* ---- what is there ---------------------------------------------------------------------------- */
+/* ---- what is there --------------------------------------------------------------------------- */
 
 /* @return 1 when there is nothing in it, 0 when there is, -1 with errno */
 static int is_empty(const char *path) {
@@ -132,7 +135,8 @@ static void remove_files(const struct output_directory *directory, int place) {
     if (names) closedir(names);
 }
 
-/* What a killed process left: the lock that its owner would hold is free. Nothing depends on this. */
+/* What a killed process left: the lock that its owner would hold is free. Nothing depends on
+ * this. */
 static void remove_left(int above, const char *name, const struct output_directory *directory) {
     int left = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (left < 0) return;
@@ -161,7 +165,7 @@ static void sweep(const struct output_directory *directory, int above) {
     if (names) closedir(names);
 }
 
-/* ---- opening and writing ---------------------------------------------------------------------- */
+/* ---- opening and writing --------------------------------------------------------------------- */
 
 int output_directory_open(struct output_directory **out, const char *path, enum output_mode mode,
                           struct dpmf_error *error) {
@@ -208,7 +212,7 @@ uint64_t output_directory_size(const struct output_directory *directory) {
     return size;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void discard(struct output_directory *directory) {
     for (size_t i = 0; i < directory->n_files; i++) output_file_abandon(directory->files[i]);
@@ -317,7 +321,7 @@ void output_directory_abandon(struct output_directory *directory) {
     discard(directory);
 }
 
-/* ---- filled by its maker ---------------------------------------------------------------------- */
+/* ---- filled by its maker --------------------------------------------------------------------- */
 
 static int open_place(struct output_directory *directory, struct dpmf_error *error) {
     directory->above_fd = open_above(directory);

@@ -1,7 +1,8 @@
 /*
- * A directory that appears whole or not at all: its files wait, without names, until all of them are on the disk.
- * Where the directory is not there yet, it appears at once with everything in it. One that is there must be
- * empty; it receives its files one after the other, the first one last, so that where that is, everything is.
+ * A directory that appears whole or not at all: its files wait, without names, until all of them
+ * are on the disk. Where the directory is not there yet, it appears at once with everything in it.
+ * One that is there must be empty; it receives its files one after the other, the first one last,
+ * so that where that is, everything is.
  */
 #ifndef DPMF_BASE_OUTPUT_DIRECTORY_H
 #define DPMF_BASE_OUTPUT_DIRECTORY_H
@@ -12,13 +13,15 @@ enum { OUTPUT_DIRECTORY_FILES_MAX = 16 };
 
 struct output_directory;
 
-/* Fails early where the end would fail: something of that name that is no empty directory, or no place to make one.
- * A new one has the mode 0700, or 0777 less the umask; its files are as output_mode says. */
+/* Fails early where the end would fail: something of that name that is no empty directory, or no
+ * place to make one. A new one has the mode 0700, or 0777 less the umask; its files are as
+ * output_mode says. */
 int output_directory_open(struct output_directory **directory, const char *path,
                           enum output_mode mode, struct dpmf_error *error);
 
-/* A directory that its maker fills by itself, under a temporary name: nothing may be at `path` when it is finished. `is_own` says which
- * names its files have, so that what a killed process left is taken away, and nothing else. */
+/* A directory that its maker fills by itself, under a temporary name: nothing may be at `path` when
+ * it is finished. `is_own` says which names its files have, so that what a killed process left is
+ * taken away, and nothing else. */
 int output_directory_begin(struct output_directory **directory, const char *path,
                            enum output_mode mode, bool (*is_own)(const char *name),
                            struct dpmf_error *error);
@@ -26,7 +29,8 @@ int output_directory_begin(struct output_directory **directory, const char *path
 /* Where it is until then; lives as long as it. */
 const char *output_directory_place(const struct output_directory *directory);
 
-/* Flushes it and gives it its name; frees `directory` in any case, and what is in it when that fails. */
+/* Flushes it and gives it its name; frees `directory` in any case, and what is in it when that
+ * fails. */
 int output_directory_finish(struct output_directory *directory, struct dpmf_error *error);
 
 /* Begins a file, whose name must stay; the directory owns it. */

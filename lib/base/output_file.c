@@ -1,8 +1,8 @@
 /*
  * Whole files or none. Everything dpmf writes goes through here: stores, models, tables and plots
- * without a name (or, where the system cannot do that, under a temporary one) until they are complete
- * and on the disk, and spill files with no name at all, so that no interruption leaves ratings lying
- * about.
+ * without a name (or, where the system cannot do that, under a temporary one) until they are
+ * complete and on the disk, and spill files with no name at all, so that no interruption leaves
+ * ratings lying about.
  */
 #define _GNU_SOURCE
 #include "base/output_file.h"
@@ -45,7 +45,7 @@ struct output_file {
     _Atomic bool failed; /* a write failed: what is there is not whole and never will be */
 };
 
-/* ---- writing all of it ------------------------------------------------------------------------ */
+/* ---- writing all of it ----------------------------------------------------------------------- */
 
 /* A pipe that someone else made non-blocking still gets everything, just not at once. */
 static bool wait_for_room(int fd) {
@@ -86,7 +86,7 @@ int file_write_at(int fd, const void *bytes, size_t n, uint64_t offset, const ch
     return 0;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* The part of a path up to its last name: "." when there is none. */
 static char *directory_of(const char *path) {
@@ -157,7 +157,7 @@ static int create_temporary(struct output_file *file, enum output_mode mode, boo
     return failure;
 }
 
-/* ---- what a killed process left ----------------------------------------------------------------- */
+/* ---- what a killed process left -------------------------------------------------------------- */
 
 static bool is_temporary_of(const char *name, const struct output_file *file) {
     size_t kept = strnlen(file->name, NAME_KEPT_MAX), n = strlen(name);
@@ -167,8 +167,9 @@ static bool is_temporary_of(const char *name, const struct output_file *file) {
            strcmp(name + n - strlen(end), end) == 0;
 }
 
-/* A process that is killed between giving a file its temporary name and the final one leaves it there. Who writes the same
- * file next takes it away: the lock on it tells that its owner is gone. Nothing depends on this. */
+/* A process that is killed between giving a file its temporary name and the final one leaves it
+ * there. Who writes the same file next takes it away: the lock on it tells that its owner is gone.
+ * Nothing depends on this. */
 static void sweep(const struct output_file *file) {
     int fd = openat(file->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *names = fd >= 0 ? fdopendir(fd) : NULL;
@@ -185,8 +186,8 @@ static void sweep(const struct output_file *file) {
     if (names) closedir(names);
 }
 
-/* Only a regular file may stand where the new one goes: renaming over a device or a pipe would put a
- * file in its place, which nobody means who writes to /dev/stdout. */
+/* Only a regular file may stand where the new one goes: renaming over a device or a pipe would put
+ * a file in its place, which nobody means who writes to /dev/stdout. */
 static int check_place(const char *path, struct dpmf_error *error) {
     struct stat status;
     size_t n = strlen(path);
@@ -298,7 +299,7 @@ char *output_file_temporary(const struct output_file *file) {
     return path;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int write_through(struct output_file *file, const void *bytes, size_t n,
                          struct dpmf_error *error) {
@@ -345,7 +346,7 @@ int output_file_write_at(struct output_file *file, const void *bytes, size_t n, 
 
 uint64_t output_file_size(const struct output_file *file) { return file->size; }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Some file systems have no fsync for what is opened; that is no reason to lose the file. */
 static bool sync_failed(int fd) {
@@ -414,7 +415,7 @@ void output_file_abandon(struct output_file *file) {
     if (file) discard(file);
 }
 
-/* ---- files without a name --------------------------------------------------------------------- */
+/* ---- files without a name -------------------------------------------------------------------- */
 
 /* Where the file system cannot make a file without a name, it has one for an instant. */
 static int open_and_unlink(const char *directory) {

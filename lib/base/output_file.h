@@ -15,20 +15,23 @@ enum output_mode {
 
 struct output_file;
 
-/* Fails early where the end would fail: a missing or unwritable directory, a directory in the way. */
+/* Fails early where the end would fail: a missing or unwritable directory, a directory in the
+ * way. */
 int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
                      struct dpmf_error *error);
 
-/* Whether output_file_open would do, for what is opened only after hours of work. Leaves nothing behind. */
+/* Whether output_file_open would do, for what is opened only after hours of work. Leaves nothing
+ * behind. */
 int output_file_check(const char *path, struct dpmf_error *error);
 
-/* The same for a file of a directory that is not there yet: it waits, without a name where that can be, in the directory
- * `aside` on the same disk for output_file_commit_into; `path` is what errors call it. */
+/* The same for a file of a directory that is not there yet: it waits, without a name where that can
+ * be, in the directory `aside` on the same disk for output_file_commit_into; `path` is what errors
+ * call it. */
 int output_file_open_aside(struct output_file **file, const char *path, const char *aside,
                            enum output_mode mode, struct dpmf_error *error);
 
-/* The same for what a library of others writes by its name: it has a temporary one, which output_file_temporary tells, for
- * free(), or NULL without memory. */
+/* The same for what a library of others writes by its name: it has a temporary one, which
+ * output_file_temporary tells, for free(), or NULL without memory. */
 int output_file_open_named(struct output_file **file, const char *path, enum output_mode mode,
                            struct dpmf_error *error);
 char *output_file_temporary(const struct output_file *file);
@@ -37,8 +40,8 @@ char *output_file_temporary(const struct output_file *file);
 int output_file_write(struct output_file *file, const void *bytes, size_t n,
                       struct dpmf_error *error);
 
-/* At a place of its own, past the buffer: from any number of threads at once. What is written so does not
- * count in the size, and belongs in a file that output_file_write never reaches. */
+/* At a place of its own, past the buffer: from any number of threads at once. What is written so
+ * does not count in the size, and belongs in a file that output_file_write never reaches. */
 int output_file_write_at(struct output_file *file, const void *bytes, size_t n, uint64_t offset,
                          struct dpmf_error *error);
 
@@ -47,7 +50,8 @@ uint64_t output_file_size(const struct output_file *file); /* bytes written so f
 /* Flushes everything to the disk and puts it in its place; frees `file` in any case. */
 int output_file_commit(struct output_file *file, struct dpmf_error *error);
 
-/* Flushes it and puts it into an open directory under a name that must be free; frees `file` in any case. */
+/* Flushes it and puts it into an open directory under a name that must be free; frees `file` in any
+ * case. */
 int output_file_commit_into(struct output_file *file, int directory, const char *name,
                             struct dpmf_error *error);
 
@@ -55,8 +59,9 @@ int output_file_commit_into(struct output_file *file, int directory, const char 
  * prepare both, then commit both. */
 int output_file_prepare(struct output_file *file, struct dpmf_error *error);
 
-/* Takes away what is in its place now, and flushes that. Of several files that belong together, one of them is
- * cleared before another is committed: then an old one is never beside a new one, whenever the process ends. */
+/* Takes away what is in its place now, and flushes that. Of several files that belong together, one
+ * of them is cleared before another is committed: then an old one is never beside a new one,
+ * whenever the process ends. */
 int output_file_clear(struct output_file *file, struct dpmf_error *error);
 
 /* Removes the temporary file and frees `file`; NULL is fine. */

@@ -1,5 +1,6 @@
 /*
- * Work in parts, by as many threads as the machine has cores. Where threads cannot be had, one does it all.
+ * Work in parts, by as many threads as the machine has cores. Where threads cannot be had, one does
+ * it all.
  */
 #include "base/parts.h"
 

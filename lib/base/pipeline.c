@@ -2,8 +2,8 @@
  * The pipeline that import, describe, split, export and synth run on. All threads are alike: each
  * takes whichever step is due next, first of all consuming, because that is what frees jobs. Only
  * who has just produced goes on producing while there are idle threads to do the rest: where
- * producing is the slowest step it then never waits for a thread to wake up. Jobs form a ring in the
- * order of production, so three numbers tell how far each step is.
+ * producing is the slowest step it then never waits for a thread to wake up. Jobs form a ring in
+ * the order of production, so three numbers tell how far each step is.
  */
 #include "base/pipeline.h"
 

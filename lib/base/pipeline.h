@@ -1,8 +1,9 @@
 /*
- * The shape of everything dpmf does with data: pieces are produced in order by one thread at a time,
- * worked on by all, and consumed in the order of their production. A fixed set of job objects
+ * The shape of everything dpmf does with data: pieces are produced in order by one thread at a
+ * time, worked on by all, and consumed in the order of their production. A fixed set of job objects
  * bounds what is in flight, so that memory is bounded and a slow stage holds back the ones before.
- * Results and errors do not depend on the number of threads: what fails first in *order* is reported.
+ * Results and errors do not depend on the number of threads: what fails first in *order* is
+ * reported.
  */
 #ifndef DPMF_BASE_PIPELINE_H
 #define DPMF_BASE_PIPELINE_H

@@ -1,7 +1,7 @@
 /*
- * Jacobi's method: plane rotations that each make one pair of off-diagonal entries zero, swept over all pairs
- * until nothing is left off the diagonal. Cubic in n, with a small constant: matrices here are as large as
- * a model's rank. Used by lib/privacy.
+ * Jacobi's method: plane rotations that each make one pair of off-diagonal entries zero, swept over
+ * all pairs until nothing is left off the diagonal. Cubic in n, with a small constant: matrices
+ * here are as large as a model's rank. Used by lib/privacy.
  */
 #include "base/symmetric_eigen.h"
 

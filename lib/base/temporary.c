@@ -1,6 +1,6 @@
 /*
- * The one place that reads $TMPDIR, which a program that runs with another's rights does not trust. Feeds spills,
- * nameless stores, trials and audits.
+ * The one place that reads $TMPDIR, which a program that runs with another's rights does not trust.
+ * Feeds spills, nameless stores, trials and audits.
  */
 #define _GNU_SOURCE
 #include "base/temporary.h"

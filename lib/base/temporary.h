@@ -7,8 +7,8 @@
 /* $TMPDIR, or /tmp. */
 const char *temporary_directory(void);
 
-/* The same, but memory instead of /tmp where the system has some for files: for what is gone in a moment, when
- * a disk would make its writer wait. */
+/* The same, but memory instead of /tmp where the system has some for files: for what is gone in a
+ * moment, when a disk would make its writer wait. */
 const char *temporary_directory_fast(void);
 
 #endif

@@ -22,7 +22,7 @@ int threads_wanted(const struct dpmf_run *run) {
     return threads < THREADS_MAX ? threads : THREADS_MAX;
 }
 
-/* ---- the pool --------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 struct pool_thread {
     struct thread_pool *pool;
@@ -140,7 +140,7 @@ void thread_pool_run(struct thread_pool *pool, void (*task)(void *self, int work
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* ---- the queue -------------------------------------------------------------------------------- */
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 struct bounded_queue {
     pthread_mutex_t mutex;

@@ -1,6 +1,6 @@
 /*
- * UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. What reads and
- * writes JSON decides with this what text is.
+ * UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. What reads
+ * and writes JSON decides with this what text is.
  */
 #ifndef DPMF_BASE_UTF8_H
 #define DPMF_BASE_UTF8_H
