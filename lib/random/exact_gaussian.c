@@ -176,7 +176,8 @@ static uint64_t round_product(struct secure_stream *stream, const struct uniform
  * sigma k + floor(sigma x + 1/2). Rounding to nearest commutes with the sign; 0 is reached from
  * both sides, which makes P(|Z| < 1/2), as it should be.
  *
- * Nothing is cut off: integers are taken modulo 2^64, here and where they are added to a sum, and what is a function of the
+ * Nothing is cut off: integers are taken modulo 2^64, here and where they are added to a sum, and
+ * what is a function of the
  * whole number sum + round(Z) is post-processing of it. (It is that number itself for all |Z| < 2^62, which chance does not leave.)
  */
 int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma) {

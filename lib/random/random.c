@@ -1,8 +1,8 @@
 /*
  * Streams of random numbers on top of Philox, and the distributions drawn from them. A stream has a
  * name (seed, purpose, substream) and nothing else decides what it gives: the same numbers in every
- * thread, in every order and, since no function of the system's is used whose last bit may differ, on
- * every machine.
+ * thread, in every order and, since no function of the system's is used whose last bit may differ,
+ * on every machine.
  */
 #define _GNU_SOURCE
 #include "random/random.h"
@@ -112,8 +112,9 @@ double random_exponential(struct random_stream *stream) {
     return -fixed_log(random_uniform_open(stream));
 }
 
-/* Marsaglia and Tsang (2000): with d = shape - 1/3 the density of d (1 + cX)^3 is so near to that of the gamma
- * distribution, X Gaussian and c = 1 / sqrt(9d), that less than one draw in twenty is refused. */
+/* Marsaglia and Tsang (2000): with d = shape - 1/3 the density of d (1 + cX)^3 is so near to that
+ * of the gamma distribution, X Gaussian and c = 1 / sqrt(9d), that less than one draw in twenty is
+ * refused. */
 double random_gamma(struct random_stream *stream, double shape) {
     assert(shape >= 1 && isfinite(shape));
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
