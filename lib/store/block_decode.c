@@ -100,7 +100,7 @@ static bool get_items(struct cursor *cursor, const struct store_block *block, ui
     return true;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 struct value_out {
     double *exact; /* either may be NULL */
@@ -221,7 +221,7 @@ static bool get_times(struct cursor *cursor, const struct store_block *block, in
     return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool reserve_space(struct store_space *space, const struct store_block *block, unsigned want,
                           bool has_times) {
@@ -267,7 +267,8 @@ int store_block_decode(const struct dpmf_store *store, const struct store_raw *r
         bytes_get_u64(bytes + 8) != entry->n_ratings ||
         bytes_get_u64(bytes + 16) != entry->written_first || bytes_get_u64(bytes + 24) != payload)
         return corrupt(store, raw->block, "it is not what the index says", error);
-    /* store_open has checked n_users and n_ratings against the length, so they are safe to allocate. */
+    /* store_open has checked n_users and n_ratings against the length, so they are safe to
+     * allocate. */
 
     *out = (struct store_block){.first_user = entry->first_user,
                                 .n_users = (uint32_t)entry->n_users,

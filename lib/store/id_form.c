@@ -1,6 +1,7 @@
 /*
- * From texts to the ids that the readers of ratings would make of them. The numbers go through number_parse_whole, as those of
- * the readers do. Fed by what a store says about how it was read; feeds the wishes of users.
+ * From texts to the ids that the readers of ratings would make of them. The numbers go through
+ * number_parse_whole, as those of the readers do. Fed by what a store says about how it was read;
+ * feeds the wishes of users.
  */
 #include "store/id_form.h"
 
@@ -10,7 +11,7 @@
 #include "base/utf8.h"
 #include "store/store.h"
 
-/* ---- the forms -------------------------------------------------------------------------------- */
+/* ---- the forms ------------------------------------------------------------------------------- */
 
 static const struct format_ids {
     const char *format;
@@ -46,7 +47,8 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
     };
 }
 
-/* Where a store does not say by which readers its ids were made, an id means all that it could mean. */
+/* Where a store does not say by which readers its ids were made, an id means all that it could
+ * mean. */
 struct id_form store_id_form(const struct dpmf_store *store) {
     const struct store_layout *layout = store_layout_of(store);
     struct id_form all = id_form_of_format("");
@@ -62,7 +64,7 @@ struct id_form store_id_form(const struct dpmf_store *store) {
     return all;
 }
 
-/* ---- spelling --------------------------------------------------------------------------------- */
+/* ---- spelling -------------------------------------------------------------------------------- */
 
 static bool is_utf8(const char *text, size_t n) {
     for (size_t i = 0, step; i < n; i += step) {
@@ -79,7 +81,8 @@ static bool holds(const char *text, size_t n, const char *part) {
     return false;
 }
 
-/* What no reader takes for an id, or nobody could tell from a row that was not closed. @return NULL when there is none of it */
+/* What no reader takes for an id, or nobody could tell from a row that was not closed. @return NULL
+ * when there is none of it */
 static const char *find_fault(const struct id_form *form, const char *text, size_t n, int *code) {
     *code = DPMF_ERR_INPUT_ID;
     if (n == 0) return "the id is empty";
@@ -100,7 +103,8 @@ static const char *why_no_text(const struct id_form *form) {
     return "the ids of the ratings are whole numbers, and this is none";
 }
 
-/* Of what is kept as text where numbers are numbers: the one that it stands for. @return how many there are, 0 or 1 */
+/* Of what is kept as text where numbers are numbers: the one that it stands for. @return how many
+ * there are, 0 or 1 */
 static size_t respell(const char *text, size_t n, struct id_text *out) {
     out->text = out->number;
     out->n = number_respell_whole(text, n, out->number);

@@ -1,6 +1,7 @@
 /*
- * Which ids an input can hold, and how it spells them: for ids that come from elsewhere than the ratings, such as the wishes of
- * users, and must mean the same people. It follows from the formats of the inputs alone, never from the ratings.
+ * Which ids an input can hold, and how it spells them: for ids that come from elsewhere than the
+ * ratings, such as the wishes of users, and must mean the same people. It follows from the formats
+ * of the inputs alone, never from the ratings.
  */
 #ifndef DPMF_STORE_ID_FORM_H
 #define DPMF_STORE_ID_FORM_H
@@ -32,9 +33,10 @@ struct id_text {
 
 enum { ID_SPELLINGS = 2 };
 
-/* The ids that a text means. Where ids are texts or numbers, 0001 and 1.0 are two: themselves, and 1. What is found may not be
- * copied elsewhere.
- * @return how many; 0: no such id can be in the ratings, *code and *why say why not, without the text itself */
+/* The ids that a text means. Where ids are texts or numbers, 0001 and 1.0 are two: themselves, and
+ * 1. What is found may not be copied elsewhere.
+ * @return how many; 0: no such id can be in the ratings, *code and *why say why not, without the
+ * text itself */
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why);
 

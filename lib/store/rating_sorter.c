@@ -85,7 +85,7 @@ struct rating_sorter {
 
     bool has_times;
     bool adds_up; /* values of duplicates, instead of keeping the last */
-    int spill; /* descriptor, -1 until needed */
+    int spill;    /* descriptor, -1 until needed */
     uint64_t spilled;
     struct run *runs;
     size_t n_runs, runs_capacity;
@@ -95,7 +95,7 @@ struct rating_sorter {
     size_t n_slices, slices_capacity;
 };
 
-/* ---- adding ----------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 int rating_sorter_init(struct rating_sorter **out, uint64_t memory, const char *beside,
                        struct dpmf_error *error) {
@@ -190,7 +190,7 @@ static bool make_room(struct rating_sorter *sorter, uint32_t user) {
     return true;
 }
 
-/* ---- spilling --------------------------------------------------------------------------------- */
+/* ---- spilling -------------------------------------------------------------------------------- */
 
 struct spill_writer {
     struct rating_sorter *sorter;
@@ -267,8 +267,8 @@ static int spill_all(struct rating_sorter *sorter, struct dpmf_error *error) {
     return spill_flush(&writer);
 }
 
-/* A new extent at the end of the bucket's chain, twice as large as the last up to a bound: small for
- * buckets that stay small, large for reading and writing in long stretches. */
+/* A new extent at the end of the bucket's chain, twice as large as the last up to a bound: small
+ * for buckets that stay small, large for reading and writing in long stretches. */
 static int grow_bucket(struct rating_sorter *sorter, size_t b, struct dpmf_error *error) {
     struct bucket *bucket = &sorter->buckets[b];
     uint32_t size = bucket->last_size ? 2 * bucket->last_size : EXTENT_MIN;
@@ -339,7 +339,7 @@ int rating_sorter_add(struct rating_sorter *sorter, const uint32_t *user, const 
     return 0;
 }
 
-/* ---- slices ----------------------------------------------------------------------------------- */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 int rating_sorter_finish(struct rating_sorter *sorter, uint64_t n_users, struct dpmf_error *error) {
     assert(n_users == sorter->n_users);
@@ -523,8 +523,8 @@ static int compact(struct slicing *slicing) {
     return 0;
 }
 
-/* Takes the slice's records out of whole records in [at, end). @return past the last whole record, or
- * NULL on failure (*code) */
+/* Takes the slice's records out of whole records in [at, end). @return past the last whole record,
+ * or NULL on failure (*code) */
 static const uint8_t *collect(struct slicing *slicing, uint64_t bucket_user, const uint8_t *at,
                               const uint8_t *end, int *code) {
     assert(at <= end);

@@ -1,9 +1,9 @@
 /*
- * Reading a directory of shards, and writing its list. The list pins every shard by a digest of its blocks'
- * checksums, and itself by one of all it says, so that a set is what dpmf shard cut out of one store at one time, in
- * which every user is once, or is refused: two cuts of a store put users at different places, and someone could be in
- * a shard of each. Digests find mistakes; who means to forge a list can. Fed by shard.c and store_open.c; feeds
- * everything that opens ratings.
+ * Reading a directory of shards, and writing its list. The list pins every shard by a digest of its
+ * blocks' checksums, and itself by one of all it says, so that a set is what dpmf shard cut out of
+ * one store at one time, in which every user is once, or is refused: two cuts of a store put users
+ * at different places, and someone could be in a shard of each. Digests find mistakes; who means to
+ * forge a list can. Fed by shard.c and store_open.c; feeds everything that opens ratings.
  */
 #define _GNU_SOURCE
 #include "store/shard_set.h"
@@ -57,7 +57,7 @@ static uint64_t list_digest(const struct shard_entry *entries, size_t n) {
     return all;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_digest(struct dpmf_json *json, uint64_t digest) {
     char text[DIGEST_DIGITS + 1];
@@ -100,7 +100,7 @@ int shard_list_write(const char *directory, const struct shard_entry *entries, s
     return code;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct shard_list {
     struct shard_entry *entries; /* SHARDS_MAX */
@@ -177,7 +177,8 @@ static bool take_entries(struct json_reader *reader, struct shard_list *list) {
     if (token.kind != JSON_ARRAY_BEGIN) return false;
     while ((token = json_next(reader)).kind == JSON_OBJECT_BEGIN) {
         if (list->n == SHARDS_MAX || !take_entry(reader, &list->entries[list->n])) return false;
-        /* Nor a copy: blocks have their users' ids, so that no two shards of any users have one digest. */
+        /* Nor a copy: blocks have their users' ids, so that no two shards of any users have one
+         * digest. */
         for (size_t i = 0; i < list->n; i++)
             if (strcmp(list->entries[i].file, list->entries[list->n].file) == 0 ||
                 (list->entries[i].users > 0 &&

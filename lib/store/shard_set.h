@@ -1,6 +1,6 @@
 /*
- * A directory of shards: stores with the same items, and a list of them that says exactly which. dpmf shard
- * writes it; whatever takes ratings takes it. docs/cluster.md describes the list.
+ * A directory of shards: stores with the same items, and a list of them that says exactly which.
+ * dpmf shard writes it; whatever takes ratings takes it. docs/cluster.md describes the list.
  */
 #ifndef DPMF_STORE_SHARD_SET_H
 #define DPMF_STORE_SHARD_SET_H
@@ -20,8 +20,8 @@ struct shard_entry {
 /* Whether a path is such a directory: it has a list, sound or not. */
 bool shard_set_is(const char *path);
 
-/* Opens all shards of a directory as one store. A shard that is missing, or is not the one that the list was
- * made for, is refused: a user who was in two of them would count twice. */
+/* Opens all shards of a directory as one store. A shard that is missing, or is not the one that the
+ * list was made for, is refused: a user who was in two of them would count twice. */
 int shard_set_open(const char *directory, struct dpmf_store **store, struct dpmf_error *error);
 
 /* Writes the list: the last step of making a set. */

@@ -1,8 +1,8 @@
 /*
- * The ratings store, `.dpr`: users grouped into blocks of about 1,000, as the paper's pipeline wants
- * them. docs/formats/dpr.md specifies the file; store_format.h draws it. This header is what the
- * rest of the library sees of it: blocks of users in plain arrays, a writer that is given encoded
- * blocks in order, a reader, and a stream that keeps blocks in flight.
+ * The ratings store, `.dpr`: users grouped into blocks of about 1,000, as the paper's pipeline
+ * wants them. docs/formats/dpr.md specifies the file; store_format.h draws it. This header is what
+ * the rest of the library sees of it: blocks of users in plain arrays, a writer that is given
+ * encoded blocks in order, a reader, and a stream that keeps blocks in flight.
  */
 #ifndef DPMF_STORE_STORE_H
 #define DPMF_STORE_STORE_H
@@ -40,7 +40,7 @@ struct store_block {
     const uint64_t *id_start; /* n_users + 1 */
 };
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A block as it stands in the file, made in any thread. Reuse it; free with store_encoded_free. */
 struct store_encoded {
@@ -50,15 +50,16 @@ struct store_encoded {
     double min, max;
 };
 
-/* `block->value` is read, value32 is not. With has_times and block->time NULL, no rating has one. */
+/* `block->value` is read, value32 is not. With has_times and block->time NULL, no rating has
+ * one. */
 int store_block_encode(const struct store_block *block, bool has_times, struct store_encoded *out,
                        struct dpmf_error *error);
 void store_encoded_free(struct store_encoded *encoded);
 
 struct store_writer;
 
-/* `path` NULL: a nameless temporary store, read through store_writer_commit_open. `layout` NULL: how the ratings were read is
- * not recorded. */
+/* `path` NULL: a nameless temporary store, read through store_writer_commit_open. `layout` NULL:
+ * how the ratings were read is not recorded. */
 int store_writer_open(struct store_writer **writer, const char *path, bool has_times,
                       const struct store_layout *layout, struct dpmf_error *error);
 
@@ -72,8 +73,8 @@ struct store_item {
     uint64_t n_ratings;
 };
 
-/* Writes the dictionary of items (item number = place in `items`), the index and the end. Nothing is
- * in place yet: follow with commit, which frees the writer in any case. */
+/* Writes the dictionary of items (item number = place in `items`), the index and the end. Nothing
+ * is in place yet: follow with commit, which frees the writer in any case. */
 int store_writer_finish(struct store_writer *writer, const struct store_item *items, size_t n_items,
                         struct dpmf_error *error);
 int store_writer_prepare(struct store_writer *writer, struct dpmf_error *error);
@@ -84,27 +85,30 @@ int store_writer_commit(struct store_writer *writer, uint64_t *file_bytes,
                         struct dpmf_error *error);
 void store_writer_abandon(struct store_writer *writer); /* NULL is fine */
 
-/* In place of commit, for a nameless store: frees the writer and opens what it wrote. Errors will call
- * the store `name`: what it was made from. */
+/* In place of commit, for a nameless store: frees the writer and opens what it wrote. Errors will
+ * call the store `name`: what it was made from. */
 int store_writer_commit_open(struct store_writer *writer, const char *name,
                              struct dpmf_store **store, struct dpmf_error *error);
 
-/* ---- several as one, and parts of one ---------------------------------------------------------- */
+/* ---- several as one, and parts of one -------------------------------------------------------- */
 
-/* Stores with the same items and times as one: their users one after the other. The set owns the stores, in
- * any case; errors call it `name`. Whether a user is in two of them is not looked at here. */
+/* Stores with the same items and times as one: their users one after the other. The set owns the
+ * stores, in any case; errors call it `name`. Whether a user is in two of them is not looked at
+ * here. */
 int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struct dpmf_store **set,
                    struct dpmf_error *error);
 
-/* Blocks first .. first + n - 1 of a store as a store of their own, with users counted from 0 and the items of the whole, their
- * counts included. It may have no users. Close it before the whole. */
+/* Blocks first .. first + n - 1 of a store as a store of their own, with users counted from 0
+ * and the items of the whole, their counts included. It may have no users. Close it before the
+ * whole. */
 int store_share_make(const struct dpmf_store *whole, uint64_t first, uint64_t n,
                      struct dpmf_store **share, struct dpmf_error *error);
 
-/* Over all blocks' checksums as they stand in the file: with what decoding checks, a digest of all users and ratings. */
+/* Over all blocks' checksums as they stand in the file: with what decoding checks, a digest of all
+ * users and ratings. */
 int store_digest(const struct dpmf_store *store, uint64_t *digest, struct dpmf_error *error);
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Opens a file that must be a store: header, end, index and dictionary are read and checked. */
 int store_open_file(const char *path, struct dpmf_store **store, struct dpmf_error *error);
@@ -134,12 +138,14 @@ static inline bool store_count_is(double value) {
 const char *store_path(const struct dpmf_store *store);
 const struct store_layout *store_layout_of(const struct dpmf_store *store);
 
-/* Which file the ratings were read from, where the store was made of it for this use; else it is not known. */
+/* Which file the ratings were read from, where the store was made of it for this use; else it is
+ * not known. */
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input);
 const struct file_identity *store_made_from(const struct dpmf_store *store);
 
-/* What is taken off ratings, in doubles, before they become the floats of value32: 0 on usual scales, and their middle where
- * they lie so far from 0 that a float would keep nothing of what tells them apart (10^8 and 10^8 + 4 are one float). */
+/* What is taken off ratings, in doubles, before they become the floats of value32: 0 on usual
+ * scales, and their middle where they lie so far from 0 that a float would keep nothing of what
+ * tells them apart (10^8 and 10^8 + 4 are one float). */
 double store_base(const struct dpmf_store *store);
 
 struct store_item store_item_at(const struct dpmf_store *store, uint64_t item);
@@ -220,8 +226,9 @@ struct store_visitor {
 int store_visit(const struct dpmf_store *store, const struct store_visitor *visitor,
                 const struct dpmf_run *run, struct dpmf_error *error);
 
-/* How many products to make for a visit: enough that no worker waits, but no more than run->memory lets
- * be at work at once (each product is taken to be about as large as a block). `store` may be NULL. */
+/* How many products to make for a visit: enough that no worker waits, but no more than run->memory
+ * lets be at work at once (each product is taken to be about as large as a block). `store` may be
+ * NULL. */
 size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_run *run);
 
 #endif

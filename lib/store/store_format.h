@@ -48,7 +48,8 @@ enum {
 struct store_index_entry {
     uint64_t offset, length;
     uint64_t first_user, n_users, n_ratings;
-    /* The first user, and the block itself, as its file counts them: others where it is one of several. */
+    /* The first user, and the block itself, as its file counts them: others where it is one of
+     * several. */
     uint64_t written_first, written_block;
     int fd; /* of its file; of an open store */
     const char *path;

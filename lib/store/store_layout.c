@@ -1,6 +1,6 @@
 /*
- * Layouts put together, and as bytes. Fed by the sources of ratings and by the header of a store; feeds both, and the check that
- * a private run makes.
+ * Layouts put together, and as bytes. Fed by the sources of ratings and by the header of a store;
+ * feeds both, and the check that a private run makes.
  */
 #include "store/store_layout.h"
 
@@ -67,7 +67,7 @@ struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
     return shown;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 enum {
     AT_ORIGIN = 0,

@@ -1,7 +1,8 @@
 /*
- * How the records behind a store were read: which formats, where the fields of a record were, and what decided it. A private run
- * takes ratings only where nothing that one person wrote decides how another person's record is read, and the store keeps what
- * shows it. Filled in by the sources of lib/ratings; kept in the store's header; looked at by lib/privacy.
+ * How the records behind a store were read: which formats, where the fields of a record were, and
+ * what decided it. A private run takes ratings only where nothing that one person wrote decides how
+ * another person's record is read, and the store keeps what shows it. Filled in by the sources of
+ * lib/ratings; kept in the store's header; looked at by lib/privacy.
  */
 #ifndef DPMF_STORE_STORE_LAYOUT_H
 #define DPMF_STORE_STORE_LAYOUT_H
@@ -12,7 +13,8 @@
 enum store_origin {
     STORE_ORIGIN_UNKNOWN, /* not recorded: a store of version 0.1.0 */
     STORE_ORIGIN_GUESSED, /* a record: the first one */
-    STORE_ORIGIN_TOGETHER, /* other records: blocks under a header line, ratings chosen by a cut through everyone's */
+    /* Other records: blocks under a header line, ratings chosen by a cut through everyone's */
+    STORE_ORIGIN_TOGETHER,
     STORE_ORIGIN_DECLARED, /* whoever imported it, a header, or the schema of a database */
 };
 
@@ -20,11 +22,12 @@ enum { STORE_ROLES = 4 }; /* user, item, rating, timestamp */
 
 struct store_layout {
     enum store_origin origin;
-    bool drops_bad;   /* a bad record was dropped by itself, and did not end the import */
-    uint32_t formats; /* of all inputs, a bit each: see store_layout_format() */
+    bool drops_bad;    /* a bad record was dropped by itself, and did not end the import */
+    uint32_t formats;  /* of all inputs, a bit each: see store_layout_format() */
     bool holds_events; /* the values are counts of events, not ratings; a flag of the header */
 
-    /* Where the fields of a record were; all 0 where the format says it, or where inputs differed. */
+    /* Where the fields of a record were; all 0 where the format says it, or where inputs
+     * differed. */
     char separator;
     bool has_header;
     uint16_t n_columns;
@@ -50,7 +53,8 @@ bool store_layout_is_by_record(const struct store_layout *layout);
 /* The layout as programs see it. */
 struct dpmf_layout store_layout_shown(const struct store_layout *layout);
 
-/* The layout in 40 bytes, as the header of a store has it. @return whether the bytes are a layout */
+/* The layout in 40 bytes, as the header of a store has it. @return whether the bytes are a
+ * layout */
 enum { STORE_LAYOUT_BYTES = 40 };
 void store_layout_write(const struct store_layout *layout, uint8_t bytes[STORE_LAYOUT_BYTES]);
 bool store_layout_read(const uint8_t bytes[STORE_LAYOUT_BYTES], struct store_layout *layout);

@@ -299,7 +299,7 @@ int store_block_read(const struct dpmf_store *store, uint64_t b, struct store_ra
     return code;
 }
 
-/* ---- what it holds ---------------------------------------------------------------------------- */
+/* ---- what it holds --------------------------------------------------------------------------- */
 
 uint64_t store_n_users(const struct dpmf_store *store) { return store->n_users; }
 uint64_t store_n_items(const struct dpmf_store *store) { return store->n_items; }
@@ -375,7 +375,8 @@ const char *dpmf_store_item(const struct dpmf_store *store, uint64_t i, size_t *
     return item.id;
 }
 
-/* Up to 64 times their range away from 0, floats still tell ratings apart to a few millionths of that range. */
+/* Up to 64 times their range away from 0, floats still tell ratings apart to a few millionths of
+ * that range. */
 double store_base(const struct dpmf_store *store) {
     const double half = store->max / 2 - store->min / 2; /* of the range, which may overflow */
     const double most = fmax(fabs(store->min), fabs(store->max));

@@ -23,7 +23,7 @@ struct dpmf_store {
     struct dpmf_store **parts; /* of a set: closed with it */
     size_t n_parts;
     struct file_identity made_from; /* the file that was read; not known of a store as it is */
-    bool is_share; /* of another store, whose items it points to */
+    bool is_share;                  /* of another store, whose items it points to */
 };
 
 const struct store_index_entry *store_index_at(const struct dpmf_store *store, uint64_t block);

@@ -1,7 +1,8 @@
 /*
- * Several stores as one, and a part of one as a store: what lets shards be trained on together, and each
- * process of a cluster see its own users alone. No byte is copied but the index: blocks are read from the files
- * they are in. Fed by store_reader.c; feeds split/shard.c and cluster/user_shares.c.
+ * Several stores as one, and a part of one as a store: what lets shards be trained on together, and
+ * each process of a cluster see its own users alone. No byte is copied but the index: blocks are
+ * read from the files they are in. Fed by store_reader.c; feeds split/shard.c and
+ * cluster/user_shares.c.
  */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -14,7 +15,7 @@
 #include "base/memory.h"
 #include "store/store_reader.h"
 
-/* ---- several as one --------------------------------------------------------------------------- */
+/* ---- several as one -------------------------------------------------------------------------- */
 
 static bool same_items(const struct dpmf_store *a, const struct dpmf_store *b) {
     assert(a && b);
@@ -104,7 +105,7 @@ int store_set_make(struct dpmf_store **stores, size_t n, const char *name, struc
     return 0;
 }
 
-/* ---- a part of one ---------------------------------------------------------------------------- */
+/* ---- a part of one --------------------------------------------------------------------------- */
 
 int store_share_make(const struct dpmf_store *whole, uint64_t first, uint64_t n,
                      struct dpmf_store **out, struct dpmf_error *error) {
@@ -139,7 +140,7 @@ int store_share_make(const struct dpmf_store *whole, uint64_t first, uint64_t n,
     return 0;
 }
 
-/* ---- what they hold --------------------------------------------------------------------------- */
+/* ---- what they hold -------------------------------------------------------------------------- */
 
 int store_digest(const struct dpmf_store *store, uint64_t *digest, struct dpmf_error *error) {
     uint8_t both[2 * STORE_CHECKSUM];

@@ -71,7 +71,8 @@ static int finish_block(void *self, void *job_pointer, struct dpmf_error *error)
 /* Of a rating in a decoded block: item, value and time, and the bytes it came from, about. */
 enum { RATING_BYTES = 24 };
 
-/* A worker decodes one block and fills one product, and as many products again wait for their turn. */
+/* A worker decodes one block and fills one product, and as many products again wait for their
+ * turn. */
 size_t store_visit_products(const struct dpmf_store *store, const struct dpmf_run *run) {
     size_t wanted = 2 * (size_t)pipeline_workers(threads_wanted(run));
     uint64_t memory = run && run->memory ? run->memory : host_default_budget();
