@@ -1,9 +1,9 @@
 /*
- * Cuts ratings into the tiles of a shape that tiling.c decided on. Superblocks are ranges of users and
- * independent of each other, so each is made on its own, in parallel: its users' ratings are decoded from the
- * store, put in the order of tiles by two stable counting sorts, and cut into chunks. They are kept in
- * memory, or packed (tile_pack.h) and appended to a nameless file. What a superblock needs on the way is in
- * its job, so that the number of jobs bounds the memory.
+ * Cuts ratings into the tiles of a shape that tiling.c decided on. Superblocks are ranges of users
+ * and independent of each other, so each is made on its own, in parallel: its users' ratings are
+ * decoded from the store, put in the order of tiles by two stable counting sorts, and cut into
+ * chunks. They are kept in memory, or packed (tile_pack.h) and appended to a nameless file. What a
+ * superblock needs on the way is in its job, so that the number of jobs bounds the memory.
  */
 #include "schedule/tile_build.h"
 
@@ -57,7 +57,7 @@ static int stop_too_large(struct build *build, struct dpmf_error *error) {
     return error_set(error, DPMF_ERR_USAGE_MEMORY, "a superblock is too large");
 }
 
-/* ---- the ratings of a superblock -------------------------------------------------------------- */
+/* ---- the ratings of a superblock ------------------------------------------------------------- */
 
 static uint64_t block_of_user(const struct build *build, uint64_t user) {
     uint64_t low = 0, high = store_n_blocks(build->store);
@@ -97,7 +97,8 @@ static int take_block(struct build *build, struct job *job, struct dpmf_error *e
     return 0;
 }
 
-/* Where superblocks are smaller than blocks, the next one of this job is often in the same block. */
+/* Where superblocks are smaller than blocks, the next one of this job is often in the same
+ * block. */
 static int read_block(const struct build *build, struct job *job, uint64_t b,
                       struct dpmf_error *error) {
     if (job->block_number == b + 1) return 0;
@@ -126,7 +127,7 @@ static int collect(struct build *build, struct job *job, struct dpmf_error *erro
     return 0;
 }
 
-/* ---- their order ------------------------------------------------------------------------------ */
+/* ---- their order ----------------------------------------------------------------------------- */
 
 /* Items apart where they are resident; all together where users are, whose order is then kept. */
 static size_t item_key(const struct tiling *tiling, const struct rating *rating) {
@@ -169,10 +170,10 @@ static int sort_ratings(const struct tiling *tiling, struct job *job, struct dpm
                        tile_key, error);
 }
 
-/* ---- chunks ----------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Spare rows differ between superblocks, so that threads do not share their cache lines. In a stream the
- * user rows of a superblock have a place of their own, with the spare one at its end. */
+/* Spare rows differ between superblocks, so that threads do not share their cache lines. In a
+ * stream the user rows of a superblock have a place of their own, with the spare one at its end. */
 static uint32_t spare_row(const struct tiling *tiling, size_t superblock, bool of_items) {
     uint64_t number = superblock % TILING_SPARE_ROWS;
     if (of_items) return (uint32_t)(tiling->n_items + number);
@@ -210,8 +211,9 @@ static bool add_chunks(const struct tiling *tiling, struct job *job, const struc
     return true;
 }
 
-/* At small k neighbouring chunks should have different resident rows, so that the processor overlaps what
- * would be one long chain through a single row: alternate between the two halves of the tile. */
+/* At small k neighbouring chunks should have different resident rows, so that the processor
+ * overlaps what would be one long chain through a single row: alternate between the two halves of
+ * the tile. */
 static bool zip_halves(struct kernel_chunk *chunks, size_t n) {
     size_t half = (n + 1) / 2;
     struct kernel_chunk *copy = memory_alloc(n, sizeof copy[0]);
@@ -281,7 +283,7 @@ static int cut_tiles(const struct tiling *tiling, struct job *job, struct dpmf_e
     return 0;
 }
 
-/* ---- the pipeline ----------------------------------------------------------------------------- */
+/* ---- the pipeline ---------------------------------------------------------------------------- */
 
 static int produce_superblock(void *self, void *pointer, struct dpmf_error *error) {
     struct build *build = self;

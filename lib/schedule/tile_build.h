@@ -1,5 +1,6 @@
 /*
- * What tiling.c, which decides on the shape, and tile_build.c, which cuts the ratings into it, share.
+ * What tiling.c, which decides on the shape, and tile_build.c, which cuts the ratings into it,
+ * share.
  */
 #ifndef DPMF_SCHEDULE_TILE_BUILD_H
 #define DPMF_SCHEDULE_TILE_BUILD_H
@@ -51,8 +52,8 @@ struct tile_build {
     uint64_t most_ratings; /* ... and of what is being sorted: more is too large */
 };
 
-/* Fills the tiling's superblocks and tiles; what it has of them is the caller's also after a failure. With
- * *too_large the failure is that the bounds above do not hold. */
+/* Fills the tiling's superblocks and tiles; what it has of them is the caller's also after a
+ * failure. With *too_large the failure is that the bounds above do not hold. */
 int tile_build_run(const struct tile_build *options, bool *too_large, struct dpmf_error *error);
 
 /* How the moving side of a tile is packed; `values` is left to the caller. */

@@ -1,7 +1,7 @@
 /*
- * Packs and unpacks the chunks of tile_pack.h. Unpacking is done in every epoch and has no branches within a
- * chunk: it always reads eight lanes, and puts the spare row where there are fewer. Fed by tile_build.c and
- * by files that it wrote; feeds the epochs of lib/train.
+ * Packs and unpacks the chunks of tile_pack.h. Unpacking is done in every epoch and has no branches
+ * within a chunk: it always reads eight lanes, and puts the spare row where there are fewer. Fed by
+ * tile_build.c and by files that it wrote; feeds the epochs of lib/train.
  */
 #include "schedule/tile_pack.h"
 
@@ -63,8 +63,8 @@ bool tile_pack_append(struct byte_buffer *to, const struct tile_pack *pack,
     return true;
 }
 
-/* The lanes of a chunk. Written as vectors, since compilers make the same loops a ladder of branches, which no processor
- * can guess, or go by way of the stack. */
+/* The lanes of a chunk. Written as vectors, since compilers make the same loops a ladder of
+ * branches, which no processor can guess, or go by way of the stack. */
 typedef uint32_t lanes __attribute__((vector_size(4 * KERNEL_LANES)));
 typedef uint16_t narrow_lanes __attribute__((vector_size(2 * KERNEL_LANES)));
 

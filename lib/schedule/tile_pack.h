@@ -1,9 +1,11 @@
 /*
- * The chunks of a tile in about a quarter of their bytes, for tiles that are read from a file in every epoch.
+ * The chunks of a tile in about a quarter of their bytes, for tiles that are read from a file in
+ * every epoch.
  *
- * A chunk is its resident row (4 bytes), its number of ratings (1), the moving rows, counted from the
- * beginning of their group or superblock (2 bytes each, 4 where 2 are not enough), and the ratings: a byte each
- * that names one of up to 256 values, or the number itself where there are more.
+ * A chunk is its resident row (4 bytes), its number of ratings (1), the moving rows, counted from
+ * the beginning of their group or superblock (2 bytes each, 4 where 2 are not enough), and the
+ * ratings: a byte each that names one of up to 256 values, or the number itself where there are
+ * more.
  */
 #ifndef DPMF_SCHEDULE_TILE_PACK_H
 #define DPMF_SCHEDULE_TILE_PACK_H

@@ -1,7 +1,8 @@
 /*
- * The shape of the tiles of tiling.h: items by popularity, groups of them, superblocks of users, sized from
- * the caches and from the memory there is. tile_build.c cuts the ratings into it; where memory does not allow
- * for all chunks, or a superblock turns out larger than its slot, the shape is chosen anew.
+ * The shape of the tiles of tiling.h: items by popularity, groups of them, superblocks of users,
+ * sized from the caches and from the memory there is. tile_build.c cuts the ratings into it; where
+ * memory does not allow for all chunks, or a superblock turns out larger than its slot, the shape
+ * is chosen anew.
  */
 #include "schedule/tiling.h"
 
@@ -24,8 +25,8 @@ enum {
     SUPERBLOCKS_PER_LANE = 8, /* at least, so that the end of an epoch is balanced */
     SHORT_RUN = 3, /* an item met fewer times than this by a batch moves by, and its users stay */
 
-    /* Bytes, for planning: a chunk of 72 holds about five ratings; packed, a rating takes five at most as a
-     * rule; sorting needs 24, and chunks and packed bytes grow by doubling. */
+    /* Bytes, for planning: a chunk of 72 holds about five ratings; packed, a rating takes five at
+     * most as a rule; sorting needs 24, and chunks and packed bytes grow by doubling. */
     CHUNK_BYTES_A_RATING = 15,
     PACKED_BYTES_A_RATING = 5,
     BUILD_BYTES_A_RATING = 54,
@@ -39,7 +40,7 @@ enum {
     0.08 /* of the ratings, at most: more would make threads wait for the popular group */
 #define UNEVEN 1.25 /* the largest superblock, in terms of the average: more is found out */
 
-/* ---- the shape -------------------------------------------------------------------------------- */
+/* ---- the shape ------------------------------------------------------------------------------- */
 
 struct popular {
     uint64_t n_ratings;
@@ -72,8 +73,8 @@ static int rank_items(struct tiling *tiling, const struct dpmf_store *store,
     return 0;
 }
 
-/* Deals the items into parts, to and fro: whoever gets the most popular of one round gets the least popular of
- * the next. */
+/* Deals the items into parts, to and fro: whoever gets the most popular of one round gets the least
+ * popular of the next. */
 static int deal_items(struct tiling *tiling, const struct popular *order,
                       struct dpmf_error *error) {
     size_t n = (size_t)tiling->n_items, n_parts = tiling->n_parts;
@@ -110,8 +111,8 @@ void tiling_group_bounds(const struct tiling_options *options, struct tiling_who
     whole->group_ratings = (uint64_t)(share * (double)whole->n_ratings);
 }
 
-/* Groups are consecutive rows, bounded in bytes (a cache) and in their share of the ratings (waiting), or
- * end where the paper's tiers do. */
+/* Groups are consecutive rows, bounded in bytes (a cache) and in their share of the ratings
+ * (waiting), or end where the paper's tiers do. */
 static bool closes_group(const struct tiling_options *options, const struct tiling_whole *whole,
                          uint64_t row, uint64_t n_rows, uint64_t n_ratings) {
     if (n_rows == 0) return false;
@@ -171,7 +172,8 @@ static int make_groups(struct tiling *tiling, const struct dpmf_store *store,
     return code;
 }
 
-/* Which side of a group's chunks is resident: by how often a batch of users meets one of its items. */
+/* Which side of a group's chunks is resident: by how often a batch of users meets one of its
+ * items. */
 static void choose_residents(struct tiling *tiling, const struct tiling_options *options) {
     bool users_always = options->kernels->user_resident_small(options->k);
     uint64_t batch = tiling->batch_users < tiling->superblock_users ? tiling->batch_users
@@ -186,7 +188,7 @@ static void choose_residents(struct tiling *tiling, const struct tiling_options 
     }
 }
 
-/* ---- superblocks ------------------------------------------------------------------------------ */
+/* ---- superblocks ----------------------------------------------------------------------------- */
 
 static uint64_t at_least(uint64_t n, uint64_t least) { return n < least ? least : n; }
 
@@ -278,7 +280,7 @@ static void set_superblocks(struct tiling *tiling, const struct tiling_options *
     tiling->n_batches = (size_t)((users + tiling->batch_users - 1) / tiling->batch_users);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void drop_superblocks(struct tiling *tiling) {
     for (size_t s = 0; tiling->superblocks && s < tiling->n_superblocks; s++) {
@@ -435,7 +437,7 @@ void tiling_free(struct tiling *tiling) {
     free(tiling);
 }
 
-/* ---- what it is ------------------------------------------------------------------------------- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 size_t tiling_n_superblocks(const struct tiling *tiling) { return tiling->n_superblocks; }
 size_t tiling_n_groups(const struct tiling *tiling) { return tiling->n_groups; }
@@ -503,7 +505,8 @@ uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row) {
     return tiling->item_of_row[row];
 }
 
-/* The part that a row is in: the last one that begins no later. (Parts without rows begin after all rows.) */
+/* The part that a row is in: the last one that begins no later. (Parts without rows begin after all
+ * rows.) */
 static size_t part_of_row(const struct tiling *tiling, uint64_t row) {
     assert(tiling->n_parts > 0 && row < tiling->n_items);
     size_t part = 0, end = tiling->n_parts;

@@ -1,19 +1,21 @@
 /*
- * The order of training: ratings cut into tiles that fit the caches, once a run, so that every epoch is one
- * sequential stream.
+ * The order of training: ratings cut into tiles that fit the caches, once a run, so that every
+ * epoch is one sequential stream.
  *
  *     superblock of users (its vectors fit a share of L3)
- *       item group (its vectors fit a smaller share; by falling popularity: the paper's tiers, generalised)
+ *       item group (its vectors fit a smaller share; by falling popularity: the paper's tiers,
+ *       generalised)
  *         batch of users (half of L2)
  *           item -> the batch's users who rated it, in chunks of a few
  *
- * A superblock belongs to one thread at a time and so does a group, so no two threads ever write one row. In
- * groups whose items meet a batch too rarely, users are resident instead and their items move by. Fed by a
- * store; feeds lib/train.
+ * A superblock belongs to one thread at a time and so does a group, so no two threads ever write
+ * one row. In groups whose items meet a batch too rarely, users are resident instead and their
+ * items move by. Fed by a store; feeds lib/train.
  *
- * Where several machines have a share of the users each, items are dealt into parts first, like cards by
- * falling popularity, so that all parts have about as many rows and as many ratings; a part's rows follow each
- * other, and it has groups of its own. The same on every machine, so that parts can travel between them.
+ * Where several machines have a share of the users each, items are dealt into parts first, like
+ * cards by falling popularity, so that all parts have about as many rows and as many ratings; a
+ * part's rows follow each other, and it has groups of its own. The same on every machine, so that
+ * parts can travel between them.
  */
 #ifndef DPMF_SCHEDULE_TILING_H
 #define DPMF_SCHEDULE_TILING_H
@@ -41,7 +43,8 @@ struct tiling_options {
     const struct tiling_whole *whole; /* NULL: the store has all ratings */
 };
 
-/* Of what a store has only a share of, or nothing: whatever must be the same wherever the other shares are. */
+/* Of what a store has only a share of, or nothing: whatever must be the same wherever the other
+ * shares are. */
 struct tiling_whole {
     uint64_t n_ratings;
     uint64_t *item_ratings;             /* by item */
@@ -92,7 +95,8 @@ void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row
 
 struct tile tiling_tile(const struct tiling *tiling, size_t superblock, size_t group);
 
-/* Which groups, and which item rows, a part has; there is one part unless tiling_whole says otherwise. */
+/* Which groups, and which item rows, a part has; there is one part unless tiling_whole says
+ * otherwise. */
 struct tiling_part {
     size_t first_group, n_groups;
     uint64_t first_row, n_rows;
@@ -105,23 +109,26 @@ struct tiling_part tiling_part(const struct tiling *tiling, size_t part);
 uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item);
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row);
 
-/* The place of a row among all items by falling popularity: the row itself, where there is one part. */
+/* The place of a row among all items by falling popularity: the row itself, where there is one
+ * part. */
 uint64_t tiling_place_of_row(const struct tiling *tiling, uint64_t row);
 
-/* Row numbers of users in chunks count from the superblock's first user; lanes not in use name spare rows:
- * of items, one of TILING_SPARE_ROWS after the last; of users likewise, but in a stream the one row after
- * tiling_users_a_superblock of them. KERNEL_AHEAD more chunks may be read past the end. */
+/* Row numbers of users in chunks count from the superblock's first user; lanes not in use name
+ * spare rows: of items, one of TILING_SPARE_ROWS after the last; of users likewise, but in a stream
+ * the one row after tiling_users_a_superblock of them. KERNEL_AHEAD more chunks may be read past
+ * the end. */
 
 /* A superblock's chunks, of a tiling that is in memory. */
 const struct kernel_chunk *tiling_chunks(const struct tiling *tiling, size_t superblock);
 
-/* A packed superblock is read into a buffer of tiling_packed_bytes, of a tiling that is streamed. */
+/* A packed superblock is read into a buffer of tiling_packed_bytes, of a tiling that is
+ * streamed. */
 size_t tiling_packed_bytes(const struct tiling *tiling);
 int tiling_packed_read(const struct tiling *tiling, size_t superblock, uint8_t *packed,
                        struct dpmf_error *error);
 
-/* Unpacks n chunks of a tile from *at on: NULL for its first ones, and then what the call before left there.
- * KERNEL_AHEAD more are filled with something that may be looked at. */
+/* Unpacks n chunks of a tile from *at on: NULL for its first ones, and then what the call before
+ * left there. KERNEL_AHEAD more are filled with something that may be looked at. */
 void tiling_unpack(const struct tiling *tiling, size_t superblock, size_t group,
                    const uint8_t *packed, const uint8_t **at, size_t n,
                    struct kernel_chunk *chunks);
