@@ -1,6 +1,6 @@
 /*
- * Eight words of 32 random bits, and what else noise_body.h asks of an `eight`, on x86-64: shared by the
- * AVX2 and the AVX-512 kernels. Include kernels/eight_avx.h's user first.
+ * Eight words of 32 random bits, and what else noise_body.h asks of an `eight`, on x86-64: shared
+ * by the AVX2 and the AVX-512 kernels. Include kernels/eight_avx.h's user first.
  */
 #ifndef DPMF_KERNELS_BITS_AVX_H
 #define DPMF_KERNELS_BITS_AVX_H

@@ -1,6 +1,6 @@
 /*
- * Scalar products of rows, for prediction and ranking, in terms of the `vec` and `eight` of an instruction
- * set: include its vec_*.h first. Rows are whole vectors.
+ * Scalar products of rows, for prediction and ranking, in terms of the `vec` and `eight` of an
+ * instruction set: include its vec_*.h first. Rows are whole vectors.
  */
 #ifndef DPMF_KERNELS_DOT_BODY_H
 #define DPMF_KERNELS_DOT_BODY_H

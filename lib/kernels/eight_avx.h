@@ -1,6 +1,6 @@
 /*
- * One float for each of a chunk's eight lanes, on x86-64: shared by the AVX2 and the AVX-512 kernels,
- * included only where AVX2 and FMA may be used.
+ * One float for each of a chunk's eight lanes, on x86-64: shared by the AVX2 and the AVX-512
+ * kernels, included only where AVX2 and FMA may be used.
  */
 #ifndef DPMF_KERNELS_EIGHT_AVX_H
 #define DPMF_KERNELS_EIGHT_AVX_H
@@ -26,8 +26,8 @@ INLINE eight eight_first(eight x, uint32_t n) {
     return _mm256_and_ps(x, _mm256_castsi256_ps(kept));
 }
 
-/* from[at[0]] .. from[at[m - 1]], m constant: by single loads, which a gather does not beat here. Lanes
- * past m, in whole halves, are 0. */
+/* from[at[0]] .. from[at[m - 1]], m constant: by single loads, which a gather does not beat here.
+ * Lanes past m, in whole halves, are 0. */
 INLINE eight eight_gather(const float *from, const uint32_t *at, const int m) {
     __m128 low = _mm_setr_ps(from[at[0]], from[at[1]], from[at[2]], from[at[3]]);
     if (m <= 4) return _mm256_zextps128_ps256(low);
@@ -51,8 +51,8 @@ INLINE float eight_total(eight x) {
     return _mm_cvtss_f32(sum) + _mm_cvtss_f32(_mm_movehdup_ps(sum));
 }
 
-/* Sums of vectors, one a lane, in three steps that each halve what is to be added. Blends and shuffles
- * have a shorter latency than horizontal additions, and a chunk waits for it. */
+/* Sums of vectors, one a lane, in three steps that each halve what is to be added. Blends and
+ * shuffles have a shorter latency than horizontal additions, and a chunk waits for it. */
 INLINE __m256 fold_128(__m256 a, __m256 b) { /* a in the lower half, b in the upper */
     return _mm256_add_ps(_mm256_blend_ps(a, b, 0xf0), _mm256_permute2f128_ps(a, b, 0x21));
 }

@@ -1,7 +1,8 @@
 /*
- * The kernels of exact.h with EXACT_VEC doubles at a time: define that, then include this. Vectors are the compiler's own
- * (gcc's and clang's vector extension), so one text serves every instruction set; compilers do not contract it
- * (-ffp-contract=off). Which lanes are computed at once changes nothing: every lane is one of exact.h's definitions.
+ * The kernels of exact.h with EXACT_VEC doubles at a time: define that, then include this. Vectors
+ * are the compiler's own (gcc's and clang's vector extension), so one text serves every instruction
+ * set; compilers do not contract it (-ffp-contract=off). Which lanes are computed at once changes
+ * nothing: every lane is one of exact.h's definitions.
  */
 #ifndef DPMF_KERNELS_EXACT_BODY_H
 #define DPMF_KERNELS_EXACT_BODY_H
@@ -21,7 +22,7 @@ enum { EXACT_VECS = EXACT_LANES / EXACT_VEC /* in EXACT_LANES */ };
 #define VEC_AT(pointer) (*(exact_vec *)(pointer))
 #define VEC_OF(pointer) (*(const exact_vec *)(pointer))
 
-/* ---- normal equations ----------------------------------------------------------------------------- */
+/* ---- normal equations ------------------------------------------------------------------------ */
 
 enum { EXACT_CHUNK = 32 /* rows that stay in the first-level cache while all of A passes by */ };
 
@@ -90,7 +91,7 @@ INLINE void exact_normal_of(const struct exact_rows *own, const double *targets,
     }
 }
 
-/* ---- dot products --------------------------------------------------------------------------------- */
+/* ---- dot products ---------------------------------------------------------------------------- */
 
 INLINE double exact_add_lanes(const exact_vec *sums) {
     double s[EXACT_LANES];
@@ -133,7 +134,7 @@ INLINE double exact_square_sum_of(const double *values, size_t n) {
     return exact_add_lanes(sums);
 }
 
-/* ---- the inverse ---------------------------------------------------------------------------------- */
+/* ---- the inverse ----------------------------------------------------------------------------- */
 
 enum { EXACT_SIDES = EXACT_WIDTH_MAX /* room for unit vectors: whole vectors of them */ };
 
@@ -165,7 +166,7 @@ INLINE void exact_inverse_of(const double *L, size_t n, double *out) {
         for (size_t j = 0; j <= i; j++) out[i * n + j] = out[j * n + i] = X[j][i];
 }
 
-/* ---- contributions and their integers -------------------------------------------------------------- */
+/* ---- contributions and their integers -------------------------------------------------------- */
 
 INLINE void exact_outer_of(const double *z, size_t n, const double *g, size_t width, double *out) {
     for (size_t i = 0; i < n; i++, out += width) {
@@ -180,8 +181,8 @@ INLINE void exact_outer_of(const double *z, size_t n, const double *g, size_t wi
 #define EXACT_NEAREST 0x1.8p52
 
 /* The square of such a number r, |r| <= 2^25, is exact, and so is 2^52 + r^2, whose bits are those of 2^52 plus r^2. The
- * bits are added up as 64-bit integers, and those of 2^52 taken away at the end; all of it modulo 2^64, and the sum
- * that is meant is below that. */
+ * bits are added up as 64-bit integers, and those of 2^52 taken away at the end; all of it modulo
+ * 2^64, and the sum that is meant is below that. */
 #define EXACT_POWER 0x1p52
 enum { EXACT_POWER_EXPONENT = 1023 + 52 };
 

@@ -1,6 +1,7 @@
 /*
- * Sums of products of columns, for the samplers, in terms of the `vec` of an instruction set: include its
- * vec_*.h first. Eight rows of the result by one vector of columns stay in registers while all rows move by.
+ * Sums of products of columns, for the samplers, in terms of the `vec` of an instruction set:
+ * include its vec_*.h first. Eight rows of the result by one vector of columns stay in registers
+ * while all rows move by.
  */
 #ifndef DPMF_KERNELS_GRAM_BODY_H
 #define DPMF_KERNELS_GRAM_BODY_H

@@ -1,7 +1,7 @@
 /*
- * What the vector kernels ask of the compiler: bodies that are always inlined, so that their constant
- * arguments become constants, and loops over small arrays of vectors that are unrolled completely, for
- * only then do these live in registers.
+ * What the vector kernels ask of the compiler: bodies that are always inlined, so that their
+ * constant arguments become constants, and loops over small arrays of vectors that are unrolled
+ * completely, for only then do these live in registers.
  */
 #ifndef DPMF_KERNELS_KERNEL_INLINE_H
 #define DPMF_KERNELS_KERNEL_INLINE_H
@@ -11,8 +11,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Builds that look for faults get the same bodies without the unrolling and without an instance for each k
- * and number of lanes, which instrumented would take the compiler minutes. */
+/* Builds that look for faults get the same bodies without the unrolling and without an instance for
+ * each k and number of lanes, which instrumented would take the compiler minutes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 #define KERNELS_PLAIN 1
 #elif defined(__has_feature)

@@ -1,7 +1,7 @@
 /*
- * The table of kernel sets, best first, and the choice of one when the program starts. CMakeLists.txt
- * defines DPMF_KERNELS_<SET> for each folder that it compiles. A set's block sizes stand beside its kernels,
- * for they were measured together (bench/bench_kernels.c).
+ * The table of kernel sets, best first, and the choice of one when the program starts.
+ * CMakeLists.txt defines DPMF_KERNELS_<SET> for each folder that it compiles. A set's block sizes
+ * stand beside its kernels, for they were measured together (bench/bench_kernels.c).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include <xmmintrin.h>
 #endif
 
-/* ---- block sizes ---------------------------------------------------------------------------------- */
+/* ---- block sizes ----------------------------------------------------------------------------- */
 
-/* Short rows, up to `wide` columns, take eight lanes: more of them share the work on the resident row. Of longer
- * ones four are better where they and the resident row fit in the first-level cache with room for the next
- * chunk's to arrive; where not even these fit, nothing does, and eight share the work again. Without caches to
- * go by these are taken to be of 32 KiB. */
+/* Short rows, up to `wide` columns, take eight lanes: more of them share the work on the resident
+ * row. Of longer ones four are better where they and the resident row fit in the first-level cache
+ * with room for the next chunk's to arrive; where not even these fit, nothing does, and eight share
+ * the work again. Without caches to go by these are taken to be of 32 KiB. */
 static uint32_t lanes_up_to(size_t wide, size_t k, const struct host_caches *caches) {
     assert(wide > 0 && k > 0);
     const size_t rows = 5 * row_stride(k) * sizeof(float);
@@ -31,18 +31,19 @@ static uint32_t lanes(size_t k, const struct host_caches *caches) {
     return lanes_up_to(768, k, caches);
 }
 
-/* Rows in registers gain nothing from a batch of users in the second-level cache, and long runs of one
- * user's ratings fill all the lanes. */
+/* Rows in registers gain nothing from a batch of users in the second-level cache, and long runs of
+ * one user's ratings fill all the lanes. */
 static bool is_small(size_t k) { return k <= ROW_SMALL; }
 
 static unsigned denormals_keep(void) { return 0; }
 static void denormals_kept(unsigned state) { (void)state; }
 
-/* ---- x86-64 ---------------------------------------------------------------------------------------- */
+/* ---- x86-64 ---------------------------------------------------------------------------------- */
 
 #if defined(DPMF_KERNELS_AVX2) || defined(DPMF_KERNELS_AVX512)
 
-/* Denormals take a hundred cycles each, and decayed rows of unused columns would be full of them. */
+/* Denormals take a hundred cycles each, and decayed rows of unused columns would be full of
+ * them. */
 static unsigned sse_flush_denormals(void) {
     enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
     unsigned state = _mm_getcsr();
@@ -79,8 +80,9 @@ static const struct kernel_set avx2_set = {
 #endif
 
 #ifdef DPMF_KERNELS_AVX512
-/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter rows on. Not so where vectors
- * are halved; but without caches to go by, nothing of the machine counts. */
+/* Twice as much arithmetic a cycle: what rows wait for is the second-level cache, from shorter
+ * rows on. Not so where vectors are halved; but without caches to go by, nothing of the machine
+ * counts. */
 static uint32_t avx512_lanes(size_t k, const struct host_caches *caches) {
     return lanes_up_to(caches && !set_prefers_avx512() ? 768 : 128, k, caches);
 }
@@ -109,7 +111,7 @@ static const struct kernel_set avx512_set = {
 };
 #endif
 
-/* ---- aarch64 --------------------------------------------------------------------------------------- */
+/* ---- aarch64 --------------------------------------------------------------------------------- */
 
 #ifdef DPMF_KERNELS_NEON
 static unsigned fpcr_flush_denormals(void) {
@@ -146,7 +148,7 @@ static const struct kernel_set neon_set = {
 };
 #endif
 
-/* ---- the table ------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct kernel_set ref_set = {
     .name = "ref",

@@ -1,6 +1,7 @@
 /*
- * What each instruction set's folder hands to kernel_sets.c, which puts them in one table. The folders are
- * compiled with flags of their own and called only where the machine has what these allow.
+ * What each instruction set's folder hands to kernel_sets.c, which puts them in one table. The
+ * folders are compiled with flags of their own and called only where the machine has what these
+ * allow.
  */
 #ifndef DPMF_KERNELS_KERNEL_SETS_H
 #define DPMF_KERNELS_KERNEL_SETS_H

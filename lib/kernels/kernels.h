@@ -1,10 +1,10 @@
 /*
  * The inner loops, one set per instruction set, and the choice between them. A set brings its block
- * sizes along: how rows are padded and how many rows a chunk should hold at a given k. Every kernel has
- * a plain reference in ref/, which the others are tested against.
+ * sizes along: how rows are padded and how many rows a chunk should hold at a given k. Every kernel
+ * has a plain reference in ref/, which the others are tested against.
  *
- * The model is r = offset + b_user + b_item + u.v. Of a chunk's two sides one row is *resident*: it stays
- * in registers or in L1 while up to KERNEL_LANES rows of the other side *move* by.
+ * The model is r = offset + b_user + b_item + u.v. Of a chunk's two sides one row is *resident*: it
+ * stays in registers or in L1 while up to KERNEL_LANES rows of the other side *move* by.
  */
 #ifndef DPMF_KERNELS_KERNELS_H
 #define DPMF_KERNELS_KERNELS_H
@@ -24,9 +24,9 @@ enum {
     KERNEL_K_MAX = 4096,
 };
 
-/* Ratings of one resident row by up to eight moving rows (all different). Unused lanes hold the number of
- * a spare row, which may be read and written but means nothing, and rating 0. A spare row begins as 0 or
- * anything finite, has a bias like any other, and belongs to one thread. */
+/* Ratings of one resident row by up to eight moving rows (all different). Unused lanes hold the
+ * number of a spare row, which may be read and written but means nothing, and rating 0. A spare row
+ * begins as 0 or anything finite, has a bias like any other, and belongs to one thread. */
 struct kernel_chunk {
     uint32_t resident;
     uint32_t n; /* lanes in use, 1 .. KERNEL_LANES */
@@ -34,18 +34,20 @@ struct kernel_chunk {
     float rating[KERNEL_LANES];
 };
 
-/* One factor matrix and its biases: row i is rows[i * stride] .. + padded k - 1, the columns past k are 0
- * and stay 0. */
+/* One factor matrix and its biases: row i is rows[i * stride] .. + padded k - 1, the columns past k
+ * are 0 and stay 0. */
 struct kernel_side {
     float *rows;
     float *biases;
     size_t stride; /* in floats, a multiple of KERNEL_ALIGN / 4 */
 };
 
-/* What is the same for all chunks of a tile. With e = r - prediction before the chunk, for each lane i:
+/* What is the same for all chunks of a tile. With e = r - prediction before the chunk, for each
+ * lane i:
  *     moving_i   <- decay[1] * moving_i + rate * e_i * resident
  *     resident   <- decay[n] * resident + rate * sum_i e_i * moving_i        (old moving_i)
- * and likewise the biases with bias_rate and bias_decay: a minibatch of n, decay[i] = (1 - rate*reg)^i. */
+ * and likewise the biases with bias_rate and bias_decay: a minibatch of n, decay[i] = (1 -
+ * rate*reg)^i. */
 struct kernel_step {
     struct kernel_side resident, moving;
     size_t k; /* padded */
@@ -58,14 +60,16 @@ struct kernel_step {
 typedef double kernel_sgd_tile(const struct kernel_step *step, const struct kernel_chunk *chunks,
                                size_t n);
 
-/* With m_j = target - x.row_j for the n rows of numbers at[0] .. at[n - 1]: out += sum_j weight_j m_j row_j. Without weights
- * (NULL) they are 1; without `out` (NULL) nothing is added. x and out are aligned as rows are, k padded.
+/* With m_j = target - x.row_j for the n rows of numbers at[0] .. at[n - 1]: out += sum_j weight_j
+ * m_j row_j. Without weights (NULL) they are 1; without `out` (NULL) nothing is added. x and out
+ * are aligned as rows are, k padded.
  * @return sum_j weight_j m_j^2 */
 typedef float kernel_pull(const float *x, float target, const float *rows, size_t stride,
                           const uint32_t *at, const float *weights, size_t n, size_t k, float *out);
 
-/* Where row a, column b of a k x k matrix for `times` is: panels of a cache line of columns follow each other, each with
- * all rows, so that a panel is read from end to end. The last one has the columns that are left. */
+/* Where row a, column b of a k x k matrix for `times` is: panels of a cache line of columns follow
+ * each other, each with all rows, so that a panel is read from end to end. The last one has the
+ * columns that are left. */
 enum { KERNEL_PANEL = KERNEL_ALIGN / 4 };
 
 static inline size_t kernel_panel_at(size_t k, size_t a, size_t b) {
@@ -85,9 +89,9 @@ struct kernel_set {
     size_t (*padded_k)(size_t k);
     size_t (*stride)(size_t k);
 
-    /* The best number of moving rows a chunk, at most KERNEL_LANES: for these caches, or, where `caches` is
-     * NULL, one that depends on k and the set alone, for runs that must be repeatable elsewhere. Whether all
-     * tiles should keep users resident. */
+    /* The best number of moving rows a chunk, at most KERNEL_LANES: for these caches, or, where
+     * `caches` is NULL, one that depends on k and the set alone, for runs that must be repeatable
+     * elsewhere. Whether all tiles should keep users resident. */
     uint32_t (*lanes)(size_t k, const struct host_caches *caches);
     bool (*user_resident_small)(size_t k);
 
@@ -101,14 +105,16 @@ struct kernel_set {
     void (*scores)(const float *u, const float *rows, size_t stride, const float *biases, size_t n,
                    size_t k, float *out);
 
-    /* gram[a * k + b] = sum over n rows of row[a] row[b] for b <= a, k padded; the rows lie one after the other,
-     * aligned as the k x k result is, whose part above the diagonal becomes anything. */
+    /* gram[a * k + b] = sum over n rows of row[a] row[b] for b <= a, k padded; the rows lie one
+     * after the other, aligned as the k x k result is, whose part above the diagonal becomes
+     * anything. */
     void (*gram)(const float *rows, size_t n, size_t k, float *gram);
 
     kernel_pull *pull;
 
-    /* out_i = matrix vector_i for n vectors; k padded, the vectors k apart, all aligned. The matrix is symmetric, in panels:
-     * see kernel_panel_at. What comes of a vector does not depend on the others. */
+    /* out_i = matrix vector_i for n vectors; k padded, the vectors k apart, all aligned. The matrix
+     * is symmetric, in panels: see kernel_panel_at. What comes of a vector does not depend on the
+     * others. */
     void (*times)(const float *matrix, const float *vectors, size_t n, size_t k, float *out);
 
     /* Noise, the same bits in every set. */
@@ -127,9 +133,9 @@ struct kernel_set {
 /* The i-th set compiled in, best first, or NULL past the last (the reference, always there). */
 const struct kernel_set *kernel_set_at(size_t i);
 
-/* The best that this machine supports; `name` asks for one. When it is NULL, the environment's DPMF_KERNELS
- * is taken for it, if that is set and not empty. @return NULL when there is no set of that name here or the
- * machine lacks it */
+/* The best that this machine supports; `name` asks for one. When it is NULL, the environment's
+ * DPMF_KERNELS is taken for it, if that is set and not empty. @return NULL when there is no set of
+ * that name here or the machine lacks it */
 const struct kernel_set *kernel_set_choose(const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * What all kernels of noise share: their constants, and the keys of streams: the first states of the generators, by SplitMix64 from a hash of the key.
+ * What all kernels of noise share: their constants, and the keys of streams: the first states of
+ * the generators, by SplitMix64 from a hash of the key.
  */
 #include "kernels/noise.h"
 
@@ -8,9 +9,10 @@
 #define ALL(x)                                                                                     \
     { x, x, x, x, x, x, x, x }
 
-/* The polynomials are minimax ones: of -2 ln(1 + z) / z where 1 + z is from sqrt 1/2 to sqrt 2, of sin(pi t / 2) / t and
- * cos(pi t / 2) in terms of t^2, t up to 1. They are exact to 3e-6, 1.2e-6 and 7e-6; no test of any length that is run here could
- * tell. The series are those of e^(-z/2) and sqrt((1 - e^-z) / z). */
+/* The polynomials are minimax ones: of -2 ln(1 + z) / z where 1 + z is from sqrt 1/2 to sqrt 2, of
+ * sin(pi t / 2) / t and cos(pi t / 2) in terms of t^2, t up to 1. They are exact to 3e-6, 1.2e-6
+ * and 7e-6; no test of any length that is run here could tell. The series are those of e^(-z/2) and
+ * sqrt((1 - e^-z) / z). */
 const struct noise_constants noise_constants = {
     .one = ALL(1),
     .root_half = ALL(0x3f3504f3), /* as a float */

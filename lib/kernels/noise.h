@@ -1,10 +1,11 @@
 /*
- * Gaussian noise for rows of factors, and the two motions that samplers give them. All instruction sets make the
- * same numbers, bit for bit: the generator is integer arithmetic, and what follows is a fixed sequence of operations
- * that are rounded the same everywhere (fused multiplications included).
+ * Gaussian noise for rows of factors, and the two motions that samplers give them. All instruction
+ * sets make the same numbers, bit for bit: the generator is integer arithmetic, and what follows is
+ * a fixed sequence of operations that are rounded the same everywhere (fused multiplications
+ * included).
  *
- * The generator: eight of Blackman and Vigna's xoshiro128++ side by side, whose states follow from a key. A stream
- * is named by its key and read from its beginning; two keys have nothing in common.
+ * The generator: eight of Blackman and Vigna's xoshiro128++ side by side, whose states follow from
+ * a key. A stream is named by its key and read from its beginning; two keys have nothing in common.
  */
 #ifndef DPMF_KERNELS_NOISE_H
 #define DPMF_KERNELS_NOISE_H
@@ -28,8 +29,9 @@ struct noise_key {
     uint64_t place;
 };
 
-/* The constants of noise_body.h, each as a whole vector, and defined where the compiler of a kernel does not see them: so instructions take
- * them from memory as they are, and a call that moves a row or two need not spread them out first. */
+/* The constants of noise_body.h, each as a whole vector, and defined where the compiler of a kernel
+ * does not see them: so instructions take them from memory as they are, and a call that moves a row
+ * or two need not spread them out first. */
 typedef float noise_constant[NOISE_LANES];
 
 struct noise_constants {
@@ -44,8 +46,9 @@ extern const struct noise_constants noise_constants;
 
 void noise_stream_init(struct noise_stream *stream, const struct noise_key *key);
 
-/* Which rows are to be moved, each for a time of its own. Rows are `stride` floats apart, which leaves room for
- * k rounded up to NOISE_BLOCK columns, and so has `precision`; the columns past k are 0 and stay 0. */
+/* Which rows are to be moved, each for a time of its own. Rows are `stride` floats apart, which
+ * leaves room for k rounded up to NOISE_BLOCK columns, and so has `precision`; the columns past k
+ * are 0 and stay 0. */
 struct noise_rows {
     float *rows;
     float *momenta; /* of the same shape; for pushing */

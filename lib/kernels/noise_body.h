@@ -1,11 +1,11 @@
 /*
- * Noise in every vector instruction set, in terms of the `eight` and `bits` that kernels/bits_avx.h and its like
- * define: include one of those first. ref/noise_ref.c says the same plainly, a number at a time; the two must
- * agree in every bit, so neither may be simplified alone.
+ * Noise in every vector instruction set, in terms of the `eight` and `bits` that kernels/bits_avx.h
+ * and its like define: include one of those first. ref/noise_ref.c says the same plainly, a number
+ * at a time; the two must agree in every bit, so neither may be simplified alone.
  *
- * Gaussians by Box and Muller: a radius sqrt(-2 ln u) and an angle. The logarithm is that of the mantissa, brought into
- * [sqrt 1/2, sqrt 2), by a polynomial, and the exponent. The angle covers a half turn; the other half is a sign of the
- * cosine, from a bit that the radius has no use for.
+ * Gaussians by Box and Muller: a radius sqrt(-2 ln u) and an angle. The logarithm is that of the
+ * mantissa, brought into [sqrt 1/2, sqrt 2), by a polynomial, and the exponent. The angle covers a
+ * half turn; the other half is a sign of the cosine, from a bit that the radius has no use for.
  */
 #ifndef DPMF_KERNELS_NOISE_BODY_H
 #define DPMF_KERNELS_NOISE_BODY_H
@@ -87,7 +87,7 @@ INLINE void fill_all(float *out, size_t n, struct noise_stream *stream) {
     generator_store(stream, &g);
 }
 
-/* ---- an Ornstein-Uhlenbeck step ------------------------------------------------------------------ */
+/* ---- an Ornstein-Uhlenbeck step -------------------------------------------------------------- */
 
 #define STEP_SMALL                                                                                 \
     0.125f /* p t up to which the series are taken: they are off by 4e-5 there, and by z^3 / 48 */
@@ -98,7 +98,8 @@ INLINE eight series_decay(eight z) { return polynomial(noise_constants.decay, 3,
 /* sqrt((1 - e^-z) / z) */
 INLINE eight series_spread(eight z) { return polynomial(noise_constants.spread, 3, z); }
 
-/* Of columns of which some have a large z: e^(-z/2) is the 2^halvings-th power of one that the series gives. */
+/* Of columns of which some have a large z: e^(-z/2) is the 2^halvings-th power of one that the
+ * series gives. */
 INLINE void large_step(eight z, eight p, eight root, const int halvings, eight *decay,
                        eight *spread) {
     const eight bound = eight_splat(64); /* e^-32 is nothing */
@@ -181,7 +182,7 @@ INLINE void diffuse_all(const struct noise_rows *rows, struct noise_stream *stre
     generator_store(stream, &g);
 }
 
-/* ---- rows with momenta --------------------------------------------------------------------------- */
+/* ---- rows with momenta ----------------------------------------------------------------------- */
 
 /*
  * The process, of a place q with momentum p under the force f = -grad U(q), is
@@ -189,17 +190,19 @@ INLINE void diffuse_all(const struct noise_rows *rows, struct noise_stream *stre
  *     dq = p dt             + d f dt - c p dt + sqrt(2 d) dW
  *     dp = f dt - g p dt    + c f dt          + sqrt(2 g) dW        c = sqrt(d g), one and the same W in both
  *
- * which leaves exp(-U(q) - p^2/2) as it is: its diffusion matrix ((d, c), (c, g)) is positive semidefinite and the rest is
- * antisymmetric (Ma, Chen and Fox 2015). It is made of three motions, each of which has an exact solution:
+ * which leaves exp(-U(q) - p^2/2) as it is: its diffusion matrix ((d, c), (c, g)) is positive
+ * semidefinite and the rest is antisymmetric (Ma, Chen and Fox 2015). It is made of three motions,
+ * each of which has an exact solution:
  *
- *     forces    dq = d f, dp = (1 + c) f:  all forces move (q, p) along one line, so that s = p - (1 + c)/d q stays what
+ *     forces    dq = d f, dp = (1 + c) f:  all forces move (q, p) along one line, so that s = p -
+ *     (1 + c)/d q stays what
  *               it is. It is s that is stored: the SGD kernel moves q, knows nothing of momenta, and yet gives them their
  *               kicks. The force of the prior, -precision * q, is a decay of q.
  *     flight    dq = p
  *     friction  dp = -g p + sqrt(2 g) dW, dq = sqrt(d/g) dp: an Ornstein-Uhlenbeck step of p, which q slips along with
  *
- * and they follow each other as prior/2, flight/2, friction, flight/2, prior/2, so that what splitting them costs is of second
- * order.
+ * and they follow each other as prior/2, flight/2, friction, flight/2, prior/2, so that what
+ * splitting them costs is of second order.
  */
 struct push_constants {
     eight time, half, lean, unlean, slip, keep, spread, damp;

@@ -1,6 +1,7 @@
 /*
- * The yardsticks of training: floats rewritten in place, or read, as fast as the machine can. One body each in the compiler's
- * own vectors, which are as wide as the function's target allows and are cut in two where it does not.
+ * The yardsticks of training: floats rewritten in place, or read, as fast as the machine can. One
+ * body each in the compiler's own vectors, which are as wide as the function's target allows and
+ * are cut in two where it does not.
  */
 #include "kernels/rewrite.h"
 

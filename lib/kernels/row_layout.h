@@ -17,8 +17,9 @@ static inline size_t row_padded(size_t k, size_t vector) {
     return (k + unit - 1) / unit * unit;
 }
 
-/* A line more where rows are a multiple of 1 KiB: otherwise the same column of several rows falls on
- * addresses whose low 12 bits agree, which share the sets of the cache and look like store conflicts. */
+/* A line more where rows are a multiple of 1 KiB: otherwise the same column of several rows falls
+ * on addresses whose low 12 bits agree, which share the sets of the cache and look like store
+ * conflicts. */
 static inline size_t row_stride(size_t k) {
     size_t lines = (k + ROW_LINE - 1) / ROW_LINE * ROW_LINE;
     return lines % 256 == 0 ? lines + ROW_LINE : lines;

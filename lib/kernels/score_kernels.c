@@ -1,6 +1,7 @@
 /*
- * The table of kernels that score, best first, and the choice of them when a model is opened. CMakeLists.txt defines
- * DPMF_KERNELS_<SET> for each folder that it compiles; in a browser the compiler says what there is.
+ * The table of kernels that score, best first, and the choice of them when a model is opened.
+ * CMakeLists.txt defines DPMF_KERNELS_<SET> for each folder that it compiles; in a browser the
+ * compiler says what there is.
  */
 #include "kernels/score_kernels.h"
 

@@ -1,7 +1,7 @@
 /*
- * What is true of an instruction set whatever its kernels do: whether this machine has it, and how rows are padded for
- * it. Shared by the two tables, kernel_sets.c and score_kernels.c, which must agree: models are laid out by one and
- * trained by the other.
+ * What is true of an instruction set whatever its kernels do: whether this machine has it, and how
+ * rows are padded for it. Shared by the two tables, kernel_sets.c and score_kernels.c, which must
+ * agree: models are laid out by one and trained by the other.
  */
 #ifndef DPMF_KERNELS_SET_TRAITS_H
 #define DPMF_KERNELS_SET_TRAITS_H
@@ -29,8 +29,8 @@ static inline bool set_has_avx512(void) {
            __builtin_cpu_supports("avx512vl");
 }
 
-/* Whether a processor computes vectors of 64 bytes in two halves, as AMD's family 19h (Zen 4) does. `signature` is the eax
- * of leaf 1 of cpuid. */
+/* Whether a processor computes vectors of 64 bytes in two halves, as AMD's family 19h (Zen 4) does.
+ * `signature` is the eax of leaf 1 of cpuid. */
 static inline bool set_halves_vectors(const char vendor[12], unsigned signature) {
     const unsigned base = (signature >> 8) & 0xf;
     const unsigned family = base == 0xf ? base + ((signature >> 20) & 0xff) : base;

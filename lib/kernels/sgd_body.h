@@ -1,17 +1,18 @@
 /*
  * The SGD kernels of every vector instruction set, in terms of the `vec` and `eight` that
- * avx2/vec_avx2.h and its like define: include one of those first. A `vec` holds VEC columns of a row, an
- * `eight` one number for each lane of a chunk. avx2/sgd_avx2.c and its like make the instances, in which
- * k and the number of lanes are constants.
+ * avx2/vec_avx2.h and its like define: include one of those first. A `vec` holds VEC columns of a
+ * row, an `eight` one number for each lane of a chunk. avx2/sgd_avx2.c and its like make the
+ * instances, in which k and the number of lanes are constants.
  *
- * Small rows (k <= ROW_SMALL): a chunk is always taken as eight lanes, whose spare ones multiply by 0, so
- * that it runs without a branch and is short enough for the processor to overlap it with the next one.
+ * Small rows (k <= ROW_SMALL): a chunk is always taken as eight lanes, whose spare ones multiply by
+ * 0, so that it runs without a branch and is short enough for the processor to overlap it with the
+ * next one.
  *
- * Large rows: the dots of all lanes first, while the rows come into the first-level cache; then one pass
- * that changes all of them there, and prefetches the next chunk's, a line at a time.
+ * Large rows: the dots of all lanes first, while the rows come into the first-level cache; then one
+ * pass that changes all of them there, and prefetches the next chunk's, a line at a time.
  *
- * Loads and stores of the first-level cache are the limit, not arithmetic: per vector about half a cycle
- * a load and one a store.
+ * Loads and stores of the first-level cache are the limit, not arithmetic: per vector about half a
+ * cycle a load and one a store.
  */
 #ifndef DPMF_KERNELS_SGD_BODY_H
 #define DPMF_KERNELS_SGD_BODY_H
@@ -23,8 +24,8 @@ INLINE float *row_of(const struct kernel_side *side, uint32_t row) {
     return side->rows + (size_t)row * side->stride;
 }
 
-/* The errors of a chunk whose dots these are, 0 in lanes not in use, and the step of the biases. Only the
- * first m lanes, a constant, are looked at; n of them are in use. */
+/* The errors of a chunk whose dots these are, 0 in lanes not in use, and the step of the biases.
+ * Only the first m lanes, a constant, are looked at; n of them are in use. */
 INLINE eight chunk_errors(const struct kernel_step *s, const struct kernel_chunk *c, eight dot,
                           const int m, uint32_t n) {
     float *const biases = s->moving.biases;
@@ -38,7 +39,7 @@ INLINE eight chunk_errors(const struct kernel_step *s, const struct kernel_chunk
     return e;
 }
 
-/* ---- small rows ---------------------------------------------------------------------------------- */
+/* ---- small rows ------------------------------------------------------------------------------ */
 
 INLINE eight small_dots(const struct kernel_step *s, const struct kernel_chunk *c, const int k) {
     enum { AHEAD = 3 }; /* chunks: rows this short need a long way to arrive in time */
@@ -96,7 +97,7 @@ INLINE double tile_small(const struct kernel_step *s, const struct kernel_chunk 
     return total;
 }
 
-/* ---- large rows ---------------------------------------------------------------------------------- */
+/* ---- large rows ------------------------------------------------------------------------------ */
 
 /* One vector of every row, multiplied and added to the chain of its number. */
 INLINE void dots_step(const float *a, float *const *b, const int m, size_t at, const int chain,
@@ -131,8 +132,8 @@ INLINE eight large_dots(const float *a, float *const *b, const int m, const size
     return m > 4 ? eight_sums(one) : eight_sums_half(one);
 }
 
-/* All m moving rows and the resident one in one pass. On the way, the first `ahead` columns of the chunk
- * that comes next are prefetched. */
+/* All m moving rows and the resident one in one pass. On the way, the first `ahead` columns of the
+ * chunk that comes next are prefetched. */
 INLINE void large_update(const struct kernel_step *s, const struct kernel_chunk *c, float *a,
                          float *const *b, const int m, const size_t k, const size_t ahead,
                          eight rate_e) {
@@ -196,10 +197,11 @@ INLINE double tile_large(const struct kernel_step *s, const struct kernel_chunk 
     return total;
 }
 
-/* ---- instances ----------------------------------------------------------------------------------- */
+/* ---- instances ------------------------------------------------------------------------------- */
 
-/* Any number of whole lines. Rows of 8 KiB and more leave little room in the first-level cache for those of
- * the next chunk: only their beginnings are prefetched, and the processor's own prefetcher goes on. */
+/* Any number of whole lines. Rows of 8 KiB and more leave little room in the first-level cache for
+ * those of the next chunk: only their beginnings are prefetched, and the processor's own prefetcher
+ * goes on. */
 static double large_any(const struct kernel_step *s, const struct kernel_chunk *c, size_t n) {
     return tile_large(s, c, n, s->k, s->k < 2048 ? s->k : s->k / 4);
 }

@@ -1,5 +1,6 @@
 /*
- * Eight words of 32 random bits, and what else kernels/noise_body.h asks of an `eight`, of NEON's vectors.
+ * Eight words of 32 random bits, and what else kernels/noise_body.h asks of an `eight`, of NEON's
+ * vectors.
  */
 #ifndef DPMF_KERNELS_NEON_BITS_NEON_H
 #define DPMF_KERNELS_NEON_BITS_NEON_H

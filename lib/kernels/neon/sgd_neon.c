@@ -1,5 +1,6 @@
 /*
- * The SGD kernels for NEON on aarch64: instances of kernels/sgd_body.h, for the usual k and for any.
+ * The SGD kernels for NEON on aarch64: instances of kernels/sgd_body.h, for the usual k and for
+ * any.
  */
 #include "kernels/neon/vec_neon.h"
 

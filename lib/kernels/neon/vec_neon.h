@@ -1,6 +1,6 @@
 /*
- * The vectors of aarch64's NEON, as kernels/sgd_body.h and kernels/dot_body.h want them. Two of them hold
- * the eight lanes of a chunk.
+ * The vectors of aarch64's NEON, as kernels/sgd_body.h and kernels/dot_body.h want them. Two of
+ * them hold the eight lanes of a chunk.
  */
 #ifndef DPMF_KERNELS_NEON_VEC_NEON_H
 #define DPMF_KERNELS_NEON_VEC_NEON_H

@@ -1,6 +1,6 @@
 /*
- * Private contributions, plainly: exact.h's definitions, one after the other. What the other sets are tested against,
- * bit for bit, and what runs where there is none of them.
+ * Private contributions, plainly: exact.h's definitions, one after the other. What the other sets
+ * are tested against, bit for bit, and what runs where there is none of them.
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /*
- * Noise in plain C, a number at a time: what noise_body.h does with eight at once, operation by operation, so that
- * every instruction set makes the same bits. Fused multiplications are asked for by name.
+ * Noise in plain C, a number at a time: what noise_body.h does with eight at once, operation by
+ * operation, so that every instruction set makes the same bits. Fused multiplications are asked for
+ * by name.
  */
 #include <assert.h>
 #include <math.h>
@@ -85,7 +86,7 @@ void kernel_ref_fill(float *out, size_t n, struct noise_stream *stream) {
     for (size_t x = 0; x < n; x += NOISE_BLOCK) gaussian_block(stream, out + x);
 }
 
-/* ---- an Ornstein-Uhlenbeck step ---------------------------------------------------------------- */
+/* ---- an Ornstein-Uhlenbeck step -------------------------------------------------------------- */
 
 static float series_decay(float z) {
     static const float c[] = {1, -0.5f, 0.125f};
@@ -132,7 +133,7 @@ void kernel_ref_diffuse(const struct noise_rows *rows, struct noise_stream *stre
     }
 }
 
-/* ---- rows with momenta ------------------------------------------------------------------------- */
+/* ---- rows with momenta ----------------------------------------------------------------------- */
 
 /* One column; @return its momentum */
 static float pushed(float *row, float *momentum, float precision, float time,

@@ -1,6 +1,6 @@
 /*
- * Scalar products and scores in a browser: instances of kernels/dot_body.h. Elsewhere, and where the module is built
- * without vectors, there is nothing here.
+ * Scalar products and scores in a browser: instances of kernels/dot_body.h. Elsewhere, and where
+ * the module is built without vectors, there is nothing here.
  */
 #include "kernels/score_kernels.h"
 

@@ -1,6 +1,6 @@
 /*
- * The vectors of WebAssembly, as kernels/dot_body.h wants them. There is no fused multiply and add among them that is
- * the same on every machine: it is two steps.
+ * The vectors of WebAssembly, as kernels/dot_body.h wants them. There is no fused multiply and add
+ * among them that is the same on every machine: it is two steps.
  */
 #ifndef DPMF_KERNELS_WASM_VEC_WASM_H
 #define DPMF_KERNELS_WASM_VEC_WASM_H
