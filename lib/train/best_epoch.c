@@ -1,6 +1,6 @@
 /*
- * The copy of best_epoch.h. Fed by sgd_train.c after an epoch that did better than all before; read by snapshots,
- * which keep it beside a later state, and by the end of the run.
+ * The copy of best_epoch.h. Fed by sgd_train.c after an epoch that did better than all before; read
+ * by snapshots, which keep it beside a later state, and by the end of the run.
  */
 #include "train/best_epoch.h"
 

@@ -1,6 +1,6 @@
 /*
- * A copy of the epoch that did best on the validation set, kept until the end of the run: in memory, or in
- * nameless files when the run is streamed.
+ * A copy of the epoch that did best on the validation set, kept until the end of the run: in
+ * memory, or in nameless files when the run is streamed.
  */
 #ifndef DPMF_TRAIN_BEST_EPOCH_H
 #define DPMF_TRAIN_BEST_EPOCH_H

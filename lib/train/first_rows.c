@@ -1,6 +1,7 @@
 /*
- * Both sides of a model start as small random numbers: products of the same standard deviation, whatever k
- * is. Keyed by the row, so that who draws what depends on nothing else. Feeds sgd_train.c and bench.c.
+ * Both sides of a model start as small random numbers: products of the same standard deviation,
+ * whatever k is. Keyed by the row, so that who draws what depends on nothing else. Feeds
+ * sgd_train.c and bench.c.
  */
 #include "train/first_rows.h"
 

@@ -1,8 +1,8 @@
 /*
- * Divides --memory before anything large is taken: fed by the sizes of the stores and of the model, feeds the
- * tiling, which chooses between everything in memory and a stream, and the size of the stream's superblocks.
- * A run has three phases whose memory does not add up: building the tiles, looking up the validation set, and
- * the epochs.
+ * Divides --memory before anything large is taken: fed by the sizes of the stores and of the model,
+ * feeds the tiling, which chooses between everything in memory and a stream, and the size of the
+ * stream's superblocks. A run has three phases whose memory does not add up: building the tiles,
+ * looking up the validation set, and the epochs.
  */
 #include "train/memory_plan.h"
 
@@ -71,8 +71,8 @@ static uint64_t model_bytes(const struct memory_plan *plan, uint64_t row) {
     return (items + TILING_SPARE_ROWS) * row + biases + item_id_bytes(plan);
 }
 
-/* In the deterministic order superblocks must not depend on the number of threads, or on whether there are
- * snapshots: all that may be at once are counted, and snapshots always. */
+/* In the deterministic order superblocks must not depend on the number of threads, or on whether
+ * there are snapshots: all that may be at once are counted, and snapshots always. */
 static uint64_t thread_bytes(const struct memory_plan *plan) {
     uint64_t n = (uint64_t)sgd_at_once(plan->order, plan->threads);
     return n * (sgd_epoch_thread_bytes() + STACK_BYTES + PIECE_BYTES) + OUTPUT_BYTES;

@@ -26,11 +26,12 @@ struct memory_plan {
     uint64_t missing; /* bytes, found by memory_plan_divide, before there is anything to divide */
 };
 
-/* The slots of a stream: one for each lane, and those read ahead; at least one, without which a lane that is
- * behind could hold up the others for good. */
+/* The slots of a stream: one for each lane, and those read ahead; at least one, without which a
+ * lane that is behind could hold up the others for good. */
 size_t memory_plan_slots(const struct memory_plan *plan);
 
-/* Fills in what tiling.h calls memory. @return 0, or DPMF_ERR_USAGE_MEMORY with how much would do */
+/* Fills in what tiling.h calls memory. @return 0, or DPMF_ERR_USAGE_MEMORY with how much would
+ * do */
 int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
                        struct dpmf_error *error);
 

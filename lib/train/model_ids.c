@@ -1,6 +1,6 @@
 /*
- * Gathers the ids of model_ids.h: one after the other in one piece of memory, as a checkpoint keeps them. Feeds
- * sgd_train.c.
+ * Gathers the ids of model_ids.h: one after the other in one piece of memory, as a checkpoint keeps
+ * them. Feeds sgd_train.c.
  */
 #include "train/model_ids.h"
 

@@ -7,7 +7,8 @@
 #include "model/factors.h"
 #include "schedule/tiling.h"
 
-/* Users are in the order of the store, items in that of the tiling or, where it is NULL, of the store too. */
+/* Users are in the order of the store, items in that of the tiling or, where it is NULL, of the
+ * store too. */
 int model_ids_fill_users(struct factor_ids *ids, const struct dpmf_store *store,
                          struct dpmf_error *error);
 int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,

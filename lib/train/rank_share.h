@@ -2,7 +2,8 @@
  * What one rank of a cluster has of a run: its users, and the way of their rows to rank 0 and back.
  * A checkpoint is written and read by rank 0 alone, in the order of the store's users and of the
  * items' popularity, so that it does not tell how many ranks there were. Rows come and go in
- * pieces. On one machine the share is everything, and checkpoints are written by the same functions.
+ * pieces. On one machine the share is everything, and checkpoints are written by the same
+ * functions.
  */
 #ifndef DPMF_TRAIN_RANK_SHARE_H
 #define DPMF_TRAIN_RANK_SHARE_H
@@ -28,8 +29,9 @@ void rank_share_close(struct rank_share *share); /* of a zeroed one: fine */
 const struct dpmf_store *rank_share_store(const struct rank_share *share); /* what is here */
 uint64_t rank_share_first_user(const struct rank_share *share);            /* of this rank */
 
-/* In a cluster, fills in share->file: the ids of all users and of the items by popularity, and the scale of
- * `factors`. Here and below, without a tiling (NULL) items are in the order that they have. */
+/* In a cluster, fills in share->file: the ids of all users and of the items by popularity, and the
+ * scale of `factors`. Here and below, without a tiling (NULL) items are in the order that they
+ * have. */
 int rank_share_describe(struct rank_share *share, const struct factors *factors,
                         const struct tiling *tiling, struct dpmf_error *error);
 

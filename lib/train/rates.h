@@ -15,7 +15,8 @@ enum { RATES_FACTORS = 128, RATES_EPOCHS = 20, RATES_ROW_STEPS = 3 /* of ials */
 #define RATES_BIAS_REG 0.4        /* ... and of their penalty */
 #define RATES_FIRST_PRODUCT 0.003 /* standard deviation of u.v before the first step */
 
-/* The rates of epoch `done` + 1, when `done` epochs are done, for ratings of this unit (factors_unit). */
+/* The rates of epoch `done` + 1, when `done` epochs are done, for ratings of this unit
+ * (factors_unit). */
 struct sgd_rates rates_of_epoch(const struct dpmf_train_options *options, double unit,
                                 uint32_t done);
 

@@ -1,6 +1,6 @@
 /*
- * Reads a snapshot back into a run, in pieces, and refuses what is not a snapshot of this very run. Fed by
- * checkpoints that snapshot.c wrote; feeds sgd_train.c.
+ * Reads a snapshot back into a run, in pieces, and refuses what is not a snapshot of this very run.
+ * Fed by checkpoints that snapshot.c wrote; feeds sgd_train.c.
  */
 #include "train/resume.h"
 
@@ -83,8 +83,8 @@ static struct first_wish read_wish(const struct checkpoint_file *file) {
     return wish;
 }
 
-/* The default schedule falls to nothing over the epochs asked for, so that another number of them is another
- * schedule; the paper's does not know how many there will be. */
+/* The default schedule falls to nothing over the epochs asked for, so that another number of them
+ * is another schedule; the paper's does not know how many there will be. */
 static int compare_epochs(const struct checkpoint_file *file, const struct first_wish *wish,
                           const struct dpmf_train_options *options, const struct dpmf_run *run,
                           struct dpmf_error *error) {
@@ -127,8 +127,8 @@ static int compare_kernels(const struct checkpoint_file *file, const struct firs
     return mismatch(file, text, hint, error);
 }
 
-/* Without a validation set there is nothing to choose the best epoch by: what was known of it would be about
- * another model than the one that is written. */
+/* Without a validation set there is nothing to choose the best epoch by: what was known of it would
+ * be about another model than the one that is written. */
 static void forget_best(struct checkpoint_file *file, const struct dpmf_run *run) {
     struct checkpoint_state *state = &file->state;
     char text[240];

@@ -9,13 +9,14 @@
 #include "train/best_epoch.h"
 #include "train/row_store.h"
 
-/* Opens a snapshot and compares it with the state of a run that is to begin: `k`, the ratings, the rates and
- * the seed must be the same. */
+/* Opens a snapshot and compares it with the state of a run that is to begin: `k`, the ratings, the
+ * rates and the seed must be the same. */
 int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
                 const struct checkpoint_state *state, struct dpmf_error *error);
 
-/* Compares what the snapshot's run was asked for with what this one is: what would break a promise is refused,
- * what changes the result is told to run->warn. Without a validation set its best epoch is forgotten. */
+/* Compares what the snapshot's run was asked for with what this one is: what would break a promise
+ * is refused, what changes the result is told to run->warn. Without a validation set its best epoch
+ * is forgotten. */
 int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options *options,
                    const char *kernels, bool has_valid, const struct dpmf_run *run,
                    struct dpmf_error *error);
@@ -24,8 +25,8 @@ int resume_compare(struct checkpoint_file *file, const struct dpmf_train_options
 int resume_find_place(const struct checkpoint_file *file, const struct tiling *tiling, bool exact,
                       const char *order, size_t *superblock, struct dpmf_error *error);
 
-/* The same where only whole epochs are gone on from: `tiles` is the checksum of how this run cuts its ratings. What was done of the
- * next epoch is done again, which is told to run->warn. */
+/* The same where only whole epochs are gone on from: `tiles` is the checksum of how this run cuts
+ * its ratings. What was done of the next epoch is done again, which is told to run->warn. */
 int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool exact,
                       const char *order, const struct dpmf_run *run, struct dpmf_error *error);
 
@@ -33,8 +34,8 @@ int resume_find_epoch(const struct checkpoint_file *file, uint64_t tiles, bool e
 int resume_compare_ids(const struct checkpoint_file *file, const struct factors *factors,
                        struct dpmf_error *error);
 
-/* Reads rows and biases, after comparing the ids; the best epoch as well, where it is told and `best` is not
- * NULL. */
+/* Reads rows and biases, after comparing the ids; the best epoch as well, where it is told and
+ * `best` is not NULL. */
 int resume_read(const struct checkpoint_file *file, struct factors *factors,
                 const struct row_store *users, struct best_epoch *best, struct dpmf_error *error);
 

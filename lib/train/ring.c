@@ -20,8 +20,8 @@ enum {
     MESSAGES = RING_ARRAYS_MAX + 1,
 };
 
-/* Seconds from look to look at messages, while others work: a look takes a core from them, and a part
- * that comes by has the whole work on another one to arrive in. */
+/* Seconds from look to look at messages, while others work: a look takes a core from them, and a
+ * part that comes by has the whole work on another one to arrive in. */
 #define LOOK_AGAIN 0.002
 
 /* What goes with a part besides its rows. */
@@ -264,8 +264,8 @@ static int work_on(struct ring *ring, const struct tiling_part *part, bool last,
 /* ---- a round ----------------------------------------------------------------------------------
  */
 
-/* One of the two parts of a step, the first or the second of them: it comes, is worked on, and goes,
- * while the other is worked on. */
+/* One of the two parts of a step, the first or the second of them: it comes, is worked on, and
+ * goes, while the other is worked on. */
 static int visit_slot(struct ring *ring, uint32_t step, size_t turn, struct dpmf_error *error) {
     const size_t slot = goes_forward(ring) ? turn : SLOTS - 1 - turn;
     const uint32_t steps = (uint32_t)cluster_size(ring->cluster);

@@ -50,7 +50,8 @@ typedef int ring_work(void *self, const struct tiling_part *part, bool last,
  * that comes by, nobody works on, and all ranks get that failure. */
 int ring_round(struct ring *ring, ring_work *work, void *self, struct dpmf_error *error);
 
-/* Between rounds, by all ranks: everyone, or rank 0 alone, gets all rows as they are now, but for arrays that stay. */
+/* Between rounds, by all ranks: everyone, or rank 0 alone, gets all rows as they are now, but for
+ * arrays that stay. */
 int ring_gather_all(struct ring *ring, struct dpmf_error *error);
 int ring_gather_first(struct ring *ring, struct dpmf_error *error);
 

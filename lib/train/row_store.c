@@ -1,6 +1,6 @@
 /*
- * The rows of row_store.h. Holds the users' vectors of a run that is larger than memory, and the best
- * epoch's; fed and read by the superblock stream, validation, snapshots and the model's end.
+ * The rows of row_store.h. Holds the users' vectors of a run that is larger than memory, and the
+ * best epoch's; fed and read by the superblock stream, validation, snapshots and the model's end.
  */
 #include "train/row_store.h"
 

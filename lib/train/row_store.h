@@ -1,6 +1,6 @@
 /*
- * Rows of vectors that are in memory or, where memory does not allow it, in a nameless file of mode 0600. Who
- * works on them takes a range at a time and need not know which.
+ * Rows of vectors that are in memory or, where memory does not allow it, in a nameless file of mode
+ * 0600. Who works on them takes a range at a time and need not know which.
  */
 #ifndef DPMF_TRAIN_ROW_STORE_H
 #define DPMF_TRAIN_ROW_STORE_H
@@ -22,7 +22,8 @@ int row_store_open(struct row_store *store, const char *beside, uint64_t n, size
                    struct dpmf_error *error);
 void row_store_close(struct row_store *store); /* of a zeroed one, or twice: fine */
 
-/* @return rows `first` to first + n - 1: where they are, or read into `buffer`, or NULL with the error */
+/* @return rows `first` to first + n - 1: where they are, or read into `buffer`, or NULL with the
+ * error */
 const float *row_store_look(const struct row_store *store, uint64_t first, uint64_t n,
                             float *buffer, struct dpmf_error *error);
 

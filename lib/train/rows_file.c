@@ -1,6 +1,7 @@
 /*
- * All rows of a side to a checkpoint that is being written, or from one: a few at a time, so that a model larger
- * than memory can be kept and gone on with. Used by sgd_train.c, resume.c and best_epoch.c.
+ * All rows of a side to a checkpoint that is being written, or from one: a few at a time, so that a
+ * model larger than memory can be kept and gone on with. Used by sgd_train.c, resume.c and
+ * best_epoch.c.
  */
 #include "train/rows_file.h"
 

@@ -1,13 +1,14 @@
 /*
- * The update half of the paper's Algorithm 2: all threads go through the tiles of an epoch. A thread owns the
- * superblock it works on and, while it works on it, the item group; so no two threads ever write one row
- * (but for Hogwild, which asks for it). Fed by lib/schedule and the superblock stream, runs lib/kernels, feeds
- * sgd_train.c.
+ * The update half of the paper's Algorithm 2: all threads go through the tiles of an epoch. A
+ * thread owns the superblock it works on and, while it works on it, the item group; so no two
+ * threads ever write one row (but for Hogwild, which asks for it). Fed by lib/schedule and the
+ * superblock stream, runs lib/kernels, feeds sgd_train.c.
  *
- * The deterministic order. Every superblock visits the groups from the first to the last, and every group is
- * visited by the superblocks from the first to the last: threads follow each other through the groups. What a row
- * sees is therefore the same sequence of tiles whoever runs them, that of one thread. Superblocks are handed out in
- * their order, so the earliest that is at work never waits.
+ * The deterministic order. Every superblock visits the groups from the first to the last, and every
+ * group is visited by the superblocks from the first to the last: threads follow each other through
+ * the groups. What a row sees is therefore the same sequence of tiles whoever runs them, that of
+ * one thread. Superblocks are handed out in their order, so the earliest that is at work never
+ * waits.
  */
 #define _GNU_SOURCE
 #include "train/sgd_epoch.h"
@@ -75,7 +76,7 @@ size_t sgd_epoch_thread_bytes(void) {
     return (SGD_UNPACK_CHUNKS + KERNEL_AHEAD) * sizeof(struct kernel_chunk);
 }
 
-/* ---- one tile --------------------------------------------------------------------------------- */
+/* ---- one tile -------------------------------------------------------------------------------- */
 
 static struct kernel_step make_step(const struct sgd_epoch *epoch,
                                     const struct superblock_view *view, bool user_resident) {
@@ -200,7 +201,7 @@ static bool take_superblock(struct sgd_epoch *epoch, size_t superblock,
     return code == 0;
 }
 
-/* ---- free order, and none --------------------------------------------------------------------- */
+/* ---- free order, and none -------------------------------------------------------------------- */
 
 static bool take_group(struct sgd_epoch *epoch, size_t group) {
     assert(group < tiling_n_groups(epoch->tiling));
@@ -236,7 +237,7 @@ static void visit_freely(struct sgd_epoch *epoch, const struct superblock_view *
     }
 }
 
-/* ---- deterministic order ---------------------------------------------------------------------- */
+/* ---- deterministic order --------------------------------------------------------------------- */
 
 static bool await_turn(struct sgd_epoch *epoch, size_t group, size_t superblock) {
     assert(group < tiling_n_groups(epoch->tiling));
@@ -259,7 +260,7 @@ static void visit_in_order(struct sgd_epoch *epoch, const struct superblock_view
     }
 }
 
-/* ---- the workers ------------------------------------------------------------------------------ */
+/* ---- the workers ----------------------------------------------------------------------------- */
 
 /* Superblocks are handed out one by one, so that each is told of before the next is begun. */
 static bool next_superblock(struct sgd_epoch *epoch, size_t *superblock) {
@@ -292,7 +293,7 @@ static void visit_superblocks(struct sgd_epoch *epoch, int worker) {
     free(done);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int make_buffers(struct sgd_epoch *epoch, struct dpmf_error *error) {
     size_t n = (size_t)thread_pool_size(epoch->pool);

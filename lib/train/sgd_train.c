@@ -1,6 +1,7 @@
 /*
- * The solver "sgd": from a store to a checkpoint. Runs the epochs that train_prepare.c has set up, with their rates;
- * watches them (divergence, validation, early stopping), has snapshots made on the way, and writes the model.
+ * The solver "sgd": from a store to a checkpoint. Runs the epochs that train_prepare.c has set up,
+ * with their rates; watches them (divergence, validation, early stopping), has snapshots made on
+ * the way, and writes the model.
  */
 #define _GNU_SOURCE
 #include "train/sgd_train.h"
@@ -13,7 +14,7 @@
 #include "train/rates.h"
 #include "train/train_place.h"
 
-/* ---- epochs ----------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 static int diverged(struct dpmf_error *error, uint32_t epoch, double rate) {
     int code = error_set(error, DPMF_ERR_TRAIN_DIVERGED, "training diverged in epoch %u", epoch);
@@ -120,7 +121,7 @@ static int run_epochs(struct train_run *train, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static int write_model(struct train_run *train, const char *output, struct dpmf_error *error) {
     int code = 0;

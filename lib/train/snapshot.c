@@ -1,8 +1,8 @@
 /*
- * The snapshots of snapshot.h. Fed by the workers of sgd_epoch.c as they pass by and by a thread of its own;
- * writes checkpoints, which resume.c reads. One lock guards the states; rows are written without it, by
- * whoever has claimed them. As long as a claim is open the collection cannot end, so a worker that got to know
- * of one can rely on it.
+ * The snapshots of snapshot.h. Fed by the workers of sgd_epoch.c as they pass by and by a thread of
+ * its own; writes checkpoints, which resume.c reads. One lock guards the states; rows are written
+ * without it, by whoever has claimed them. As long as a claim is open the collection cannot end, so
+ * a worker that got to know of one can rely on it.
  */
 #define _GNU_SOURCE
 #include "train/snapshot.h"
@@ -56,7 +56,7 @@ static void fail(struct snapshot *snapshot, int code, const struct dpmf_error *e
     pthread_cond_broadcast(&snapshot->changed);
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* The user rows of a superblock, from the worker that has them or from their place. */
 static int save_users(struct snapshot *snapshot, size_t s, const struct superblock_view *view,
@@ -112,7 +112,7 @@ static void save_piece(struct snapshot *snapshot, uint8_t *state, size_t superbl
     pthread_cond_broadcast(&snapshot->changed);
 }
 
-/* ---- workers ---------------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 int snapshot_check(struct snapshot *snapshot, struct dpmf_error *error) {
     if (!snapshot || atomic_load_explicit(&snapshot->code, memory_order_relaxed) == 0) return 0;
@@ -145,7 +145,8 @@ int snapshot_before_users(struct snapshot *snapshot, uint32_t epoch,
     return snapshot_check(snapshot, error);
 }
 
-/* Whoever comes first saves the group. Only with Hogwild are there others meanwhile, and they go on. */
+/* Whoever comes first saves the group. Only with Hogwild are there others meanwhile, and they go
+ * on. */
 int snapshot_before_group(struct snapshot *snapshot, uint32_t epoch, size_t superblock,
                           size_t group, struct dpmf_error *error) {
     if (!atomic_load_explicit(&snapshot->collecting, memory_order_acquire))
@@ -158,9 +159,10 @@ int snapshot_before_group(struct snapshot *snapshot, uint32_t epoch, size_t supe
     return snapshot_check(snapshot, error);
 }
 
-/* ---- the thread ------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Whether the superblock's rows are as they are to be saved: those before the cut, once they are done. */
+/* Whether the superblock's rows are as they are to be saved: those before the cut, once they are
+ * done. */
 static bool is_settled(const struct snapshot *snapshot, size_t s) {
     uint32_t epochs = snapshot->state.epoch + (s < snapshot->cut ? 1 : 0);
     return snapshot->idle || superblock_stream_epochs(snapshot->source.stream, s) == epochs;
@@ -258,7 +260,7 @@ static uint64_t position_of(const struct snapshot *snapshot, uint32_t epoch, siz
     return (uint64_t)epoch * snapshot->n_superblocks + superblock;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool make_locks(struct snapshot *snapshot) {
     if (pthread_mutex_init(&snapshot->mutex, NULL) != 0) return false;

@@ -1,7 +1,7 @@
 /*
- * The stream of superblock_stream.h: fed by the files of a tiling and of the users' rows, feeds sgd_epoch.c.
- * A slot goes round from free to reading, ready, taken, dirty, and back to free; one lock guards the states,
- * and whoever has a slot works on it without the lock.
+ * The stream of superblock_stream.h: fed by the files of a tiling and of the users' rows, feeds
+ * sgd_epoch.c. A slot goes round from free to reading, ready, taken, dirty, and back to free; one
+ * lock guards the states, and whoever has a slot works on it without the lock.
  */
 #define _GNU_SOURCE
 #include "train/superblock_stream.h"
@@ -49,7 +49,7 @@ struct superblock_stream {
     struct dpmf_error error;
 };
 
-/* ---- making and freeing ----------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 static bool make_locks(struct superblock_stream *stream) {
     if (pthread_mutex_init(&stream->mutex, NULL) != 0) return false;
@@ -125,7 +125,7 @@ void superblock_stream_free(struct superblock_stream *stream) {
     free(stream);
 }
 
-/* ---- the two threads -------------------------------------------------------------------------- */
+/* ---- the two threads ------------------------------------------------------------------------- */
 
 /* Called with the lock held. */
 static void fail(struct superblock_stream *stream, int code, const struct dpmf_error *error) {
@@ -212,7 +212,7 @@ static void *writer_main(void *argument) {
     return NULL;
 }
 
-/* ---- epochs ----------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 static int thread_failure(struct dpmf_error *error) {
     error_set(error, DPMF_ERR_BASE_THREAD, "cannot start a thread to read or write with");

@@ -1,9 +1,9 @@
 /*
- * The read and write halves of the paper's Algorithm 2, around the updates of an epoch. A reader thread fills
- * free slots with the superblocks of an epoch in their order (chunks, user rows and biases); workers take
- * superblocks and give them back; a writer thread puts the user rows back and frees the slot. The number of
- * slots bounds what is in flight. Where everything is in memory there are no threads and no slots, and taking
- * is looking.
+ * The read and write halves of the paper's Algorithm 2, around the updates of an epoch. A reader
+ * thread fills free slots with the superblocks of an epoch in their order (chunks, user rows and
+ * biases); workers take superblocks and give them back; a writer thread puts the user rows back and
+ * frees the slot. The number of slots bounds what is in flight. Where everything is in memory there
+ * are no threads and no slots, and taking is looking.
  */
 #ifndef DPMF_TRAIN_SUPERBLOCK_STREAM_H
 #define DPMF_TRAIN_SUPERBLOCK_STREAM_H
@@ -23,7 +23,8 @@ struct superblock_view {
 
 struct superblock_stream;
 
-/* `rows` are the vectors and `biases` the biases of all users; with them in memory, so is the tiling. */
+/* `rows` are the vectors and `biases` the biases of all users; with them in memory, so is the
+ * tiling. */
 int superblock_stream_init(struct superblock_stream **stream, const struct tiling *tiling,
                            const struct row_store *rows, float *biases, size_t n_slots,
                            struct dpmf_error *error);
@@ -33,17 +34,19 @@ void superblock_stream_free(struct superblock_stream *stream); /* NULL is fine *
 int superblock_stream_begin(struct superblock_stream *stream, uint32_t epoch, size_t first,
                             struct dpmf_error *error);
 
-/* Waits until the superblock is there. Superblocks may be asked for in any order that never leaves out
- * more of them than there are slots to spare. From any thread. */
+/* Waits until the superblock is there. Superblocks may be asked for in any order that never leaves
+ * out more of them than there are slots to spare. From any thread. */
 int superblock_stream_take(struct superblock_stream *stream, size_t superblock,
                            struct superblock_view *view, struct dpmf_error *error);
 void superblock_stream_give_back(struct superblock_stream *stream,
                                  const struct superblock_view *view);
 
-/* Nothing more can be taken: who waits for a superblock is told DPMF_ERR_BASE_CANCELLED. From any thread. */
+/* Nothing more can be taken: who waits for a superblock is told DPMF_ERR_BASE_CANCELLED. From any
+ * thread. */
 void superblock_stream_cancel(struct superblock_stream *stream);
 
-/* Ends the epoch, also in its middle: what was given back is put back. @return what failed on the way */
+/* Ends the epoch, also in its middle: what was given back is put back. @return what failed on the
+ * way */
 int superblock_stream_end(struct superblock_stream *stream, struct dpmf_error *error);
 
 /* Epochs that are done with a superblock, its rows being back in their place. From any thread. */

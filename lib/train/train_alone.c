@@ -1,7 +1,8 @@
 /*
- * A run on this machine alone: the place of train_place.h where all ratings, users and items are here. Snapshots collect
- * themselves while the updates go on, at any superblock, and a run may continue in the middle of an epoch. Fed by train_prepare.c
- * and sgd_train.c; works through sgd_epoch.c, snapshot.c and resume.c.
+ * A run on this machine alone: the place of train_place.h where all ratings, users and items are
+ * here. Snapshots collect themselves while the updates go on, at any superblock, and a run may
+ * continue in the middle of an epoch. Fed by train_prepare.c and sgd_train.c; works through
+ * sgd_epoch.c, snapshot.c and resume.c.
  */
 #include <string.h>
 
@@ -25,7 +26,7 @@ static int do_nothing(struct train_run *train, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- before the epochs ------------------------------------------------------------------------ */
+/* ---- before the epochs ----------------------------------------------------------------------- */
 
 static int check(struct train_run *train, int code, struct dpmf_error *error) {
     (void)train;
@@ -103,9 +104,10 @@ static int begin(struct train_run *train, const struct ring_array *more, size_t 
     return code;
 }
 
-/* ---- snapshots -------------------------------------------------------------------------------- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
-/* The state of a cut; its error is the one at the beginning of the epoch, and the snapshot adds the rest. */
+/* The state of a cut; its error is the one at the beginning of the epoch, and the snapshot adds the
+ * rest. */
 static int begin_snapshot(struct train_run *train, size_t superblock, struct dpmf_error *error) {
     struct checkpoint_state state = train->state;
     state.superblocks_done = superblock;
@@ -141,8 +143,8 @@ static struct sgd_watch with_snapshots(const struct train_run *train,
     return both;
 }
 
-/* Interrupted, with the superblocks that were begun done: what there is, is kept. An older snapshot that is not
- * whole yet is not worth waiting for. */
+/* Interrupted, with the superblocks that were begun done: what there is, is kept. An older snapshot
+ * that is not whole yet is not worth waiting for. */
 static int write_cut(struct train_run *train, size_t done, struct dpmf_error *error) {
     snapshot_drop(snapshot_of(train));
     int code = begin_snapshot(train, done, error);
@@ -170,7 +172,7 @@ static int end_snapshots(struct train_run *train, struct dpmf_error *error) {
 
 static void await_best(struct train_run *train) { snapshot_await_best(snapshot_of(train)); }
 
-/* ---- epochs ----------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 static int run_epoch(struct train_run *train, const struct sgd_rates *rates,
                      const struct sgd_watch *watch, uint64_t *n_updates, struct dpmf_error *error) {

@@ -1,7 +1,7 @@
 /*
- * The first half of a run that goes through tiles: checks the options, reads the ids, tiles the ratings, decides with that what is in
- * memory and what is streamed, makes the model or reads a snapshot's, and sets up what runs the epochs. Fed by a
- * store; feeds sgd_train.c.
+ * The first half of a run that goes through tiles: checks the options, reads the ids, tiles the
+ * ratings, decides with that what is in memory and what is streamed, makes the model or reads a
+ * snapshot's, and sets up what runs the epochs. Fed by a store; feeds sgd_train.c.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -27,7 +27,7 @@ enum { TIERS_MAX = 64, PREFETCH = 2, PREFETCH_MAX = 1024 };
 
 #define WORST_RMSE 4 /* in terms of the scale's width: more is not learning */
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 void dpmf_train_options_init(struct dpmf_train_options *options, size_t size) {
     const struct dpmf_train_options made = {
@@ -85,7 +85,7 @@ static int parse_tiers(const char *text, uint64_t *ends, size_t *n, struct dpmf_
     return 0;
 }
 
-/* ---- before the epochs ------------------------------------------------------------------------ */
+/* ---- before the epochs ----------------------------------------------------------------------- */
 
 /* What tells one store from another, without reading it all: its sizes, block by block. */
 static uint64_t fingerprint_of(const struct dpmf_store *store) {

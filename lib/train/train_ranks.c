@@ -1,8 +1,9 @@
 /*
- * A run as one of several processes: the place of train_place.h that is a rank of a cluster. Everything that must be the same on all
- * ranks comes from all ratings, which every rank has at hand (numbers of ratings, the scale), from
- * sums over ranks (the mean, errors), or from rank 0 (kernels, bounds that follow from caches, what
- * a file says). Fed by train_prepare.c and sgd_train.c; works through ring.c and rank_share.c.
+ * A run as one of several processes: the place of train_place.h that is a rank of a cluster.
+ * Everything that must be the same on all ranks comes from all ratings, which every rank has at
+ * hand (numbers of ratings, the scale), from sums over ranks (the mean, errors), or from rank 0
+ * (kernels, bounds that follow from caches, what a file says). Fed by train_prepare.c and
+ * sgd_train.c; works through ring.c and rank_share.c.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

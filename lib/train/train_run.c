@@ -1,6 +1,6 @@
 /*
- * What every solver's run does alike: its beginning, its validation set, how it reports and is stopped, its end. Fed by solve.c;
- * used by sgd_train.c, train_prepare.c and the samplers.
+ * What every solver's run does alike: its beginning, its validation set, how it reports and is
+ * stopped, its end. Fed by solve.c; used by sgd_train.c, train_prepare.c and the samplers.
  */
 #define _GNU_SOURCE
 #include "train/train_run.h"
@@ -50,8 +50,9 @@ static int check_options(struct train_run *train, struct dpmf_error *error) {
                      options->kernels ? options->kernels : "$DPMF_KERNELS");
 }
 
-/* Rows are floats: on scales beyond these their products overflow, or vanish. Private runs have the same limits, on what is
- * declared. Where all ratings are equal there is nothing to learn, on any scale. */
+/* Rows are floats: on scales beyond these their products overflow, or vanish. Private runs have the
+ * same limits, on what is declared. Where all ratings are equal there is nothing to learn, on any
+ * scale. */
 static int check_scale(const struct train_run *train, struct dpmf_error *error) {
     const double widest = 1e18, narrowest = 1e-18;
     struct dpmf_store_info info;

@@ -1,6 +1,7 @@
 /*
- * A run of dpmf_train: what SGD and all samplers have in common. solve.c begins one; train_prepare.c sets up what goes through tiles
- * (SGD, Langevin dynamics), and block Gibbs sets up its own.
+ * A run of dpmf_train: what SGD and all samplers have in common. solve.c begins one;
+ * train_prepare.c sets up what goes through tiles (SGD, Langevin dynamics), and block Gibbs sets up
+ * its own.
  */
 #ifndef DPMF_TRAIN_TRAIN_RUN_H
 #define DPMF_TRAIN_TRAIN_RUN_H
@@ -64,17 +65,19 @@ struct train_run {
 int train_run_init(struct train_run *train, struct dpmf_error *error);
 void train_run_free(struct train_run *train);
 
-/* Checks the options that all solvers have, finds kernels, and takes the users that are here. `code` and `error` are how the
- * solver's own options fared. */
+/* Checks the options that all solvers have, finds kernels, and takes the users that are here.
+ * `code` and `error` are how the solver's own options fared. */
 int train_run_open(struct train_run *train, int code, struct dpmf_error *error);
 
-/* Everything up to the first epoch, or up to where a snapshot left off, of a run that goes through tiles. */
+/* Everything up to the first epoch, or up to where a snapshot left off, of a run that goes through
+ * tiles. */
 int train_run_prepare(struct train_run *train, struct dpmf_error *error);
 
 /* Looks up the validation set's ids, once. Before the model's large parts are there. */
 int train_run_make_valid_set(struct train_run *train, struct dpmf_error *error);
 
-/* Reports progress, by one thread at a time: the should_stop of whatever runs an epoch, whose self is the run. */
+/* Reports progress, by one thread at a time: the should_stop of whatever runs an epoch, whose self
+ * is the run. */
 bool train_run_should_stop(void *train);
 
 /* Reports an epoch that is done; `*wanted` is whether another one is. */

@@ -1,6 +1,7 @@
 /*
- * The validation set of valid_set.h: fed by a store, asked by sgd_train.c after every epoch. Its ratings are in the
- * order of the model's users, so that rows which are on disk are read once and in order.
+ * The validation set of valid_set.h: fed by a store, asked by sgd_train.c after every epoch. Its
+ * ratings are in the order of the model's users, so that rows which are on disk are read once and
+ * in order.
  */
 #include "train/valid_set.h"
 
