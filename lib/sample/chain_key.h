@@ -1,6 +1,6 @@
 /*
- * Names for the draws of a chain: what a sampler draws for a row depends on the seed, the chain, the round and the row, and on
- * nothing else, so that it is the same for any number of threads.
+ * Names for the draws of a chain: what a sampler draws for a row depends on the seed, the chain,
+ * the round and the row, and on nothing else, so that it is the same for any number of threads.
  */
 #ifndef DPMF_SAMPLE_CHAIN_KEY_H
 #define DPMF_SAMPLE_CHAIN_KEY_H
@@ -13,7 +13,8 @@ struct chain_key {
     uint32_t round; /* from 1; 0: before the first */
 };
 
-/* What is drawn. Each solver has purposes of its own, so that two of them with one seed have nothing in common. */
+/* What is drawn. Each solver has purposes of its own, so that two of them with one seed have
+ * nothing in common. */
 enum chain_purpose {
     CHAIN_FIRST_USERS,
     CHAIN_FIRST_ITEMS,

@@ -1,6 +1,7 @@
 /*
- * The loop of chain_run.h: prepares a run, goes through chains and rounds, watches them (divergence, validation, mixing), and writes
- * the model. Fed by solve.c with a sampler; feeds a checkpoint.
+ * The loop of chain_run.h: prepares a run, goes through chains and rounds, watches them
+ * (divergence, validation, mixing), and writes the model. Fed by solve.c with a sampler; feeds a
+ * checkpoint.
  */
 #define _GNU_SOURCE
 #include "sample/chain_run.h"
@@ -14,7 +15,7 @@
 #include "dpmf_text.h"
 #include "store/store.h"
 
-/* ---- before the rounds ------------------------------------------------------------------------ */
+/* ---- before the rounds ----------------------------------------------------------------------- */
 
 int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->train->options;
@@ -98,7 +99,7 @@ static int prepare(struct chain_run *run, struct dpmf_error *error) {
     return cluster_agree(train->cluster, code, error);
 }
 
-/* ---- rounds ----------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static int diverged(const struct chain_run *run, struct dpmf_error *error) {
     int code =
@@ -199,7 +200,7 @@ static int run_chains(struct chain_run *run, struct dpmf_error *error) {
     return run->sampler->report(run, error);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Ended before there was anything to average over, there is still the last sample. */
 static int write_model(struct chain_run *run, const char *output, struct dpmf_error *error) {

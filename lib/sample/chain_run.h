@@ -1,6 +1,7 @@
 /*
- * The run of a sampler: chains, each of so many rounds, of which those after the burn-in count. The loop is the same for all
- * samplers; what differs are the operations of struct chain_sampler, which gibbs_train.c and langevin_train.c have.
+ * The run of a sampler: chains, each of so many rounds, of which those after the burn-in count. The
+ * loop is the same for all samplers; what differs are the operations of struct chain_sampler, which
+ * gibbs_train.c and langevin_train.c have.
  */
 #ifndef DPMF_SAMPLE_CHAIN_RUN_H
 #define DPMF_SAMPLE_CHAIN_RUN_H
@@ -24,16 +25,19 @@ struct chain_run {
     struct chain_watch *watch;
     uint64_t bytes_before; /* sent by this rank before the first round */
 
-    /* The chain after a round, which the sampler fills in; the last three point at what is its own. */
+    /* The chain after a round, which the sampler fills in; the last three point at what is its
+     * own. */
     double squared_error; /* of all ratings */
     struct precisions *precisions;
     const double *user_squares; /* sums of squares by column, k of them, and of the biases */
     const double *item_squares;
 };
 
-/* What a sampler does of its own. Everything but `close` is called by all ranks, and fails on all where it fails on any. */
+/* What a sampler does of its own. Everything but `close` is called by all ranks, and fails on all
+ * where it fails on any. */
 struct chain_sampler {
-    /* Checks the options, and gets as far as is needed to know how much memory is left for samples. */
+    /* Checks the options, and gets as far as is needed to know how much memory is left for
+     * samples. */
     int (*open)(struct chain_run *run, struct dpmf_error *error);
 
     /* How many samples there is room for, by chain_run_plan. May fail on some ranks. */
@@ -45,7 +49,8 @@ struct chain_sampler {
     /* Before a round, and before the first of a chain, whose rows are drawn from the prior. */
     int (*begin)(struct chain_run *run, struct dpmf_error *error);
 
-    /* Draws all users and items, and takes the sums. @return DPMF_ERR_TRAIN_DIVERGED when a number was not finite */
+    /* Draws all users and items, and takes the sums. @return DPMF_ERR_TRAIN_DIVERGED when a number
+     * was not finite */
     int (*draw)(struct chain_run *run, struct dpmf_error *error);
 
     /* What would help against divergence. */
@@ -56,14 +61,15 @@ struct chain_sampler {
     void (*close)(struct chain_run *run); /* also after a failure, or before anything else */
 };
 
-/* From a run that train_run_init has begun to a checkpoint: the last sample or, averaged, the mean of many. The caller frees
- * the run. */
+/* From a run that train_run_init has begun to a checkpoint: the last sample or, averaged, the mean
+ * of many. The caller frees the run. */
 int chain_run(struct chain_run *run, const char *output, struct dpmf_error *error);
 
 /* Refuses snapshots, which no sampler makes. */
 int chain_run_refuse_snapshots(const struct chain_run *run, struct dpmf_error *error);
 
-/* run->samples, with *left bytes for them. @return 0, or DPMF_ERR_USAGE_MEMORY, *left then being what would do */
+/* run->samples, with *left bytes for them. @return 0, or DPMF_ERR_USAGE_MEMORY, *left then being
+ * what would do */
 int chain_run_plan(struct chain_run *run, uint64_t *left);
 
 #endif

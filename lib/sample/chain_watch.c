@@ -1,8 +1,9 @@
 /*
- * The functionals of a run: the log of the posterior's density, the length of U V^T, the precision of the ratings, and what
- * is predicted for a few pairs. Only numbers that no change of sign, rotation or scale of the factors touches, for
- * these are all that ratings determine: the lengths of U and V by themselves wander for ever, and mean nothing.
- * Fed by the samplers; feeds chains/chain_monitor.h.
+ * The functionals of a run: the log of the posterior's density, the length of U V^T, the precision
+ * of the ratings, and what is predicted for a few pairs. Only numbers that no change of sign,
+ * rotation or scale of the factors touches, for these are all that ratings determine: the lengths
+ * of U and V by themselves wander for ever, and mean nothing. Fed by the samplers; feeds
+ * chains/chain_monitor.h.
  */
 #include "sample/chain_watch.h"
 
@@ -78,8 +79,8 @@ static int multiply(const struct chain_state *state, uint64_t user, uint64_t ite
     return 0;
 }
 
-/* What is known here of the pairs: their products, and of the first of them the users' biases, one after the other. Of users who are
- * elsewhere both are 0, so that sums over ranks are exact. */
+/* What is known here of the pairs: their products, and of the first of them the users' biases, one
+ * after the other. Of users who are elsewhere both are 0, so that sums over ranks are exact. */
 static int look_at_pairs(const struct chain_watch *watch, const struct chain_state *state,
                          float *buffer, double *products, struct dpmf_error *error) {
     const uint64_t first = state->cluster ? state->first_user : 0;

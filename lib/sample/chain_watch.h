@@ -1,5 +1,6 @@
 /*
- * What is watched of the chains of a sampler, the same for all of them, and what is said of it at the end.
+ * What is watched of the chains of a sampler, the same for all of them, and what is said of it at
+ * the end.
  */
 #ifndef DPMF_SAMPLE_CHAIN_WATCH_H
 #define DPMF_SAMPLE_CHAIN_WATCH_H
@@ -19,7 +20,8 @@ struct chain_state {
     const double *user_squares; /* sums of squares by column, ... */
     const double *item_squares; /* ... k of them, and those of the biases */
 
-    /* In a cluster, where the users here are a share of n_users, from first_user on; `cluster` NULL: they are all. */
+    /* In a cluster, where the users here are a share of n_users, from first_user on; `cluster`
+     * NULL: they are all. */
     const struct dpmf_cluster *cluster;
     uint64_t first_user, n_users;
 };
@@ -35,8 +37,8 @@ void chain_watch_free(struct chain_watch *watch); /* NULL is fine */
 int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chain_state *state,
                     struct dpmf_error *error);
 
-/* Fills in rhat, ess, worst and converged, draws the picture that options->trace asks for (in a cluster, on rank 0), and warns when
- * the chains have not converged. */
+/* Fills in rhat, ess, worst and converged, draws the picture that options->trace asks for (in a
+ * cluster, on rank 0), and warns when the chains have not converged. */
 int chain_watch_end(const struct chain_watch *watch, uint32_t burn_in,
                     const struct dpmf_train_options *options, const struct dpmf_run *run,
                     struct dpmf_train_report *report, struct dpmf_error *error);

@@ -1,7 +1,8 @@
 /*
- * The sweeps of gibbs.h. Most of the time goes into sums of x x^T, so the rows that a row met are gathered, some at a time,
- * into a panel that stays in the first-level cache, and multiplied there in single precision; the panels' sums are added up in
- * double, and so is everything after them. Fed by gibbs_train.c.
+ * The sweeps of gibbs.h. Most of the time goes into sums of x x^T, so the rows that a row met are
+ * gathered, some at a time, into a panel that stays in the first-level cache, and multiplied there
+ * in single precision; the panels' sums are added up in double, and so is everything after them.
+ * Fed by gibbs_train.c.
  */
 #include "sample/gibbs.h"
 
@@ -55,7 +56,7 @@ struct gibbs {
     _Atomic int code;
 };
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static size_t rows_of_panel(size_t padded_k) {
     assert(padded_k > 0);
@@ -137,7 +138,7 @@ void gibbs_free(struct gibbs *gibbs) {
     free(gibbs);
 }
 
-/* ---- one row ---------------------------------------------------------------------------------- */
+/* ---- one row --------------------------------------------------------------------------------- */
 
 /* After so much more work: 0, or DPMF_ERR_BASE_CANCELLED. */
 static int ask(const struct gibbs *gibbs, struct space *space, size_t work) {
@@ -161,7 +162,8 @@ static void gather(const struct gibbs *gibbs, const struct space *space, uint64_
     }
 }
 
-/* Adds a panel of n rows to A, of which the lower triangle is used, and to c; both lack their factor `noise`. */
+/* Adds a panel of n rows to A, of which the lower triangle is used, and to c; both lack their
+ * factor `noise`. */
 static void add_panel(const struct gibbs *gibbs, const struct space *space, size_t n) {
     const size_t k = gibbs->k, width = gibbs->padded_k;
     gibbs->kernels->gram(space->panel, n, width, space->gram);
@@ -230,7 +232,8 @@ static int factor(const struct gibbs *gibbs, struct space *space) {
     return code;
 }
 
-/* c := a draw from N(A^-1 c, A^-1). With A = L L^T that is L^-T (L^-1 c + z), z being standard Gaussians. */
+/* c := a draw from N(A^-1 c, A^-1). With A = L L^T that is L^-T (L^-1 c + z), z being standard
+ * Gaussians. */
 static int draw(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     const size_t w = gibbs->k + 1;
     struct random_stream random;
@@ -271,7 +274,7 @@ static double squares_of(const struct gibbs *gibbs, uint64_t row) {
     return sum;
 }
 
-/* ---- a sweep ---------------------------------------------------------------------------------- */
+/* ---- a sweep --------------------------------------------------------------------------------- */
 
 static int sweep_row(const struct gibbs *gibbs, struct space *space, uint64_t row) {
     int code = add_ratings(gibbs, space, row);
@@ -329,7 +332,7 @@ int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct
     return visit_side(gibbs, side, sweep_row, should_stop, self, error);
 }
 
-/* ---- in steps --------------------------------------------------------------------------------- */
+/* ---- in steps -------------------------------------------------------------------------------- */
 
 /* The lower triangle of A, row by row, and c. */
 size_t gibbs_sums_size(size_t k) { return (k + 1) * (k + 2) / 2 + k + 1; }

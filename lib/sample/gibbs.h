@@ -1,12 +1,13 @@
 /*
- * Block Gibbs for matrix factorisation (BPMF, Salakhutdinov and Mnih 2008): given everything else, a row's vector and bias are
- * Gaussian together, and are drawn from exactly that. With x_j = (v_j, 1) and y_j = r_ij - offset - b_j over the
- * ratings of user i,
+ * Block Gibbs for matrix factorisation (BPMF, Salakhutdinov and Mnih 2008): given everything else,
+ * a row's vector and bias are Gaussian together, and are drawn from exactly that. With x_j = (v_j,
+ * 1) and y_j = r_ij - offset - b_j over the ratings of user i,
  *
- *     (u_i, b_i) ~ N(A^-1 c, A^-1),      A = diag(users, user_bias) + noise sum_j x_j x_j^T,      c = noise sum_j x_j y_j
+ *     (u_i, b_i) ~ N(A^-1 c, A^-1),      A = diag(users, user_bias) + noise sum_j x_j x_j^T,      c
+ *     = noise sum_j x_j y_j
  *
- * (sample/precisions.h), and an item's likewise. Rows of one side do not depend on each other, so all threads draw at once; what
- * is drawn depends on the chain's key and the row alone.
+ * (sample/precisions.h), and an item's likewise. Rows of one side do not depend on each other, so
+ * all threads draw at once; what is drawn depends on the chain's key and the row alone.
  */
 #ifndef DPMF_SAMPLE_GIBBS_H
 #define DPMF_SAMPLE_GIBBS_H
@@ -39,14 +40,15 @@ void gibbs_free(struct gibbs *gibbs); /* NULL is fine */
 size_t gibbs_factors(const struct gibbs *gibbs);
 uint64_t gibbs_bytes(const struct kernel_set *kernels, size_t k, int threads);
 
-/* Draws every row of a side. `should_stop` (may be NULL) is asked now and then, by any thread, also within a row that takes long.
+/* Draws every row of a side. `should_stop` (may be NULL) is asked now and then, by any thread, also
+ * within a row that takes long.
  * @return 0, DPMF_ERR_BASE_CANCELLED, or DPMF_ERR_TRAIN_DIVERGED when a number was not finite */
 int gibbs_sweep(struct gibbs *gibbs, const struct gibbs_side *side, const struct chain_key *key,
                 bool (*should_stop)(void *self), void *self, struct dpmf_error *error);
 
-/* The same in steps, where the ratings of a row are in several places: what those that are here add to A and c, without `noise`,
- * as gibbs_sums_size doubles a row; rows `first` to first + n - 1 drawn, given the sums of all; and side->squares of what is
- * here, of all rows. */
+/* The same in steps, where the ratings of a row are in several places: what those that are here add
+ * to A and c, without `noise`, as gibbs_sums_size doubles a row; rows `first` to first + n - 1
+ * drawn, given the sums of all; and side->squares of what is here, of all rows. */
 size_t gibbs_sums_size(size_t k);
 int gibbs_sum_rows(struct gibbs *gibbs, const struct gibbs_side *side, uint64_t first, uint64_t n,
                    double *sums, bool (*should_stop)(void *self), void *self,

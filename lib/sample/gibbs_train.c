@@ -1,6 +1,7 @@
 /*
- * The solver "gibbs": chains of block Gibbs, each from the prior, a round of which draws all users, all items and the precisions
- * anew. All ratings are in memory, by user and by item. Fed by chain_run.c, a round at a time; works through gibbs.c.
+ * The solver "gibbs": chains of block Gibbs, each from the prior, a round of which draws all users,
+ * all items and the precisions anew. All ratings are in memory, by user and by item. Fed by
+ * chain_run.c, a round at a time; works through gibbs.c.
  */
 #include "sample/gibbs_train.h"
 
@@ -28,7 +29,7 @@ struct gibbs_run {
     double *user_squares, *item_squares; /* k + 1 each */
 };
 
-/* ---- before the rounds ------------------------------------------------------------------------ */
+/* ---- before the rounds ----------------------------------------------------------------------- */
 
 static int check_options(const struct chain_run *run, struct dpmf_error *error) {
     int code = chain_run_refuse_snapshots(run, error);
@@ -158,7 +159,7 @@ static void close_run(struct chain_run *run) {
     free(gibbs->item_squares);
 }
 
-/* ---- rounds ----------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static int begin(struct chain_run *run, struct dpmf_error *error) {
     struct gibbs_run *gibbs = run->self;

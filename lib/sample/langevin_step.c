@@ -1,15 +1,18 @@
 /*
- * How large a step may be, so that no one must guess. The curvature of a row of n ratings is n times the force of one, lambda_r
- * sigma, along the direction in which the rows that it meets are longest; sigma is the largest eigenvalue of their second
- * moments, by power iteration over some of them. Fed by the model as it stands; feeds langevin_train.c.
+ * How large a step may be, so that no one must guess. The curvature of a row of n ratings is n
+ * times the force of one, lambda_r sigma, along the direction in which the rows that it meets are
+ * longest; sigma is the largest eigenvalue of their second moments, by power iteration over some of
+ * them. Fed by the model as it stands; feeds langevin_train.c.
  *
- * Two things bound a step. What a row gets at once, before its ratings have answered to it, must be small: x = curvature times
- * the noise of a payment. And an epoch as a whole must not take a row much further than it can forget, for within an epoch
- * each rating has its fixed place, and the last ones would count more than the first. With momenta the prior bounds it too: a
- * row swings in it, and a flight must be short against that.
+ * Two things bound a step. What a row gets at once, before its ratings have answered to it, must be
+ * small: x = curvature times the noise of a payment. And an epoch as a whole must not take a row
+ * much further than it can forget, for within an epoch each rating has its fixed place, and the
+ * last ones would count more than the first. With momenta the prior bounds it too: a row swings in
+ * it, and a flight must be short against that.
  *
- * Between measurements a step may get smaller as the precisions change (langevin_stiffness_now). It follows from these alone
- * and not from the rows, so every round leaves the rows' distribution given the precisions where it is, whichever step it takes.
+ * Between measurements a step may get smaller as the precisions change (langevin_stiffness_now). It
+ * follows from these alone and not from the rows, so every round leaves the rows' distribution
+ * given the precisions where it is, whichever step it takes.
  */
 #include <assert.h>
 #include <math.h>
@@ -37,11 +40,13 @@ enum {
 #define PUSH_DRIFT 0.25 /* of what a force does to a row in an epoch, this much is at once */
 
 #define FEW_ROWS                                                                                   \
-    25 /* squares of Gaussians that may come together in a run: of few rows, sigma is more than it looks */
+/* Squares of Gaussians that may come together in a run: of few rows, sigma is more than it
+     * looks */
+25
 #define SLACK 1.25 /* by which curvatures may grow before a step follows: a change costs time */
 
-/* Rows, and how much each counts. */
-struct moments {
+    /* Rows, and how much each counts. */
+    struct moments {
     const struct row_store *rows;
     const uint32_t *weights;
     size_t k;
@@ -109,7 +114,8 @@ static int largest_eigenvalue(const struct moments *moments, double *value,
     return code;
 }
 
-/* sigma of the n rows that all ranks of `cluster` have together, each of which counts by its ratings. */
+/* sigma of the n rows that all ranks of `cluster` have together, each of which counts by its
+ * ratings. */
 static int find_sigma(const struct langevin *langevin, const struct row_store *rows,
                       const uint32_t *weights, uint64_t n, const struct dpmf_cluster *cluster,
                       double *sigma, struct dpmf_error *error) {
@@ -148,8 +154,9 @@ static double largest(const double *x, size_t n) {
     return most;
 }
 
-/* What sigma may become while the precisions stay what they are: of many rows hardly more than a column's variance, and less
- * than what is measured; of few rows, which may all be small when they are measured, much more. */
+/* What sigma may become while the precisions stay what they are: of many rows hardly more than a
+ * column's variance, and less than what is measured; of few rows, which may all be small when they
+ * are measured, much more. */
 static double sigma_by_prior(const double *precisions, size_t k, uint64_t n) {
     assert(k > 0);
     return (1 + ((double)k + FEW_ROWS) / (double)(n > 0 ? n : 1)) / smallest(precisions, k);

@@ -1,10 +1,11 @@
 /*
- * The dynamics of langevin_tiles.h: what rows get between the slices of tiles. Fed by sgd_epoch.c, whose workers call in after
- * every slice; feeds langevin_train.c and bench.c.
+ * The dynamics of langevin_tiles.h: what rows get between the slices of tiles. Fed by sgd_epoch.c,
+ * whose workers call in after every slice; feeds langevin_train.c and bench.c.
  *
- * Noise is keyed by (seed, chain, round, tile), and a tile's payments are made in one order: what a row gets does not depend on
- * threads, and is never drawn twice. Tiles are numbered through all ranks, and users likewise, so no two ranks ever use one draw for
- * two rows; what all of them draw for items, when a chain begins and for items without ratings, is the same on each.
+ * Noise is keyed by (seed, chain, round, tile), and a tile's payments are made in one order: what a
+ * row gets does not depend on threads, and is never drawn twice. Tiles are numbered through all
+ * ranks, and users likewise, so no two ranks ever use one draw for two rows; what all of them draw
+ * for items, when a chain begins and for items without ratings, is the same on each.
  */
 #define _GNU_SOURCE
 #include "sample/langevin_tiles.h"
@@ -28,7 +29,7 @@ enum {
 
 enum noise_purpose { NOISE_TILES = 1, NOISE_IDLE, NOISE_USERS, NOISE_ITEMS, NOISE_MOMENTA };
 
-/* ---- payments --------------------------------------------------------------------------------- */
+/* ---- payments -------------------------------------------------------------------------------- */
 
 /* e^(-z/2), and sqrt((1 - e^-z) / z), exactly enough for small z too. */
 struct decay {
@@ -77,9 +78,9 @@ static void fill_push(const struct langevin *langevin, struct langevin_worker *w
     }
 }
 
-/* The thermostat of Nose and Hoover: friction grows while momenta are too large. Once a visit, which is only
- * approximately what its equation says. It is kept in terms of how fast it turns, and so has the same distribution however fast
- * that is. */
+/* The thermostat of Nose and Hoover: friction grows while momenta are too large. Once a visit,
+ * which is only approximately what its equation says. It is kept in terms of how fast it turns, and
+ * so has the same distribution however fast that is. */
 static void turn_thermostats(const struct langevin *langevin, const struct langevin_worker *worker,
                              const struct langevin_place *place, const uint32_t *which, size_t n) {
     const float rate = (float)langevin->turning;
@@ -134,7 +135,7 @@ static void pay(struct langevin *langevin, struct langevin_worker *worker,
     pay_biases(langevin, worker, side, place, which, n);
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------ */
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 static void begin_visit(struct langevin *langevin, struct langevin_worker *worker,
                         enum noise_purpose purpose, uint64_t place) {
@@ -191,8 +192,9 @@ static void pay_slice(struct langevin *langevin, int number, const struct superb
     pay(langevin, worker, &langevin->items, &items, due.items, due.n_items);
 }
 
-/* Rows that have all their ratings in one slice are paid before it in one round and after it in the next: noise, ratings,
- * ratings, noise, and the ends of rounds are in the middle of either, where the error of taking turns is of second order. */
+/* Rows that have all their ratings in one slice are paid before it in one round and after it in the
+ * next: noise, ratings, ratings, noise, and the ends of rounds are in the middle of either, where
+ * the error of taking turns is of second order. */
 static bool pays_first(const struct langevin *langevin) { return langevin->key.round % 2 == 1; }
 
 static void before_slice(void *self, int number, const struct superblock_view *view, size_t group,
@@ -212,7 +214,7 @@ static void after_slice(void *self, int number, const struct superblock_view *vi
     if (!pays_first(langevin)) pay_slice(langevin, number, view, group, slice);
 }
 
-/* ---- sums of squares -------------------------------------------------------------------------- */
+/* ---- sums of squares ------------------------------------------------------------------------- */
 
 /* By column, those of the biases, and last by rating: of every row times its ratings. */
 static void add_squares(const struct langevin *langevin, struct langevin_worker *worker,
@@ -263,7 +265,7 @@ static void add_parts(struct langevin_side *side, size_t columns) {
         for (size_t x = 0; x < columns; x++) side->squares[x] += side->parts[part * columns + x];
 }
 
-/* ---- rounds ----------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static void copy_precisions(struct langevin_side *side, const double *precisions, size_t k,
                             double bias) {
@@ -283,9 +285,10 @@ static double relief(const struct langevin *langevin, double rate, double bias_r
     return rate * lengths / fmax((double)langevin->n_ratings, 1) + 2 * bias_rate;
 }
 
-/* The drift of SGLD is eta/2 times the force of all ratings, lambda_r sum e v; with momenta it is d T times it. The kernel takes a
- * rating's whole step at once, by the error e before it, which the process would have seen fall to (1 - h) e on the way:
- * it is 1 - h/2 of the step that comes to the same. */
+/* The drift of SGLD is eta/2 times the force of all ratings, lambda_r sum e v; with momenta it is d
+ * T times it. The kernel takes a rating's whole step at once, by the error e before it, which the
+ * process would have seen fall to (1 - h) e on the way: it is 1 - h/2 of the step that comes to the
+ * same. */
 struct sgd_rates langevin_begin_round(struct langevin *langevin, uint32_t round) {
     const struct precisions *precisions = &langevin->precisions;
     const size_t k = langevin->source.factors->k;
@@ -339,8 +342,9 @@ size_t langevin_ring_arrays(const struct langevin *langevin,
     return n;
 }
 
-/* The kernel meets a rating's error e right before its step, which makes it (1 - h) e; until the next epoch noise makes it e again. At
- * the end of an epoch ratings are anywhere in between, in the mean in the middle. */
+/* The kernel meets a rating's error e right before its step, which makes it (1 - h) e; until the
+ * next epoch noise makes it e again. At the end of an epoch ratings are anywhere in between, in the
+ * mean in the middle. */
 double langevin_squared_error(const struct langevin *langevin, double squared_error) {
     const struct sgd_rates *rates = &langevin->rates;
     double h = relief(langevin, (double)rates->rate, (double)rates->bias_rate);
@@ -365,9 +369,10 @@ const double *langevin_item_squares(const struct langevin *langevin) {
     return langevin->items.squares;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-/* What is stored of momenta leans on the rows (kernels/noise_body.h); with another lean it is another number. */
+/* What is stored of momenta leans on the rows (kernels/noise_body.h); with another lean it is
+ * another number. */
 static void lean_side(const struct langevin_side *side, const float *rows, float change,
                       size_t part, size_t parts) {
     uint64_t first = side->n * part / parts * side->stride;
@@ -389,7 +394,8 @@ static void lean_over(struct langevin *langevin, double lean) {
     if (langevin->lean_change != 0) thread_pool_run(langevin->source.pool, lean_some, langevin);
 }
 
-/* Friction is that which lets a column swing once before it comes to rest, if its prior alone holds it. */
+/* Friction is that which lets a column swing once before it comes to rest, if its prior alone holds
+ * it. */
 void langevin_set_step(struct langevin *langevin, const struct langevin_step *step) {
     assert(step);
     const struct precisions *precisions = &langevin->precisions;
@@ -402,7 +408,7 @@ void langevin_set_step(struct langevin *langevin, const struct langevin_step *st
     lean_over(langevin, (1 + sqrt(step->drift * langevin->friction)) / step->drift);
 }
 
-/* ---- the beginning of a chain ----------------------------------------------------------------- */
+/* ---- the beginning of a chain ---------------------------------------------------------------- */
 
 struct drawing {
     struct langevin *langevin;
@@ -522,7 +528,7 @@ int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_
     return 0;
 }
 
-/* ---- making and freeing ----------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 static size_t rounded(size_t k) { return (k + NOISE_BLOCK - 1) / NOISE_BLOCK * NOISE_BLOCK; }
 

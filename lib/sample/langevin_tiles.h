@@ -1,10 +1,11 @@
 /*
- * Langevin dynamics on tiles: what turns an epoch of SGD into a round of a sampler. SGLD (Welling and Teh 2011) on rows, SGHMC
- * (Chen, Fox and Guestrin 2014) and SGNHT (Ding et al. 2014) on rows with momenta. docs/samplers.md has the mathematics.
+ * Langevin dynamics on tiles: what turns an epoch of SGD into a round of a sampler. SGLD (Welling
+ * and Teh 2011) on rows, SGHMC (Chen, Fox and Guestrin 2014) and SGNHT (Ding et al. 2014) on rows
+ * with momenta. docs/samplers.md has the mathematics.
  *
- * The plain SGD kernel, without decay, gives the force of the ratings; between slices of a tile, rows get noise and prior for the
- * time that their ratings since the last payment stand for (noise_schedule.h). Once an epoch the precisions are drawn anew, given
- * the rows.
+ * The plain SGD kernel, without decay, gives the force of the ratings; between slices of a tile,
+ * rows get noise and prior for the time that their ratings since the last payment stand for
+ * (noise_schedule.h). Once an epoch the precisions are drawn anew, given the rows.
  */
 #ifndef DPMF_SAMPLE_LANGEVIN_TILES_H
 #define DPMF_SAMPLE_LANGEVIN_TILES_H
@@ -27,8 +28,8 @@ struct langevin_source {
     bool table_without_signs; /* only to show what comes of it */
     uint64_t seed;
 
-    /* Of a rank of a cluster (NULL: one machine), whose users are those from first_user on of n_users in all, and which has all
-     * items; the tiling has them in parts (schedule/tiling.h). */
+    /* Of a rank of a cluster (NULL: one machine), whose users are those from first_user on of
+     * n_users in all, and which has all items; the tiling has them in parts (schedule/tiling.h). */
     const struct dpmf_cluster *cluster;
     uint64_t first_user, n_users;
 };
@@ -40,16 +41,17 @@ int langevin_init(struct langevin **langevin, const struct langevin_source *sour
                   struct dpmf_error *error);
 void langevin_free(struct langevin *langevin); /* NULL is fine */
 
-/* Bytes that it takes beside the model: for a run that is streamed, and for one that is in memory. */
+/* Bytes that it takes beside the model: for a run that is streamed, and for one that is in
+ * memory. */
 uint64_t langevin_bytes(enum solver solver, const struct kernel_set *kernels, size_t k,
                         uint64_t n_users, uint64_t n_items, uint64_t n_ratings, bool streamed);
 
 /* Begins a chain: precisions at their first values, rows and momenta drawn from their priors. */
 int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_error *error);
 
-/* How much time an epoch stands for: of the rows, and of the biases, which have no momenta in any case. With momenta, `drift` is
- * how much of the momentum that a force gives to a row it adds to the row itself, the d of kernels/noise_body.h. From the next
- * epoch on. */
+/* How much time an epoch stands for: of the rows, and of the biases, which have no momenta in any
+ * case. With momenta, `drift` is how much of the momentum that a force gives to a row it adds to
+ * the row itself, the d of kernels/noise_body.h. From the next epoch on. */
 struct langevin_step {
     double rows, biases, drift;
 };
@@ -66,12 +68,14 @@ void langevin_end_round(struct langevin *langevin);
 /* ... and sums are taken, over all ranks, each of which must have all items as they are now. */
 int langevin_take_sums(struct langevin *langevin, struct dpmf_error *error);
 
-/* What travels with the items' rows and biases: none, momenta, or momenta and thermostats. @return how many */
+/* What travels with the items' rows and biases: none, momenta, or momenta and thermostats. @return
+ * how many */
 enum { LANGEVIN_ARRAYS = 2 };
 size_t langevin_ring_arrays(const struct langevin *langevin,
                             struct ring_array arrays[LANGEVIN_ARRAYS]);
 
-/* The sum of the errors' squares as the round left them, from that of those that the epoch met on its way. */
+/* The sum of the errors' squares as the round left them, from that of those that the epoch met on
+ * its way. */
 double langevin_squared_error(const struct langevin *langevin, double squared_error);
 
 /* Draws the precisions, given the rows and the errors. */
@@ -83,10 +87,10 @@ struct precisions *langevin_precisions(struct langevin *langevin);
 const double *langevin_user_squares(const struct langevin *langevin);
 const double *langevin_item_squares(const struct langevin *langevin);
 
-/* ---- how large a step may be (langevin_step.c) -------------------------------------------------- */
+/* ---- how large a step may be (langevin_step.c) ----------------------------------------------- */
 
-/* What the precisions of a round have to do with it: that of the ratings, the variance of the widest column of either side, and
- * the largest precision of a column. */
+/* What the precisions of a round have to do with it: that of the ratings, the variance of the
+ * widest column of either side, and the largest precision of a column. */
 struct langevin_outlook {
     double noise, user_spread, item_spread, prior;
 };
@@ -103,13 +107,13 @@ struct langevin_stiffness {
 int langevin_measure(const struct langevin *langevin, struct langevin_stiffness *stiffness,
                      struct dpmf_error *error);
 
-/* What was measured, or more where the precisions have changed much since: with many rows they never do, with few they may in
- * every round. */
+/* What was measured, or more where the precisions have changed much since: with many rows they
+ * never do, with few they may in every round. */
 struct langevin_stiffness langevin_stiffness_now(const struct langevin *langevin,
                                                  const struct langevin_stiffness *measured);
 
-/* The largest step that keeps the error of the stationary distribution small, and for a given step the `x` of the stiffest row:
- * its curvature times the noise that it gets at once. */
+/* The largest step that keeps the error of the stationary distribution small, and for a given step
+ * the `x` of the stiffest row: its curvature times the noise that it gets at once. */
 struct langevin_step langevin_safe_step(enum solver solver,
                                         const struct langevin_stiffness *stiffness);
 double langevin_stiffness_of(enum solver solver, const struct langevin_stiffness *stiffness,

@@ -1,10 +1,11 @@
 /*
- * The solvers "sgld", "sghmc" and "sgnht": chains of Langevin dynamics on the tiles of SGD, each from the prior. A round is
- * an epoch: all ratings once, and all noise that goes with them. Fed by chain_run.c, a round at a time; works through
- * langevin_tiles.c.
+ * The solvers "sgld", "sghmc" and "sgnht": chains of Langevin dynamics on the tiles of SGD, each
+ * from the prior. A round is an epoch: all ratings once, and all noise that goes with them. Fed by
+ * chain_run.c, a round at a time; works through langevin_tiles.c.
  *
- * By several ranks it is one chain at a time, of all of them: items go round the ring with their momenta, and all that follows
- * from sums (steps, precisions, what is watched) is the same on each, since the sums are.
+ * By several ranks it is one chain at a time, of all of them: items go round the ring with their
+ * momenta, and all that follows from sums (steps, precisions, what is watched) is the same on each,
+ * since the sums are.
  */
 #include "sample/langevin_train.h"
 
@@ -37,7 +38,7 @@ struct langevin_run {
     struct langevin_step step;           /* steps as they are */
 };
 
-/* ---- before the rounds ------------------------------------------------------------------------ */
+/* ---- before the rounds ----------------------------------------------------------------------- */
 
 /* The sampler_bytes of struct train_run. */
 static uint64_t count_bytes(const void *sampler, const struct train_run *train, bool streamed) {
@@ -125,7 +126,7 @@ static void close_run(struct chain_run *chain) {
     langevin_free(run->langevin);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* What is right for samples, as the precisions are: what was asked for, or what is safe. */
 static struct langevin_step sampling_step(const struct langevin_run *run) {
@@ -175,9 +176,10 @@ static bool same_step(const struct langevin_step *a, const struct langevin_step 
     return a->rows == b->rows && a->biases == b->biases && a->drift == b->drift;
 }
 
-/* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter, steps that are HASTE times
- * too large, whose distribution is nearly right; then, and while sampling, what is safe, measured when it is first used and once
- * more when sampling begins. From there on a step changes only where the precisions ask for a smaller one. */
+/* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter,
+ * steps that are HASTE times too large, whose distribution is nearly right; then, and while
+ * sampling, what is safe, measured when it is first used and once more when sampling begins. From
+ * there on a step changes only where the precisions ask for a smaller one. */
 static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     const uint32_t done = run->chain->key.round - 1, burn_in = run->chain->burn_in;
     const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
@@ -200,7 +202,7 @@ static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- rounds ----------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static int begin(struct chain_run *chain, struct dpmf_error *error) {
     struct langevin_run *run = chain->self;

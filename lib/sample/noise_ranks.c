@@ -1,7 +1,7 @@
 /*
- * Counts of ratings over ranks: they go from the first rank to the last, each of which adds its own, and the last one tells all. A rank
- * needs no more memory than for a few counts an item, however many ranks there are. Fed by noise_schedule.c while it
- * makes a schedule; feeds it.
+ * Counts of ratings over ranks: they go from the first rank to the last, each of which adds its
+ * own, and the last one tells all. A rank needs no more memory than for a few counts an item,
+ * however many ranks there are. Fed by noise_schedule.c while it makes a schedule; feeds it.
  */
 #include "sample/noise_ranks.h"
 

@@ -1,6 +1,7 @@
 /*
- * Builds the schedule of noise_schedule.h: one pass over the chunks counts the ratings of every row, a second one counts
- * them again and notes where a row has had its next half or whole share of them. Fed by a tiling; feeds langevin_tiles.c.
+ * Builds the schedule of noise_schedule.h: one pass over the chunks counts the ratings of every
+ * row, a second one counts them again and notes where a row has had its next half or whole share of
+ * them. Fed by a tiling; feeds langevin_tiles.c.
  */
 #include "sample/noise_schedule.h"
 
@@ -48,7 +49,7 @@ struct noise_schedule {
     uint32_t slice_chunks; /* ... and, while it is made, of the slice at hand */
 };
 
-/* ---- chunks ----------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 enum { SLICE_MOST = 32, SLICE_LEAST = 4, SLICE_BYTES = 1 << 17 };
 
@@ -73,7 +74,8 @@ static void source_free(struct chunk_source *source) {
     free(source->unpacked);
 }
 
-/* Chunks `from` to at most SGD_UNPACK_CHUNKS more, of a superblock that is in source->packed, if it must be. */
+/* Chunks `from` to at most SGD_UNPACK_CHUNKS more, of a superblock that is in source->packed, if it
+ * must be. */
 static const struct kernel_chunk *source_chunks(struct chunk_source *source, size_t superblock,
                                                 size_t group, uint64_t from, size_t n,
                                                 const uint8_t **at) {
@@ -123,7 +125,8 @@ static int visit_pair(struct noise_schedule *schedule, struct chunk_source *sour
     return code;
 }
 
-/* Forward a rank has its own pair first, and then those of the ranks before it (ring.c). On one machine there is one part. */
+/* Forward a rank has its own pair first, and then those of the ranks before it (ring.c). On one
+ * machine there is one part. */
 static int visit_all(struct noise_schedule *schedule, struct chunk_source *source,
                      visit_chunk *visit, end_slice *end, struct dpmf_error *error) {
     const size_t n_pairs = (tiling_n_parts(source->tiling) + 1) / 2;
@@ -139,7 +142,7 @@ static int visit_all(struct noise_schedule *schedule, struct chunk_source *sourc
     return code;
 }
 
-/* ---- the first pass: counting ----------------------------------------------------------------- */
+/* ---- the first pass: counting ---------------------------------------------------------------- */
 
 static int count_chunk(struct noise_schedule *schedule, uint64_t first_user,
                        const struct kernel_chunk *chunk, bool user_resident) {
@@ -174,9 +177,10 @@ static void begin_rows(struct side *side, uint32_t every) {
     }
 }
 
-/* ---- the second pass: payments ---------------------------------------------------------------- */
+/* ---- the second pass: payments --------------------------------------------------------------- */
 
-/* A row, which its events call `name`, has one rating more. @return whether it is to be paid twice in this slice */
+/* A row, which its events call `name`, has one rating more. @return whether it is to be paid twice
+ * in this slice */
 static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t every,
                      uint32_t slice) {
     assert(every > 0);
@@ -232,7 +236,7 @@ static int schedule_slice(struct noise_schedule *schedule) {
     return 0;
 }
 
-/* ---- making and freeing ----------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 static bool make_side(struct side *side, uint64_t n) {
     side->n = n;
@@ -379,8 +383,8 @@ void noise_schedule_free(struct noise_schedule *schedule) {
     free(schedule);
 }
 
-/* Events grow by doubling; chunks have about five ratings, and rows more counters while it is made. As if the rows with the
- * most ratings had many: a few ratings take little memory in any case. */
+/* Events grow by doubling; chunks have about five ratings, and rows more counters while it is made.
+ * As if the rows with the most ratings had many: a few ratings take little memory in any case. */
 uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_items) {
     const uint64_t every = 64, slice = 16;
     uint64_t events = 2 * (2 * n_ratings / every + n_users + n_items);
@@ -389,7 +393,7 @@ uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_i
            (n_users + n_items) * (2 * sizeof(uint32_t) + sizeof(struct row_count));
 }
 
-/* ---- looking things up ------------------------------------------------------------------------ */
+/* ---- looking things up ----------------------------------------------------------------------- */
 
 struct noise_payments noise_schedule_payments(const struct noise_schedule *schedule,
                                               size_t superblock, size_t group, size_t slice) {

@@ -1,8 +1,8 @@
 /*
- * The lookup table of noise_table.h. Without the signs the segments of a small table would add up: a row that
- * gets the same numbers twice has twice as much in that direction, and its variance grows with the square of the times. With them
- * the sum of what a row gets has the right variance whatever the size of the table, and is uncorrelated from
- * payment to payment.
+ * The lookup table of noise_table.h. Without the signs the segments of a small table would add up:
+ * a row that gets the same numbers twice has twice as much in that direction, and its variance
+ * grows with the square of the times. With them the sum of what a row gets has the right variance
+ * whatever the size of the table, and is uncorrelated from payment to payment.
  */
 #include "sample/noise_table.h"
 
@@ -53,7 +53,8 @@ uint64_t noise_table_bytes(const char *text) {
     return ((uint64_t)size + KERNEL_K_MAX) * sizeof(float);
 }
 
-/* So that their squares have mean 1 exactly: what is drawn from them has the right variance then. */
+/* So that their squares have mean 1 exactly: what is drawn from them has the right variance
+ * then. */
 static void scale_to_one(float *numbers, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += (double)numbers[i] * (double)numbers[i];

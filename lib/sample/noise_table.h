@@ -1,6 +1,7 @@
 /*
- * The paper's way to noise: a table of Gaussian numbers, of which a row takes as many as it needs from a random place on, all of them with one random
- * sign. For comparison; what is drawn once is used again and again.
+ * The paper's way to noise: a table of Gaussian numbers, of which a row takes as many as it needs
+ * from a random place on, all of them with one random sign. For comparison; what is drawn once is
+ * used again and again.
  */
 #ifndef DPMF_SAMPLE_NOISE_TABLE_H
 #define DPMF_SAMPLE_NOISE_TABLE_H
@@ -23,7 +24,8 @@ int noise_table_init(struct noise_table **table, size_t size, bool signs,
                      const struct kernel_set *kernels, uint64_t seed, struct dpmf_error *error);
 void noise_table_free(struct noise_table *table); /* NULL is fine */
 
-/* As kernel_set's diffuse, with numbers of the table; the stream says from where, and with which sign. */
+/* As kernel_set's diffuse, with numbers of the table; the stream says from where, and with which
+ * sign. */
 void noise_table_diffuse(const struct noise_table *table, const struct noise_rows *rows,
                          struct random_stream *random);
 

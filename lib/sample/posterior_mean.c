@@ -1,6 +1,7 @@
 /*
- * Keeps samples for posterior_mean.h while a chain runs on, and writes what they are together, some rows at a time: there is
- * never more than one copy of them in memory. Fed by the samplers; feeds lib/recommend by way of a checkpoint.
+ * Keeps samples for posterior_mean.h while a chain runs on, and writes what they are together, some
+ * rows at a time: there is never more than one copy of them in memory. Fed by the samplers; feeds
+ * lib/recommend by way of a checkpoint.
  */
 #include "sample/posterior_mean.h"
 
@@ -30,7 +31,7 @@ struct posterior_mean {
     double noise, bias;          /* sums of precisions: of ratings, of users' biases */
 };
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 uint32_t posterior_mean_most(size_t k) {
     return (uint32_t)(CHECKPOINT_K_MAX / (k + POSTERIOR_MEAN_MORE));
@@ -107,7 +108,7 @@ void posterior_mean_free(struct posterior_mean *mean) {
 
 uint32_t posterior_mean_samples(const struct posterior_mean *mean) { return mean->kept; }
 
-/* ---- samples ---------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* What a column of users is multiplied by, and one of items divided by. */
 static double column_scale(const struct precisions *precisions, size_t x) {
@@ -164,7 +165,7 @@ int posterior_mean_add(struct posterior_mean *mean, const struct factors *sample
     return 0;
 }
 
-/* ---- the model -------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static float mean_bias(const struct posterior_mean *mean, int side, uint64_t row) {
     double sum = 0;
@@ -187,7 +188,8 @@ static void join_row(const struct posterior_mean *mean, int side, uint64_t row, 
     }
 }
 
-/* How a new user is fitted: the vector's prior is N(0, I), and a penalty is a prior's precision over the ratings'. */
+/* How a new user is fitted: the vector's prior is N(0, I), and a penalty is a prior's precision
+ * over the ratings'. */
 static void tell_penalties(struct checkpoint_state *state, double noise, double user_bias) {
     state->noise_precision = noise;
     state->factor_penalty = 1 / noise;
@@ -221,7 +223,7 @@ int posterior_mean_write(const struct posterior_mean *mean, const char *path,
                                  make_row, &joining, tiling, provenance, state, error);
 }
 
-/* ---- one sample ------------------------------------------------------------------------------- */
+/* ---- one sample ------------------------------------------------------------------------------ */
 
 static void scale_rows(float *rows, uint64_t n, size_t stride, const struct precisions *precisions,
                        bool users) {

@@ -1,18 +1,23 @@
 /*
- * The mean prediction of many samples as one model. The mean over S samples of u_s.v_s is one scalar product of rows S times as
- * long, (u_1 .. u_S) / sqrt(S) and (v_1 .. v_S) / sqrt(S), and biases are averaged as they are: so what comes of averaging is
- * a checkpoint like any other, and every verb works on it.
+ * The mean prediction of many samples as one model. The mean over S samples of u_s.v_s is one
+ * scalar product of rows S times as long, (u_1 .. u_S) / sqrt(S) and (v_1 .. v_S) / sqrt(S), and
+ * biases are averaged as they are: so what comes of averaging is a checkpoint like any other, and
+ * every verb works on it.
  *
- * A sample's block of such a row has two columns more, which carry how far its biases are from their means:
+ * A sample's block of such a row has two columns more, which carry how far its biases are from
+ * their means:
  *
- *     user:  (u, d_i / (c s), 1 / c)       item:  (v, c s, c d_j)       c = 1/32, s the unit of the ratings
+ *     user:  (u, d_i / (c s), 1 / c)       item:  (v, c s, c d_j)       c = 1/32, s the unit of the
+ *     ratings
  *
- * so that a block's product, times S, is all of what the sample predicts beyond offset and mean biases: predict --intervals wants
- * that. Over all samples d_i and d_j add up to nothing. c is so small that an item's row, which similar items are found by
- * and new users are fitted to, is hardly changed by it.
+ * so that a block's product, times S, is all of what the sample predicts beyond offset and mean
+ * biases: predict --intervals wants that. Over all samples d_i and d_j add up to nothing. c is so
+ * small that an item's row, which similar items are found by and new users are fitted to, is hardly
+ * changed by it.
  *
- * Columns are scaled such that every user's vector has the prior N(0, I): then two penalties tell how to fit a new user (factor_penalty
- * and bias_penalty of struct checkpoint_state), and items are compared by how people's ratings of them vary together.
+ * Columns are scaled such that every user's vector has the prior N(0, I): then two penalties tell
+ * how to fit a new user (factor_penalty and bias_penalty of struct checkpoint_state), and items are
+ * compared by how people's ratings of them vary together.
  */
 #ifndef DPMF_SAMPLE_POSTERIOR_MEAN_H
 #define DPMF_SAMPLE_POSTERIOR_MEAN_H
@@ -41,9 +46,10 @@ uint32_t posterior_mean_useful(size_t k);
 uint32_t posterior_mean_most(size_t k);
 uint64_t posterior_mean_bytes(uint64_t n_users, uint64_t n_items, size_t k, uint32_t samples);
 
-/* How many samples to keep of so many, in memory for them of so many bytes: as asked for, or as many as are useful and there is
- * room for; 0 without options->average. @return 0, or DPMF_ERR_USAGE_MEMORY when there is too little, *bytes then being
- * what would do; what to say of it is the caller's to know */
+/* How many samples to keep of so many, in memory for them of so many bytes: as asked for, or as
+ * many as are useful and there is room for; 0 without options->average. @return 0, or
+ * DPMF_ERR_USAGE_MEMORY when there is too little, *bytes then being what would do; what to say of
+ * it is the caller's to know */
 int posterior_mean_plan(const struct dpmf_train_options *options, uint64_t n_users,
                         uint64_t n_items, uint64_t expected, uint64_t *bytes, uint32_t *samples);
 
@@ -53,9 +59,10 @@ int posterior_mean_add(struct posterior_mean *mean, const struct factors *sample
                        struct dpmf_error *error);
 uint32_t posterior_mean_samples(const struct posterior_mean *mean); /* kept by now */
 
-/* Writes the model, by all ranks of a cluster, each of which has the samples of its users and of all items: offset, scale and
- * ids from `like` and the share; `state` gets what a reader must know of the samples. Items are written in the order of the
- * tiling's places; without one (NULL), in that which they have. */
+/* Writes the model, by all ranks of a cluster, each of which has the samples of its users and of
+ * all items: offset, scale and ids from `like` and the share; `state` gets what a reader must know
+ * of the samples. Items are written in the order of the tiling's places; without one (NULL), in
+ * that which they have. */
 int posterior_mean_write(const struct posterior_mean *mean, const char *path,
                          const struct rank_share *share, const struct factors *like,
                          const struct tiling *tiling, struct checkpoint_state *state,

@@ -1,7 +1,7 @@
 /*
- * The draws of precisions.h. All are conjugate: n numbers of precision p and sum of squares S have the density
- * p^(n/2) exp(-p S / 2), which times that of Gamma(alpha, beta) is again one, Gamma(alpha + n/2, 1 / (1/beta + S/2)).
- * Feeds the samplers.
+ * The draws of precisions.h. All are conjugate: n numbers of precision p and sum of squares S have
+ * the density p^(n/2) exp(-p S / 2), which times that of Gamma(alpha, beta) is again one,
+ * Gamma(alpha + n/2, 1 / (1/beta + S/2)). Feeds the samplers.
  */
 #include "sample/precisions.h"
 
@@ -43,7 +43,7 @@ void precisions_begin(struct precisions *precisions) {
     precisions->noise = 1 / (FIRST_NOISE * FIRST_NOISE * unit * unit);
 }
 
-/* ---- draws ------------------------------------------------------------------------------------ */
+/* ---- draws ----------------------------------------------------------------------------------- */
 
 /* beta, of the precision of vectors' columns and of that of biases and errors. */
 static double row_scale(const struct precisions *precisions) {
@@ -113,7 +113,7 @@ void precisions_draw_share(const struct precisions *precisions, enum precisions_
     }
 }
 
-/* ---- the density ------------------------------------------------------------------------------ */
+/* ---- the density ----------------------------------------------------------------------------- */
 
 /* Of one precision and the n numbers that have it. */
 static double log_density(double precision, double scale, uint64_t n, double squares) {

@@ -1,6 +1,6 @@
 /*
- * Reads a store into the two orders of rating_rows.h, in one pass, block by block: an item's ratings are in the order of users.
- * Feeds gibbs_train.c.
+ * Reads a store into the two orders of rating_rows.h, in one pass, block by block: an item's
+ * ratings are in the order of users. Feeds gibbs_train.c.
  */
 #include "sample/rating_rows.h"
 
@@ -21,7 +21,8 @@ struct filling {
     double sum;
 };
 
-/* The numbers of ratings that the items have add up, but the blocks have more of one item than they say. */
+/* The numbers of ratings that the items have add up, but the blocks have more of one item than they
+ * say. */
 static int miscounted(const struct dpmf_store *store, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_STORE_CORRUPT,
                          "the store is damaged: an item has more ratings than it should");

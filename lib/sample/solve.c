@@ -1,6 +1,7 @@
 /*
- * dpmf_train: finds the solver that is asked for, checks what all of them have in common, also on all ranks, and hands the ratings
- * to it. Fed by programs and bindings; feeds sgd_train.c and the samplers.
+ * dpmf_train: finds the solver that is asked for, checks what all of them have in common, also on
+ * all ranks, and hands the ratings to it. Fed by programs and bindings; feeds sgd_train.c and the
+ * samplers.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@
 #include "store/store.h"
 #include "train/sgd_train.h"
 
-/* ---- what all ranks must have been told ------------------------------------------------------- */
+/* ---- what all ranks must have been told ------------------------------------------------------ */
 
 static uint64_t digest_text(uint64_t digest, const char *text) {
     return checksum64_seeded(text ? text : "", text ? strlen(text) + 1 : 0, digest);
@@ -46,8 +47,8 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
     return digest_text(digest, options->tiers);
 }
 
-/* Ranks with different numbers of factors would take each other's rows for something else; with different numbers of
- * epochs the last would wait for the first for ever. */
+/* Ranks with different numbers of factors would take each other's rows for something else; with
+ * different numbers of epochs the last would wait for the first for ever. */
 static int check_same(const struct dpmf_cluster *cluster, const struct dpmf_train_options *options,
                       bool has_valid, struct dpmf_error *error) {
     return cluster_check_same(cluster, digest_options(options, has_valid), DPMF_ERR_USAGE_CONFLICT,

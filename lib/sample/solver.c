@@ -13,9 +13,10 @@
 #include "sample/posterior_mean.h"
 #include "train/rates.h"
 
-/* The defaults were found on splits of MovieLens 1M other than those reported. A mean of samples gains from many of
- * them, of few factors. Gibbs predicts as well as it ever will after ten rounds or so, but stays in the part of the posterior where
- * it began: many short chains make a better mean than one of as many rounds, by 0.003 of RMSE. */
+/* The defaults were found on splits of MovieLens 1M other than those reported. A mean of samples
+ * gains from many of them, of few factors. Gibbs predicts as well as it ever will after ten rounds
+ * or so, but stays in the part of the posterior where it began: many short chains make a better
+ * mean than one of as many rounds, by 0.003 of RMSE. */
 static const struct {
     const char *name, *description;
     uint32_t factors, epochs;
@@ -131,8 +132,9 @@ static int check_samples(const struct dpmf_train_options *options, struct dpmf_e
     return code;
 }
 
-/* Numbers are kept in single precision. With steps a few times smaller than these the rows, or the momenta, which are kept in
- * terms of the rows (kernels/noise_body.h), get as much noise by rounding as by the process. */
+/* Numbers are kept in single precision. With steps a few times smaller than these the rows, or the
+ * momenta, which are kept in terms of the rows (kernels/noise_body.h), get as much noise by
+ * rounding as by the process. */
 static int check_step(enum solver solver, const struct dpmf_train_options *options,
                       struct dpmf_error *error) {
     const double least = solver == SOLVER_SGLD ? 1e-12 : 1e-4;
