@@ -1,6 +1,6 @@
 /*
- * Keeps the traces of a sampler's chains and judges them; chain_plot.c draws them. The arithmetic is
- * lib/chains/mixing.c.
+ * Keeps the traces of a sampler's chains and judges them; chain_plot.c draws them. The arithmetic
+ * is lib/chains/mixing.c.
  */
 #include "chains/chain_monitor.h"
 

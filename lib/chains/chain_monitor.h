@@ -1,10 +1,11 @@
 /*
- * What became of the chains of a sampler: traces of a few numbers of its state (functionals: the log-posterior,
- * norms, the predictions of a few pairs), by chain, and whether they look as if the chains had converged.
- * Fed by the samplers once a round; feeds the report of dpmf_train, its warnings and the picture of --trace.
+ * What became of the chains of a sampler: traces of a few numbers of its state (functionals: the
+ * log-posterior, norms, the predictions of a few pairs), by chain, and whether they look as if the
+ * chains had converged. Fed by the samplers once a round; feeds the report of dpmf_train, its
+ * warnings and the picture of --trace.
  *
- * What it says is never a proof: chains that agree may have missed the same part of the posterior. It can
- * only ever say that they have not converged, or that nothing was found wrong.
+ * What it says is never a proof: chains that agree may have missed the same part of the posterior.
+ * It can only ever say that they have not converged, or that nothing was found wrong.
  */
 #ifndef DPMF_CHAINS_CHAIN_MONITOR_H
 #define DPMF_CHAINS_CHAIN_MONITOR_H
@@ -28,25 +29,29 @@ struct chain_verdict {
 
 struct chain_monitor;
 
-/* The names are copied. Memory grows with what is added: chains * functionals * rounds * 8 bytes. */
+/* The names are copied. Memory grows with what is added: chains * functionals * rounds * 8
+ * bytes. */
 int chain_monitor_init(struct chain_monitor **monitor, uint32_t chains, const char *const *names,
                        size_t n_functionals, struct dpmf_error *error);
 void chain_monitor_free(struct chain_monitor *monitor); /* NULL is fine */
 
-/* The functionals of one chain after a round, in the order of their names; what is not finite is kept, and counts as not
- * converged. Different chains may add at once, from threads of their own. */
+/* The functionals of one chain after a round, in the order of their names; what is not finite is
+ * kept, and counts as not converged. Different chains may add at once, from threads of their
+ * own. */
 int chain_monitor_add(struct chain_monitor *monitor, uint32_t chain, const double *values,
                       struct dpmf_error *error);
 
-/* Judges the rounds after the first `burn_in`, as many as every chain has. A functional that is one and the same number
- * throughout is left out; when all are, or when there are too few rounds, the chains have not converged. */
+/* Judges the rounds after the first `burn_in`, as many as every chain has. A functional that is one
+ * and the same number throughout is left out; when all are, or when there are too few rounds, the
+ * chains have not converged. */
 int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
                         struct chain_verdict *verdict, struct dpmf_error *error);
 
 /* One sentence about a verdict, for people: what is wrong, or that nothing was found wrong. */
 void chain_monitor_describe(const struct chain_verdict *verdict, char *text, size_t size);
 
-/* Traces of all functionals, a panel each, as one SVG file (0600) that follows the reader's light or dark scheme. */
+/* Traces of all functionals, a panel each, as one SVG file (0600) that follows the reader's light
+ * or dark scheme. */
 int chain_monitor_plot(const struct chain_monitor *monitor, uint32_t burn_in, const char *path,
                        struct dpmf_error *error);
 

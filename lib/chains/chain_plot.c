@@ -1,8 +1,9 @@
 /*
- * The chains' traces as SVG: a panel for each functional, a line for each chain, the rounds of the burn-in
- * shaded, R-hat and effective sample size beside the name. Each line has at most two points a pixel column (the
- * smallest and the largest there), so that the file stays small for any number of rounds. Self-contained; follows the
- * reader's light or dark scheme. Fed by chain_monitor.c; private, because traces of private data are.
+ * The chains' traces as SVG: a panel for each functional, a line for each chain, the rounds of the
+ * burn-in shaded, R-hat and effective sample size beside the name. Each line has at most two points
+ * a pixel column (the smallest and the largest there), so that the file stays small for any number
+ * of rounds. Self-contained; follows the reader's light or dark scheme. Fed by chain_monitor.c;
+ * private, because traces of private data are.
  */
 #include <assert.h>
 #include <math.h>
@@ -103,7 +104,7 @@ static void put_head(struct picture *picture, int height) {
         picture->monitor->n_chains, picture->monitor->n_chains == 1 ? "" : "s", picture->rounds);
 }
 
-/* ---- scales ----------------------------------------------------------------------------------- */
+/* ---- scales ---------------------------------------------------------------------------------- */
 
 static void widen(struct panel *panel, const struct picture *picture, size_t from) {
     for (uint32_t c = 0; c < picture->monitor->n_chains; c++)
@@ -115,8 +116,8 @@ static void widen(struct panel *panel, const struct picture *picture, size_t fro
         }
 }
 
-/* What comes after the burn-in, and of what is before as much again above and below: a chain that starts far away would
- * else be all that can be seen. */
+/* What comes after the burn-in, and of what is before as much again above and below: a chain that
+ * starts far away would else be all that can be seen. */
 static struct panel scale_panel(const struct picture *picture, size_t functional, int top) {
     struct panel whole = {functional, top, INFINITY, -INFINITY}, panel = whole;
     widen(&whole, picture, 0);
@@ -134,7 +135,8 @@ static struct panel scale_panel(const struct picture *picture, size_t functional
     return panel;
 }
 
-/* In quarters of a pixel: whole numbers read the same in every locale. Outside of the panel is its edge. */
+/* In quarters of a pixel: whole numbers read the same in every locale. Outside of the panel is its
+ * edge. */
 static int y_of(const struct panel *panel, double value) {
     double at = (value / 2 - panel->low / 2) / (panel->high / 2 - panel->low / 2);
     at = fmin(fmax(at, 0), 1);
@@ -146,7 +148,7 @@ static size_t column_of(const struct picture *picture, size_t round) {
     return (size_t)((double)round * (COLUMNS - 1) / (double)last);
 }
 
-/* ---- a panel ---------------------------------------------------------------------------------- */
+/* ---- a panel --------------------------------------------------------------------------------- */
 
 static void put_line(struct picture *picture, const struct panel *panel, uint32_t chain) {
     char mark = 'M';

@@ -1,5 +1,6 @@
 /*
- * The traces inside a chain_monitor, for the two files that share them: chain_monitor.c and chain_plot.c.
+ * The traces inside a chain_monitor, for the two files that share them: chain_monitor.c and
+ * chain_plot.c.
  */
 #ifndef DPMF_CHAINS_CHAIN_TRACE_H
 #define DPMF_CHAINS_CHAIN_TRACE_H

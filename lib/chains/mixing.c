@@ -1,5 +1,6 @@
 /*
- * Split R-hat and effective sample size of rank-normalised draws; mixing.h says whose, and what for.
+ * Split R-hat and effective sample size of rank-normalised draws; mixing.h says whose, and what
+ * for.
  */
 #include "chains/mixing.h"
 
@@ -23,10 +24,10 @@ struct halves {
     struct ranked *ranked;   /* m x n */
 };
 
-/* ---- ranks to Gaussian quantiles -------------------------------------------------------------- */
+/* ---- ranks to Gaussian quantiles ------------------------------------------------------------- */
 
-/* z with Phi(z) = p, for 0 < p <= 1/2, near `z`. log Phi is concave, so that from the second step on Newton's
- * method comes from the left and never leaves it. */
+/* z with Phi(z) = p, for 0 < p <= 1/2, near `z`. log Phi is concave, so that from the second step
+ * on Newton's method comes from the left and never leaves it. */
 static double quantile_near(double p, double z) {
     const double root_2 = 1.4142135623730951, root_2_pi = 2.5066282746310002;
     for (int step = 0; step < 60; step++) {
@@ -60,7 +61,8 @@ static void normalise_ranks(struct halves *halves) {
     }
 }
 
-/* How far each draw is from the median of all: chains of one place and different spread differ in it. */
+/* How far each draw is from the median of all: chains of one place and different spread differ in
+ * it. */
 static void fold(struct halves *halves) {
     size_t total = halves->m * halves->n;
     for (size_t i = 0; i < total; i++) halves->ranked[i] = (struct ranked){halves->z[i], i};
@@ -70,7 +72,7 @@ static void fold(struct halves *halves) {
     for (size_t i = 0; i < total; i++) halves->z[i] = fabs(halves->z[i] - median);
 }
 
-/* ---- variances within and between ------------------------------------------------------------- */
+/* ---- variances within and between ------------------------------------------------------------ */
 
 struct variances {
     double within; /* mean of the halves' variances */
@@ -103,7 +105,7 @@ static double rhat_of(struct halves *halves) {
     return variances.all > 0 ? INFINITY : 1;
 }
 
-/* ---- autocorrelations ------------------------------------------------------------------------- */
+/* ---- autocorrelations ------------------------------------------------------------------------ */
 
 /* The mean over halves of the autocovariance at a lag. */
 static double autocovariance(const struct halves *halves, size_t lag) {
@@ -116,8 +118,9 @@ static double autocovariance(const struct halves *halves, size_t lag) {
     return sum / (double)halves->n / (double)halves->m;
 }
 
-/* Geyer: sums of two neighbouring autocorrelations of a reversible chain are positive and fall; what does not is noise.
- * Half of the lags are enough to tell that a chain is worth next to nothing. */
+/* Geyer: sums of two neighbouring autocorrelations of a reversible chain are positive and fall;
+ * what does not is noise. Half of the lags are enough to tell that a chain is worth next to
+ * nothing. */
 static double ess_of(struct halves *halves) {
     struct variances variances = take_variances(halves);
     double total = (double)halves->m * (double)halves->n, sum = 0, previous = INFINITY;
@@ -131,15 +134,16 @@ static double ess_of(struct halves *halves) {
         sum += pair;
         previous = pair;
     }
-    /* Draws that repel each other may be worth more than independent ones, but not without bound. */
+    /* Draws that repel each other may be worth more than independent ones, but not without
+     * bound. */
     double time = fmax(2 * sum - 1, 1 / log10(total));
     return total / time;
 }
 
-/* ---- the judgement ---------------------------------------------------------------------------- */
+/* ---- the judgement --------------------------------------------------------------------------- */
 
-/* The second half ends with the last draw, the first begins with the first: of an odd number the one in the middle is left
- * out. */
+/* The second half ends with the last draw, the first begins with the first: of an odd number the
+ * one in the middle is left out. */
 static void cut(const double *const *chain, size_t n_chains, size_t n, struct halves *halves) {
     for (size_t c = 0; c < n_chains; c++) {
         double *first = halves->z + 2 * c * halves->n;

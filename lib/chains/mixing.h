@@ -1,10 +1,10 @@
 /*
- * Whether several chains of a sampler tell the same, and how many independent draws they are worth: of one
- * number, traced through each of them. Feeds lib/chains/chain_monitor.c and the curator's page of a posterior
- * sample.
+ * Whether several chains of a sampler tell the same, and how many independent draws they are worth:
+ * of one number, traced through each of them. Feeds lib/chains/chain_monitor.c and the curator's
+ * page of a posterior sample.
  *
- * Both figures are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021): each chain is cut in
- * halves, all draws are replaced by the Gaussian quantiles of their ranks, and
+ * Both figures are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021): each chain is
+ * cut in halves, all draws are replaced by the Gaussian quantiles of their ranks, and
  *   R-hat  is the larger of that of the draws and that of their distances from the median: near 1 when
  *          all halves have one place and one spread. Far outliers and infinite variances do not hide it;
  *   ESS    is the number of independent draws whose mean would be as exact, from autocorrelations summed
@@ -24,8 +24,8 @@ struct mixing {
     bool is_constant; /* one and the same number throughout: it says nothing about the sampler */
 };
 
-/* `chain[c]` are n draws, n_chains of them. A draw that is not finite makes R-hat infinite and ESS 0, as do fewer than
- * MIXING_DRAWS_MIN draws. @return 0 or DPMF_ERR_BASE_NO_MEMORY */
+/* `chain[c]` are n draws, n_chains of them. A draw that is not finite makes R-hat infinite and ESS
+ * 0, as do fewer than MIXING_DRAWS_MIN draws. @return 0 or DPMF_ERR_BASE_NO_MEMORY */
 int mixing_judge(const double *const *chain, size_t n_chains, size_t n, struct mixing *mixing,
                  struct dpmf_error *error);
 
