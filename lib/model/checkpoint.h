@@ -1,14 +1,15 @@
 /*
- * A checkpoint: everything of a model and of the run that made it, in a safetensors file of mode 0600. It
- * holds people's vectors and is private data.
+ * A checkpoint: everything of a model and of the run that made it, in a safetensors file of mode
+ * 0600. It holds people's vectors and is private data.
  *
  * Tensors: user_factors (n x k F32), item_factors, user_biases, item_biases, user_id_bytes (U8),
- * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets; in a snapshot of a run with a validation set
- * whose best epoch is an older one, best_user_factors, best_item_factors, best_user_biases and
- * best_item_biases as well. Metadata: dpmf.kind = checkpoint, dpmf.format, dpmf.version (of the library),
- * dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where the run stands), dpmf.provenance (a
- * JSON object: how it was made) and dpmf.checksum (model_checksum.h), which is compared whenever a file is opened.
- * Files of format 1 have none: they are read, and say so. docs/formats/checkpoint.md is the specification.
+ * user_id_offsets (I64, n + 1), item_id_bytes, item_id_offsets; in a snapshot of a run with a
+ * validation set whose best epoch is an older one, best_user_factors, best_item_factors,
+ * best_user_biases and best_item_biases as well. Metadata: dpmf.kind = checkpoint, dpmf.format,
+ * dpmf.version (of the library), dpmf.offset, dpmf.min, dpmf.max, dpmf.state (a JSON object: where
+ * the run stands), dpmf.provenance (a JSON object: how it was made) and dpmf.checksum
+ * (model_checksum.h), which is compared whenever a file is opened. Files of format 1 have none:
+ * they are read, and say so. docs/formats/checkpoint.md is the specification.
  */
 #ifndef DPMF_MODEL_CHECKPOINT_H
 #define DPMF_MODEL_CHECKPOINT_H
@@ -25,7 +26,8 @@ enum {
     CHECKPOINT_ORDER_MAX = 16,     /* of the name of an order, with its end */
 };
 
-/* Where a run stands. In the middle of an epoch, the first superblocks_done of its superblocks are done. */
+/* Where a run stands. In the middle of an epoch, the first superblocks_done of its superblocks are
+ * done. */
 struct checkpoint_state {
     bool is_unchecked; /* read from a file without a checksum; not written */
     uint32_t epoch;    /* epochs done */
@@ -56,7 +58,7 @@ struct checkpoint_state {
     double like;
 };
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* `provenance` is JSON text. Rows are written without their padding. */
 int checkpoint_write(const char *path, const struct factors *factors,
@@ -71,8 +73,9 @@ enum checkpoint_side {
     CHECKPOINT_SIDES,
 };
 
-/* A checkpoint that is written in pieces, by any thread, and is in its place when it is committed. Of
- * `factors` the sizes, the scale and the ids are looked at; the ids and the provenance must stay. */
+/* A checkpoint that is written in pieces, by any thread, and is in its place when it is committed.
+ * Of `factors` the sizes, the scale and the ids are looked at; the ids and the provenance must
+ * stay. */
 struct checkpoint_draft;
 
 int checkpoint_draft_open(struct checkpoint_draft **draft, const char *path,
@@ -80,8 +83,8 @@ int checkpoint_draft_open(struct checkpoint_draft **draft, const char *path,
                           struct dpmf_error *error);
 int checkpoint_draft_put_ids(struct checkpoint_draft *draft, struct dpmf_error *error);
 
-/* Rows `first` to first + n - 1 of a side with their biases. @return 0, or DPMF_ERR_TRAIN_DIVERGED when a
- * number is not finite: a model with such a one could not be read back */
+/* Rows `first` to first + n - 1 of a side with their biases. @return 0, or DPMF_ERR_TRAIN_DIVERGED
+ * when a number is not finite: a model with such a one could not be read back */
 int checkpoint_draft_put_rows(struct checkpoint_draft *draft, enum checkpoint_side side,
                               uint64_t first, uint64_t n, const float *rows, size_t stride,
                               const float *biases, struct dpmf_error *error);
@@ -91,11 +94,11 @@ int checkpoint_draft_commit(struct checkpoint_draft *draft, const struct checkpo
                             struct dpmf_error *error);
 void checkpoint_draft_abandon(struct checkpoint_draft *draft); /* NULL is fine */
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads and checks everything: the checksum, sizes against the file, offsets, finite numbers, ids. `stride_of` gives the
- * stride for k (rows are padded in memory); `spare` rows are added to both matrices. The ids are indexed. On
- * failure there is nothing to free. */
+/* Reads and checks everything: the checksum, sizes against the file, offsets, finite numbers, ids.
+ * `stride_of` gives the stride for k (rows are padded in memory); `spare` rows are added to both
+ * matrices. The ids are indexed. On failure there is nothing to free. */
 int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t spare,
                     struct factors *factors, struct checkpoint_state *state,
                     struct dpmf_error *error);

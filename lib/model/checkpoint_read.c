@@ -1,6 +1,7 @@
 /*
- * Reads a checkpoint back, believing nothing: its parts by way of tensor_read.c, which checks each of them, and here
- * that they fit each other and say where a run stands. Feeds the trainer, to resume, and lib/recommend.
+ * Reads a checkpoint back, believing nothing: its parts by way of tensor_read.c, which checks each
+ * of them, and here that they fit each other and say where a run stands. Feeds the trainer, to
+ * resume, and lib/recommend.
  */
 #include <assert.h>
 #include <math.h>
@@ -50,7 +51,7 @@ static int check_kind(const struct tensor_source *source, bool *is_unchecked) {
                      : (same < 0 ? same : 0);
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* By enum checkpoint_side. */
 static const char *const matrix_names[CHECKPOINT_SIDES][2] = {
@@ -102,7 +103,7 @@ static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(
     return code;
 }
 
-/* ---- metadata --------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static bool take_double(const struct json_token *token, double *value) {
     return token->kind == JSON_NUMBER &&
@@ -214,7 +215,7 @@ static int read_scale(const struct tensor_source *source, struct factors *factor
     return code;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 int checkpoint_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k),
                          uint64_t spare, struct factors *factors, struct checkpoint_state *state,
@@ -244,7 +245,7 @@ int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t sp
     return code;
 }
 
-/* ---- in pieces -------------------------------------------------------------------------------- */
+/* ---- in pieces ------------------------------------------------------------------------------- */
 
 static int open_in_pieces(struct checkpoint_file *file, struct dpmf_error *error) {
     const struct tensor_source source = {file->file, error};

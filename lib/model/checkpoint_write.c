@@ -1,6 +1,7 @@
 /*
- * Writes a checkpoint: rows without their padding, piece by piece and in any order, ids, and the state of the
- * run as text before them, which comes last. Fed by the trainer and its snapshots; read by checkpoint_read.c.
+ * Writes a checkpoint: rows without their padding, piece by piece and in any order, ids, and the
+ * state of the run as text before them, which comes last. Fed by the trainer and its snapshots;
+ * read by checkpoint_read.c.
  */
 #include <assert.h>
 #include <float.h>
@@ -21,8 +22,8 @@ enum {
     N_METADATA = 9,
 };
 
-/* The tensors in the order of the file: the widest numbers first, so that each lies at a multiple of its
- * numbers' size. Those of the best epoch are left out where there is none. */
+/* The tensors in the order of the file: the widest numbers first, so that each lies at a multiple
+ * of its numbers' size. Those of the best epoch are left out where there is none. */
 enum {
     USER_ID_OFFSETS,
     ITEM_ID_OFFSETS,
@@ -41,7 +42,7 @@ struct checkpoint_draft {
     char offset[DPMF_DOUBLE_TEXT_MAX], min[DPMF_DOUBLE_TEXT_MAX], max[DPMF_DOUBLE_TEXT_MAX];
 };
 
-/* ---- the state -------------------------------------------------------------------------------- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 /* Whole numbers of 64 bits are texts: most readers of JSON would round them. */
 static void put_whole(struct dpmf_json *json, const char *key, uint64_t value) {
@@ -133,7 +134,7 @@ static void fill_metadata(const struct checkpoint_draft *draft, const char *stat
     memcpy(metadata, pairs, sizeof pairs);
 }
 
-/* ---- drafts ----------------------------------------------------------------------------------- */
+/* ---- drafts ---------------------------------------------------------------------------------- */
 
 static struct tensor rows_of(const char *name, uint64_t n, uint32_t k) {
     assert(name && k > 0);
@@ -245,8 +246,9 @@ static int check_finite(const float *values, size_t n, struct dpmf_error *error)
     return DPMF_ERR_TRAIN_DIVERGED;
 }
 
-/* n rows of k floats, the first of them the tensor's `first`, by way of a copy: what is checked, what is written and what the
- * checksum is of are the same numbers, even where others go on changing the model meanwhile (Hogwild does). */
+/* n rows of k floats, the first of them the tensor's `first`, by way of a copy: what is checked,
+ * what is written and what the checksum is of are the same numbers, even where others go on
+ * changing the model meanwhile (Hogwild does). */
 static int put_rows(struct checkpoint_draft *draft, size_t tensor, uint64_t first, uint64_t n,
                     size_t k, const float *rows, size_t stride, struct dpmf_error *error) {
     assert(stride >= k);
@@ -298,7 +300,7 @@ int checkpoint_draft_commit(struct checkpoint_draft *draft, const struct checkpo
     return code;
 }
 
-/* ---- all at once ------------------------------------------------------------------------------ */
+/* ---- all at once ----------------------------------------------------------------------------- */
 
 int checkpoint_write(const char *path, const struct factors *factors,
                      const struct checkpoint_state *state, const char *provenance,

@@ -1,7 +1,7 @@
 /*
- * The memory of a model: matrices straight from the kernel, so that a large one costs only the pages
- * it touches, and an index from ids to rows. Filled by the trainer or by checkpoint_read.c; read by
- * lib/recommend and written by checkpoint_write.c.
+ * The memory of a model: matrices straight from the kernel, so that a large one costs only the
+ * pages it touches, and an index from ids to rows. Filled by the trainer or by checkpoint_read.c;
+ * read by lib/recommend and written by checkpoint_write.c.
  */
 #include "model/factors.h"
 
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ---- matrices --------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 static bool count_bytes(uint64_t n, uint64_t spare, size_t width, size_t *bytes) {
     uint64_t rows;
@@ -43,7 +43,7 @@ void factor_matrix_free(struct factor_matrix *matrix) {
     *matrix = (struct factor_matrix){0};
 }
 
-/* ---- ids -------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 static size_t id_length(const struct factor_ids *ids, uint64_t i) {
     assert(i < ids->n);

@@ -1,6 +1,6 @@
 /*
- * A model in memory: factors and biases of both sides, the ids of their rows, and the offset. What the
- * trainer fills, the checkpoint keeps and lib/recommend uses.
+ * A model in memory: factors and biases of both sides, the ids of their rows, and the offset. What
+ * the trainer fills, the checkpoint keeps and lib/recommend uses.
  */
 #ifndef DPMF_MODEL_FACTORS_H
 #define DPMF_MODEL_FACTORS_H
@@ -33,8 +33,9 @@ struct factors {
     struct factor_ids user_ids, item_ids;
 };
 
-/* A quarter of the ratings' range: what step sizes, penalties and first values are measured in, so that they mean the same on
- * every scale. 1 on a scale of 1 to 5, and where all ratings are equal. */
+/* A quarter of the ratings' range: what step sizes, penalties and first values are measured in,
+ * so that they mean the same on every scale. 1 on a scale of 1 to 5, and where all ratings are
+ * equal. */
 static inline double factors_unit(double min, double max) {
     double unit = max / 4 - min / 4;
     return unit > 0 ? unit : 1;

@@ -1,6 +1,6 @@
 /*
- * Makes and compares the checksums of checkpoints. Fed by safetensors_writer.c with pieces as they are written,
- * and by checkpoint_read.c with a file before anything of it is believed.
+ * Makes and compares the checksums of checkpoints. Fed by safetensors_writer.c with pieces as they
+ * are written, and by checkpoint_read.c with a file before anything of it is believed.
  */
 #include "model/model_checksum.h"
 
@@ -37,9 +37,10 @@ uint64_t model_checksum_sum(size_t unit, uint64_t place, const void *bytes, size
     return n > 0 ? sum + checksum64_seeded(at, n, place) : sum;
 }
 
-/* ---- the header ------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
-/* A quote within a text of JSON is written with a backslash before it: nothing but the key itself looks like this. */
+/* A quote within a text of JSON is written with a backslash before it: nothing but the key itself
+ * looks like this. */
 uint8_t *model_checksum_find(uint8_t *header, size_t n) {
     static const char before[] = "\"" MODEL_CHECKSUM_KEY "\":\"";
     const size_t length = sizeof before - 1;
@@ -63,7 +64,7 @@ bool model_checksum_seal(uint8_t *header, size_t n, uint64_t sum) {
     return true;
 }
 
-/* ---- a whole file ----------------------------------------------------------------------------- */
+/* ---- a whole file ---------------------------------------------------------------------------- */
 
 struct reading {
     const struct safetensors *file;

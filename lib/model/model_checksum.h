@@ -1,11 +1,12 @@
 /*
- * How a checkpoint notices damage: one number of 64 bits over every bit of the file, kept in its own header as
- * dpmf.checksum. docs/formats/checkpoint.md is the specification.
+ * How a checkpoint notices damage: one number of 64 bits over every bit of the file, kept in its
+ * own header as dpmf.checksum. docs/formats/checkpoint.md is the specification.
  *
- * Tensors are written piece by piece, in any order and by any thread, and never read back, so what covers them is a sum: each
- * tensor is cut into units, and the XXH3 hashes of all units, each seeded with its place, are added up. A unit is what
- * no piece ever cuts: a row of a matrix, a bias, and otherwise UNIT_BYTES. The header is hashed
- * with that sum, as if the digits of the checksum in it were zeros.
+ * Tensors are written piece by piece, in any order and by any thread, and never read back, so what
+ * covers them is a sum: each tensor is cut into units, and the XXH3 hashes of all units, each
+ * seeded with its place, are added up. A unit is what no piece ever cuts: a row of a matrix, a
+ * bias, and otherwise UNIT_BYTES. The header is hashed with that sum, as if the digits of the
+ * checksum in it were zeros.
  */
 #ifndef DPMF_MODEL_MODEL_CHECKSUM_H
 #define DPMF_MODEL_MODEL_CHECKSUM_H
@@ -20,10 +21,12 @@ enum { MODEL_CHECKSUM_DIGITS = 16 };
 /* Bytes in a unit of such a tensor; never 0. */
 size_t model_checksum_unit(enum tensor_type type, int n_dims, const uint64_t *dims);
 
-/* The sum over n bytes that begin a unit, `place` bytes after the header; what is left of the last unit is one. */
+/* The sum over n bytes that begin a unit, `place` bytes after the header; what is left of the last
+ * unit is one. */
 uint64_t model_checksum_sum(size_t unit, uint64_t place, const void *bytes, size_t n);
 
-/* Where the digits are in a header of n bytes, its length in front included; NULL when there is no place for them. */
+/* Where the digits are in a header of n bytes, its length in front included; NULL when there is no
+ * place for them. */
 uint8_t *model_checksum_find(uint8_t *header, size_t n);
 
 /* Replaces the digits in a header by those of the checksum: of it and of the tensors' sum.
@@ -34,7 +37,8 @@ bool model_checksum_seal(uint8_t *header, size_t n, uint64_t sum);
 int model_checksum_sum_file(const struct safetensors *file, uint64_t *sum,
                             struct dpmf_error *error);
 
-/* Reads all of the file and compares. @return 1 when it fits, 0 when it does not or is not there, a negative code */
+/* Reads all of the file and compares. @return 1 when it fits, 0 when it does not or is not there, a
+ * negative code */
 int model_checksum_verify(const struct safetensors *file, struct dpmf_error *error);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * A release: what the world may see. Item vectors and biases in units of ratings, the ids of a public catalogue in
- * its order, the offset, what a person needs to fit their own vector at home, and the privacy statement.
- * Never anything per user.
+ * A release: what the world may see. Item vectors and biases in units of ratings, the ids of a
+ * public catalogue in its order, the offset, what a person needs to fit their own vector at home,
+ * and the privacy statement. Never anything per user.
  *
  * A person with ratings r_j finds u and a (their own bias) by
  *     min  sum_j (r_j - offset - b_j - a - u.v_j)^2 + factor_penalty |u|^2 + bias_penalty a^2.
  *
- * Tensors: item_factors (n x k F32; k may be 0), item_biases (F32), item_id_bytes (U8), item_id_offsets (I64, n + 1).
- * Metadata: dpmf.kind = release, dpmf.format, dpmf.version, dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty,
- * dpmf.bias_penalty, dpmf.statement (JSON) and dpmf.digest (of everything else, to notice damage). A file with
- * anything more, or whose header is spelt in another way, is no release: it could be about a person. docs/formats/release.md
- * is the specification.
+ * Tensors: item_factors (n x k F32; k may be 0), item_biases (F32), item_id_bytes (U8),
+ * item_id_offsets (I64, n + 1). Metadata: dpmf.kind = release, dpmf.format, dpmf.version,
+ * dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty, dpmf.bias_penalty, dpmf.statement (JSON)
+ * and dpmf.digest (of everything else, to notice damage). A file with anything more, or whose
+ * header is spelt in another way, is no release: it could be about a person.
+ * docs/formats/release.md is the specification.
  */
 #ifndef DPMF_MODEL_RELEASE_H
 #define DPMF_MODEL_RELEASE_H
@@ -26,11 +27,12 @@ struct release {
     char *statement;                     /* JSON text */
 };
 
-/* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the umask; appears whole or not at all. */
+/* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the
+ * umask; appears whole or not at all. */
 int release_write(const char *path, const struct release *release, struct dpmf_error *error);
 
-/* As checkpoint_read: everything checked, the ids indexed, nothing to free on failure. The digest is compared:
- * DPMF_ERR_MODEL_CORRUPT when it does not fit. */
+/* As checkpoint_read: everything checked, the ids indexed, nothing to free on failure. The digest
+ * is compared: DPMF_ERR_MODEL_CORRUPT when it does not fit. */
 int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k), uint64_t spare,
                       struct release *release, struct dpmf_error *error);
 
@@ -38,7 +40,8 @@ int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t
 int release_read(const char *path, size_t (*stride_of)(size_t k), uint64_t spare,
                  struct release *release, struct dpmf_error *error);
 
-/* Whether an open file says that it is a release; whether it then is one, release_read_from tells. */
+/* Whether an open file says that it is a release; whether it then is one, release_read_from
+ * tells. */
 bool release_is_kind(const struct safetensors *file);
 
 void release_free(struct release *release);

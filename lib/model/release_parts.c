@@ -1,7 +1,7 @@
 /*
- * The whitelist of a release, its header, and the digest over all of it. The digest chains XXH3 through
- * the parts in one fixed order; it notices damage, and is no signature: whoever changes a release on
- * purpose can compute it anew. Feeds release_write.c and release_read.c.
+ * The whitelist of a release, its header, and the digest over all of it. The digest chains XXH3
+ * through the parts in one fixed order; it notices damage, and is no signature: whoever changes a
+ * release on purpose can compute it anew. Feeds release_write.c and release_read.c.
  */
 #include "model/release_parts.h"
 
@@ -31,7 +31,7 @@ const char *const release_metadata_keys[RELEASE_METADATA] = {
     "dpmf.max",  "dpmf.factor_penalty", "dpmf.bias_penalty", "dpmf.statement", "dpmf.digest",
 };
 
-/* ---- the tensors ------------------------------------------------------------------------------ */
+/* ---- the tensors ----------------------------------------------------------------------------- */
 
 static struct tensor list_of(enum release_tensor which, enum tensor_type type, uint64_t n,
                              const void *data) {
@@ -54,7 +54,7 @@ void release_tensors_list(const struct release *release, struct tensor tensors[R
         list_of(RELEASE_ID_BYTES, TENSOR_U8, ids->start[ids->n], ids->bytes);
 }
 
-/* ---- the header ------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 void release_metadata_list(const char *const values[RELEASE_METADATA],
                            const char *metadata[2 * RELEASE_METADATA]) {
@@ -75,7 +75,7 @@ int release_header_make(const struct release *release, const char *const values[
                                    error);
 }
 
-/* ---- the digest ------------------------------------------------------------------------------- */
+/* ---- the digest ------------------------------------------------------------------------------ */
 
 struct digest {
     uint64_t sum;
@@ -140,7 +140,7 @@ int release_digest_make(const struct release *release,
     return 0;
 }
 
-/* ---- what its numbers may be ------------------------------------------------------------------ */
+/* ---- what its numbers may be ----------------------------------------------------------------- */
 
 static const double FAR_SPANS = 1000, PENALTY_MIN = 1e-9, PENALTY_MAX = 1e9, FACTOR_MAX = 1e6;
 
@@ -188,7 +188,7 @@ const char *release_fault_find(const struct release *release, const char **which
     return matrix_fault(factors, span, which);
 }
 
-/* ---- the version ------------------------------------------------------------------------------ */
+/* ---- the version ----------------------------------------------------------------------------- */
 
 bool release_version_is_sound(const char *version) {
     static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyz.-+";

@@ -1,5 +1,6 @@
 /*
- * What the writer and the reader of releases share: the list of what a release holds, its header and its digest.
+ * What the writer and the reader of releases share: the list of what a release holds, its header
+ * and its digest.
  */
 #ifndef DPMF_MODEL_RELEASE_PARTS_H
 #define DPMF_MODEL_RELEASE_PARTS_H
@@ -22,7 +23,8 @@ extern const char *const release_metadata_keys[RELEASE_METADATA];
 /* The tensors of a release, as they are written. */
 void release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]);
 
-/* The digest of the tensors and of the values of all metadata but the last, 16 hexadecimal digits. */
+/* The digest of the tensors and of the values of all metadata but the last, 16 hexadecimal
+ * digits. */
 int release_digest_make(const struct release *release,
                         const char *const values[RELEASE_METADATA - 1],
                         char text[RELEASE_DIGEST_TEXT], struct dpmf_error *error);
@@ -35,8 +37,9 @@ int release_header_make(const struct release *release, const char *const values[
 void release_metadata_list(const char *const values[RELEASE_METADATA],
                            const char *metadata[2 * RELEASE_METADATA]);
 
-/* What of a release's numbers is beyond sense: whoever fits ratings with them would compute nothing but
- * overflows. The limits are those of docs/formats/release.md, far beyond what any mechanism makes.
+/* What of a release's numbers is beyond sense: whoever fits ratings with them would compute nothing
+ * but overflows. The limits are those of docs/formats/release.md, far beyond what any mechanism
+ * makes.
  * @return NULL, or what is wrong with the part that `which` then names */
 const char *release_fault_find(const struct release *release, const char **which);
 

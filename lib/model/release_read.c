@@ -1,7 +1,7 @@
 /*
- * Reads a release back, believing nothing: it must hold exactly what a release holds and no tensor or
- * text more, every part must be sound, the digest must fit, and the header must be spelt as it is
- * written. What the statement says is for lib/privacy to judge. Feeds lib/recommend and the
+ * Reads a release back, believing nothing: it must hold exactly what a release holds and no tensor
+ * or text more, every part must be sound, the digest must fit, and the header must be spelt as it
+ * is written. What the statement says is for lib/privacy to judge. Feeds lib/recommend and the
  * verification.
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "model/release_parts.h"
 #include "model/tensor_read.h"
 
-/* ---- what it is, and nothing more ------------------------------------------------------------- */
+/* ---- what it is, and nothing more ------------------------------------------------------------ */
 
 bool release_is_kind(const struct safetensors *file) {
     const char *kind = safetensors_metadata(file, "dpmf.kind");
@@ -88,7 +88,7 @@ static int check_parts(const struct tensor_source *source) {
     return 0;
 }
 
-/* ---- the parts -------------------------------------------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 /* A number has one spelling: others would have room for a message. */
 static int read_number(const struct tensor_source *source, const char *key, double *value) {
@@ -128,9 +128,11 @@ static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(
     if (k > CHECKPOINT_K_MAX)
         return tensor_damage_tell(source, names[0], "has more columns than can be used");
     factors->k = (uint32_t)k;
-    /* The ids first: they show that the file has so many items, which a matrix of no columns does not. */
+    /* The ids first: they show that the file has so many items, which a matrix of no columns does
+     * not. */
     code = tensor_ids_read(source, id_names, rows->dims[0], &factors->item_ids);
-    /* Rows of biases alone have a column of zeros in memory, so that kernels find what they expect. */
+    /* Rows of biases alone have a column of zeros in memory, so that kernels find what they
+     * expect. */
     if (code == 0)
         code = tensor_matrix_read(source, names, rows, stride_of(k > 0 ? (size_t)k : 1), spare,
                                   &factors->items);
@@ -184,7 +186,7 @@ static int check_whole(const struct tensor_source *source, const struct release 
     return code < 0 ? code : check_header(source, release, values);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k), uint64_t spare,
                       struct release *release, struct dpmf_error *error) {

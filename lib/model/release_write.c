@@ -1,6 +1,6 @@
 /*
- * Writes a release: four tensors and ten texts, and nothing else. Fed by the mechanisms of lib/privacy;
- * read by release_read.c and by any reader of safetensors.
+ * Writes a release: four tensors and ten texts, and nothing else. Fed by the mechanisms of
+ * lib/privacy; read by release_read.c and by any reader of safetensors.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -23,15 +23,15 @@ int safetensors_write(const char *path, enum output_mode mode, const struct tens
                       size_t n_tensors, const char *const *metadata, size_t n_metadata,
                       struct dpmf_error *error);
 
-/* What such a file begins with: the length of its header, and the header. Tensors may be without data; what was
- * made is for free(). */
+/* What such a file begins with: the length of its header, and the header. Tensors may be without
+ * data; what was made is for free(). */
 int safetensors_header_make(const struct tensor *tensors, size_t n_tensors,
                             const char *const *metadata, size_t n_metadata, uint8_t **header,
                             size_t *n, struct dpmf_error *error);
 
-/* A file whose tensors are written in pieces, in any order and by any thread, and whose header comes last.
- * Tensors are told without data; `metadata` must be as long as it can become: the header's place is kept by
- * it, and filled up with spaces. */
+/* A file whose tensors are written in pieces, in any order and by any thread, and whose header
+ * comes last. Tensors are told without data; `metadata` must be as long as it can become: the
+ * header's place is kept by it, and filled up with spaces. */
 struct safetensors_draft;
 
 int safetensors_draft_open(struct safetensors_draft **draft, const char *path,
@@ -39,8 +39,9 @@ int safetensors_draft_open(struct safetensors_draft **draft, const char *path,
                            const char *const *metadata, size_t n_metadata,
                            struct dpmf_error *error);
 
-/* Writes n bytes of the i-th tensor, from `offset` on. From any thread. Where the metadata has a place for a
- * checksum (model_checksum.h), each byte is written once, in whole units, and no byte changes meanwhile. */
+/* Writes n bytes of the i-th tensor, from `offset` on. From any thread. Where the metadata has a
+ * place for a checksum (model_checksum.h), each byte is written once, in whole units, and no byte
+ * changes meanwhile. */
 int safetensors_draft_put(struct safetensors_draft *draft, size_t i, uint64_t offset,
                           const void *bytes, size_t n, struct dpmf_error *error);
 

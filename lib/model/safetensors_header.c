@@ -1,6 +1,7 @@
 /*
- * The header of a safetensors file: what it may say, and how it is spelt. The writer puts it in front of the
- * tensors; the reader of releases compares it with what it found, byte by byte. Fed with tensors and metadata.
+ * The header of a safetensors file: what it may say, and how it is spelt. The writer puts it in
+ * front of the tensors; the reader of releases compares it with what it found, byte by byte. Fed
+ * with tensors and metadata.
  */
 #include "model/safetensors_header.h"
 

@@ -1,5 +1,6 @@
 /*
- * What the writer of safetensors shares with those who make a header alone (safetensors_header_make).
+ * What the writer of safetensors shares with those who make a header alone
+ * (safetensors_header_make).
  */
 #ifndef DPMF_MODEL_SAFETENSORS_HEADER_H
 #define DPMF_MODEL_SAFETENSORS_HEADER_H
@@ -19,7 +20,8 @@ bool safetensors_tensor_bytes(const struct tensor *tensor, uint64_t *bytes);
 /* Of a row of a tensor of `bytes` bytes; 0 when there is nothing in it. */
 uint64_t safetensors_row_bytes(const struct tensor *tensor, uint64_t bytes);
 
-/* Names, shapes and texts that can be written; the tensors also have their data, where that is asked for. */
+/* Names, shapes and texts that can be written; the tensors also have their data, where that is
+ * asked for. */
 int safetensors_tensors_check(const struct tensor *tensors, size_t n, bool with_data,
                               struct dpmf_error *error);
 int safetensors_metadata_check(const char *const *metadata, size_t n, struct dpmf_error *error);
@@ -32,8 +34,8 @@ const char *safetensors_header_text(struct dpmf_json **json, const struct tensor
 /* The bytes that a text of n takes up, filled up with spaces. */
 size_t safetensors_header_room(size_t n);
 
-/* The header as a file begins with it, SAFETENSORS_LENGTH_BYTES + room bytes: the length, the text, and spaces.
- * For free(), or NULL. */
+/* The header as a file begins with it, SAFETENSORS_LENGTH_BYTES + room bytes: the length, the text,
+ * and spaces. For free(), or NULL. */
 uint8_t *safetensors_header_frame(const char *text, size_t n, size_t room);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Opens safetensors: reads the header, which is JSON, takes it apart without copying it, and checks
- * that it describes exactly this file. Fed by a path, a descriptor or memory; feeds checkpoint_read.c and
- * release_read.c.
+ * that it describes exactly this file. Fed by a path, a descriptor or memory; feeds
+ * checkpoint_read.c and release_read.c.
  */
 #define _GNU_SOURCE
 #include "model/safetensors_reader.h"
@@ -44,7 +44,7 @@ struct reading {
     struct dpmf_error *error;
 };
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static int not_a_model(const char *path, const char *why, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_MODEL_NOT_A_MODEL, "this is not a model: %s", why);
@@ -74,7 +74,7 @@ static int unexpected(const struct reading *reading, const struct json_token *to
     return corrupt(reading, token->kind == JSON_ERROR ? token->fault : "it is built another way");
 }
 
-/* ---- texts ------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Ends a key or string by NUL in its own place: the closing quote at least is free for that. */
 static int take_text(const struct reading *reading, const struct json_token *token,
@@ -110,7 +110,7 @@ static int next_number(struct reading *reading, uint64_t *value) {
     return 1;
 }
 
-/* ---- metadata --------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 const char *safetensors_metadata(const struct safetensors *file, const char *key) {
     assert(key);
@@ -148,7 +148,7 @@ static int read_metadata(struct reading *reading) {
     return code;
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 static int read_type(struct reading *reading, struct safetensors_entry *entry) {
     static const char *const names[] = {
@@ -256,7 +256,7 @@ static int read_tensor(struct reading *reading, const char *name) {
     return 0;
 }
 
-/* ---- the header ------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 static int compare_places(const void *a, const void *b) {
     const struct safetensors_entry *x = a, *y = b;
@@ -303,7 +303,8 @@ static int read_header(struct safetensors *file, struct dpmf_error *error) {
     return code < 0 ? code : check_places(&reading);
 }
 
-/* The length, and whether it can be one: nine bytes tell nearly every other file from this format. */
+/* The length, and whether it can be one: nine bytes tell nearly every other file from this
+ * format. */
 static int read_length(struct safetensors *file, struct dpmf_error *error) {
     uint8_t head[LENGTH_BYTES + 1];
     if (file->source.n_bytes < sizeof head)
@@ -320,7 +321,7 @@ static int read_length(struct safetensors *file, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Frees the file when that fails; its source is open, or failed to. */
 static int open_source(struct safetensors *file, int code, struct safetensors **out,
@@ -394,7 +395,8 @@ uint64_t safetensors_header_bytes(const struct safetensors *file) {
     return LENGTH_BYTES + file->header_bytes;
 }
 
-/* From the file once more: of the header in memory, what was text is no longer as it was written. */
+/* From the file once more: of the header in memory, what was text is no longer as it was
+ * written. */
 int safetensors_header_read(const struct safetensors *file, uint8_t *bytes,
                             struct dpmf_error *error) {
     return byte_source_read(&file->source, bytes, (size_t)safetensors_header_bytes(file), 0, error);

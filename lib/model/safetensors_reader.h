@@ -1,8 +1,8 @@
 /*
  * Reading safetensors files of any origin. Everything the header says is checked when the file is
- * opened: afterwards names are unique, tensors lie one after the other without holes from the end of
- * the header to the end of the file, and each is as long as its shape says. The bytes are read, not
- * mapped: a file that is cut off meanwhile gives an error, not a signal.
+ * opened: afterwards names are unique, tensors lie one after the other without holes from the end
+ * of the header to the end of the file, and each is as long as its shape says. The bytes are read,
+ * not mapped: a file that is cut off meanwhile gives an error, not a signal.
  */
 #ifndef DPMF_MODEL_SAFETENSORS_READER_H
 #define DPMF_MODEL_SAFETENSORS_READER_H
@@ -41,7 +41,8 @@ void safetensors_close(struct safetensors *file); /* NULL is fine */
 const char *safetensors_path(const struct safetensors *file);
 uint64_t safetensors_file_bytes(const struct safetensors *file);
 
-/* The i-th tensor in the order of the file, or NULL past the last; the one of that name, or NULL. */
+/* The i-th tensor in the order of the file, or NULL past the last; the one of that name, or
+ * NULL. */
 const struct safetensors_entry *safetensors_entry_at(const struct safetensors *file, size_t i);
 const struct safetensors_entry *safetensors_entry_find(const struct safetensors *file,
                                                        const char *name);

@@ -1,8 +1,8 @@
 /*
  * Writes safetensors: eight bytes of header length, the header as JSON filled up with spaces to a
  * multiple of eight, then the tensors back to back in the order given. Models, releases and the
- * planted truth of synthetic ratings are such files. A draft is the same in another order: its tensors are
- * written where they belong as they come, and its header at the end.
+ * planted truth of synthetic ratings are such files. A draft is the same in another order: its
+ * tensors are written where they belong as they come, and its header at the end.
  */
 #include "model/safetensors.h"
 
@@ -64,7 +64,7 @@ int safetensors_write(const char *path, enum output_mode mode, const struct tens
     return code;
 }
 
-/* ---- drafts ----------------------------------------------------------------------------------- */
+/* ---- drafts ---------------------------------------------------------------------------------- */
 
 struct safetensors_draft {
     struct output_file *file;

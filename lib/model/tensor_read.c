@@ -1,7 +1,7 @@
 /*
- * The parts of a model out of a file, believing nothing: shapes must fit each other, numbers must be
- * finite, ids must be where their offsets say and no two the same. What is allocated is never more than
- * the file has data for, but for the padding of rows. Fed by safetensors_reader.c; feeds
+ * The parts of a model out of a file, believing nothing: shapes must fit each other, numbers must
+ * be finite, ids must be where their offsets say and no two the same. What is allocated is never
+ * more than the file has data for, but for the padding of rows. Fed by safetensors_reader.c; feeds
  * checkpoint_read.c and release_read.c.
  */
 #include "model/tensor_read.h"
@@ -24,7 +24,7 @@ int tensor_damage_tell(const struct tensor_source *source, const char *which, co
     return DPMF_ERR_MODEL_CORRUPT;
 }
 
-/* ---- finding ---------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 int tensor_entry_find(const struct tensor_source *source, const char *name, enum tensor_type type,
                       int n_dims, const struct safetensors_entry **entry) {
@@ -43,7 +43,7 @@ int tensor_list_find(const struct tensor_source *source, const char *name, enum 
     return code;
 }
 
-/* ---- matrices --------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 /* Without a branch a number: an exponent of ones is what infinities and NaNs have in common. */
 static bool all_finite(const float *values, size_t n) {
@@ -98,7 +98,7 @@ int tensor_matrix_read(const struct tensor_source *source, const char *const nam
     return code;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* A whole tensor into new memory, for free(): where a size has 32 bits, files can have more. */
 static int read_whole(const struct tensor_source *source, const struct safetensors_entry *entry,
@@ -124,7 +124,7 @@ int tensor_bytes_equal(const struct tensor_source *source, const struct safetens
     return code;
 }
 
-/* ---- ids -------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 static bool has_sound_offsets(const struct factor_ids *ids, uint64_t n_bytes) {
     if (ids->start[0] != 0 || ids->start[ids->n] != n_bytes) return false;
@@ -159,7 +159,7 @@ int tensor_ids_read(const struct tensor_source *source, const char *const names[
     return code;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 int tensor_number_read(const struct tensor_source *source, const char *key, double *value) {
     const char *text = safetensors_metadata(source->file, key);

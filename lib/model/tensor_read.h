@@ -1,6 +1,7 @@
 /*
- * Reading the tensors and numbers that models are made of, out of an open safetensors file of any origin:
- * each is checked before memory is asked for, and what is wrong is told with the name of the part.
+ * Reading the tensors and numbers that models are made of, out of an open safetensors file of any
+ * origin: each is checked before memory is asked for, and what is wrong is told with the name of
+ * the part.
  */
 #ifndef DPMF_MODEL_TENSOR_READ_H
 #define DPMF_MODEL_TENSOR_READ_H
@@ -24,13 +25,13 @@ int tensor_entry_find(const struct tensor_source *source, const char *name, enum
 int tensor_list_find(const struct tensor_source *source, const char *name, enum tensor_type type,
                      uint64_t n, const struct safetensors_entry **entry);
 
-/* Rows `first` to first + n - 1 of a tensor with k columns (or of a list, k = 1), which it must have, to rows `stride`
- * apart in memory. Every number must be finite. */
+/* Rows `first` to first + n - 1 of a tensor with k columns (or of a list, k = 1), which it must
+ * have, to rows `stride` apart in memory. Every number must be finite. */
 int tensor_rows_read(const struct tensor_source *source, const struct safetensors_entry *entry,
                      uint64_t first, uint64_t n, size_t k, float *rows, size_t stride);
 
-/* A matrix, `rows` (n x k, k may be 0), and the list of n biases called names[1]. Every number must be
- * finite. What was made by then is the caller's to free, also on failure. */
+/* A matrix, `rows` (n x k, k may be 0), and the list of n biases called names[1]. Every number must
+ * be finite. What was made by then is the caller's to free, also on failure. */
 int tensor_matrix_read(const struct tensor_source *source, const char *const names[2],
                        const struct safetensors_entry *rows, size_t stride, uint64_t spare,
                        struct factor_matrix *matrix);
