@@ -72,7 +72,7 @@ struct synth {
     uint64_t ratings_done;
 };
 
-/* ---- the pipeline's stages -------------------------------------------------------------------- */
+/* ---- the pipeline's stages ------------------------------------------------------------------- */
 
 /* Passes over the items that are certain to be rated at one of the places before `end`. */
 static uint64_t pass_raters(const struct synth_shape *shape, uint64_t t, uint64_t end) {
@@ -198,7 +198,7 @@ static int append_block(void *self, void *job_object, struct dpmf_error *error) 
     return code != 0 ? code : report_progress(synth, error);
 }
 
-/* ---- the files beside the store --------------------------------------------------------------- */
+/* ---- the files beside the store -------------------------------------------------------------- */
 
 static bool append_text(struct byte_buffer *buffer, const char *text, size_t n) {
     uint8_t *room = byte_buffer_room(buffer, n);
@@ -274,7 +274,7 @@ static int write_truth(const struct synth *synth, struct dpmf_error *error) {
     return safetensors_write(o->truth, OUTPUT_PRIVATE, tensors, 4, metadata, 4, error);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int make_workers(struct synth *synth, struct dpmf_error *error) {
     int threads = threads_wanted(&synth->run);

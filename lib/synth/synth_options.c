@@ -13,10 +13,10 @@
 #include "store/store.h"
 
 /* The counts are those of the published sets. The share of the 500 most rated items is the paper's
- * for Netflix, and measured for the two small MovieLens sets. For ml-10m it is set by their side:
- * a longer tail than ml-1m, but older, so as much in the head. For yahoo nothing is published: its
- * most rated items are artists with some 10^5 ratings, the mean is 421, and a seventh of all ratings
- * on the first 500 of 624,961 gives both. */
+ * for Netflix, and measured for the two small MovieLens sets. For ml-10m it is set by their side: a
+ * longer tail than ml-1m, but older, so as much in the head. For yahoo nothing is published: its
+ * most rated items are artists with some 10^5 ratings, the mean is 421, and a seventh of all
+ * ratings on the first 500 of 624,961 gives both. */
 struct known_shape {
     const char *name;
     uint64_t users, items, ratings;

@@ -34,7 +34,7 @@ enum {
     MAX_GROUPS = 1024,
 };
 
-/* ---- degrees ---------------------------------------------------------------------------------- */
+/* ---- degrees --------------------------------------------------------------------------------- */
 
 /* x bends at `items`: about x while it is small, below `items` always. */
 static uint32_t degree_of(double x, double items) {
@@ -98,7 +98,7 @@ static int set_degrees(struct synth_shape *shape, uint64_t seed, struct dpmf_err
     return 0;
 }
 
-/* ---- weights ---------------------------------------------------------------------------------- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
 /* The power law, brought down to nothing towards the end of the catalogue: real ones end with items
  * that only a few people ever rated. */
@@ -204,7 +204,7 @@ static int set_weights(struct synth_shape *shape, double share, struct dpmf_erro
     return 0;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 uint32_t *synth_permutation(uint64_t n, uint64_t seed, enum synth_purpose purpose) {
     assert(n <= UINT32_MAX);

@@ -1,8 +1,8 @@
 /*
- * Made-up titles: every combination of a pattern, its words and a year has a number, and a catalogue
- * walks over the numbers with a stride that shares no factor with how many there are. So titles are
- * distinct without anything being remembered. Some hold commas, quotes or letters beyond ASCII, as
- * real catalogues do. Fed with a seed by synth.c, for the catalogue it writes.
+ * Made-up titles: every combination of a pattern, its words and a year has a number, and a
+ * catalogue walks over the numbers with a stride that shares no factor with how many there are. So
+ * titles are distinct without anything being remembered. Some hold commas, quotes or letters beyond
+ * ASCII, as real catalogues do. Fed with a seed by synth.c, for the catalogue it writes.
  */
 #include "synth/titles.h"
 
