@@ -1,7 +1,7 @@
 /*
  * Reads probe files line by line, whatever the pieces the bytes come in, and keeps the distinct
- * pairs sorted by user. Memory is a few bytes a pair and each id once; a line is held only up to its
- * first comma and never beyond the longest id. Feeds split.c.
+ * pairs sorted by user. Memory is a few bytes a pair and each id once; a line is held only up to
+ * its first comma and never beyond the longest id. Feeds split.c.
  */
 #include "split/probe_file.h"
 
@@ -32,7 +32,7 @@ struct probe_file {
     uint32_t item;
 };
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static int fail(const struct probe_file *probe, int code, const char *name, size_t column,
                 const char *message, const char *hint, struct dpmf_error *error) {
@@ -134,7 +134,7 @@ int probe_file_feed(struct probe_file *probe, const char *name, const char *byte
     return 0;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------ */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static int compare_pairs(const void *a, const void *b) {
     const struct probe_pair *x = a, *y = b;
@@ -200,7 +200,7 @@ size_t probe_file_user(const struct probe_file *probe, const char *id, size_t id
     return (size_t)(probe->user_start[user + 1] - probe->user_start[user]);
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 int probe_file_init(struct probe_file **probe_out, struct dpmf_error *error) {
     struct probe_file *probe = memory_alloc_zero(1, sizeof *probe);

@@ -1,8 +1,8 @@
 /*
- * Cuts a store into shards: stores of whole users, about as many ratings each, all with the items of the whole
- * under the same numbers. One pass: users go to the shard at hand, in order, until it has its share. The directory appears when
- * all of them and their list are in it. Fed by a
- * store; feeds processes that each read their own shards, by way of shard_set.c.
+ * Cuts a store into shards: stores of whole users, about as many ratings each, all with the items
+ * of the whole under the same numbers. One pass: users go to the shard at hand, in order, until it
+ * has its share. The directory appears when all of them and their list are in it. Fed by a store;
+ * feeds processes that each read their own shards, by way of shard_set.c.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ struct sharding {
     bool has_times;
 };
 
-/* ---- a shard ---------------------------------------------------------------------------------- */
+/* ---- a shard --------------------------------------------------------------------------------- */
 
 static int begin_shard(struct sharding *self, struct dpmf_error *error) {
     struct shard_entry *entry = &self->entries[self->n_begun];
@@ -108,8 +108,8 @@ static int end_shard(struct sharding *self, struct dpmf_error *error) {
     return 0;
 }
 
-/* Whether the next user, of n ratings, begins a new shard: when most of them lie past this one's share, or when
- * the shards that are left need a user each. */
+/* Whether the next user, of n ratings, begins a new shard: when most of them lie past this one's
+ * share, or when the shards that are left need a user each. */
 static bool is_cut(const struct sharding *self, uint64_t n) {
     const double share = (double)store_n_ratings(self->store) / (double)self->n_parts;
     const uint64_t left = store_n_users(self->store) - self->users_before - self->users;
@@ -140,7 +140,7 @@ static int add_user(struct sharding *self, const struct store_block *block, uint
     return block_packer_add(&self->packer, &one, error);
 }
 
-/* ---- the pass --------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static int copy_block(void *of, int worker, const struct store_block *block, void *product,
                       struct dpmf_error *error) {
@@ -186,7 +186,7 @@ static int cut_store(struct sharding *self, struct dpmf_error *error) {
     return code < 0 ? code : end_shard(self, error);
 }
 
-/* ---- the directory ---------------------------------------------------------------------------- */
+/* ---- the directory --------------------------------------------------------------------------- */
 
 /* Shards, their list, and what either is called while it is written. */
 static bool is_own(const char *name) {

@@ -64,7 +64,7 @@ struct split {
     struct block_packer packer[N_SIDES];
 };
 
-/* ---- which side ------------------------------------------------------------------------------- */
+/* ---- which side ------------------------------------------------------------------------------ */
 
 /* Both lists increase. */
 static void mark_probe(const struct split *split, const struct store_block *block, uint32_t i,
@@ -123,7 +123,7 @@ static const uint8_t *mark_block(const struct split *split, struct split_worker 
     return worker->is_test;
 }
 
-/* ---- the first pass: counting ----------------------------------------------------------------- */
+/* ---- the first pass: counting ---------------------------------------------------------------- */
 
 static int count_block(void *self, int worker_number, const struct store_block *block,
                        void *product, struct dpmf_error *error) {
@@ -173,7 +173,7 @@ static int check_sides(const struct split *split, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- the second pass: writing ----------------------------------------------------------------- */
+/* ---- the second pass: writing ---------------------------------------------------------------- */
 
 /* The user's ratings of one side; nothing when there are none. */
 static bool take_part(const struct split *split, const struct store_block *block, uint32_t i,
@@ -264,7 +264,8 @@ static int write_sides(struct split *split, struct dpmf_error *error) {
         block_packer_init(&split->packer[side], split->writer[side], split->has_times);
     code = visit(split, "writing", part_block, pack_parts, error);
     for (int side = 0; side < N_SIDES && code == 0; side++) code = finish_side(split, side, error);
-    /* Both are on the disk. The old test set goes before the new training set comes, which may hold its ratings. */
+    /* Both are on the disk. The old test set goes before the new training set comes, which may hold
+     * its ratings. */
     if (code == 0) code = store_writer_clear(split->writer[TEST], error);
     for (int side = 0; side < N_SIDES && code == 0; side++) {
         code = store_writer_commit(split->writer[side], NULL, error);
@@ -273,7 +274,7 @@ static int write_sides(struct split *split, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 void dpmf_split_options_init(struct dpmf_split_options *options, size_t size) {
     const struct dpmf_split_options made = {
@@ -383,7 +384,8 @@ static void fill_report(const struct split *split, struct dpmf_split_report *rep
     report->cut_time = split->cut.time;
 }
 
-/* Where the cut by time falls follows from everyone's ratings, so it decides what is left of each person's. */
+/* Where the cut by time falls follows from everyone's ratings, so it decides what is left of each
+ * person's. */
 static struct store_layout layout_of_sides(const struct split *split) {
     struct store_layout layout = *store_layout_of(split->store);
     if (split->options->by == DPMF_SPLIT_TIME && layout.origin > STORE_ORIGIN_TOGETHER)

@@ -1,10 +1,10 @@
 /*
  * The k-th latest rating of a store, exactly, in bounded memory. A first pass finds the first and
  * the last time. Then the window in which the k-th latest must lie is narrowed: a pass counts the
- * ratings in 65,536 equal parts of it, and the part that holds the k-th becomes the window. A window
- * of a single time is narrowed by coin. As soon as few enough ratings are left in it, one more pass
- * collects and sorts them. Whatever is counted is a sum over the workers, so that the result does
- * not depend on the threads. Used by split.c.
+ * ratings in 65,536 equal parts of it, and the part that holds the k-th becomes the window. A
+ * window of a single time is narrowed by coin. As soon as few enough ratings are left in it, one
+ * more pass collects and sorts them. Whatever is counted is a sum over the workers, so that the
+ * result does not depend on the threads. Used by split.c.
  */
 #include "split/time_cut.h"
 
@@ -57,7 +57,7 @@ struct cut_search {
     int n_workers;
 };
 
-/* ---- a pass ----------------------------------------------------------------------------------- */
+/* ---- a pass ---------------------------------------------------------------------------------- */
 
 static bool visit_rating(const struct cut_search *search, struct cut_worker *worker, uint64_t time,
                          uint64_t user_hash, uint32_t item) {
@@ -124,11 +124,11 @@ static int run_pass(struct cut_search *search, enum cut_pass pass, const struct 
     return code;
 }
 
-/* ---- the search ------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 /* Narrows the window to the part that holds the *rank-th latest of it (from 1) and makes the rank
- * relative to that part. @return how many ratings the window now holds, 0 when the store has changed
- * under us */
+ * relative to that part. @return how many ratings the window now holds, 0 when the store has
+ * changed under us */
 static uint64_t narrow(struct cut_search *search, uint64_t *rank) {
     struct window *window = &search->window;
     for (size_t part = PARTS; part-- > 0;) {
