@@ -49,7 +49,7 @@ struct describe {
     struct block_moments moments; /* of the blocks so far, in order */
 };
 
-/* ---- visiting --------------------------------------------------------------------------------- */
+/* ---- visiting -------------------------------------------------------------------------------- */
 
 static size_t bin_of(const struct describe *describe, double value) {
     assert(isfinite(value));
@@ -182,14 +182,15 @@ static void free_workers(struct describe *describe) {
     free(describe->workers);
 }
 
-/* ---- merging ---------------------------------------------------------------------------------- */
+/* ---- merging --------------------------------------------------------------------------------- */
 
 static int compare_counts(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* The place, from 1, of a percentile among n sorted values: nearest rank, exact in whole numbers. */
+/* The place, from 1, of a percentile among n sorted values: nearest rank, exact in whole
+ * numbers. */
 static uint64_t nearest_rank(double level, uint64_t n) {
     assert(n > 0 && level >= 0 && level <= 100);
     uint64_t percent = (uint64_t)level;
