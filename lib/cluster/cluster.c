@@ -1,10 +1,10 @@
 /*
- * What all ranks of a cluster do together, made of messages: broadcasts and sums along a tree, gathers and
- * reduce-scatters round the ring of ranks, and the agreement on how a phase ended. Fed by whatever carries
- * messages (cluster.h); feeds the private mechanisms and training.
+ * What all ranks of a cluster do together, made of messages: broadcasts and sums along a tree,
+ * gathers and reduce-scatters round the ring of ranks, and the agreement on how a phase ended. Fed
+ * by whatever carries messages (cluster.h); feeds the private mechanisms and training.
  *
- * The tree is binomial and rooted anywhere, log2(ranks) steps. The ring moves each byte of a gather (n - 1) / n
- * times out of every rank, which is the least there can be.
+ * The tree is binomial and rooted anywhere, log2(ranks) steps. The ring moves each byte of a gather
+ * (n - 1) / n times out of every rank, which is the least there can be.
  */
 #define _GNU_SOURCE
 #include "cluster/cluster.h"
@@ -93,7 +93,8 @@ static int rank_at(const struct dpmf_cluster *cluster, int place, int root) {
     return (place + root) % cluster->n_ranks;
 }
 
-/* The bit below which the children of a place are; of the root, the first power of 2 that is enough. */
+/* The bit below which the children of a place are; of the root, the first power of 2 that is
+ * enough. */
 static int reach_of(int place, int n_ranks) {
     assert(place >= 0 && place < n_ranks);
     int bit = 1;
@@ -218,15 +219,16 @@ static size_t longest_range(const size_t *start, int n) {
     return longest;
 }
 
-/* In step s rank r hands on the sums of the range of rank r - s - 1, to which it has added its own. After n - 1
- * steps those of its own range have come to it. */
+/* In step s rank r hands on the sums of the range of rank r - s - 1, to which it has added its own.
+ * After n - 1 steps those of its own range have come to it. */
 int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
                            struct dpmf_error *error) {
     const int n = cluster_size(cluster), rank = cluster_rank(cluster);
     if (n == 1) return 0;
     uint64_t *own = (uint64_t *)sums, *in_bytes;
     in_bytes = memory_alloc(longest_range(start, n), sizeof *in_bytes);
-    /* Without the room for a message this rank could not even take part in what tells the others. */
+    /* Without the room for a message this rank could not even take part in what tells the
+     * others. */
     int code = cluster_agree(cluster, in_bytes ? 0 : error_no_memory(error), error);
     for (int step = 0; step < n - 1 && code == 0; step++) {
         const int out = (rank - step - 1 + n) % n, in = (rank - step - 2 + 2 * n) % n;
@@ -277,8 +279,8 @@ static void name_rank(const struct dpmf_cluster *cluster, int rank, struct dpmf_
     memcpy(error->message, message, sizeof message);
 }
 
-/* Ranks that were told to do different things take each other's messages for something else. What comes of that is
- * in no order, so that the job ends as when a rank is lost. */
+/* Ranks that were told to do different things take each other's messages for something else. What
+ * comes of that is in no order, so that the job ends as when a rank is lost. */
 static int not_together(struct dpmf_error *error) {
     error_set(error, DPMF_ERR_CLUSTER_LOST,
               "the processes of the cluster do not work on the same thing");

@@ -1,13 +1,14 @@
 /*
- * Several processes at work on one run: the ranks of a job that mpirun started, or threads in a test. What
- * carries their messages is a table of plain functions (struct cluster_ops), so that nothing in here knows MPI:
- * lib/cluster/mpi fills it in from a plugin, tests/unit/thread_cluster.c from memory. Everything collective is
- * made of messages, in cluster.c.
+ * Several processes at work on one run: the ranks of a job that mpirun started, or threads in a
+ * test. What carries their messages is a table of plain functions (struct cluster_ops), so that
+ * nothing in here knows MPI: lib/cluster/mpi fills it in from a plugin, tests/unit/thread_cluster.c
+ * from memory. Everything collective is made of messages, in cluster.c.
  *
- * The rules of a distributed phase. Each rank does what it can fail at on its own; then all of them call
- * cluster_agree, which makes the failure of one the failure of all; only then do they exchange anything. All
- * ranks call the same collective functions in the same order, each from one thread at a time. `cluster` NULL is
- * one machine: every function below then does what it means for a single rank, which is as a rule nothing.
+ * The rules of a distributed phase. Each rank does what it can fail at on its own; then all of them
+ * call cluster_agree, which makes the failure of one the failure of all; only then do they exchange
+ * anything. All ranks call the same collective functions in the same order, each from one thread at
+ * a time. `cluster` NULL is one machine: every function below then does what it means for a single
+ * rank, which is as a rule nothing.
  */
 #ifndef DPMF_CLUSTER_CLUSTER_H
 #define DPMF_CLUSTER_CLUSTER_H
@@ -16,10 +17,11 @@
 
 struct cluster_request; /* a message under way */
 
-/* What carries messages. Those from one rank to another with one tag arrive in the order they were sent, whole,
- * and must be received with the size they were sent with; any size. Every wait ends: with the message, or with
- * DPMF_ERR_CLUSTER_LOST that names the rank which has not been heard from for as long as the timeout says.
- * After an error nothing else may be called but `host`, `end_job` and `close`. */
+/* What carries messages. Those from one rank to another with one tag arrive in the order they were
+ * sent, whole, and must be received with the size they were sent with; any size. Every wait ends:
+ * with the message, or with DPMF_ERR_CLUSTER_LOST that names the rank which has not been heard from
+ * for as long as the timeout says. After an error nothing else may be called but `host`, `end_job`
+ * and `close`. */
 struct cluster_ops {
     /* The bytes stay where they are until the request is done. */
     int (*begin_send)(void *self, int to, int tag, const void *bytes, size_t n,
@@ -53,8 +55,8 @@ struct dpmf_cluster {
     void *library; /* of the plugin; NULL in tests */
 };
 
-/* What a plugin fills in; its one symbol is CLUSTER_PLUGIN_SYMBOL, of this type. It cannot call the library, so
- * it fills in errors itself. */
+/* What a plugin fills in; its one symbol is CLUSTER_PLUGIN_SYMBOL, of this type. It cannot call the
+ * library, so it fills in errors itself. */
 enum { CLUSTER_PLUGIN_VERSION = 2 };
 #define CLUSTER_PLUGIN_SYMBOL "dpmf_cluster_plugin"
 typedef int cluster_plugin_open(int version, struct dpmf_cluster *cluster,
@@ -88,16 +90,16 @@ int cluster_wait(const struct dpmf_cluster *cluster, struct cluster_request **re
 int cluster_broadcast(const struct dpmf_cluster *cluster, void *bytes, size_t n, int root,
                       struct dpmf_error *error);
 
-/* Rank r's bytes are at all + start[r] .. start[r + 1] - 1: before, in its own `all`; afterwards in everyone's,
- * or with `gather` in the root's. `start` has n_ranks + 1 entries, the same on all ranks. With `gather` a rank
- * other than the root may give `all` NULL and `mine` instead. */
+/* Rank r's bytes are at all + start[r] .. start[r + 1] - 1: before, in its own `all`; afterwards in
+ * everyone's, or with `gather` in the root's. `start` has n_ranks + 1 entries, the same on all
+ * ranks. With `gather` a rank other than the root may give `all` NULL and `mine` instead. */
 int cluster_all_gather(const struct dpmf_cluster *cluster, void *all, const size_t *start,
                        struct dpmf_error *error);
 int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *all,
                    const size_t *start, int root, struct dpmf_error *error);
 
-/* Sums over ranks, exact (modulo 2^64): afterwards rank r has those of start[r] .. start[r + 1] - 1 in place,
- * and garbage in the rest. */
+/* Sums over ranks, exact (modulo 2^64): afterwards rank r has those of start[r] .. start[r + 1] - 1
+ * in place, and garbage in the rest. */
 int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
                            struct dpmf_error *error);
 
@@ -111,12 +113,13 @@ int cluster_sum_doubles(const struct dpmf_cluster *cluster, double *values, size
                         struct dpmf_error *error);
 int cluster_barrier(const struct dpmf_cluster *cluster, struct dpmf_error *error);
 
-/* The end of a phase: `code` and `error` are how it went here. When it failed anywhere, all ranks get the
- * failure of the lowest rank where it did, which says which rank that is. `error` may be NULL when the code is
- * 0 or none is wanted. */
+/* The end of a phase: `code` and `error` are how it went here. When it failed anywhere, all ranks
+ * get the failure of the lowest rank where it did, which says which rank that is. `error` may be
+ * NULL when the code is 0 or none is wanted. */
 int cluster_agree(const struct dpmf_cluster *cluster, int code, struct dpmf_error *error);
 
-/* Whether all ranks have the same number, a digest of what they must have alike; all get the same answer. */
+/* Whether all ranks have the same number, a digest of what they must have alike; all get the same
+ * answer. */
 int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *same,
                     struct dpmf_error *error);
 
@@ -124,8 +127,8 @@ int cluster_compare(const struct dpmf_cluster *cluster, uint64_t digest, bool *s
 int cluster_check_same(const struct dpmf_cluster *cluster, uint64_t digest, int otherwise,
                        const char *message, const char *hint, struct dpmf_error *error);
 
-/* n things cut into contiguous ranges, one for each rank, as equal as can be, at multiples of `unit`: start has
- * n_ranks + 1 entries. */
+/* n things cut into contiguous ranges, one for each rank, as equal as can be, at multiples of
+ * `unit`: start has n_ranks + 1 entries. */
 void cluster_ranges(const struct dpmf_cluster *cluster, size_t n, size_t unit, size_t *start);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Joining a cluster: whether this process was started as one of several, finding and loading the plugin that
- * knows how to speak to the others, and leaving again. Fed by the environment that mpirun and its like set;
- * feeds the program, which hands the cluster on in struct dpmf_run.
+ * Joining a cluster: whether this process was started as one of several, finding and loading the
+ * plugin that knows how to speak to the others, and leaving again. Fed by the environment that
+ * mpirun and its like set; feeds the program, which hands the cluster on in struct dpmf_run.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -107,7 +107,8 @@ static int join(struct dpmf_cluster *cluster, struct dpmf_error *error) {
     return open_plugin(CLUSTER_PLUGIN_VERSION, cluster, error);
 }
 
-/* Programs of two versions may understand different things by the same words; this word they all understand. */
+/* Programs of two versions may understand different things by the same words; this word they all
+ * understand. */
 static int check_version(const struct dpmf_cluster *cluster, struct dpmf_error *error) {
     const char *version = dpmf_version();
     return cluster_check_same(cluster, checksum64(version, strlen(version)),
@@ -163,9 +164,10 @@ void dpmf_cluster_set_timeout(const struct dpmf_cluster *cluster, double seconds
     if (cluster) cluster->ops->set_timeout(cluster->self, seconds);
 }
 
-/* A rank that all wait for in vain is missed by all of them at about the same time; and what one finds wrong,
- * such as a file that is not there, others find too. So ranks take turns: the lowest tells, and ends the job
- * while the others are still waiting. @return whether this rank's turn came; a signal is the job's end */
+/* A rank that all wait for in vain is missed by all of them at about the same time; and what one
+ * finds wrong, such as a file that is not there, others find too. So ranks take turns: the lowest
+ * tells, and ends the job while the others are still waiting. @return whether this rank's turn
+ * came; a signal is the job's end */
 static bool wait_for_turn(int rank) {
     const struct timespec turn = {2 * (rank < 15 ? rank : 15), 0};
     return nanosleep(&turn, NULL) == 0;

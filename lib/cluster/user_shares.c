@@ -1,8 +1,8 @@
 /*
- * The users of a store dealt out to the ranks of a cluster: contiguous blocks, balanced by ratings. Each rank
- * cuts for itself, from the index alone; that all of them look at the same store is checked, because two
- * different copies could give a user to two ranks, which would double what that user contributes. Feeds the
- * private mechanisms and training.
+ * The users of a store dealt out to the ranks of a cluster: contiguous blocks, balanced by ratings.
+ * Each rank cuts for itself, from the index alone; that all of them look at the same store is
+ * checked, because two different copies could give a user to two ranks, which would double what
+ * that user contributes. Feeds the private mechanisms and training.
  */
 #define _GNU_SOURCE
 #include "cluster/user_shares.h"
@@ -13,7 +13,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* The r-th cut is where the ratings so far are nearest to r shares of them, counting half of the block at hand. */
+/* The r-th cut is where the ratings so far are nearest to r shares of them, counting half of the
+ * block at hand. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first) {
     assert(n_ranks > 0 && first);
     const uint64_t n_blocks = store_n_blocks(store);

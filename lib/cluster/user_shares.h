@@ -1,6 +1,6 @@
 /*
- * Which users are whose: the blocks of a store cut into one contiguous range for each rank, about as many
- * ratings each.
+ * Which users are whose: the blocks of a store cut into one contiguous range for each rank, about
+ * as many ratings each.
  */
 #ifndef DPMF_CLUSTER_USER_SHARES_H
 #define DPMF_CLUSTER_USER_SHARES_H
@@ -8,20 +8,21 @@
 #include "cluster/cluster.h"
 #include "store/store.h"
 
-/* Blocks first[r] .. first[r + 1] - 1 are rank r's; first has n_ranks + 1 entries. The same on every rank. */
+/* Blocks first[r] .. first[r + 1] - 1 are rank r's; first has n_ranks + 1 entries. The same on
+ * every rank. */
 void user_shares_cut(const struct dpmf_store *store, int n_ranks, uint64_t *first);
 
 /* Refuses ratings that are not in a store: each rank would import them by itself. */
 int user_shares_check_store(const struct dpmf_store *store, struct dpmf_error *error);
 
-/* Whether all ranks look at the same ratings, which two copies under one name, or two answers of one database, need not
- * be. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */
+/* Whether all ranks look at the same ratings, which two copies under one name, or two answers of
+ * one database, need not be. @return 0, or DPMF_ERR_STORE_CORRUPT on all of them */
 int user_shares_check_same(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                            struct dpmf_error *error);
 
-/* This rank's users as a store of their own, see store_share_make; *first_user is the number of the first of
- * them in the whole. One that has to be closed, also where there is no cluster. All ranks check that they look
- * at the same store. */
+/* This rank's users as a store of their own, see store_share_make; *first_user is the number of the
+ * first of them in the whole. One that has to be closed, also where there is no cluster. All ranks
+ * check that they look at the same store. */
 int user_shares_take(const struct dpmf_store *store, const struct dpmf_cluster *cluster,
                      struct dpmf_store **share, uint64_t *first_user, struct dpmf_error *error);
 

@@ -1,14 +1,14 @@
 /*
- * libdpmf-mpi.so: what carries the messages of a cluster, by MPI. Loaded by lib/cluster/cluster_open.c when
- * mpirun started the program; nothing else of dpmf knows MPI, and this knows nothing else of dpmf than
- * cluster.h.
+ * libdpmf-mpi.so: what carries the messages of a cluster, by MPI. Loaded by
+ * lib/cluster/cluster_open.c when mpirun started the program; nothing else of dpmf knows MPI, and
+ * this knows nothing else of dpmf than cluster.h.
  *
- * Only what MPI 3 has everywhere is used, and of it only what returns at once: Isend, Irecv, Test, Iprobe. So
- * no rank is ever inside MPI for good, and a wait is a loop here, which can look whether the others still live.
- * That is told by heartbeats: a thread of every rank sends one to rank 0 now and then, and rank 0's sends one
- * to all. A rank that computes for hours beats on; one that was stopped, whose machine is gone or whose network
- * is cut does not. Rank 0 misses whoever is silent, the others miss rank 0. Both threads take turns at MPI by a
- * lock (MPI_THREAD_SERIALIZED).
+ * Only what MPI 3 has everywhere is used, and of it only what returns at once: Isend, Irecv, Test,
+ * Iprobe. So no rank is ever inside MPI for good, and a wait is a loop here, which can look whether
+ * the others still live. That is told by heartbeats: a thread of every rank sends one to rank 0 now
+ * and then, and rank 0's sends one to all. A rank that computes for hours beats on; one that was
+ * stopped, whose machine is gone or whose network is cut does not. Rank 0 misses whoever is silent,
+ * the others miss rank 0. Both threads take turns at MPI by a lock (MPI_THREAD_SERIALIZED).
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -155,7 +155,8 @@ static void beat_for_all(struct mpi_rank *self) {
         if (is_tied(self, r) && is_sent(&self->lives[r])) send_beat(self, r, BEAT);
 }
 
-/* Messages move only while someone is inside MPI: where some are under way and everyone computes, that is this thread. */
+/* Messages move only while someone is inside MPI: where some are under way and everyone computes,
+ * that is this thread. */
 static void nap(struct mpi_rank *self) {
     const double seconds = self->n_open > 0 ? push_seconds : beat_seconds;
     clock_wait(&self->ending, &self->lock, clock_now() + seconds);
@@ -177,10 +178,10 @@ static void *keep_beating(void *argument) {
     return NULL;
 }
 
-/* With the lock. @return the rank that has been silent for too long, or -1. When this process itself was not
- * running for long (a laptop that slept, a debugger), its ears were closed too: nobody is blamed for that,
- * because what came meanwhile is heard before anyone is missed. Who has left is missed by those that have not
- * even begun to: it cannot have done what they do. */
+/* With the lock. @return the rank that has been silent for too long, or -1. When this process
+ * itself was not running for long (a laptop that slept, a debugger), its ears were closed too:
+ * nobody is blamed for that, because what came meanwhile is heard before anyone is missed. Who has
+ * left is missed by those that have not even begun to: it cannot have done what they do. */
 static int missed(struct mpi_rank *self, bool is_closing) {
     const double at = clock_now();
     for (int r = 0; r < self->n_ranks; r++)
@@ -361,7 +362,8 @@ static bool is_parted(struct mpi_rank *self, int rank) {
     return is_sent(life) && life->out == FAREWELL && life->has_left;
 }
 
-/* With the farewells. What the ranks had to do together is done; one that went silent now is not waited for. */
+/* With the farewells. What the ranks had to do together is done; one that went silent now is not
+ * waited for. */
 static void pause_closing(struct mpi_rank *self, int status) {
     static const struct timespec pause = {0, 1000000};
     listen_to_all(self);
@@ -369,7 +371,8 @@ static void pause_closing(struct mpi_rank *self, int status) {
     nanosleep(&pause, NULL);
 }
 
-/* All ranks get here, or none: see dpmf_cluster_close. Each says farewell and hears it, so that no beat is left under way. */
+/* All ranks get here, or none: see dpmf_cluster_close. Each says farewell and hears it, so that no
+ * beat is left under way. */
 static void close_rank(void *of, int status) {
     struct mpi_rank *self = of;
     stop_heart(self);
@@ -380,7 +383,8 @@ static void close_rank(void *of, int status) {
     }
     for (int r = 0; r < self->n_ranks; r++)
         while (is_tied(self, r) && !is_parted(self, r)) pause_closing(self, status);
-    MPI_Finalize(); /* which waits for all ranks, and can be waited for in no other way: programs/ranks.c does */
+    /* Which waits for all ranks, and can be waited for in no other way: programs/ranks.c does */
+    MPI_Finalize();
     free_rank(self);
 }
 
