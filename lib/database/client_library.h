@@ -1,6 +1,6 @@
 /*
- * A database's client library, loaded into a table of its calls when it is needed: what sqlite_library.c and
- * postgres_library.c share.
+ * A database's client library, loaded into a table of its calls when it is needed: what
+ * sqlite_library.c and postgres_library.c share.
  */
 #ifndef DPMF_DATABASE_CLIENT_LIBRARY_H
 #define DPMF_DATABASE_CLIENT_LIBRARY_H
@@ -22,7 +22,8 @@ struct client_library {
     size_t n_calls;
 };
 
-/* Fills in the table; the library stays loaded. @return 0 or DPMF_ERR_IO_LIBRARY, which names the package */
+/* Fills in the table; the library stays loaded. @return 0 or DPMF_ERR_IO_LIBRARY, which names the
+ * package */
 int client_library_load(const struct client_library *library, void *table,
                         struct dpmf_error *error);
 

@@ -1,7 +1,7 @@
 /*
- * Takes the text of a database's name apart; database_url.h says what it looks like. It is done here and not by libpq,
- * whose complaints quote what they complain of: that could be a password. Fed by paths from the command line and the
- * library's callers; feeds the sources and the exports.
+ * Takes the text of a database's name apart; database_url.h says what it looks like. It is done
+ * here and not by libpq, whose complaints quote what they complain of: that could be a password.
+ * Fed by paths from the command line and the library's callers; feeds the sources and the exports.
  */
 #define _GNU_SOURCE
 #include "database/database_url.h"
@@ -52,7 +52,7 @@ static int refuse_password(struct parsing *parsing) {
         "leave it out, and change it; give it in PGPASSWORD, ~/.pgpass or a service file");
 }
 
-/* ---- texts ------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -113,7 +113,7 @@ static int decode(struct parsing *parsing, const char *text, size_t n, const cha
     return 0;
 }
 
-/* ---- parameters ------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 /* Other places where people put passwords, which the server's complaints would quote. */
 static bool hides_password(const char *name, const char *value) {
@@ -188,7 +188,7 @@ static int take_parameters(struct parsing *parsing, const char *text) {
     return 0;
 }
 
-/* ---- PostgreSQL: user, hosts and ports, database ------------------------------------------------ */
+/* ---- PostgreSQL: user, hosts and ports, database --------------------------------------------- */
 
 static int take_user(struct parsing *parsing, const char *text, size_t n) {
     const char *user;
@@ -255,7 +255,8 @@ static int take_hosts(struct parsing *parsing, const char *text, size_t n) {
     return code;
 }
 
-/* What it is called in errors: nothing but host and database, and only once both were understood. */
+/* What it is called in errors: nothing but host and database, and only once both were
+ * understood. */
 static int name_server(struct parsing *parsing, const char *host, size_t host_n,
                        const char *database, size_t database_n) {
     const char *begin = parsing->at;
@@ -304,7 +305,8 @@ int database_url_parse(const char *text, struct database_url *url, struct dpmf_e
     assert(text && url);
     size_t scheme = postgres_scheme_length(text), n = strlen(text);
     *url = (struct database_url){.kind = scheme > 0 ? DATABASE_POSTGRES : DATABASE_SQLITE};
-    /* Every byte is in at most one decoded text, and of a server's name also in the ports and in `shown`. */
+    /* Every byte is in at most one decoded text, and of a server's name also in the ports and in
+     * `shown`. */
     url->space = n < SIZE_MAX / 8 ? memory_alloc(4 * n + 64, 1) : NULL;
     if (!url->space) return error_no_memory(error);
     struct parsing parsing = {url, url->space, url->space + 4 * n + 64, error};

@@ -4,8 +4,8 @@
  *     sqlite:FILE?query=SELECT ...          postgres://HOST/DATABASE?query=SELECT ...
  *     sqlite:FILE?table=NAME                postgresql://USER@HOST:PORT/DATABASE?table=NAME&sslmode=require
  *
- * What is in it may be written as %XX, and %, & and (in a file's name) ? must be. A password is refused, and no error
- * ever shows a part of the text that could be one.
+ * What is in it may be written as %XX, and %, & and (in a file's name) ? must be. A password is
+ * refused, and no error ever shows a part of the text that could be one.
  */
 #ifndef DPMF_DATABASE_DATABASE_URL_H
 #define DPMF_DATABASE_DATABASE_URL_H

@@ -1,6 +1,6 @@
 /*
- * Speaks to a PostgreSQL server by way of libpq, without ever being stuck in it. Fed by database_url.c; used by
- * postgres_source.c, which reads ratings, and by what exports to a server.
+ * Speaks to a PostgreSQL server by way of libpq, without ever being stuck in it. Fed by
+ * database_url.c; used by postgres_source.c, which reads ratings, and by what exports to a server.
  */
 #include "database/postgres_session.h"
 
@@ -21,11 +21,12 @@ enum { ASK_MILLISECONDS = 200, CANCEL_SECONDS = 2 };
 
 static int64_t milliseconds_now(void) { return (int64_t)(clock_now() * 1000); }
 
-/* ---- what goes wrong -------------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 enum { SAID_MAX = 400 };
 
-/* A text of the server's, fit to be shown: one line, and without the password, should it be there. */
+/* A text of the server's, fit to be shown: one line, and without the password, should it be
+ * there. */
 static const char *make_showable(const struct postgres_session *session, const char *text,
                                  char out[SAID_MAX]) {
     const char *password = session->connection ? session->pq.pass(session->connection) : NULL;
@@ -85,8 +86,8 @@ static int describe(const struct postgres_session *session, const char *doing, c
     return code;
 }
 
-/* A server that lets nobody in has only words for it: libpq keeps no SQLSTATE of a connection that never was. In a
- * language other than these the last hint, which names everything, is given. */
+/* A server that lets nobody in has only words for it: libpq keeps no SQLSTATE of a connection that
+ * never was. In a language other than these the last hint, which names everything, is given. */
 static const char *hint_of_connection(const struct postgres_session *session, const char *said) {
     static const struct {
         const char *words, *also, *hint;
@@ -134,7 +135,7 @@ int postgres_session_fail(struct postgres_session *session, const PGresult *resu
                     complaint->code, hint ? hint : complaint->hint, error);
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static int check_go_on(struct postgres_session *session, struct dpmf_error *error) {
     int64_t time = milliseconds_now();
@@ -144,8 +145,8 @@ static int check_go_on(struct postgres_session *session, struct dpmf_error *erro
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
-/* Until there is something to read (or to write), or for a moment. @return 1 when libpq should look, 0 when there
- * was nothing, or a negative code */
+/* Until there is something to read (or to write), or for a moment. @return 1 when libpq should
+ * look, 0 when there was nothing, or a negative code */
 static int wait_for_socket(struct postgres_session *session, short events,
                            struct dpmf_error *error) {
     struct pollfd socket = {.fd = session->pq.socket(session->connection), .events = events};
@@ -163,8 +164,8 @@ int postgres_session_wait(struct postgres_session *session, struct dpmf_error *e
     return postgres_session_fail(session, NULL, "read from the server", error);
 }
 
-/* What libpq holds goes out; a server that takes nothing is waited for as one that says nothing is. It is read from
- * meanwhile: both sides could else wait for each other. */
+/* What libpq holds goes out; a server that takes nothing is waited for as one that says nothing is.
+ * It is read from meanwhile: both sides could else wait for each other. */
 static int flush_all(struct postgres_session *session, const char *doing,
                      struct dpmf_error *error) {
     int left;
@@ -239,7 +240,7 @@ int postgres_session_command(struct postgres_session *session, const char *sql, 
                                    result, error);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 /* A library prints nothing: notices are dropped. */
 static void drop_notice(void *self, const PGresult *result) {
@@ -305,8 +306,8 @@ int postgres_session_open(struct postgres_session *session, const struct databas
     return code;
 }
 
-/* A request to end a query. libpq waits for the server's answer, which one that hangs never gives; so another thread
- * does, and is left alone with it after a while. Whoever is last frees it. */
+/* A request to end a query. libpq waits for the server's answer, which one that hangs never gives;
+ * so another thread does, and is left alone with it after a while. Whoever is last frees it. */
 struct cancelling {
     struct postgres_library pq;
     PGcancel *cancel;

@@ -1,7 +1,7 @@
 /*
- * A conversation with a PostgreSQL server: connecting, commands one at a time, and what goes wrong in our words.
- * Nothing blocks for long without asking whether to go on, and a command that is not waited for is cancelled at
- * the server.
+ * A conversation with a PostgreSQL server: connecting, commands one at a time, and what goes wrong
+ * in our words. Nothing blocks for long without asking whether to go on, and a command that is not
+ * waited for is cancelled at the server.
  */
 #ifndef DPMF_DATABASE_POSTGRES_SESSION_H
 #define DPMF_DATABASE_POSTGRES_SESSION_H
@@ -9,8 +9,8 @@
 #include "database/database_url.h"
 #include "database/postgres_library.h"
 
-/* Who is asked, a few times a second while the server is silent, whether to go on waiting. When not, what waits
- * ends with DPMF_ERR_BASE_CANCELLED. */
+/* Who is asked, a few times a second while the server is silent, whether to go on waiting. When
+ * not, what waits ends with DPMF_ERR_BASE_CANCELLED. */
 struct database_wait {
     bool (*go_on)(void *self); /* NULL: waits for ever */
     void *self;
@@ -41,9 +41,9 @@ int postgres_session_wait(struct postgres_session *session, struct dpmf_error *e
 int postgres_session_send(struct postgres_session *session, const void *bytes, size_t n,
                           const char *doing, struct dpmf_error *error);
 
-/* Waits for the last result of a command that was sent and was `sent` without complaint (what libpq's send functions
- * return); a COPY begins with its first. `result` (may be NULL) is the caller's to clear. What is not
- * a good result is an error: `doing` completes "cannot ...". */
+/* Waits for the last result of a command that was sent and was `sent` without complaint (what
+ * libpq's send functions return); a COPY begins with its first. `result` (may be NULL) is the
+ * caller's to clear. What is not a good result is an error: `doing` completes "cannot ...". */
 int postgres_session_finish(struct postgres_session *session, int sent, const char *doing,
                             PGresult **result, struct dpmf_error *error);
 

@@ -1,6 +1,6 @@
 /*
- * Loads SQLite, and puts its complaints into our words. Used by sqlite_source.c, which reads ratings from it, and by
- * what exports to it.
+ * Loads SQLite, and puts its complaints into our words. Used by sqlite_source.c, which reads
+ * ratings from it, and by what exports to it.
  */
 #include "database/sqlite_library.h"
 
@@ -48,7 +48,8 @@ static const struct complaint *complaint_of(int result) {
     return &other;
 }
 
-/* Someone died while writing: what is half done must be undone first, which who only reads cannot. */
+/* Someone died while writing: what is half done must be undone first, which who only reads
+ * cannot. */
 static const char hint_unfinished[] =
     "a program ended in the middle of writing to it: open it once with sqlite3, which mends it";
 
