@@ -1,8 +1,9 @@
 /*
  * The search of search.h, in coordinates that are 0 at an axis's `low` and 1 at its `high`, on a
- * logarithmic scale. The first points are the start and points of a sequence that fills the box evenly,
- * drawn towards the start. From then on, of some thousand candidates, half of them all over the box and
- * half near the best so far, the one with the largest expected improvement is next. Fed by tune.c.
+ * logarithmic scale. The first points are the start and points of a sequence that fills the box
+ * evenly, drawn towards the start. From then on, of some thousand candidates, half of them all over
+ * the box and half near the best so far, the one with the largest expected improvement is next. Fed
+ * by tune.c.
  */
 #include "tune/search.h"
 
@@ -43,13 +44,14 @@ struct search {
     size_t n, capacity, best;
 };
 
-/* ---- coordinates and settings ----------------------------------------------------------------- */
+/* ---- coordinates and settings ---------------------------------------------------------------- */
 
 static double coordinate(const struct search_axis *axis, double setting) {
     return log(setting / axis->low) / log(axis->high / axis->low);
 }
 
-/* Dividing a whole number by a power of ten gives the very number that its decimal text reads as. */
+/* Dividing a whole number by a power of ten gives the very number that its decimal text reads
+ * as. */
 static double three_digits(double x) {
     double digits = 2 - floor(log10(x));
     double power = pow(10, fabs(digits));
@@ -78,7 +80,7 @@ static bool is_tried(const struct search *search, const struct point *point) {
     return false;
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static int check_axis(const struct search_axis *axis, struct dpmf_error *error) {
     bool is_good = isfinite(axis->start);
@@ -89,8 +91,8 @@ static int check_axis(const struct search_axis *axis, struct dpmf_error *error) 
     return is_good ? 0 : error_set(error, DPMF_ERR_BASE_BUG, "a search within no bounds");
 }
 
-/* The sequence n * alpha (mod 1), alpha the powers of 1 / phi with phi^(d + 1) = phi + 1: for d = 1 the
- * golden section's, and as even in d dimensions as it is in one. */
+/* The sequence n * alpha (mod 1), alpha the powers of 1 / phi with phi^(d + 1) = phi + 1: for d = 1
+ * the golden section's, and as even in d dimensions as it is in one. */
 static void begin_sequence(struct search *search) {
     double phi = 2, power = 1;
     for (int i = 0; i < 64; i++) phi = pow(1 + phi, 1 / ((double)search->n_free + 1));
@@ -131,7 +133,7 @@ void search_free(struct search *search) {
     free(search);
 }
 
-/* ---- candidates ------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 /* The next of the even sequence, anywhere in the box. */
 static void pick_even(struct search *search, struct point *point) {
@@ -172,7 +174,7 @@ static void pick_near_best(const struct search *search, struct random_stream *ra
     }
 }
 
-/* ---- the next point --------------------------------------------------------------------------- */
+/* ---- the next point -------------------------------------------------------------------------- */
 
 static int compare_values(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -276,7 +278,7 @@ out:
     return is_found;
 }
 
-/* ---- what came of it -------------------------------------------------------------------------- */
+/* ---- what came of it ------------------------------------------------------------------------- */
 
 /* Where the best lies at the edge of the box, the box grows. */
 static void stretch(struct search *search) {

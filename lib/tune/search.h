@@ -1,7 +1,8 @@
 /*
  * A search for the settings with the smallest value, where each value costs a training run: a few
- * settings spread around the first ones, then where a surface through all values (surface.h) promises
- * most. The same seed and the same values give the same settings. Knows nothing of what they are for.
+ * settings spread around the first ones, then where a surface through all values (surface.h)
+ * promises most. The same seed and the same values give the same settings. Knows nothing of what
+ * they are for.
  */
 #ifndef DPMF_TUNE_SEARCH_H
 #define DPMF_TUNE_SEARCH_H

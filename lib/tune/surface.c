@@ -1,7 +1,7 @@
 /*
- * The surface of surface.h. Values are brought to mean 0 and variance 1; the kernel's lengths and the
- * noise are the best of a few, tried one after the other, by the likelihood of the values times a mild
- * belief that a length is about half the width of the box. Fed by search.c.
+ * The surface of surface.h. Values are brought to mean 0 and variance 1; the kernel's lengths and
+ * the noise are the best of a few, tried one after the other, by the likelihood of the values times
+ * a mild belief that a length is about half the width of the box. Fed by search.c.
  */
 #include "tune/surface.h"
 

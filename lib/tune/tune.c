@@ -1,8 +1,9 @@
 /*
- * dpmf_tune: trains again and again with other options and finds those that predict ratings held back
- * best, or of models that rank those that rank them best. What to try next is search.c's to say; here is what a trial is, and when one is stopped because
- * others were better when they had come as far. Trials are compared at the same share of their epochs,
- * not after as many, since that is what the step size goes by. Fed by a store; feeds the command line.
+ * dpmf_tune: trains again and again with other options and finds those that predict ratings held
+ * back best, or of models that rank those that rank them best. What to try next is search.c's to
+ * say; here is what a trial is, and when one is stopped because others were better when they had
+ * come as far. Trials are compared at the same share of their epochs, not after as many, since that
+ * is what the step size goes by. Fed by a store; feeds the command line.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +26,8 @@ enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, UNOBSERVED, N_AXES };
 enum { TRIALS_MAX = 10000, FACTORS_MAX = 4096, EPOCHS_MAX = 10000 };
 enum { COMPARED_LEAST = 3, PROGRESS_UNITS = 1000 /* of a trial */ };
 
-/* Where trials are compared: the share of the epochs done, and the share of the trials that go on. */
+/* Where trials are compared: the share of the epochs done, and the share of the trials that go
+ * on. */
 static const struct rung { double at, kept; } rungs[] = {{1.0 / 3, 2.0 / 3}, {2.0 / 3, 0.5}};
 
 enum { N_RUNGS = sizeof rungs / sizeof rungs[0] };
@@ -65,7 +67,7 @@ struct tune {
     bool no_memory;
 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 void dpmf_tune_options_init(struct dpmf_tune_options *options, size_t size) {
     const struct dpmf_tune_options made = {
@@ -146,7 +148,7 @@ static int begin_search(struct tune *tune, struct dpmf_error *error) {
     return search_init(&tune->search, axes, N_AXES, train->seed, error);
 }
 
-/* ---- ratings ---------------------------------------------------------------------------------- */
+/* ---- ratings --------------------------------------------------------------------------------- */
 
 static int make_directory(struct tune *tune, struct dpmf_error *error) {
     const char *place = temporary_directory();
@@ -173,8 +175,8 @@ static int open_parts(struct tune *tune, const char *train, const char *test,
     return code;
 }
 
-/* The coins of the split must not be those of `dpmf split` with the same seed: what that has left of a
- * set would never land on the other side again. */
+/* The coins of the split must not be those of `dpmf split` with the same seed: what that has left
+ * of a set would never land on the other side again. */
 static int hold_back(struct tune *tune, struct dpmf_error *error) {
     struct dpmf_split_options split = dpmf_split_options_default();
     char *train = NULL, *test = NULL;
@@ -197,7 +199,7 @@ static int hold_back(struct tune *tune, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- curves ----------------------------------------------------------------------------------- */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 /* The error at a share of the epochs, between two epochs on a line between theirs. */
 static double curve_at(const struct curve *curve, double share) {
@@ -217,8 +219,8 @@ static double curve_share(const struct curve *curve) {
     return (double)curve->n / (double)curve->epochs;
 }
 
-/* Whether too many of the earlier trials were better at the rung, and the best of all by far. Those that
- * are close go on to the end, where small steps still change the order. */
+/* Whether too many of the earlier trials were better at the rung, and the best of all by far. Those
+ * that are close go on to the end, where small steps still change the order. */
 static bool is_behind(const struct tune *tune, const struct rung *rung) {
     size_t reached = 0, better = 0;
     double own = curve_at(&tune->curve, rung->at);
@@ -240,8 +242,8 @@ static bool is_rising(const struct curve *curve) {
     return curve->error[curve->n - 1] > CLOSE * least;
 }
 
-/* What a trial that was stopped would have come to: where it had risen to, or as far behind the best as it
- * was then. */
+/* What a trial that was stopped would have come to: where it had risen to, or as far behind the
+ * best as it was then. */
 static double outlook(const struct tune *tune) {
     const struct curve *own = &tune->curve;
     if (tune->trial.end == DPMF_TRIAL_DIVERGED || own->n == 0) return NAN;
@@ -251,7 +253,7 @@ static double outlook(const struct tune *tune) {
     return best->error[best->n - 1] + last - curve_at(best, curve_share(own));
 }
 
-/* ---- a trial ---------------------------------------------------------------------------------- */
+/* ---- a trial --------------------------------------------------------------------------------- */
 
 static bool is_out_of_time(const struct tune *tune) {
     return tune->options->seconds > 0 && clock_now() - tune->started >= tune->options->seconds;
@@ -425,7 +427,7 @@ static int run_trials(struct tune *tune, struct dpmf_error *error) {
     return DPMF_ERR_TRAIN_DIVERGED;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void end(struct tune *tune) {
     for (size_t i = 0; i < tune->n_curves; i++) free(tune->curves[i].error);
