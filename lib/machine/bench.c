@@ -1,7 +1,7 @@
 /*
- * dpmf_bench_run: how fast this machine trains. Tiles the ratings and runs epochs with the trainer's own
- * code, but without files, validation or snapshots, and holds the speed against the roofline measured right
- * before and after. Fed by any store; feeds `dpmf bench`.
+ * dpmf_bench_run: how fast this machine trains. Tiles the ratings and runs epochs with the
+ * trainer's own code, but without files, validation or snapshots, and holds the speed against the
+ * roofline measured right before and after. Fed by any store; feeds `dpmf bench`.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -199,7 +199,8 @@ static int make_sampler(struct bench *bench, struct dpmf_error *error) {
     return 0;
 }
 
-/* Small steps that stay the same: whatever the ratings are, nothing diverges however long it takes. */
+/* Small steps that stay the same: whatever the ratings are, nothing diverges however long it
+ * takes. */
 static int run_sgd(struct bench *bench, double *seconds, struct dpmf_error *error) {
     const struct sgd_rates rates = {
         .rate = 1e-3f, .reg = (float)RATES_REGULARIZATION, .bias_rate = 1e-3f, .bias_reg = 0.01f};
@@ -261,9 +262,9 @@ double bench_median(double *seconds, size_t n) {
     return seconds[n / 2];
 }
 
-/* An update rewrites the vector that moves by,
- * 4k bytes, and its share of the resident one, a quarter as much; it takes 6k operations: a product, and a
- * multiplication and an addition in each of two vectors. */
+/* An update rewrites the vector that moves by, 4k bytes, and its share of the resident one, a
+ * quarter as much; it takes 6k operations: a product, and a multiplication and an addition in each
+ * of two vectors. */
 static void fill_result(struct bench *bench, double roofline) {
     struct dpmf_bench_result *result = bench->result;
     double k = (double)bench->options->factors, n = (double)store_n_ratings(bench->store);

@@ -1,8 +1,8 @@
 /*
  * Epochs of implicit least squares, timed: both sweeps, with the rule that training has by default,
- * from random rows on. Every multiplication and addition of a sweep takes a number from the caches, be it
- * of an event's row or of the Gramian; so the speed is held against what the same threads can read
- * there. Fed by bench.c; works through rank/ials.c.
+ * from random rows on. Every multiplication and addition of a sweep takes a number from the caches,
+ * be it of an event's row or of the Gramian; so the speed is held against what the same threads can
+ * read there. Fed by bench.c; works through rank/ials.c.
  */
 #include "machine/bench_ials.h"
 
@@ -95,9 +95,9 @@ static int run_epochs(struct bench_ials *bench, struct dpmf_error *error) {
     return code;
 }
 
-/* Of an epoch. An event is met twice, as its user's and as its item's: a scalar product and a sum to
- * begin with and in each step, but no sum in the last. A row has a product with the Gramian as often,
- * and is in one half of a Gramian itself. */
+/* Of an epoch. An event is met twice, as its user's and as its item's: a scalar product and a sum
+ * to begin with and in each step, but no sum in the last. A row has a product with the Gramian as
+ * often, and is in one half of a Gramian itself. */
 static double operations(const struct bench_ials *bench) {
     const double k = (double)bench->options->factors, steps = (double)bench->rule.steps;
     const double events = (double)bench->events.n_events;

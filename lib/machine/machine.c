@@ -1,6 +1,6 @@
 /*
- * What the library finds on this machine and would use: kernels, cache sizes, large pages. Fed by the
- * system's own tables and a small trial; feeds `dpmf doctor`.
+ * What the library finds on this machine and would use: kernels, cache sizes, large pages. Fed by
+ * the system's own tables and a small trial; feeds `dpmf doctor`.
  */
 #define _GNU_SOURCE
 #include <stdint.h>

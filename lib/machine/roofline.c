@@ -1,8 +1,8 @@
 /*
- * Measures the rooflines of training. An update of SGD rewrites a vector and a share of another, and that, not
- * arithmetic, is its limit; so all threads rewrite memory that stays in their own caches, as fast as they
- * can. Implicit least squares takes a number from the caches for each multiplication and addition; so they
- * read it. Feeds bench.c and bench_ials.c.
+ * Measures the rooflines of training. An update of SGD rewrites a vector and a share of another,
+ * and that, not arithmetic, is its limit; so all threads rewrite memory that stays in their own
+ * caches, as fast as they can. Implicit least squares takes a number from the caches for each
+ * multiplication and addition; so they read it. Feeds bench.c and bench_ials.c.
  */
 #define _GNU_SOURCE
 #include "machine/roofline.h"
@@ -33,7 +33,8 @@ static double thread_now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The best of several rounds: a slow one says something about the neighbours, not about the machine. */
+/* The best of several rounds: a slow one says something about the neighbours, not about the
+ * machine. */
 static void run_thread(void *self, int worker) {
     struct roofline *roofline = self;
     float *x = roofline->memory[worker];

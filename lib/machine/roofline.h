@@ -6,8 +6,9 @@
 
 #include "base/threads.h"
 
-/* Bytes a second that the pool's threads together can read, change and write back in place, in the first
- * or second level of the caches, whichever is faster; measured for some hundredths of a second. */
+/* Bytes a second that the pool's threads together can read, change and write back in place, in the
+ * first or second level of the caches, whichever is faster; measured for some hundredths of a
+ * second. */
 int roofline_measure(struct thread_pool *pool, double *bytes_per_second, struct dpmf_error *error);
 
 /* The same of memory that is read and not written. */
