@@ -1,7 +1,7 @@
 /*
- * What each user of a store has rated, one user after the other in the store's order: for those who do the
- * same thing for everyone. Fed by a store of any origin, a block at a time; its items are given the model's
- * numbers. Feeds recommendations from a release for all users of a history.
+ * What each user of a store has rated, one user after the other in the store's order: for those who
+ * do the same thing for everyone. Fed by a store of any origin, a block at a time; its items are
+ * given the model's numbers. Feeds recommendations from a release for all users of a history.
  */
 #include <stdlib.h>
 

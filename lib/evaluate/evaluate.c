@@ -1,7 +1,8 @@
 /*
- * How good a model is on ratings it was not trained on: the errors of its predictions, clamped to the
- * scale, and how well it ranks. Sums are taken per block and per user and added up in the order of
- * blocks and users, so that results do not depend on the number of threads. Fed by a model and stores.
+ * How good a model is on ratings it was not trained on: the errors of its predictions, clamped to
+ * the scale, and how well it ranks. Sums are taken per block and per user and added up in the order
+ * of blocks and users, so that results do not depend on the number of threads. Fed by a model and
+ * stores.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ struct evaluator {
     struct ranking_sums sums;
 };
 
-/* ---- errors of predictions -------------------------------------------------------------------- */
+/* ---- errors of predictions ------------------------------------------------------------------- */
 
 static double clamp(const struct factors *factors, double prediction) {
     if (prediction < factors->min) return factors->min;
@@ -95,7 +96,7 @@ static void add_user_errors(const struct evaluator *evaluator, const struct stor
     if (!u) sums->unknown_users += end - block->start[i];
 }
 
-/* ---- what the ranking should find ------------------------------------------------------------- */
+/* ---- what the ranking should find ------------------------------------------------------------ */
 
 static int compare_numbers(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -135,7 +136,7 @@ static bool append_wanted(struct wanted_list *all, const struct wanted_list *blo
     return true;
 }
 
-/* ---- the pass over the test set --------------------------------------------------------------- */
+/* ---- the pass over the test set -------------------------------------------------------------- */
 
 static int visit_block(void *self, int worker, const struct store_block *block, void *product,
                        struct dpmf_error *error) {
@@ -184,9 +185,10 @@ static int visit_test(struct evaluator *evaluator, struct dpmf_store *test,
     return store_visit(test, &visitor, run, error);
 }
 
-/* ---- the ranking ------------------------------------------------------------------------------ */
+/* ---- the ranking ----------------------------------------------------------------------------- */
 
-/* In any thread: writes to this user's place alone. What the user has rated already is no longer wanted. */
+/* In any thread: writes to this user's place alone. What the user has rated already is no longer
+ * wanted. */
 static void score_user(void *self, uint64_t user, const uint8_t *seen,
                        const struct dpmf_scored_item *best, size_t n_best) {
     struct evaluator *evaluator = self;
@@ -329,7 +331,7 @@ static int add_ranks(const struct dpmf_cluster *cluster, struct evaluator *evalu
     return code == 0 ? add_used_items(cluster, &evaluator->items, error) : code;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void free_evaluator(struct evaluator *evaluator) {
     for (size_t i = 0; evaluator->products && i < evaluator->n_products; i++) {

@@ -1,7 +1,7 @@
 /*
- * Fits all users of a history to a release, block by block with all threads; each user's row depends on
- * their own ratings alone, so the result does not depend on the threads. Fed by a release and a store;
- * feeds evaluation and ranking, which take what comes out for any other model.
+ * Fits all users of a history to a release, block by block with all threads; each user's row
+ * depends on their own ratings alone, so the result does not depend on the threads. Fed by a
+ * release and a store; feeds evaluation and ranking, which take what comes out for any other model.
  */
 #include "evaluate/fold_users.h"
 
@@ -33,7 +33,7 @@ struct folding {
     size_t n_pieces, byte_capacity;
 };
 
-/* ---- one block -------------------------------------------------------------------------------- */
+/* ---- one block ------------------------------------------------------------------------------- */
 
 static int fit_user(const struct folding *folding, const struct dpmf_own_rating *ratings, size_t n,
                     uint64_t user, struct dpmf_error *error) {
@@ -107,7 +107,7 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int make_room(struct folding *folding, const struct dpmf_store *history,
                      const struct dpmf_run *run, struct dpmf_error *error) {

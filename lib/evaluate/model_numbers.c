@@ -1,6 +1,6 @@
 /*
- * Looks the items of a store up in a model, once for all ratings of them. Feeds evaluation, ranking and
- * histories.
+ * Looks the items of a store up in a model, once for all ratings of them. Feeds evaluation, ranking
+ * and histories.
  */
 #include "evaluate/model_numbers.h"
 

@@ -1,6 +1,6 @@
 /*
- * From the users and items of a store to those of a model, which need not be the same ones: by their
- * ids.
+ * From the users and items of a store to those of a model, which need not be the same ones: by
+ * their ids.
  */
 #ifndef DPMF_EVALUATE_MODEL_NUMBERS_H
 #define DPMF_EVALUATE_MODEL_NUMBERS_H
@@ -10,7 +10,8 @@
 
 #define MODEL_NUMBERS_NONE UINT32_MAX
 
-/* For each item of the store its number in the model, or MODEL_NUMBERS_NONE; the caller frees it. */
+/* For each item of the store its number in the model, or MODEL_NUMBERS_NONE; the caller frees
+ * it. */
 int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store *store,
                         uint32_t **numbers, struct dpmf_error *error);
 

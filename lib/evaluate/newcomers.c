@@ -1,8 +1,8 @@
 /*
- * The users of a store that a model does not know. One pass over the store, by all threads, notes who they
- * are and in which block; a user's ratings are read and fitted when the user is first asked for, and the
- * last block is kept, since who asks goes by users as a rule. Memory is needed for ids and for those
- * who were asked for, not for ratings. Feeds predict and recommend.
+ * The users of a store that a model does not know. One pass over the store, by all threads, notes
+ * who they are and in which block; a user's ratings are read and fitted when the user is first
+ * asked for, and the last block is kept, since who asks goes by users as a rule. Memory is needed
+ * for ids and for those who were asked for, not for ratings. Feeds predict and recommend.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ struct dpmf_newcomers {
     size_t ratings_capacity;
 };
 
-/* ---- who they are ----------------------------------------------------------------------------- */
+/* ---- who they are ---------------------------------------------------------------------------- */
 
 static bool add_found(struct found *found, const struct store_block *block, uint32_t i) {
     const char *id = block->id_bytes + block->id_start[i];
@@ -170,7 +170,7 @@ void dpmf_newcomers_close(struct dpmf_newcomers *newcomers) {
     free(newcomers);
 }
 
-/* ---- what they rated -------------------------------------------------------------------------- */
+/* ---- what they rated ------------------------------------------------------------------------- */
 
 static int bring_block(struct dpmf_newcomers *newcomers, uint64_t number,
                        struct dpmf_error *error) {

@@ -1,7 +1,7 @@
 /*
- * Ranks many users: first those of the history, block by block as the store has them, so that no more
- * of it is ever in memory than is in flight; then the users that it does not know, in pieces. Fed by a
- * model and a store; feeds the ranking metrics and `recommend --all-users`.
+ * Ranks many users: first those of the history, block by block as the store has them, so that no
+ * more of it is ever in memory than is in flight; then the users that it does not know, in pieces.
+ * Fed by a model and a store; feeds the ranking metrics and `recommend --all-users`.
  */
 #include "evaluate/rank_users.h"
 
@@ -42,7 +42,7 @@ struct ranker {
     uint64_t next_user;
 };
 
-/* ---- one user --------------------------------------------------------------------------------- */
+/* ---- one user -------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct ranker *ranker, uint64_t user) {
     const uint8_t *wanted = ranker->ranking->wanted;
@@ -80,7 +80,7 @@ static int give(const struct ranker *ranker, const struct ranked *ranked,
     return 0;
 }
 
-/* ---- the users of the history ----------------------------------------------------------------- */
+/* ---- the users of the history ---------------------------------------------------------------- */
 
 static void mark_seen(const struct ranker *ranker, const struct store_block *block, uint32_t i,
                       uint8_t *seen) {
@@ -131,7 +131,7 @@ static int rank_history(struct ranker *ranker, struct dpmf_error *error) {
     return code < 0 ? code : store_visit(ranking->history, &visitor, ranker->run, error);
 }
 
-/* ---- the others ------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 static int next_piece(void *self, void *job, struct dpmf_error *error) {
     struct ranker *ranker = self;
@@ -175,7 +175,7 @@ static int rank_others(struct ranker *ranker, struct dpmf_error *error) {
                         threads_wanted(ranker->run), error);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int make_workers(struct ranker *ranker, struct dpmf_error *error) {
     const struct rank_users *ranking = ranker->ranking;

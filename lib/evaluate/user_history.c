@@ -1,6 +1,6 @@
 /*
- * What one user has rated, out of a store: for leaving it out of recommendations, and for explaining
- * them. Fed by a store of any origin; its items are given the model's numbers.
+ * What one user has rated, out of a store: for leaving it out of recommendations, and for
+ * explaining them. Fed by a store of any origin; its items are given the model's numbers.
  */
 #include <stdlib.h>
 #include <string.h>
