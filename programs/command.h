@@ -1,7 +1,8 @@
 /*
- * The shape of the command line: what a verb, an option, an operand and an example are. Each verb's table
- * is in its own file, command_<verb>.c; command_table.c lists the verbs. The parser, the help, the man pages
- * and the completion scripts are all made from the tables, so that nothing about an option is written twice.
+ * The shape of the command line: what a verb, an option, an operand and an example are. Each verb's
+ * table is in its own file, command_<verb>.c; command_table.c lists the verbs. The parser, the
+ * help, the man pages and the completion scripts are all made from the tables, so that nothing
+ * about an option is written twice.
  */
 #ifndef DPMF_PROGRAMS_COMMAND_H
 #define DPMF_PROGRAMS_COMMAND_H
@@ -33,7 +34,7 @@ struct status_note {
 
 extern const struct status_note status_notes[]; /* ended by a NULL meaning */
 
-/* ---- values: what an option's argument or an operand may be ------------------------------------ */
+/* ---- values: what an option's argument or an operand may be ---------------------------------- */
 
 enum value_kind {
     VALUE_NONE, /* a flag */
@@ -69,7 +70,7 @@ struct value {
     choice_list *choices; /* with VALUE_CHOICE */
 };
 
-/* ---- options ----------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 enum option_id {
     OPTION_HELP,
@@ -217,7 +218,7 @@ struct option_group {
     const struct option *options;
 };
 
-/* ---- verbs ------------------------------------------------------------------------------------- */
+/* ---- verbs ----------------------------------------------------------------------------------- */
 
 struct operands {
     struct value value;
@@ -233,7 +234,8 @@ struct example {
 
 struct invocation;
 
-/* The lists of a verb end with an empty entry, which must still fit: dpmf-manpages checks it when it is built. */
+/* The lists of a verb end with an empty entry, which must still fit: dpmf-manpages checks it when
+ * it is built. */
 enum { VERB_GROUPS_MAX = 6, VERB_PARAGRAPHS_MAX = 10, VERB_EXAMPLES_MAX = 8 };
 
 struct verb {
@@ -288,7 +290,7 @@ extern const char *const program_summary;
 extern const char *const program_paragraphs[];
 extern const struct environment_note environment_notes[];
 
-/* ---- one call of a verb ------------------------------------------------------------------------ */
+/* ---- one call of a verb ---------------------------------------------------------------------- */
 
 enum { INVOCATION_REPEATS_MAX = 32 };
 
@@ -320,8 +322,8 @@ int export_model_run(struct invocation *invocation);
 /* export, of a page. */
 int export_web_run(struct invocation *invocation);
 
-/* The URL of the page in a directory, for people to open; the caller frees it. NULL: no memory, or there is no
- * such directory. */
+/* The URL of the page in a directory, for people to open; the caller frees it. NULL: no memory, or
+ * there is no such directory. */
 char *export_web_url(const char *directory);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * dpmf audit: makes private runs again and again, with and without canaries, and reports whether one could be caught. Fed by
- * any ratings input, as train is; what it prints is for the curator.
+ * dpmf audit: makes private runs again and again, with and without canaries, and reports whether
+ * one could be caught. Fed by any ratings input, as train is; what it prints is for the curator.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -150,7 +150,7 @@ static struct dpmf_audit_options fill(const struct invocation *invocation) {
     return options;
 }
 
-/* ---- what was found ---------------------------------------------------------------------------- */
+/* ---- what was found -------------------------------------------------------------------------- */
 
 static void print_worlds(const struct dpmf_audit_report *report) {
     printf("mechanism     %s, for %s (of %s in all) and %s\n", report->mechanism,
@@ -253,7 +253,7 @@ static int print_json(const struct dpmf_audit_report *report) {
     return report_json_print(json);
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int run(struct invocation *invocation) {
     const struct dpmf_release_options release = fill_release(invocation);

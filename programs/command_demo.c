@@ -1,7 +1,7 @@
 /*
  * dpmf demo: the commands at work on made-up ratings, in a temporary directory that is gone
- * afterwards. Each step is a real command line, printed as a user would type it and run as if it had
- * been typed. The page that it makes stays when it was told where.
+ * afterwards. Each step is a real command line, printed as a user would type it and run as if it
+ * had been typed. The page that it makes stays when it was told where.
  */
 #define _GNU_SOURCE
 #include <errno.h>

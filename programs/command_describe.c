@@ -62,7 +62,7 @@ const struct verb verb_describe = {
 
 /* ---- what it does ---------------------------------------------------------------------------- */
 
-/* ---- for scripts ------------------------------------------------------------------------------- */
+/* ---- for scripts ----------------------------------------------------------------------------- */
 
 static void add_counts(struct dpmf_json *json, const char *key, const uint64_t *counts) {
     dpmf_json_begin_array(json, key);
@@ -124,7 +124,7 @@ static int print_json(const char *path, const struct dpmf_description *descripti
     return report_json_print(json);
 }
 
-/* ---- for people -------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 /* Fills `width` columns in proportion; UTF-8 has blocks of eighths, so that small bars differ. */
 static void print_bar(double share, size_t width, bool is_utf8) {
@@ -237,7 +237,7 @@ static void print_page(const char *path, const struct dpmf_description *descript
     print_histogram(description);
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int run(struct invocation *invocation) {
     const char *path = invocation->operands[0];

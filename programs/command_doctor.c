@@ -1,6 +1,6 @@
 /*
- * dpmf doctor: what this build finds on this machine, for a report of a problem and for the curious.
- * Reads the system's own tables and changes nothing.
+ * dpmf doctor: what this build finds on this machine, for a report of a problem and for the
+ * curious. Reads the system's own tables and changes nothing.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

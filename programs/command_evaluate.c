@@ -103,7 +103,7 @@ const struct verb verb_evaluate = {
 
 enum { RANKING_MOST = 100000 };
 
-/* ---- ratings and rankings of them -------------------------------------------------------------- */
+/* ---- ratings and rankings of them ------------------------------------------------------------ */
 
 /* The metrics of a ranking, for people and as JSON has them. */
 struct metric {
@@ -248,7 +248,7 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
     return STATUS_DONE;
 }
 
-/* ---- candidates ---------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 struct candidate_rows {
     struct dpmf_candidates *candidates;
@@ -321,7 +321,7 @@ static int rank_candidates(struct invocation *invocation, const struct dpmf_mode
     return print_candidates(invocation, n, &found);
 }
 
-/* ---- the verb ------------------------------------------------------------------------------------ */
+/* ---- the verb -------------------------------------------------------------------------------- */
 
 static int check_use(const struct invocation *invocation) {
     const bool ranks = command_has(invocation, OPTION_RANKING);

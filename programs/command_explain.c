@@ -202,8 +202,7 @@ static void print_side(const struct explaining *e, const struct side *side, bool
         if (reasons[i].share == 0 || (reasons[i].share > 0) != is_for) continue;
         shown += reasons[i].share;
         n_shown++;
-        printf("    %+8.4f  %s for ", reasons[i].share,
-               text_double(reasons[i].rating.rating).text);
+        printf("    %+8.4f  %s for ", reasons[i].share, text_double(reasons[i].rating.rating).text);
         print_item(e, reasons[i].rating.item);
     }
     if (n_shown < side->n)

@@ -1,7 +1,7 @@
 /*
- * dpmf export: ratings back to text, into a file, a directory or to standard output. Fed by a store or any
- * ratings input. Of a release it makes a web page, which is in export_web.c, and of a model files and
- * tables for other tools, which is in export_model.c.
+ * dpmf export: ratings back to text, into a file, a directory or to standard output. Fed by a store
+ * or any ratings input. Of a release it makes a web page, which is in export_web.c, and of a model
+ * files and tables for other tools, which is in export_model.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -200,7 +200,7 @@ static int report_failure(struct invocation *invocation, const struct target *ta
     return report_error_print(invocation, error);
 }
 
-/* ---- which way ---------------------------------------------------------------------------------- */
+/* ---- which way ------------------------------------------------------------------------------- */
 
 enum way {
     WAY_RATINGS = 1,

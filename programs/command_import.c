@@ -49,7 +49,8 @@ const struct verb verb_import = {
             "columns are events without more; elsewhere --events declares them. A count is a whole "
             "number from 1 to 2^53. When a pair occurs more than once its counts add up, and "
             "the number of such records is reported. Ratings and events are not mixed in one "
-            "store: --like 4 makes events of ratings of 4 and more, --like any of all of them, by the "
+            "store: --like 4 makes events of ratings of 4 and more, --like any of all of them, by "
+            "the "
             "last rating of each pair.",
             "With --on-error skip each bad record is dropped by itself, and a record is a "
             "line: a quote that is left open harms no other. Else a quoted field may hold "
@@ -81,11 +82,10 @@ const struct verb verb_import = {
              "dpmf import january.csv.gz february.csv.gz -o winter.dpr",
              SOME_CSV "; gzip -c ratings.csv >january.csv.gz; "
                       "printf 'user,item,rating\\ncleo,dune,1\\n' | gzip >february.csv.gz"},
-            {"Plays of songs, with how often",
-             "dpmf import plays.csv -o plays.dpr",
+            {"Plays of songs, with how often", "dpmf import plays.csv -o plays.dpr",
              "printf 'user,song,plays\\nann,dune,7\\nbob,dune,1\\n' >plays.csv"},
-            {"Ratings of 4 and more, as events",
-             "dpmf import ratings.csv --like 4 -o likes.dpr", SOME_CSV},
+            {"Ratings of 4 and more, as events", "dpmf import ratings.csv --like 4 -o likes.dpr",
+             SOME_CSV},
             {"The ratings of a database, as they are now",
              "dpmf import 'sqlite:shop.db?query=SELECT customer, product, stars FROM reviews' "
              "-o ratings.dpr",

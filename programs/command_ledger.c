@@ -1,6 +1,7 @@
 /*
- * dpmf ledger: making one, what the releases of each population have spent, giving back what was never published, and
- * budgets. The table of its commands, which are verbs in their own right, and what they do. Fed by the ledger.
+ * dpmf ledger: making one, what the releases of each population have spent, giving back what was
+ * never published, and budgets. The table of its commands, which are verbs in their own right, and
+ * what they do. Fed by the ledger.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "report.h"
 #include "text.h"
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static int run_init(struct invocation *invocation);
 static int run_show(struct invocation *invocation);
@@ -213,7 +214,7 @@ static int run_without_part(struct invocation *invocation) {
     return terminal_error_print(STATUS_USAGE, hint, "ledger needs its command before any option");
 }
 
-/* ---- show -------------------------------------------------------------------------------------- */
+/* ---- show ------------------------------------------------------------------------------------ */
 
 struct show {
     bool is_json;
@@ -318,8 +319,8 @@ static int show_one(void *self, const struct dpmf_ledger_population *population,
     return show->status;
 }
 
-/* Nobody has released anything with the ledger that is there by default: not an error, unlike a path that
- * was given and leads nowhere. */
+/* Nobody has released anything with the ledger that is there by default: not an error, unlike a
+ * path that was given and leads nowhere. */
 static bool is_unused(const struct invocation *invocation, const struct dpmf_error *error) {
     return error->code == DPMF_ERR_IO_MISSING && error->file[0] != '\0' &&
            !command_has(invocation, OPTION_LEDGER) && !command_has(invocation, OPTION_POPULATION);
@@ -341,7 +342,7 @@ static int run_show(struct invocation *invocation) {
     return STATUS_DONE;
 }
 
-/* ---- changes ----------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 /* Ids are in small letters; those of someone who typed them need not be. */
 static void to_small(const char *text, char *small, size_t size) {

@@ -273,7 +273,8 @@ static void print_notes(struct terminal *terminal, const struct predicting *pred
     print_unknown(terminal, predicting->unknown_items, "items");
 }
 
-/* Whoever gives items alone means someone, and of a release that can only be who comes with ratings. */
+/* Whoever gives items alone means someone, and of a release that can only be who comes with
+ * ratings. */
 static void hint_at_ratings(const struct predicting *predicting, struct dpmf_error *error) {
     if (predicting->is_own || strcmp(predicting->info.kind, "release") != 0) return;
     dpmf_error_write(

@@ -1,6 +1,6 @@
 /*
- * dpmf privacy: its commands are verbs in their own right, each with options, help and manual page, in the
- * command_privacy_*.c files. command.c finds them by the word after `privacy`.
+ * dpmf privacy: its commands are verbs in their own right, each with options, help and manual page,
+ * in the command_privacy_*.c files. command.c finds them by the word after `privacy`.
  */
 #include "command.h"
 

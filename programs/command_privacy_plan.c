@@ -1,6 +1,7 @@
 /*
- * dpmf privacy plan: what noise and what accuracy to expect of a private release, from sizes alone, and what each epsilon
- * would mean for one person. Fed by dpmf_privacy_plan and the accountant; prints tables, or a JSON object for each epsilon.
+ * dpmf privacy plan: what noise and what accuracy to expect of a private release, from sizes alone,
+ * and what each epsilon would mean for one person. Fed by dpmf_privacy_plan and the accountant;
+ * prints tables, or a JSON object for each epsilon.
  */
 #include <math.h>
 #include <stdio.h>
@@ -156,10 +157,11 @@ static void print_row(double epsilon, const struct dpmf_plan *plan) {
            plan->rounds, plan->rmse_biases, plan->rmse_residual);
 }
 
-/* ---- what an epsilon means for one person --------------------------------------------------------- */
+/* ---- what an epsilon means for one person ---------------------------------------------------- */
 
-/* How often, at most, a guess is right about whether one person's ratings were used, by someone who knows all else and held both for
- * equally likely. Two outcomes are told apart (1 + total variation) / 2 of the time: for Gaussian noise that is Phi(mu / 2). */
+/* How often, at most, a guess is right about whether one person's ratings were used, by someone who
+ * knows all else and held both for equally likely. Two outcomes are told apart (1 + total
+ * variation) / 2 of the time: for Gaussian noise that is Phi(mu / 2). */
 static double guess_of_proven(double mu) { return (1 + dpmf_privacy_delta(mu, 0)) / 2; }
 
 /* The same where all that is known is epsilon, without a delta. */

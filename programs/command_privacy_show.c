@@ -1,5 +1,6 @@
 /*
- * dpmf privacy show: what a release promises, for people or as the JSON in the file. Fed by a release alone.
+ * dpmf privacy show: what a release promises, for people or as the JSON in the file. Fed by a
+ * release alone.
  */
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /*
- * dpmf privacy sign: a detached signature beside a release, RELEASE.sig, by the key of whoever answers for it. What does not hold is
- * not signed. Fed by a release; its file feeds `dpmf privacy verify --key`, and ssh-keygen itself.
+ * dpmf privacy sign: a detached signature beside a release, RELEASE.sig, by the key of whoever
+ * answers for it. What does not hold is not signed. Fed by a release; its file feeds `dpmf privacy
+ * verify --key`, and ssh-keygen itself.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * dpmf privacy verify: whether a release bears out its statement. Fed by a release alone, and by its signature
- * where one is wanted.
+ * dpmf privacy verify: whether a release bears out its statement. Fed by a release alone, and by
+ * its signature where one is wanted.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
- * dpmf serve: the page of a release, and the release itself, for browsers and programs. Everything is
- * made before the first request; then a few threads of libmicrohttpd give it out until a signal comes.
- * Fed by a release and a catalogue; web_release.c and page_make.c make what http_answers.c gives.
+ * dpmf serve: the page of a release, and the release itself, for browsers and programs. Everything
+ * is made before the first request; then a few threads of libmicrohttpd give it out until a signal
+ * comes. Fed by a release and a catalogue; web_release.c and page_make.c make what http_answers.c
+ * gives.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -145,7 +146,7 @@ static int no_memory(void) {
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
 
-/* ---- what was asked for ------------------------------------------------------------------------ */
+/* ---- what was asked for ---------------------------------------------------------------------- */
 
 /* A count within bounds, or its default. */
 static int take_count(const struct invocation *invocation, enum option_id id, uint64_t least,
@@ -262,7 +263,7 @@ static int take_options(struct server *server) {
     return status;
 }
 
-/* ---- listening --------------------------------------------------------------------------------- */
+/* ---- listening ------------------------------------------------------------------------------- */
 
 static int refuse_socket(const struct server *server, int number) {
     const char *hint = "choose another with --address";
@@ -309,7 +310,7 @@ static void fit_descriptors(struct server *server) {
     if (server->connection_limit > most) server->connection_limit = most;
 }
 
-/* ---- what libmicrohttpd calls, in its threads -------------------------------------------------- */
+/* ---- what libmicrohttpd calls, in its threads ------------------------------------------------ */
 
 static struct http_connection *entry_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
@@ -338,8 +339,9 @@ static void *on_target(void *self, const char *target, struct MHD_Connection *co
     return (void *)(target + strlen(target));
 }
 
-/* The first call has the head of a request, the second its end; in between would come a body, were requests
- * with one not refused at once. Whoever is answered at the first call must connect anew. */
+/* The first call has the head of a request, the second its end; in between would come a body,
+ * were requests with one not refused at once. Whoever is answered at the first call must connect
+ * anew. */
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *body,
                                   size_t *body_size, void **context) {
@@ -376,7 +378,7 @@ static size_t keep_escapes(void *self, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-/* ---- a life ------------------------------------------------------------------------------------ */
+/* ---- a life ---------------------------------------------------------------------------------- */
 
 static int make_answers(struct server *server) {
     struct invocation *invocation = server->invocation;

@@ -1,6 +1,6 @@
 /*
- * dpmf shard: one set of ratings as several stores of whole users. Fed by a store or any ratings input; feeds
- * dpmf train, by one process or by many.
+ * dpmf shard: one set of ratings as several stores of whole users. Fed by a store or any ratings
+ * input; feeds dpmf train, by one process or by many.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

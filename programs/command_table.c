@@ -1,7 +1,7 @@
 /*
- * The list of verbs, and what the manual says about the program as a whole. Each verb's options, manual
- * and examples are in its own file, command_<verb>.c. The parser, --help, the man pages and the completion
- * scripts are made from these tables, and the examples run as tests.
+ * The list of verbs, and what the manual says about the program as a whole. Each verb's options,
+ * manual and examples are in its own file, command_<verb>.c. The parser, --help, the man pages and
+ * the completion scripts are made from these tables, and the examples run as tests.
  */
 #include "command.h"
 
@@ -57,7 +57,7 @@ const struct option_group *verb_group(const struct verb *verb, size_t i) {
     return verb->has_own_threads ? &every_verb_group_without_threads : &every_verb_group;
 }
 
-/* ---- the program as a whole -------------------------------------------------------------------- */
+/* ---- the program as a whole ------------------------------------------------------------------ */
 
 const char *const program_summary = "a private recommender engine";
 

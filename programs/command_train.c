@@ -60,8 +60,8 @@ static double value_of(const char *solver, solver_value *value) {
     return value(&options);
 }
 
-/* "128; ials 64; sghmc, sgnht 32": solvers with the same default stand together. The first solver, which is
- * the default one, goes without saying. */
+/* "128; ials 64; sghmc, sgnht 32": solvers with the same default stand together. The first solver,
+ * which is the default one, goes without saying. */
 static void print_by_solver(FILE *out, enum solver_kind kind, const char *form,
                             solver_value *value) {
     const char *solver, *other;

@@ -1,6 +1,7 @@
 /*
- * dpmf train --epsilon: makes a private release from ratings. What it prints on the curator's terminal may tell of the ratings; what
- * it writes to the file does not. Fed by any ratings input; its file feeds everything that takes a release.
+ * dpmf train --epsilon: makes a private release from ratings. What it prints on the curator's
+ * terminal may tell of the ratings; what it writes to the file does not. Fed by any ratings input;
+ * its file feeds everything that takes a release.
  */
 #include "command_train_private.h"
 
@@ -18,7 +19,7 @@
 #include "shared_options.h"
 #include "text.h"
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void max_ratings_default(FILE *out) {
     fprintf(out, "%u", dpmf_release_options_default().posterior.max_ratings);
@@ -98,9 +99,10 @@ const struct option train_private_options[] = {
 };
 /* clang-format on */
 
-/* ---- options ----------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* What asks the private data for a number again and again, or shows it: each answer would be a release. */
+/* What asks the private data for a number again and again, or shows it: each answer would be a
+ * release. */
 static int refuse_metrics(const struct invocation *invocation) {
     static const enum option_id asking[] = {OPTION_VALID, OPTION_PATIENCE};
     for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
@@ -193,7 +195,7 @@ static void fill_sampler(const struct invocation *invocation,
     if (isnan(options->posterior.kappa)) options->posterior.kappa = -1;
 }
 
-/* ---- what the curator is told ------------------------------------------------------------------ */
+/* ---- what the curator is told ---------------------------------------------------------------- */
 
 /* A tenth of all is more than stray records. */
 static bool is_much(uint64_t part, uint64_t whole) {
@@ -231,8 +233,8 @@ static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_re
     return true;
 }
 
-/* A wish that matches nobody may be of someone who has never rated, or be spelled in another way than the ratings are: only the
- * curator can know. */
+/* A wish that matches nobody may be of someone who has never rated, or be spelled in another way
+ * than the ratings are: only the curator can know. */
 static bool tell_wishes(struct terminal *terminal, const struct dpmf_release_report *report) {
     const struct short_text all = text_number(report->wishes);
     const char *wishes = report->wishes == 1 ? "wish" : "wishes";
@@ -298,7 +300,8 @@ static bool is_sampled(const struct dpmf_release_report *report) {
     return report->assumptions & DPMF_ASSUMES_CONVERGENCE;
 }
 
-/* How the chains look: for whoever makes the release. Nothing may be done about it but to say so. */
+/* How the chains look: for whoever makes the release. Nothing may be done about it but to say
+ * so. */
 static void tell_chains(struct terminal *terminal, const struct dpmf_release_report *report) {
     if (!is_sampled(report)) return;
     if (report->trimmed > 0)
@@ -393,9 +396,10 @@ static int print_json(const struct invocation *invocation,
     return report_json_print(json);
 }
 
-/* ---- research ---------------------------------------------------------------------------------- */
+/* ---- research -------------------------------------------------------------------------------- */
 
-/* The error on --valid, which --research allows: everyone's vector is fitted to their training ratings, as at home. */
+/* The error on --valid, which --research allows: everyone's vector is fitted to their training
+ * ratings, as at home. */
 static int show_error(struct invocation *invocation, const struct dpmf_input_options *input,
                       struct dpmf_store *history, struct dpmf_error *error) {
     struct dpmf_evaluate_options options = dpmf_evaluate_options_default();
@@ -418,7 +422,7 @@ static int show_error(struct invocation *invocation, const struct dpmf_input_opt
     return rc;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static struct dpmf_release_options fill(const struct invocation *invocation) {
     struct dpmf_release_options options = dpmf_release_options_default();
@@ -490,8 +494,9 @@ int train_private_run(struct invocation *invocation) {
         status = ledger_words_offer(invocation);
     if (status != STATUS_DONE) return status;
 
-    /* No record decides how others are read, and one that cannot be used is dropped: were the run refused for it, one person
-     * would decide over everyone's release. The range is looked at later, for the same reason. */
+    /* No record decides how others are read, and one that cannot be used is dropped: were the run
+     * refused for it, one person would decide over everyone's release. The range is looked at
+     * later, for the same reason. */
     input.by_record = true;
     input.has_range = false;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);

@@ -1,7 +1,7 @@
 /*
- * dpmf tune: looks for the options of train that predict or rank ratings held back best, tells of each trial
- * as it ends, and prints the command to train with what it found; with -o it trains the model itself.
- * Fed by ratings of any kind; feeds the user's next command line.
+ * dpmf tune: looks for the options of train that predict or rank ratings held back best, tells of
+ * each trial as it ends, and prints the command to train with what it found; with -o it trains the
+ * model itself. Fed by ratings of any kind; feeds the user's next command line.
  */
 #include <errno.h>
 #include <math.h>
@@ -144,7 +144,7 @@ static bool ranks(const struct invocation *invocation) {
     return options_is(invocation, OPTION_GOAL, "ranking");
 }
 
-/* ---- trials ------------------------------------------------------------------------------------ */
+/* ---- trials ---------------------------------------------------------------------------------- */
 
 static const char *end_name(enum dpmf_trial_end end) {
     switch (end) {
@@ -187,7 +187,8 @@ static int print_trial_json(const struct tuning *tuning, const struct dpmf_trial
     return report_json_print(json);
 }
 
-/* The error of a trial that did not run all its epochs stands in brackets: it is no match for the others. */
+/* The error of a trial that did not run all its epochs stands in brackets: it is no match for the
+ * others. */
 static void print_trial(struct tuning *tuning, const struct dpmf_trial *trial) {
     char error[24] = "-", note[64] = "";
     const bool is_ranking = ranks(tuning->invocation), is_whole = trial->end == DPMF_TRIAL_DONE;
@@ -222,7 +223,7 @@ static int show_trial(void *self, const struct dpmf_trial *trial) {
     return tuning->failed || ferror(stdout);
 }
 
-/* ---- the command to train with ------------------------------------------------------------------ */
+/* ---- the command to train with --------------------------------------------------------------- */
 
 /* A word that a shell reads as this text. */
 static void write_word(FILE *out, const char *text) {
@@ -281,7 +282,7 @@ static char *make_command(const struct invocation *invocation, const struct dpmf
     return NULL;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static int print_end_json(const struct tuning *tuning, const struct dpmf_train_report *trained) {
     const struct dpmf_tune_report *report = &tuning->report;
@@ -344,7 +345,7 @@ static int train_best(struct tuning *tuning, struct dpmf_store *store,
     return STATUS_DONE;
 }
 
-/* ---- the command -------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static uint32_t count_of(const struct invocation *invocation, enum option_id id) {
     uint64_t count = options_count(invocation, id);

@@ -15,7 +15,8 @@
 #include "report.h"
 #include "text.h"
 
-/* How many epochs the run was asked for, out of the text of its provenance; 0 when that does not tell. */
+/* How many epochs the run was asked for, out of the text of its provenance; 0 when that does not
+ * tell. */
 static uint32_t epochs_asked(const struct dpmf_model_info *info) {
     static const char key[] = "\"epochs\":";
     const char *at = info->provenance != NULL ? strstr(info->provenance, key) : NULL;
@@ -123,7 +124,7 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
     printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
 }
 
-/* ---- releases ---------------------------------------------------------------------------------- */
+/* ---- releases -------------------------------------------------------------------------------- */
 
 static int print_release_json(const char *path, const struct dpmf_model_info *info,
                               const struct dpmf_statement *statement,

@@ -1,6 +1,7 @@
 /*
  * How the command line shows what the library reports: the exit status of each code, and settings
- * as the options that they are here. Fed by everything in programs/ that prints an error or a warning.
+ * as the options that they are here. Fed by everything in programs/ that prints an error or a
+ * warning.
  */
 #include "error_show.h"
 

@@ -1,6 +1,7 @@
 /*
- * The part of dpmf export that is about models: vectors for NumPy, text, LIBMF, SQLite and PostgreSQL. Fed by a release
- * or a checkpoint and a catalogue; the library writes, and decides what may be written.
+ * The part of dpmf export that is about models: vectors for NumPy, text, LIBMF, SQLite and
+ * PostgreSQL. Fed by a release or a checkpoint and a catalogue; the library writes, and decides
+ * what may be written.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +43,10 @@ static int check_output(const struct invocation *invocation, const struct form *
     return STATUS_DONE;
 }
 
-/* ---- what is exported --------------------------------------------------------------------------- */
+/* ---- what is exported ------------------------------------------------------------------------ */
 
-/* What is read twice is held to be the same release: the statement names it, and the library compares. */
+/* What is read twice is held to be the same release: the statement names it, and the library
+ * compares. */
 static int read_statement(struct invocation *invocation, struct dpmf_statement *statement) {
     struct dpmf_error error = {0};
     int rc = dpmf_release_statement(invocation->operands[0], statement, &error);
@@ -68,7 +70,7 @@ static int check_titles(const struct invocation *invocation, const struct catalo
                                 invocation->value[OPTION_CATALOGUE]);
 }
 
-/* ---- the report --------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static int print_json(const struct dpmf_export_report *report, uint32_t factors, double seconds,
                       const char *output) {
@@ -113,7 +115,7 @@ static int print_report(struct invocation *invocation, const struct form *form,
                                                 : STATUS_DONE;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int export_opened(struct invocation *invocation, const struct form *form,
                          const struct dpmf_model *model, const struct dpmf_statement *statement,

@@ -1,8 +1,9 @@
 /*
- * The part of dpmf export that is about pages: a directory with index.html, which recommends by itself
- * even when opened from disk, the release, and its statement as text. Fed by a release and a catalogue
- * through web_release.c. Each file is written under another name first; index.html appears last, so
- * that where it is, everything is. What a killed export left is taken away by the next one.
+ * The part of dpmf export that is about pages: a directory with index.html, which recommends by
+ * itself even when opened from disk, the release, and its statement as text. Fed by a release and a
+ * catalogue through web_release.c. Each file is written under another name first; index.html
+ * appears last, so that where it is, everything is. What a killed export left is taken away by the
+ * next one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -39,7 +40,7 @@ struct target {
     int problem;      /* the errno of a write that failed, or 0 */
 };
 
-/* ---- the directory ----------------------------------------------------------------------------- */
+/* ---- the directory --------------------------------------------------------------------------- */
 
 static int refuse_directory(const char *path, int number, const char *hint) {
     return terminal_error_print(STATUS_IO, hint, "%s: cannot write a page there: %s", path,
@@ -56,8 +57,8 @@ static bool is_one_of(const char *name, const char *const list[WEB_FILES], size_
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_NONE, CONTENTS_LEFT, CONTENTS_OTHER };
 
-/* Of an export that was killed there are unfinished files, and at most those that are put in their place before index.html; no
- * other program leaves that behind. */
+/* Of an export that was killed there are unfinished files, and at most those that are put in their
+ * place before index.html; no other program leaves that behind. */
 static enum contents look_into(int directory) {
     int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
@@ -82,7 +83,8 @@ static enum contents look_into(int directory) {
     return others == 0 && begun > 0 ? CONTENTS_LEFT : CONTENTS_OTHER;
 }
 
-/* An export holds the lock of its directory as long as it is at work: what is left where nobody does is nobody's. */
+/* An export holds the lock of its directory as long as it is at work: what is left where nobody
+ * does is nobody's. */
 static bool take_away_left(const struct target *target) {
     if (!target->is_locked) return false;
     for (size_t i = 0; i < WEB_FILES; i++) {
@@ -123,7 +125,7 @@ static void take_back(const struct target *target) {
     if (target->is_made) rmdir(target->path);
 }
 
-/* ---- the files --------------------------------------------------------------------------------- */
+/* ---- the files ------------------------------------------------------------------------------- */
 
 static int put_bytes(void *self, const void *bytes, size_t n) {
     struct target *target = self;
@@ -191,7 +193,7 @@ static int write_files(struct target *target, const struct web_release *release,
     return status;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* What is not plain in a URL is escaped. */
 char *export_web_url(const char *directory) {

@@ -1,7 +1,8 @@
 /*
- * What `dpmf serve` answers. Everything is made once, as responses of libmicrohttpd that any thread may
- * send at any time; a request only chooses among them. Nothing that a request says is kept, counted or
- * written down, and no body is ever read: ratings cannot be sent here. Fed by command_serve.c.
+ * What `dpmf serve` answers. Everything is made once, as responses of libmicrohttpd that any thread
+ * may send at any time; a request only chooses among them. Nothing that a request says is kept,
+ * counted or written down, and no body is ever read: ratings cannot be sent here. Fed by
+ * command_serve.c.
  */
 #include "http_answers.h"
 
@@ -16,7 +17,7 @@
 
 enum { TAG_MAX = 48, CONTENTS_MAX = 8, PORT_DIGITS_MAX = 5 };
 
-/* ---- the refusals ------------------------------------------------------------------------------ */
+/* ---- the refusals ---------------------------------------------------------------------------- */
 
 enum refusal {
     REFUSAL_REQUEST,
@@ -60,7 +61,7 @@ struct http_answers {
     size_t n_hosts;
 };
 
-/* ---- making them ------------------------------------------------------------------------------- */
+/* ---- making them ----------------------------------------------------------------------------- */
 
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
     return http_library.add_response_header(response, name, value) == MHD_YES;
@@ -170,7 +171,7 @@ void http_answers_free(struct http_answers *answers) {
     free(answers);
 }
 
-/* ---- what headers say -------------------------------------------------------------------------- */
+/* ---- what headers say ------------------------------------------------------------------------ */
 
 /* The port is none of our business: a tunnel or a proxy may have another. */
 static bool is_port(const char *text) {
@@ -216,8 +217,8 @@ static bool is_within(const struct heads *heads, const char *at) {
     return (uintptr_t)at >= (uintptr_t)heads->begin && (uintptr_t)at < (uintptr_t)heads->end;
 }
 
-/* Between two headers there are ends of lines, and what the library puts in their place. Anything else is
- * the rest of a value with a zero byte in it, which the library takes for its end. */
+/* Between two headers there are ends of lines, and what the library puts in their place. Anything
+ * else is the rest of a value with a zero byte in it, which the library takes for its end. */
 static void look_between(struct heads *heads, const char *next) {
     for (const char *at = heads->seen; at != NULL && at < next; at++)
         heads->has_more |= *at != '\0' && strchr("\r\n \t", *at) == NULL;
@@ -240,7 +241,7 @@ static enum MHD_Result look_at_header(void *self, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-/* ---- answering --------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 /* @return the refusal, or REFUSALS when there is none */
 static enum refusal find_fault(const struct http_answers *answers,

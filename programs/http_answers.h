@@ -29,9 +29,10 @@ struct http_answers *http_answers_new(const struct http_content *contents, size_
                                       const char *const *hosts, size_t n_hosts);
 void http_answers_free(struct http_answers *answers);
 
-/* Refuses a request by its head, if it cannot be answered; its body, if it has one, is not read. It is not whole
- * when its target has a zero byte in it.
- * @return how many bytes that took, 0 when the request is in order, -1 when the connection must be given up */
+/* Refuses a request by its head, if it cannot be answered; its body, if it has one, is not read. It
+ * is not whole when its target has a zero byte in it.
+ * @return how many bytes that took, 0 when the request is in order, -1 when the connection must be
+ * given up */
 int64_t http_answers_refuse(struct http_answers *answers, struct MHD_Connection *connection,
                             const char *method, const char *version, bool is_whole);
 

@@ -1,8 +1,8 @@
 /*
- * Who is connected, and until when. libmicrohttpd ends a connection that is silent, but not one that
- * says a byte now and then: a few hundred such would keep everyone else out for days. Fed by the
- * server's callbacks, in any thread; swept by command_serve.c. A late connection is shut down, which its
- * own thread notices as its end.
+ * Who is connected, and until when. libmicrohttpd ends a connection that is silent, but not one
+ * that says a byte now and then: a few hundred such would keep everyone else out for days. Fed by
+ * the server's callbacks, in any thread; swept by command_serve.c. A late connection is shut down,
+ * which its own thread notices as its end.
  */
 #include "http_connections.h"
 

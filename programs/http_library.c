@@ -1,5 +1,6 @@
 /*
- * Loads libmicrohttpd for command_serve.c, as http_library.h says. It stays for as long as the program does.
+ * Loads libmicrohttpd for command_serve.c, as http_library.h says. It stays for as long as the
+ * program does.
  */
 #include "http_library.h"
 

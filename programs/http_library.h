@@ -1,7 +1,7 @@
 /*
- * libmicrohttpd, loaded by the one verb that needs it: it brings a TLS library along, and three megabytes of resident
- * memory are too much for every other verb to carry. What is called of it is listed here, once; its header is the
- * truth about the types.
+ * libmicrohttpd, loaded by the one verb that needs it: it brings a TLS library along, and three
+ * megabytes of resident memory are too much for every other verb to carry. What is called of it is
+ * listed here, once; its header is the truth about the types.
  */
 #ifndef DPMF_HTTP_LIBRARY_H
 #define DPMF_HTTP_LIBRARY_H
@@ -32,7 +32,8 @@ struct http_library {
 /* Set by http_library_load, once, before any thread. */
 extern struct http_library http_library;
 
-/* @return NULL, or what is wrong: the dynamic linker's words, or the name of a call that is not there */
+/* @return NULL, or what is wrong: the dynamic linker's words, or the name of a call that is not
+ * there */
 const char *http_library_load(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The ledger in words. Figures are rounded against the release: what is spent up, what is allowed down. Fed by the structs of dpmf.h;
- * feeds standard error and `dpmf ledger show`.
+ * The ledger in words. Figures are rounded against the release: what is spent up, what is allowed
+ * down. Fed by the structs of dpmf.h; feeds standard error and `dpmf ledger show`.
  */
 #define _GNU_SOURCE
 #include "ledger_words.h"
@@ -88,7 +88,7 @@ struct ledger_words ledger_words_counts(const struct dpmf_ledger_population *pop
     return words;
 }
 
-/* ---- a new ledger ------------------------------------------------------------------------------ */
+/* ---- a new ledger ---------------------------------------------------------------------------- */
 
 static int stop_at_once(void *self, const struct dpmf_ledger_population *population,
                         const struct dpmf_ledger_entry *entry) {

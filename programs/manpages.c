@@ -43,7 +43,8 @@ static int print_examples(void) {
     return close_page(stdout, "standard output");
 }
 
-/* A list that fills its array has no end, and C does not complain: it would be read into what follows. */
+/* A list that fills its array has no end, and C does not complain: it would be read into what
+ * follows. */
 static bool lists_end(const struct verb *verb) {
     return verb->paragraphs[VERB_PARAGRAPHS_MAX] == NULL &&
            verb->groups[VERB_GROUPS_MAX].title == NULL &&

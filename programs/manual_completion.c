@@ -33,7 +33,7 @@ static void for_each_option(FILE *out, const struct verb *verb,
             print(out, verb, option);
 }
 
-/* ---- bash -------------------------------------------------------------------------------------- */
+/* ---- bash ------------------------------------------------------------------------------------ */
 
 static void bash_option_word(FILE *out, const struct verb *verb, const struct option *option) {
     (void)verb;
@@ -149,7 +149,7 @@ void manual_bash_completion(FILE *out) {
           out);
 }
 
-/* ---- zsh --------------------------------------------------------------------------------------- */
+/* ---- zsh ------------------------------------------------------------------------------------- */
 
 static void zsh_value(FILE *out, const struct value *value) {
     print_quoted(out, value->name, strlen(value->name), ":");
@@ -262,7 +262,7 @@ void manual_zsh_completion(FILE *out) {
           out);
 }
 
-/* ---- fish -------------------------------------------------------------------------------------- */
+/* ---- fish ------------------------------------------------------------------------------------ */
 
 static void fish_value(FILE *out, const struct value *value) {
     switch (value->kind) {

@@ -1,6 +1,6 @@
 /*
- * The option tables as help for a terminal: `dpmf help`, `dpmf help VERB` and `--help`. Fed by the tables of
- * the verbs, command_*.c.
+ * The option tables as help for a terminal: `dpmf help`, `dpmf help VERB` and `--help`. Fed by the
+ * tables of the verbs, command_*.c.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * The option tables as man pages, in roff with the man macros: dpmf.1 and one page a verb. Fed by the tables
- * of the verbs, command_*.c; written to files by manpages.c.
+ * The option tables as man pages, in roff with the man macros: dpmf.1 and one page a verb. Fed by
+ * the tables of the verbs, command_*.c; written to files by manpages.c.
  */
 #include <ctype.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "manual.h"
 #include "shared_options.h"
 
-/* Text as roff sees it: a backslash is \e, a dash is a real one that can be searched and pasted, and
- * a control character at the beginning of a line is held back. */
+/* Text as roff sees it: a backslash is \e, a dash is a real one that can be searched and pasted,
+ * and a control character at the beginning of a line is held back. */
 static void print_text(FILE *out, const char *text) {
     if (text[0] == '.' || text[0] == '\'') fputs("\\&", out);
     for (; *text != '\0'; text++) {

@@ -17,8 +17,8 @@ bool model_use_is_model(const char *path);
 /* A warning, when the model is a checkpoint without a checksum. */
 void model_use_warn_unchecked(struct invocation *invocation, const struct dpmf_model_info *info);
 
-/* Opens the first operand; there is a warning when it is a release that is not as private as one should
- * be. @return an exit status, after saying what is wrong */
+/* Opens the first operand; there is a warning when it is a release that is not as private as one
+ * should be. @return an exit status, after saying what is wrong */
 int model_use_open(struct invocation *invocation, struct dpmf_model **model);
 
 /* Opens the ratings an option names; NULL when it was not given. @return an

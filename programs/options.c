@@ -17,7 +17,7 @@
 
 enum { HINT_MAX = 512 };
 
-/* ---- finding an option ------------------------------------------------------------------------- */
+/* ---- finding an option ----------------------------------------------------------------------- */
 
 static bool is_called(const struct option *option, const char *name, size_t length) {
     if (strlen(option->name) == length && strncmp(option->name, name, length) == 0) return true;
@@ -52,7 +52,7 @@ static int refuse_unknown(const struct verb *verb, const char *name, size_t leng
                                 (int)(length < 200 ? length : 200), name);
 }
 
-/* ---- checking values --------------------------------------------------------------------------- */
+/* ---- checking values ------------------------------------------------------------------------- */
 
 /* Cuts `text` at `separators` (one each, in this order) and reads the pieces as numbers.
  * @return how many were read, or 0 when a piece is no number or something is left over */
@@ -244,7 +244,7 @@ static int check_value(const struct value *value, const char *label, const char 
     return terminal_error_print(STATUS_USAGE, hint, "%s \"%.200s\" is not %s", label, text, kind);
 }
 
-/* ---- parsing ----------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* The words still to be read. */
 struct words {
@@ -359,7 +359,7 @@ static int check_required(const struct invocation *invocation) {
     return 0;
 }
 
-/* ---- files that must not be one ---------------------------------------------------------------- */
+/* ---- files that must not be one -------------------------------------------------------------- */
 
 /* Whether two paths name one file, be it there already or not. */
 bool options_same_file(const char *a, const char *b) {
@@ -403,7 +403,8 @@ static bool is_file_kind(enum value_kind kind) {
     return kind == VALUE_FILE || kind == VALUE_OUTPUT;
 }
 
-/* A run that goes on may go on with its snapshots as well: the old one is replaced by a whole one or not. */
+/* A run that goes on may go on with its snapshots as well: the old one is replaced by a whole one
+ * or not. */
 static bool takes_over(enum option_id output, enum option_id input) {
     return output == OPTION_SNAPSHOT && input == OPTION_RESUME;
 }
@@ -447,7 +448,7 @@ static int check_outputs(const struct invocation *invocation) {
     return 0;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 int options_parse(struct invocation *invocation, int argc, char **argv) {
     struct words words = {argc, argv};
@@ -476,7 +477,7 @@ int options_parse(struct invocation *invocation, int argc, char **argv) {
     return status;
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 bool command_has(const struct invocation *invocation, enum option_id id) {
     return invocation->value[id] != NULL;

@@ -27,7 +27,8 @@ int options_refuse_group(const struct invocation *invocation, const struct optio
 /* The checked values; what they give is undefined for an option that was not given. */
 uint64_t options_count(const struct invocation *invocation, enum option_id id);
 
-/* --lanes: 0 when it was not given, and a number that the library refuses when it was given as 0. */
+/* --lanes: 0 when it was not given, and a number that the library refuses when it was given as
+ * 0. */
 uint32_t options_lanes(const struct invocation *invocation);
 double options_number(const struct invocation *invocation, enum option_id id);
 
@@ -60,7 +61,8 @@ struct options_interval options_interval(const struct invocation *invocation, en
 /* Whether two paths name one file, be it there already or not. */
 bool options_same_file(const char *a, const char *b);
 
-/* Whether reading an input, be it a path, an address of SQLite or "-", reads the file of that path. */
+/* Whether reading an input, be it a path, an address of SQLite or "-", reads the file of that
+ * path. */
 bool options_is_read(const char *path, const char *input);
 
 /* --format, --columns, --rescale, --rating-range and --on-error. */

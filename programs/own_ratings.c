@@ -258,8 +258,8 @@ struct look {
     bool has_user, has_item, has_rating, is_json;
 };
 
-/* What rows of three columns without a header can mean: someone's name before an item and a rating, or,
- * when that does not fit, an item and a rating before a time. */
+/* What rows of three columns without a header can mean: someone's name before an item and a rating,
+ * or, when that does not fit, an item and a rating before a time. */
 struct meaning {
     const struct reading *reading;
     struct dpmf_model_info info;
@@ -330,9 +330,9 @@ static bool are_items_first(const struct reading *reading) {
     return true;
 }
 
-/* Whether there is no column of users: the header has none, or there is no header and there are
- * two columns, in both rows, since blocks of ratings may begin with two, or three that mean so. What cannot be read as a
- * table, a store too, is left to the reader of ratings, which also says why. */
+/* Whether there is no column of users: the header has none, or there is no header and there are two
+ * columns, in both rows, since blocks of ratings may begin with two, or three that mean so. What
+ * cannot be read as a table, a store too, is left to the reader of ratings, which also says why. */
 static bool is_without_users(const struct reading *reading) {
     const struct invocation *invocation = reading->invocation;
     struct look look = {0};

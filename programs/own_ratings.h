@@ -20,9 +20,10 @@ struct own_ratings {
     uint64_t outside;                    /* ratings outside the model's scale */
 };
 
-/* Reads what --ratings names: - is standard input; a path that exists is a file; anything else with a
- * colon in it is pairs ITEM:RATING with commas between them, the last colon of each parting the two. Of
- * an item that is rated twice the last rating is kept, as in a store. There may be none in the end.
+/* Reads what --ratings names: - is standard input; a path that exists is a file; anything else with
+ * a colon in it is pairs ITEM:RATING with commas between them, the last colon of each parting the
+ * two. Of an item that is rated twice the last rating is kept, as in a store. There may be none in
+ * the end.
  * @return an exit status, after saying what is wrong */
 int own_ratings_read(struct invocation *invocation, const struct dpmf_model *model,
                      struct own_ratings *own);

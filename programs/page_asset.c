@@ -1,6 +1,7 @@
 /*
- * Puts the page that the build packed into the program, byte for byte, through the assembler: as C text it would be
- * five times its size and slow to compile. Fed by web/pack_page.c, with DPMF_PAGE_FILE naming what it wrote.
+ * Puts the page that the build packed into the program, byte for byte, through the assembler: as C
+ * text it would be five times its size and slow to compile. Fed by web/pack_page.c, with
+ * DPMF_PAGE_FILE naming what it wrote.
  */
 #include "page_asset.h"
 

@@ -1,6 +1,6 @@
 /*
- * The page that recommends in a browser (web/), as the build packed it: one HTML file with four open marks, which
- * page_make.c fills in for a release.
+ * The page that recommends in a browser (web/), as the build packed it: one HTML file with four
+ * open marks, which page_make.c fills in for a release.
  */
 #ifndef DPMF_PROGRAMS_PAGE_ASSET_H
 #define DPMF_PROGRAMS_PAGE_ASSET_H

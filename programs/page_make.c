@@ -1,8 +1,8 @@
 /*
- * The page that recommends at home, made for one release: the markers of the embedded page are found,
- * what stands for them becomes a list of pieces, and the pieces are written one after the other. So a
- * release of any size is never in memory a second time, unless the whole page is asked for there. Fed
- * by web_release.c; feeds serve and export --web.
+ * The page that recommends at home, made for one release: the markers of the embedded page are
+ * found, what stands for them becomes a list of pieces, and the pieces are written one after the
+ * other. So a release of any size is never in memory a second time, unless the whole page is asked
+ * for there. Fed by web_release.c; feeds serve and export --web.
  */
 #define _GNU_SOURCE
 #include "page_make.h"
@@ -15,11 +15,12 @@
 
 #include "dpmf_text.h"
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* @return the length of the one valid UTF-8 character that `text`, ended by NUL, begins with; or 0 */
+/* @return the length of the one valid UTF-8 character that `text`, ended by NUL, begins with; or
+ * 0 */
 static size_t character_length(const unsigned char *text) {
     unsigned char low = 0x80,
                   high = 0xbf; /* of the second byte: no overlong forms, no surrogates */
@@ -55,7 +56,8 @@ static const char *html_entity(unsigned char byte) {
     }
 }
 
-/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no memory */
+/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no
+ * memory */
 static char *html_text(const char *text) {
     enum { LONGEST = 6 }; /* &quot; of one byte */
     size_t n = strlen(text), at = 0;
@@ -74,8 +76,9 @@ static char *html_text(const char *text) {
     return html;
 }
 
-/* {"kind":"...","assumptions":["..."],"text":"...","statement":{...}}: the kind is the library's word on the statement, whose own
- * may be an older version's. @return what the caller frees; NULL: no memory */
+/* {"kind":"...","assumptions":["..."],"text":"...","statement":{...}}: the kind is the library's
+ * word on the statement, whose own may be an older version's. @return what the caller frees; NULL:
+ * no memory */
 static char *statement_json(const struct page_parts *parts) {
     char *all = NULL;
     size_t n;
@@ -99,7 +102,7 @@ static char *statement_json(const struct page_parts *parts) {
     return all;
 }
 
-/* ---- from markers to pieces -------------------------------------------------------------------- */
+/* ---- from markers to pieces ------------------------------------------------------------------ */
 
 enum { MARKERS = 4 };
 
@@ -201,7 +204,7 @@ void page_free(struct page *page) {
     *page = (struct page){0};
 }
 
-/* ---- from pieces to bytes ---------------------------------------------------------------------- */
+/* ---- from pieces to bytes -------------------------------------------------------------------- */
 
 /* What is written at once: for base64 a multiple of 3, so that only the end is padded. */
 enum { BASE64_STEP = 3 * 16384, JSON_STEP = 8192 };
@@ -314,9 +317,10 @@ int page_to_memory(const struct page *page, char **bytes, size_t *n, struct dpmf
     return 0;
 }
 
-/* ---- the policy -------------------------------------------------------------------------------- */
+/* ---- the policy ------------------------------------------------------------------------------ */
 
-/* The page is our own and names its policy once, as the build wrote it: no quotes or entities inside. */
+/* The page is our own and names its policy once, as the build wrote it: no quotes or entities
+ * inside. */
 char *page_policy(const char *page, size_t n) {
     static const char tag[] = "http-equiv=\"Content-Security-Policy\" content=\"";
     const char *end = page + n;

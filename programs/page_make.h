@@ -1,7 +1,7 @@
 /*
- * The page that recommends at home, made for one release: the page that the build embeds has a marker
- * for the name, the release, the items' titles and the statement, and gets them here, in memory or as
- * a file.
+ * The page that recommends at home, made for one release: the page that the build embeds has a
+ * marker for the name, the release, the items' titles and the statement, and gets them here, in
+ * memory or as a file.
  */
 #ifndef DPMF_PROGRAMS_PAGE_MAKE_H
 #define DPMF_PROGRAMS_PAGE_MAKE_H
@@ -11,7 +11,8 @@
 
 #include "dpmf.h"
 
-/* What a page is made of. Nothing is copied but the name: the rest must stay while the page does. */
+/* What a page is made of. Nothing is copied but the name: the rest must stay while the page
+ * does. */
 struct page_parts {
     const char *page; /* with the four markers, each once */
     size_t page_size;
@@ -56,8 +57,8 @@ void page_free(struct page *page);
 /* How many bytes the whole page has. */
 uint64_t page_size(const struct page *page);
 
-/* Gives the page to `put`, piece by piece, a few at a time. A value of `put` other than 0 ends it and is
- * returned. */
+/* Gives the page to `put`, piece by piece, a few at a time. A value of `put` other than 0 ends it
+ * and is returned. */
 int page_write(const struct page *page, int (*put)(void *self, const void *bytes, size_t n),
                void *self);
 

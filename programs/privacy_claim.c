@@ -1,6 +1,7 @@
 /*
- * The kind of a release, as every verb shows it. The library decides what it is; this is how it is worded. Fed by a
- * statement or a report; feeds train, describe, serve, export, verify and the calculators.
+ * The kind of a release, as every verb shows it. The library decides what it is; this is how it is
+ * worded. Fed by a statement or a report; feeds train, describe, serve, export, verify and the
+ * calculators.
  */
 #include "privacy_claim.h"
 

@@ -27,7 +27,8 @@ int privacy_claim_verify(const struct invocation *invocation, const char *bytes,
 /* Why a release that is not private is not. */
 const char *privacy_claim_fault(const struct dpmf_statement *statement);
 
-/* Calculators publish nothing, so they refuse nothing: they warn of what dpmf train would want accepted. */
+/* Calculators publish nothing, so they refuse nothing: they warn of what dpmf train would want
+ * accepted. */
 void privacy_excess_warn(struct terminal *terminal, double epsilon, double delta);
 
 #endif

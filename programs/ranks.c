@@ -1,6 +1,7 @@
 /*
- * The program as one of several processes that mpirun started: only the first of them prints, they join before
- * a verb runs and leave after it. Fed by main.c and command.c; report.c asks it who tells of an error.
+ * The program as one of several processes that mpirun started: only the first of them prints, they
+ * join before a verb runs and leave after it. Fed by main.c and command.c; report.c asks it who
+ * tells of an error.
  */
 #define _GNU_SOURCE
 #include "ranks.h"
@@ -44,8 +45,8 @@ static void stop_holding(void) {
     held = -1;
 }
 
-/* A process that could not join is not heard by the others, who may be waiting for it: it tells of that itself, unless a
- * lower one, to whom the same happened, has ended the job before its turn. */
+/* A process that could not join is not heard by the others, who may be waiting for it: it tells of
+ * that itself, unless a lower one, to whom the same happened, has ended the job before its turn. */
 void ranks_tell_alone(int status) {
     const int rank = dpmf_cluster_launched();
     const struct timespec turn = {2 * (rank < 15 ? rank : 15), 0};
@@ -107,8 +108,8 @@ bool ranks_speak(const struct invocation *invocation) {
     return true;
 }
 
-/* Leaving waits for all ranks, in MPI_Finalize for ever when one was lost after its farewell. What had to be done together is done
- * by then: this process ends as it would have. */
+/* Leaving waits for all ranks, in MPI_Finalize for ever when one was lost after its farewell. What
+ * had to be done together is done by then: this process ends as it would have. */
 struct patience {
     struct timespec time;
     int status;

@@ -6,17 +6,20 @@
 
 #include "command.h"
 
-/* Only the first rank prints: in the others everything that is printed goes nowhere, once they have joined. To be called before anything is. */
+/* Only the first rank prints: in the others everything that is printed goes nowhere, once they have
+ * joined. To be called before anything is. */
 void ranks_silence(void);
 
-/* In the end: an error that kept this rank from joining, such as a mistaken option, is told by itself. */
+/* In the end: an error that kept this rank from joining, such as a mistaken option, is told by
+ * itself. */
 void ranks_tell_alone(int status);
 
 /* Joins the others where mpirun started this, for verbs that work together; the others are refused.
  * @return an exit status */
 int ranks_join(struct invocation *invocation);
 
-/* Whether an error is this rank's to tell, see dpmf_cluster_speaks; what it prints can then be seen. */
+/* Whether an error is this rank's to tell, see dpmf_cluster_speaks; what it prints can then be
+ * seen. */
 bool ranks_speak(const struct invocation *invocation);
 
 /* Leaves them, with the exit status; may not return. */

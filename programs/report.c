@@ -1,6 +1,6 @@
 /*
- * What several commands print at their end: the summary of a packed store, JSON lines, and the check
- * that standard output took everything. Fed by import, synth and main.
+ * What several commands print at their end: the summary of a packed store, JSON lines, and the
+ * check that standard output took everything. Fed by import, synth and main.
  */
 #include "report.h"
 

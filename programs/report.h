@@ -1,6 +1,6 @@
 /*
- * What several commands print at their end: the summary of a packed store, JSON lines, and the check
- * that standard output took everything.
+ * What several commands print at their end: the summary of a packed store, JSON lines, and the
+ * check that standard output took everything.
  */
 #ifndef DPMF_PROGRAMS_REPORT_H
 #define DPMF_PROGRAMS_REPORT_H
@@ -11,7 +11,8 @@
 /* Prints the JSON text as one line and frees it. @return an exit status */
 int report_json_print(struct dpmf_json *json);
 
-/* How the records of a store were read, and whether private runs accept it: "csv, layout guessed, ...". */
+/* How the records of a store were read, and whether private runs accept it: "csv, layout guessed,
+ * ...". */
 struct report_layout {
     char text[256];
 };

@@ -1,11 +1,12 @@
 /*
- * What several verbs share of their options: see shared_options.h. Feeds the tables in command_<verb>.c.
+ * What several verbs share of their options: see shared_options.h. Feeds the tables in
+ * command_<verb>.c.
  */
 #include "shared_options.h"
 
 #include <string.h>
 
-/* ---- choices ----------------------------------------------------------------------------------- */
+/* ---- choices --------------------------------------------------------------------------------- */
 
 const char *choice_listed(const char *const *names, size_t i, const char **description) {
     if (description != NULL) *description = NULL;
@@ -56,7 +57,7 @@ const char *accept_choices(size_t i, const char **description) {
     return choices[i].name;
 }
 
-/* ---- defaults ---------------------------------------------------------------------------------- */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 /* As people write it: 1e-5. */
 void private_delta_default(FILE *out) {
@@ -73,7 +74,7 @@ static void cluster_timeout_default(FILE *out) { fprintf(out, "%d", DPMF_CLUSTER
 
 void page_name_default(FILE *out) { fputs(PAGE_NAME_DEFAULT, out); }
 
-/* ---- options ----------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */

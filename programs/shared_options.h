@@ -1,13 +1,13 @@
 /*
- * What several verbs share: options, and shell lines that prepare their examples. A verb names them in
- * the table of its own, programs/command_<verb>.c; an option of one verb alone is written there.
+ * What several verbs share: options, and shell lines that prepare their examples. A verb names them
+ * in the table of its own, programs/command_<verb>.c; an option of one verb alone is written there.
  */
 #ifndef DPMF_PROGRAMS_SHARED_OPTIONS_H
 #define DPMF_PROGRAMS_SHARED_OPTIONS_H
 
 #include "command.h"
 
-/* ---- whole groups ------------------------------------------------------------------------------ */
+/* ---- whole groups ---------------------------------------------------------------------------- */
 
 extern const struct option input_options[];   /* how ratings are read */
 extern const struct option cluster_options[]; /* of verbs that mpirun may start */
@@ -16,7 +16,7 @@ extern const struct option cluster_options[]; /* of verbs that mpirun may start 
 extern const struct option_group every_verb_group;
 extern const struct option_group every_verb_group_without_threads;
 
-/* ---- choices and defaults ---------------------------------------------------------------------- */
+/* ---- choices and defaults -------------------------------------------------------------------- */
 
 choice_list goal_choices;      /* what a model is for */
 choice_list mechanism_choices; /* "auto", and the library's mechanisms */
@@ -34,7 +34,7 @@ enum { TOP_DEFAULT = 10 };
 /* The i-th of a list of names ended by NULL, none of which needs a description. */
 const char *choice_listed(const char *const *names, size_t i, const char **description);
 
-/* ---- single options ---------------------------------------------------------------------------- */
+/* ---- single options -------------------------------------------------------------------------- */
 
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */
@@ -98,7 +98,7 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 
 /* clang-format on */
 
-/* ---- what examples begin with: shell lines that are run in an empty directory -------------------- */
+/* ---- what examples begin with: shell lines that are run in an empty directory ---------------- */
 
 #define SOME_CSV                                                                                   \
     "printf 'user,item,rating\\nann,dune,4.5\\nann,solaris,3\\nbob,dune,5\\n' >ratings.csv"
@@ -122,7 +122,7 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     "dpmf train -q all.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
     "-o release.safetensors"
 
-/* ---- paragraphs of several manuals ------------------------------------------------------------- */
+/* ---- paragraphs of several manuals ----------------------------------------------------------- */
 
 #define MINE_PARAGRAPH                                                                             \
     "MINE is standard input when it is -, and a file when there is one of that name: one "         \

@@ -1,6 +1,7 @@
 /*
- * Runs ssh-keygen to sign a file and to check a signature: without a shell, the file on its standard input, its words kept apart
- * from ours. Fed by command_privacy_sign.c and command_privacy_show.c.
+ * Runs ssh-keygen to sign a file and to check a signature: without a shell, the file on its
+ * standard input, its words kept apart from ours. Fed by command_privacy_sign.c and
+ * command_privacy_show.c.
  */
 #define _GNU_SOURCE
 #include "ssh_signature.h"
@@ -25,7 +26,7 @@ extern char **environ;
 
 enum { KEYS_MAX = 65536, PATH_TEXT_MAX = 4096 };
 
-/* ---- running it ------------------------------------------------------------------------------- */
+/* ---- running it ------------------------------------------------------------------------------ */
 
 /* What stands for its standard input, output and error; -1: ours. */
 struct streams {
@@ -65,7 +66,8 @@ static int run_program(char *const arguments[], const struct streams *streams, i
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) return failed;
-    /* Whoever interrupts, interrupts it as well: it is waited for, so that the terminal is as it was. */
+    /* Whoever interrupts, interrupts it as well: it is waited for, so that the terminal is as it
+     * was. */
     while (waitpid(child, ended, 0) < 0)
         if (errno != EINTR) return errno;
     return 0;
@@ -99,7 +101,7 @@ static void close_all(int *fds, size_t n) {
         if (fds[i] >= 0) close(fds[i]);
 }
 
-/* ---- what is signed --------------------------------------------------------------------------- */
+/* ---- what is signed -------------------------------------------------------------------------- */
 
 /* @return 0 or an errno */
 static int copy_bytes(int from, int to) {
@@ -137,7 +139,7 @@ void ssh_copy_drop(struct ssh_copy *copy) {
     copy->fd = -1;
 }
 
-/* ---- making one ------------------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 static int run_sign(int file, int signature, const char *key) {
     char *const arguments[] = {
@@ -179,7 +181,7 @@ int ssh_signature_make(const struct ssh_copy *copy, const char *key, const char 
     return status;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static bool begins(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;
@@ -269,7 +271,7 @@ static int take_signers(const char *key, const char *identity, struct signers *s
     return status;
 }
 
-/* ---- checking one ----------------------------------------------------------------------------- */
+/* ---- checking one ---------------------------------------------------------------------------- */
 
 /* Prints what is wrong with a signature, and says it to the caller. */
 static int refuse_signature(const char *path, const char *hint, const char *fault,

@@ -25,7 +25,7 @@ enum { LINE_MAX_BYTES = 2048, WIDTH_DEFAULT = 80, WIDTH_LEAST = 20 };
 
 static const double DRAW_EVERY = 0.1; /* seconds */
 
-/* ---- what the terminals can do ----------------------------------------------------------------- */
+/* ---- what the terminals can do --------------------------------------------------------------- */
 
 /* @return the value of an environment variable, "" when it is not set */
 static const char *environment(const char *name) {
@@ -67,7 +67,7 @@ double terminal_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* A message may quote a broken file, and a file name may hold anything: no control byte of theirs
  * reaches the terminal. The two-byte C1 controls of UTF-8 are as able as ESC. */
@@ -82,7 +82,8 @@ void terminal_text_print(FILE *out, const char *text) {
     }
 }
 
-/* Nor does a login in an address that was taken for something else: "describe does not take "postgres://ann:secret@h"". */
+/* Nor does a login in an address that was taken for something else: "describe does not take
+ * "postgres://ann:secret@h"". */
 static void print_masked(FILE *out, const char *text) {
     char masked[LINE_MAX_BYTES];
     dpmf_error_mask(text, masked, sizeof masked);
@@ -101,8 +102,8 @@ static void print_format(FILE *out, const char *format, va_list arguments) {
     free(text);
 }
 
-/* An error is written in one piece: standard error has no buffer, and whoever else writes there, as mpirun does, would get
- * between its letters. Without memory for that, letter by letter. */
+/* An error is written in one piece: standard error has no buffer, and whoever else writes there, as
+ * mpirun does, would get between its letters. Without memory for that, letter by letter. */
 int terminal_error_print(int status, const char *hint, const char *format, ...) {
     const bool colour = terminal_has_colour(STDERR_FILENO);
     char *text = NULL;
@@ -122,7 +123,7 @@ int terminal_error_print(int status, const char *hint, const char *format, ...) 
     return status;
 }
 
-/* ---- notes and warnings ------------------------------------------------------------------------ */
+/* ---- notes and warnings ---------------------------------------------------------------------- */
 
 static void erase_line(struct terminal *terminal) {
     if (terminal->is_drawn) fputs("\r\033[K", stderr);
@@ -172,7 +173,7 @@ bool terminal_wait_for_interrupt(struct terminal *terminal, int seconds) {
     return signals_heed() != 0;
 }
 
-/* ---- progress ---------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 static void end_phase(struct terminal *terminal, double now) {
     if (terminal->n_phases > 0)

@@ -41,7 +41,8 @@ void terminal_warning_print(struct terminal *terminal, const char *message);
 /* A warning that --quiet does not silence: of what cannot be taken back once it is done. */
 void terminal_alert_print(struct terminal *terminal, const char *format, ...) DPMF_PRINTF(2, 3);
 
-/* On a terminal, prints that it waits and gives its user so long to interrupt; elsewhere there is nobody to wait for.
+/* On a terminal, prints that it waits and gives its user so long to interrupt; elsewhere there is
+ * nobody to wait for.
  * @return whether the run is to end */
 bool terminal_wait_for_interrupt(struct terminal *terminal, int seconds);
 

@@ -1,5 +1,6 @@
 /*
- * Small text: numbers as people read them, and wrapped paragraphs. Fed by every command; feeds the help, the summaries and the error messages.
+ * Small text: numbers as people read them, and wrapped paragraphs. Fed by every command; feeds the
+ * help, the summaries and the error messages.
  */
 #include "text.h"
 

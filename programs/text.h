@@ -1,5 +1,6 @@
 /*
- * Small text: numbers as people read them, and wrapped paragraphs. Feeds the help, the summaries and the error messages.
+ * Small text: numbers as people read them, and wrapped paragraphs. Feeds the help, the summaries
+ * and the error messages.
  */
 #ifndef DPMF_PROGRAMS_TEXT_H
 #define DPMF_PROGRAMS_TEXT_H

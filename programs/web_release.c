@@ -1,7 +1,7 @@
 /*
- * A release that may be shown to anyone: the file is read once, and what is checked is what was read.
- * Checkpoints, releases that are stamped NOT PRIVATE and those that do not verify are refused. Fed by
- * the library; feeds serve and export --web.
+ * A release that may be shown to anyone: the file is read once, and what is checked is what was
+ * read. Checkpoints, releases that are stamped NOT PRIVATE and those that do not verify are
+ * refused. Fed by the library; feeds serve and export --web.
  */
 #define _GNU_SOURCE
 #include "web_release.h"
@@ -33,7 +33,7 @@ static int no_memory(void) {
                                 dpmf_error_sentence(DPMF_ERR_BASE_NO_MEMORY));
 }
 
-/* ---- the bytes --------------------------------------------------------------------------------- */
+/* ---- the bytes ------------------------------------------------------------------------------- */
 
 static int refuse_file(const char *path, int number) {
     return terminal_error_print(STATUS_IO, "name a release, as dpmf train --epsilon writes it",
@@ -59,8 +59,8 @@ static int read_all(const char *path, int fd, uint64_t size, struct web_release 
     return STATUS_DONE;
 }
 
-/* With --memory we say beforehand what it takes: the file, and beside it either its numbers, while they are
- * checked, or the page, a third larger, where that is kept too. */
+/* With --memory we say beforehand what it takes: the file, and beside it either its numbers, while
+ * they are checked, or the page, a third larger, where that is kept too. */
 static int check_memory(const struct invocation *invocation, uint64_t size, bool keeps_page) {
     uint64_t needed = size + size + (keeps_page ? size / 3 : 0) + page_asset_size;
     if (!command_has(invocation, OPTION_MEMORY) || needed <= invocation->run.memory)
@@ -98,7 +98,7 @@ static int read_file(const struct invocation *invocation, bool keeps_page,
     return status;
 }
 
-/* ---- what may be published --------------------------------------------------------------------- */
+/* ---- what may be published ------------------------------------------------------------------- */
 
 /* What the library does not accept is refused for privacy, unless it is no model at all. */
 static int refuse_release(struct invocation *invocation, struct dpmf_error *error) {
@@ -147,7 +147,7 @@ static int find_digest(struct web_release *release) {
     return STATUS_DONE;
 }
 
-/* ---- items and titles -------------------------------------------------------------------------- */
+/* ---- items and titles ------------------------------------------------------------------------ */
 
 /* Someone who gives the wrong file would see a page of bare ids. */
 static int refuse_catalogue(const struct invocation *invocation, const struct dpmf_model *model) {
@@ -215,7 +215,7 @@ static int open_items(struct invocation *invocation, bool for_serving,
     return status;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 int web_release_open(struct invocation *invocation, bool for_serving, struct web_release *release) {
     *release = (struct web_release){0};

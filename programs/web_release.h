@@ -21,12 +21,14 @@ struct web_release {
     struct dpmf_json *item_list;  /* [{"item":"1","title":"Dune"}, ...]; NULL unless for serving */
 };
 
-/* Opens the release that is the first operand, with the titles of --catalogue; refuses what may not be
- * published. For serving there is also the list of items. @return an exit status, after saying what is wrong */
+/* Opens the release that is the first operand, with the titles of --catalogue; refuses what may not
+ * be published. For serving there is also the list of items. @return an exit status, after saying
+ * what is wrong */
 int web_release_open(struct invocation *invocation, bool for_serving, struct web_release *release);
 void web_release_close(struct web_release *release);
 
-/* The page for it, with the title of --name. It lives as long as the release. @return an exit status */
+/* The page for it, with the title of --name. It lives as long as the release. @return an exit
+ * status */
 int web_release_page(struct invocation *invocation, const struct web_release *release,
                      struct page *page);
 
