@@ -30,23 +30,22 @@ enum {
     ITERATIONS = 15,
 };
 
-#define LUMP_MOST                                                                                  \
-    0.02 /* x: an error of x^2 / 24 of the variance by theory, less than a thousandth */
-#define EPOCH_MOST 1.0 /* curvature of the stiffest row times an epoch's step ... */
-#define PUSH_MOST 0.5  /* ... and with momenta, times its square, ... */
-#define FLIGHT_MOST                                                                                \
-    0.05 /* ... of which this much between two payments: the error is a quarter of it */
+/* The largest step of one injection of noise, x: by theory the error is x^2 / 24 of the variance,
+ * less than a thousandth. */
+#define LUMP_MOST 0.02
+
+#define EPOCH_MOST 1.0   /* largest curvature of a row times an epoch's step */
+#define PUSH_MOST 0.5    /* the same with momenta, times the step's square */
+#define FLIGHT_MOST 0.05 /* the same between two injections: the error is a quarter of it */
 
 #define PUSH_DRIFT 0.25 /* of what a force does to a row in an epoch, this much is at once */
 
-#define FEW_ROWS                                                                                   \
-/* Squares of Gaussians that may come together in a run: of few rows, sigma is more than it
-     * looks */
-25
+/* Squares of Gaussians that may come together in a run: of few rows, sigma is more than it looks. */
+#define FEW_ROWS 25
 #define SLACK 1.25 /* by which curvatures may grow before a step follows: a change costs time */
 
-    /* Rows, and how much each counts. */
-    struct moments {
+/* Rows, and how much each counts. */
+struct moments {
     const struct row_store *rows;
     const uint32_t *weights;
     size_t k;
