@@ -101,10 +101,24 @@ static int read_text(int fd, const char *path, bool to_change, struct ledger_boo
     return code;
 }
 
-/* Whether the book is the one that was written last. */
+static int refuse_strange_lock(const struct ledger_lock *lock, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%.200s is the lock of another ledger",
+              lock->lock_path);
+    error_hint(
+        error,
+        "put back the two files that belong together; if this ledger is the newest copy, remove "
+        "the lock and accept the ledger: {:ledger init FILE}");
+    error_place(error, lock->path, 0, 0);
+    return DPMF_ERR_PRIVACY_LEDGER;
+}
+
+/* Whether the book is the one that was written last. A lock that was claimed for a ledger which was then never written is of
+ * generation 0, and anyone's. */
 static int check_generation(const struct ledger_lock *lock, const struct ledger_book *book,
                             struct dpmf_error *error) {
     bool is_gone = book->generation == 0;
+    if (!is_gone && lock->id[0] != '\0' && strcmp(lock->id, book->id) != 0)
+        return refuse_strange_lock(lock, error);
     if (book->generation >= lock->generation) return 0;
     error_set(error, DPMF_ERR_PRIVACY_LEDGER, "%s",
               is_gone ? "the ledger is gone, though there was one"
@@ -116,10 +130,12 @@ static int check_generation(const struct ledger_lock *lock, const struct ledger_
     return DPMF_ERR_PRIVACY_LEDGER;
 }
 
-/* Whether nothing tells if a ledger that has been in use is the newest copy. The first generation is excused: whoever wrote
- * it may have been killed before it left its mark. */
+/* Whether nothing tells if the ledger is the newest copy. The lock of an older version names no ledger: it belongs to one without
+ * an id, or to one that was just given its id by a process that was killed before it could note that. */
 static bool is_unmarked(const struct ledger_lock *lock, const struct ledger_book *book) {
-    return lock->generation == 0 && book->generation > 1;
+    if (book->generation == 0 || lock->id[0] != '\0') return false;
+    if (lock->generation == 0) return true;
+    return book->id[0] != '\0' && book->generation != lock->generation + 1;
 }
 
 /* What is spent from an old copy would forget what the newer one knows. */
@@ -165,8 +181,8 @@ struct change {
 };
 
 /* The ledger, locked and read, whether or not it is known to be the newest copy. */
-static int begin_any(struct change *change, const char *path, bool may_make,
-                     struct dpmf_error *error) {
+static int begin_any(struct change *change, const char *path, const struct dpmf_run *run,
+                     bool may_make, struct dpmf_error *error) {
     memset(&change->book, 0, sizeof change->book);
     int code = ledger_lock_find(path, &change->lock, error);
     if (code < 0) return code;
@@ -174,7 +190,7 @@ static int begin_any(struct change *change, const char *path, bool may_make,
     if (!may_make && change->lock.generation == 0 && access(change->lock.path, F_OK) != 0 &&
         (errno == ENOENT || errno == ENOTDIR))
         return ledger_refuse_missing(change->lock.path, error);
-    code = ledger_lock_take(&change->lock, may_make, error);
+    code = ledger_lock_take(&change->lock, run, may_make, error);
     if (code == 0) code = read_book(&change->lock, true, &change->book, error);
     if (code == 0 && !may_make && change->book.generation == 0)
         code = ledger_refuse_missing(change->lock.path, error);
@@ -182,24 +198,48 @@ static int begin_any(struct change *change, const char *path, bool may_make,
 }
 
 /* With `may_make`, the ledger may be missing, and so may its directory. */
-static int begin(struct change *change, const char *path, bool may_make, struct dpmf_error *error) {
-    int code = begin_any(change, path, may_make, error);
+static int begin(struct change *change, const char *path, const struct dpmf_run *run, bool may_make,
+                 struct dpmf_error *error) {
+    int code = begin_any(change, path, run, may_make, error);
     return code < 0 ? code : check_marked(&change->lock, &change->book, error);
+}
+
+void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEXT]) {
+    for (size_t i = 0; i < LEDGER_ID_BYTES; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* Gives the ledger its id: a new one, or one of an older version. The lock of a new ledger gets it first, so that a process that is
+ * killed in between leaves a ledger that is known by its lock; that of an older one has a mark, which stays until the
+ * ledger is in its place. */
+static int name_ledger(struct change *change, struct dpmf_error *error) {
+    struct ledger_lock *lock = &change->lock;
+    uint8_t bytes[LEDGER_ID_BYTES];
+    if (change->book.id[0] == '\0') {
+        int code = random_from_system(bytes, sizeof bytes, error);
+        if (code < 0) return code;
+        ledger_id_write(bytes, change->book.id);
+    }
+    if (change->book.generation == 0) return ledger_lock_claim(lock, change->book.id, error);
+    return 0;
 }
 
 static int save(struct change *change, struct dpmf_error *error) {
     struct output_file *file = NULL;
     char *text = NULL;
     size_t n;
+    int code = name_ledger(change, error);
     change->book.generation++;
-    int code = ledger_book_format(&change->book, &text, &n, error);
+    if (code == 0) code = ledger_book_format(&change->book, &text, &n, error);
     if (code == 0) code = output_file_open(&file, change->lock.path, OUTPUT_PRIVATE, error);
     if (code == 0) code = output_file_write(file, text, n, error);
     if (code < 0)
         output_file_abandon(file);
     else
         code = output_file_commit(file, error);
-    if (code == 0) ledger_lock_mark(&change->lock, change->book.generation);
+    if (code == 0) {
+        memcpy(change->lock.id, change->book.id, sizeof change->lock.id);
+        ledger_lock_mark(&change->lock, change->book.generation);
+    }
     free(text);
     return code;
 }
@@ -207,10 +247,6 @@ static int save(struct change *change, struct dpmf_error *error) {
 static void end(struct change *change) {
     ledger_book_free(&change->book);
     ledger_lock_drop(&change->lock);
-}
-
-void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEXT]) {
-    for (size_t i = 0; i < LEDGER_ID_BYTES; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
 /* ---- reserving -------------------------------------------------------------------------------- */
@@ -340,8 +376,9 @@ static int make_entry(const struct ledger_entry *given, enum ledger_state state,
     return fault ? refuse_value(error, fault) : 0;
 }
 
-int ledger_reserve(const char *path, bool may_make, const struct ledger_entry *given,
-                   const struct dpmf_budget *budget, struct dpmf_error *error) {
+int ledger_reserve(const char *path, const struct dpmf_run *run, bool may_make,
+                   const struct ledger_entry *given, const struct dpmf_budget *budget,
+                   struct dpmf_error *error) {
     static const struct dpmf_budget none;
     struct change change;
     struct ledger_entry entry;
@@ -349,21 +386,22 @@ int ledger_reserve(const char *path, bool may_make, const struct ledger_entry *g
     if (!budget) budget = &none;
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    code = begin(&change, path, may_make, error);
+    code = begin(&change, path, run, may_make, error);
     if (code == 0) code = spend(&change.book, &entry, budget, error);
     if (code == 0) code = save(&change, error);
     end(&change);
     return code;
 }
 
-int ledger_record(const char *path, bool may_make, const struct ledger_entry *given,
-                  struct dpmf_ledger_population *spent, struct dpmf_error *error) {
+int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
+                  const struct ledger_entry *given, struct dpmf_ledger_population *spent,
+                  struct dpmf_error *error) {
     struct change change;
     struct ledger_entry entry;
     struct dpmf_ledger_population unwanted;
     int code = make_entry(given, given->state, &entry, error);
     if (code < 0) return code;
-    code = begin(&change, path, may_make, error);
+    code = begin(&change, path, run, may_make, error);
     if (code == 0 && ledger_book_find(&change.book, entry.id))
         code = refuse_known_id(&entry, error);
     if (code == 0) code = ledger_book_add(&change.book, &entry, error);
@@ -404,7 +442,7 @@ int ledger_commit(const char *path, const char *id, struct dpmf_ledger_populatio
                   struct dpmf_error *error) {
     struct change change;
     struct ledger_entry *entry;
-    int code = begin(&change, path, false, error);
+    int code = begin(&change, path, NULL, false, error);
     if (code == 0) code = find_entry(&change, id, &entry, error);
     if (code == 0) code = enter_commit(&change, entry, spent, error);
     end(&change);
@@ -420,11 +458,12 @@ static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *
     return code;
 }
 
-int ledger_publish(const char *path, const char *id, const struct ledger_publication *publication,
+int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
+                   const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error) {
     struct change change;
     struct ledger_entry *entry;
-    int code = begin(&change, path, false, error);
+    int code = begin(&change, path, run, false, error);
     if (code == 0) code = find_entry(&change, id, &entry, error);
     if (code == 0 && !ledger_is_spent(entry)) code = refuse_returned(entry, error);
     if (code == 0) code = publication->publish(publication->self, error);
@@ -443,7 +482,7 @@ static int refuse_return(const struct ledger_entry *entry, struct dpmf_error *er
 int ledger_return(const char *path, const char *id, struct dpmf_error *error) {
     struct change change;
     struct ledger_entry *entry;
-    int code = begin(&change, path, false, error);
+    int code = begin(&change, path, NULL, false, error);
     if (code == 0) code = find_entry(&change, id, &entry, error);
     if (code == 0 && entry->state == LEDGER_COMMITTED) code = refuse_return(entry, error);
     if (code == 0 && entry->state == LEDGER_RESERVED) {
@@ -464,7 +503,7 @@ static int set_budget(const char *path, bool may_make, const char *population,
     int code = check_name(population, error);
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    code = begin(&change, path, may_make && budget->mu > 0, error);
+    code = begin(&change, path, NULL, may_make && budget->mu > 0, error);
     const struct dpmf_budget recorded = ledger_book_budget(&change.book, population);
     if (code == 0 && !is_one_budget(&recorded, budget)) {
         code = ledger_book_set_budget(&change.book, population, budget, error);
@@ -511,6 +550,8 @@ int ledger_look(const char *path, const char *population, struct ledger_view *vi
     view->population.name = population;
     int code = ledger_lock_find(path, &change.lock, error);
     if (code == 0) code = read_book(&change.lock, false, &change.book, error);
+    /* It may have been made since its mark was looked for, and had one before it was there. */
+    if (code == 0 && is_unmarked(&change.lock, &change.book)) ledger_lock_peek(&change.lock);
     if (code == 0) code = check_marked(&change.lock, &change.book, error);
     if (code == 0) {
         view->is_there = change.book.generation > 0;
@@ -613,7 +654,7 @@ int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
     struct change change = {.lock = {.fd = -1}};
     char *place;
     int code = ledger_find(path, &place, error);
-    if (code == 0) code = begin_any(&change, place, true, error);
+    if (code == 0) code = begin_any(&change, place, NULL, true, error);
     const bool is_accepted = code == 0 && is_unmarked(&change.lock, &change.book);
     if (code == 0 && change.book.generation > 0 && !is_accepted) code = refuse_second(place, error);
     if (code == 0) code = save(&change, error);
@@ -666,7 +707,7 @@ int dpmf_ledger_record_tuning(const char *path, const char *population, struct d
     ledger_id_write(id, entry.id);
     snprintf(entry.population, sizeof entry.population, "%s", population);
     code = ledger_find(path, &place, error);
-    if (code == 0) code = ledger_record(place, !path, &entry, NULL, error);
+    if (code == 0) code = ledger_record(place, NULL, !path, &entry, NULL, error);
     free(place);
     return code;
 }

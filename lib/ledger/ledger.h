@@ -74,17 +74,20 @@ int ledger_refuse_missing(const char *path, struct dpmf_error *error);
  * or none. A budget given is recorded for the population, together with the reservation or not at all; one
  * that is larger than the recorded is refused.
  *
+ * `run` (may be NULL), here and below, is warned when another process has the ledger locked, and may stop waiting for it.
  * With `may_make` the ledger and its directory (0700) are made when they are missing. `entry->state` is not looked at.
  * @return 0, DPMF_ERR_PRIVACY_BUDGET, DPMF_ERR_PRIVACY_REFUSED (the id is there already),
  *         DPMF_ERR_PRIVACY_LEDGER, DPMF_ERR_USAGE_VALUE, or an I/O error: then nothing is reserved, unless it
  *         was only the last flush that failed */
-int ledger_reserve(const char *path, bool may_make, const struct ledger_entry *entry,
-                   const struct dpmf_budget *budget, struct dpmf_error *error);
+int ledger_reserve(const char *path, const struct dpmf_run *run, bool may_make,
+                   const struct ledger_entry *entry, const struct dpmf_budget *budget,
+                   struct dpmf_error *error);
 
 /* Enters a run that is no release, of state LEDGER_RESEARCH or LEDGER_TUNING; population, id and time are all that counts of the
  * entry. `spent` (may be NULL) gets the population as it is then. */
-int ledger_record(const char *path, bool may_make, const struct ledger_entry *entry,
-                  struct dpmf_ledger_population *spent, struct dpmf_error *error);
+int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
+                  const struct ledger_entry *entry, struct dpmf_ledger_population *spent,
+                  struct dpmf_error *error);
 
 /* The release with this id is out. Idempotent. Of a reservation that someone returned meanwhile, too: what is
  * public is spent, whatever the budget says. `spent` (may be NULL) gets its population as it is then, without a name. */
@@ -99,7 +102,8 @@ struct ledger_publication {
 
 /* Publishes and commits in one, under the lock: nobody can return the reservation in between, and one that someone has returned
  * is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails after it was published it stays reserved. */
-int ledger_publish(const char *path, const char *id, const struct ledger_publication *publication,
+int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
+                   const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error);
 
 /* Returns a reservation: nothing was published. A committed one cannot be returned. Idempotent. */

@@ -281,12 +281,14 @@ static struct dpmf_json *new_line(void) {
     return json;
 }
 
-static int put_head(struct text *text, int64_t version, uint64_t generation,
+/* Ledgers of 0.1.0 have no id. */
+static int put_head(struct text *text, int64_t version, const struct ledger_book *book,
                     struct dpmf_error *error) {
     struct dpmf_json *json = new_line();
     dpmf_json_string(json, "dpmf", "ledger");
     dpmf_json_int(json, "version", version);
-    dpmf_json_uint(json, "generation", generation);
+    dpmf_json_uint(json, "generation", book->generation);
+    if (book->id[0] != '\0') dpmf_json_string(json, "id", book->id);
     return put_line(text, json, error);
 }
 
@@ -347,7 +349,7 @@ int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
                        struct dpmf_error *error) {
     struct text text = {0};
     *out = NULL;
-    int code = put_head(&text, FORMAT_VERSION, book->generation, error);
+    int code = put_head(&text, FORMAT_VERSION, book, error);
     for (size_t i = 0; i < book->n_budgets && code == 0; i++)
         code = put_budget(&text, FORMAT_VERSION, &book->budgets[i], error);
     for (size_t i = 0; i < book->n_entries && code == 0; i++)
@@ -372,6 +374,7 @@ enum field {
     DPMF,
     VERSION,
     GENERATION,
+    ID,
     BUDGET,
     RELEASE,
     RUN,
@@ -388,8 +391,8 @@ enum field {
 };
 
 static const char *const FIELDS[N_FIELDS] = {
-    "dpmf", "version", "generation", "budget", "release", "run",  "population", "state",
-    "use",  "kind",    "mu",         "delta",  "epsilon", "time", "end"};
+    "dpmf",  "version", "generation", "id", "budget", "release", "run",  "population",
+    "state", "use",     "kind",       "mu", "delta",  "epsilon", "time", "end"};
 
 /* What a line says: the last value of every field that is known. Whether it says more, or says it
  * otherwise than we would, shows when it is written again. */
@@ -529,9 +532,14 @@ static int take_head(struct parser *parser, const struct line *line) {
     if (version < 1 || !get_int(line, GENERATION, &generation) || generation < 1 ||
         generation > LAST_GENERATION)
         return damaged(parser, "the ledger is damaged");
+    struct ledger_book *book = parser->book;
+    const bool has_id = line->value[ID].kind != JSON_ERROR;
+    if (has_id && (version == 1 || !get_text(line, ID, book->id, sizeof book->id) ||
+                   !ledger_id_is_valid(book->id)))
+        return damaged(parser, "the ledger is damaged");
     parser->version = version;
-    parser->book->generation = (uint64_t)generation;
-    return put_head(&parser->again, version, (uint64_t)generation, parser->error);
+    book->generation = (uint64_t)generation;
+    return put_head(&parser->again, version, book, parser->error);
 }
 
 static int take_entry(struct parser *parser, const struct line *line) {

@@ -16,7 +16,8 @@ struct ledger_budget {
 };
 
 struct ledger_book {
-    uint64_t generation; /* how often the file was written; 0: it is not there yet */
+    uint64_t generation;     /* how often the file was written; 0: it is not there yet */
+    char id[LEDGER_ID_TEXT]; /* of the ledger, to know its lock file by; "": it has none yet */
     struct ledger_budget *budgets;
     size_t n_budgets, budgets_capacity;
     struct ledger_entry *entries; /* in the order they were entered */

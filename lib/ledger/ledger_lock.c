@@ -27,7 +27,10 @@ enum {
     WAIT_SECONDS = 60,
     WARN_SECONDS = 1,
     PAUSE_NANOSECONDS = 500000,
-    MARK_SIZE = 21, /* twenty digits and a line feed: one write, of one sector */
+    DIGITS = 20,
+    OLD_MARK_SIZE = DIGITS + 1, /* of 0.1.0: a number and a line feed */
+    MARK_SIZE = DIGITS + 1 + 2 * LEDGER_ID_BYTES +
+                1, /* number, blank, id, line feed: one write, of one sector */
 };
 
 /* ---- the path --------------------------------------------------------------------------------- */
@@ -65,34 +68,60 @@ static int follow_link(const char *path, char **real, struct dpmf_error *error) 
 
 /* ---- the mark in the lock file ---------------------------------------------------------------- */
 
+static bool is_id(const char *text) {
+    for (size_t i = 0; i < 2 * LEDGER_ID_BYTES; i++)
+        if (!(text[i] >= '0' && text[i] <= '9') && !(text[i] >= 'a' && text[i] <= 'f'))
+            return false;
+    return true;
+}
+
 /* @return 0 for a mark, or for a file that has none yet; -1 for what is no lock of ours */
-static int read_mark(int fd, uint64_t *generation) {
+static int read_mark(struct ledger_lock *lock, int fd) {
     static const char zeros[MARK_SIZE];
     char text[MARK_SIZE + 1];
     int64_t number;
-    *generation = 0;
+    lock->generation = 0;
+    lock->id[0] = '\0';
     ssize_t n = pread(fd, text, sizeof text, 0);
     if (n == 0) return 0;
+    if (n != MARK_SIZE && n != OLD_MARK_SIZE) return -1;
     /* A machine that lost its power may leave the size of a file without the bytes. */
-    if (n == MARK_SIZE && memcmp(text, zeros, MARK_SIZE) == 0) return 0;
-    if (n != MARK_SIZE || text[MARK_SIZE - 1] != '\n' || text[0] != '0') return -1;
-    if (number_parse_int64(text, MARK_SIZE - 1, &number) != NUMBER_OK) return -1;
-    *generation = (uint64_t)number;
+    if (memcmp(text, zeros, (size_t)n) == 0) return 0;
+    if (text[n - 1] != '\n' || text[0] != '0') return -1;
+    if (number_parse_int64(text, DIGITS, &number) != NUMBER_OK) return -1;
+    if (n == MARK_SIZE && (text[DIGITS] != ' ' || !is_id(text + DIGITS + 1))) return -1;
+    if (n == MARK_SIZE)
+        snprintf(lock->id, sizeof lock->id, "%.*s", 2 * LEDGER_ID_BYTES, text + DIGITS + 1);
+    lock->generation = (uint64_t)number;
     return 0;
 }
 
-void ledger_lock_mark(struct ledger_lock *lock, uint64_t generation) {
+static bool write_mark(struct ledger_lock *lock, uint64_t generation) {
     char text[MARK_SIZE + 4];
-    snprintf(text, sizeof text, "%020llu\n", (unsigned long long)generation);
-    ssize_t n = pwrite(lock->fd, text, MARK_SIZE, 0);
-    if (n == MARK_SIZE) lock->generation = generation;
+    int n = snprintf(text, sizeof text, "%020llu %s\n", (unsigned long long)generation, lock->id);
+    if (n != MARK_SIZE || pwrite(lock->fd, text, MARK_SIZE, 0) != MARK_SIZE) return false;
+    lock->generation = generation;
+    return true;
 }
 
-/* Without the lock: what cannot be read is not known. */
-static void peek_mark(struct ledger_lock *lock) {
+int ledger_lock_claim(struct ledger_lock *lock, const char *id, struct dpmf_error *error) {
+    snprintf(lock->id, sizeof lock->id, "%s", id);
+    errno = EIO; /* of a write that was cut short */
+    if (write_mark(lock, lock->generation) && fsync(lock->fd) == 0) return 0;
+    return error_system(error, errno, "write", lock->lock_path);
+}
+
+void ledger_lock_mark(struct ledger_lock *lock, uint64_t generation) {
+    write_mark(lock, generation);
+}
+
+/* What cannot be read is not known. */
+void ledger_lock_peek(struct ledger_lock *lock) {
+    lock->generation = 0;
+    lock->id[0] = '\0';
     int fd = open(lock->lock_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return;
-    if (read_mark(fd, &lock->generation) != 0) lock->generation = 0;
+    if (read_mark(lock, fd) != 0) lock->generation = 0;
     close(fd);
 }
 
@@ -107,7 +136,7 @@ int ledger_lock_find(const char *path, struct ledger_lock *lock, struct dpmf_err
         ledger_lock_drop(lock);
         return error_no_memory(error);
     }
-    peek_mark(lock);
+    ledger_lock_peek(lock);
     return 0;
 }
 
@@ -285,18 +314,19 @@ static bool is_in_place(const struct ledger_lock *lock) {
            ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-int ledger_lock_take(struct ledger_lock *lock, bool make_directory, struct dpmf_error *error) {
+int ledger_lock_take(struct ledger_lock *lock, const struct dpmf_run *run, bool make_directory,
+                     struct dpmf_error *error) {
     for (;;) {
         int code = open_lock(lock, make_directory, error);
         if (code == 0) code = check_lock(lock, error);
         if (code == 0) code = check_directory(lock->path, error);
-        if (code == 0) code = wait_for_turn(lock, NULL, error);
+        if (code == 0) code = wait_for_turn(lock, run, error);
         if (code < 0) return code;
         if (is_in_place(lock)) break;
         close(lock->fd);
         lock->fd = -1;
     }
-    if (read_mark(lock->fd, &lock->generation) == 0) return 0;
+    if (read_mark(lock, lock->fd) == 0) return 0;
     return refuse(error, lock->lock_path, "this file is not the lock of a ledger",
                   "give the ledger another name: the lock is the file of that name with .lock");
 }

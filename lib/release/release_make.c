@@ -404,11 +404,13 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
     snprintf(entry.population, sizeof entry.population, "%s", population);
     snprintf(entry.id, sizeof entry.id, "%s", self->id);
     if (options->research) {
-        int code = ledger_record(self->ledger, may_make, &entry, &self->report->spent, error);
+        int code =
+            ledger_record(self->ledger, self->run, may_make, &entry, &self->report->spent, error);
         self->report->spent.name = population;
         return code;
     }
-    int code = ledger_reserve(self->ledger, may_make, &entry, &options->ledger_budget, error);
+    int code =
+        ledger_reserve(self->ledger, self->run, may_make, &entry, &options->ledger_budget, error);
     self->is_reserved = code == 0;
     return code;
 }
@@ -463,7 +465,6 @@ static int prepare(struct private_run *self, struct dpmf_error *error) {
     if (self->watch) return 0; /* not published, and spends nothing */
     int code = look_at_ledger(self, error);
     if (code == 0) code = ask_curator(self, error);
-    if (code == 0 && is_recorded(self)) code = ledger_lock_wait(self->ledger, self->run, error);
     return code < 0 ? code : reserve(self, error);
 }
 
@@ -482,9 +483,8 @@ static int write_and_commit(struct private_run *self, const char *output,
     struct writing writing = {self, output};
     const struct ledger_publication publication = {write_reserved, &writing};
     if (!self->is_reserved) return write_release(self, output, error);
-    int code = ledger_lock_wait(self->ledger, self->run, error);
-    if (code == 0)
-        code = ledger_publish(self->ledger, self->id, &publication, &self->report->spent, error);
+    int code = ledger_publish(self->ledger, self->run, self->id, &publication, &self->report->spent,
+                              error);
     self->report->spent.name = population_of(self);
     return code;
 }

@@ -753,7 +753,7 @@ static int keeping_a_ledger(void) {
     int code = dpmf_ledger_init(output_path, &error);
     if (code == 0) code = ledger_look(output_path, "people", &view, &error);
     if (code == 0) code = dpmf_ledger_record_tuning(output_path, "people", &error);
-    if (code == 0) code = ledger_reserve(output_path, true, &entry, &budget, &error);
+    if (code == 0) code = ledger_reserve(output_path, NULL, true, &entry, &budget, &error);
     if (code == 0) code = dpmf_ledger_visit(output_path, NULL, pass_over, NULL, &error);
     if (code == 0) code = dpmf_ledger_return(output_path, entry.id, &error);
     if (code == 0) code = ledger_commit(output_path, entry.id, NULL, &error);

@@ -181,8 +181,8 @@ verdict "a release that is killed at every write"
 every_write 'use":"research' "${train[@]}" --research
 verdict "a research run that is killed at every write"
 
-# Loaded into dpmf, it stops the process before it locks a ledger for the third time: the first two are of the reservation (waiting,
-# then reserving), so that the release is made and not yet published.
+# Loaded into dpmf, it stops the process before it locks a ledger for the second time: the first is for the reservation, so that the
+# release is made and not yet published.
 cat >stop_at.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -198,7 +198,7 @@ int flock(int fd, int operation) {
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(name, path, sizeof path - 1);
     int is_lock = length > 5 && strcmp(path + length - 5, ".lock") == 0;
-    if (is_lock && ++n == 3) raise(SIGSTOP);
+    if (is_lock && ++n == 2) raise(SIGSTOP);
     return real(fd, operation);
 }
 END

@@ -52,7 +52,7 @@ static int cycle(const char *path, const char *population, unsigned long first, 
         char id[LEDGER_ID_TEXT];
         snprintf(id, sizeof id, "%032lx", i);
         struct ledger_entry entry = entry_of(population, id, mu);
-        int code = ledger_reserve(path, true, &entry, NULL, &error);
+        int code = ledger_reserve(path, NULL, true, &entry, NULL, &error);
         if (code != 0) return report(code, &error);
         say("reserved", id);
         code = ledger_commit(path, id, NULL, &error);
@@ -60,7 +60,7 @@ static int cycle(const char *path, const char *population, unsigned long first, 
         say("committed", id);
         entry.state = LEDGER_RESEARCH;
         entry.id[0] = 'f'; /* of the run: no counter gets there */
-        code = ledger_record(path, false, &entry, NULL, &error);
+        code = ledger_record(path, NULL, false, &entry, NULL, &error);
         if (code != 0) return report(code, &error);
         say("research", entry.id);
     }
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         if (argc > 6 && strcmp(argv[6], "none") != 0)
             code = dpmf_budget_parse(argv[6], &budget, &error);
         if (argc > 7) wait_for(argv[7]);
-        if (code == 0) code = ledger_reserve(argv[1], true, &entry, &budget, &error);
+        if (code == 0) code = ledger_reserve(argv[1], NULL, true, &entry, &budget, &error);
         return report(code, &error);
     }
     if (argc == 4 && strcmp(argv[2], "commit") == 0)

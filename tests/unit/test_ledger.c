@@ -57,7 +57,7 @@ static struct dpmf_budget budget_of(double epsilon) {
 
 static int reserve_entry(const char *place, const struct ledger_entry *entry, double epsilon) {
     const struct dpmf_budget budget = budget_of(epsilon);
-    return ledger_reserve(place, true, entry, epsilon == 0 ? NULL : &budget, &error);
+    return ledger_reserve(place, NULL, true, entry, epsilon == 0 ? NULL : &budget, &error);
 }
 
 static int reserve(const char *population, unsigned id, double mu, double epsilon) {
@@ -264,20 +264,23 @@ static void test_budget_is_a_mu(void **state) {
     (void)state;
     const struct dpmf_budget half = {.mu = 0.5}, more = {.mu = 0.6}, bad = {0.5, 1, 1e-5};
     struct ledger_entry entry = entry_of("a", 1, 0.3);
-    assert_int_equal(ledger_reserve(path, true, &entry, &half, &error), 0);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, &half, &error), 0);
     assert_true(sum_of("a").found.budget.mu == 0.5 && sum_of("a").found.budget.epsilon == 0);
     entry = entry_of("a", 2, 0.4); /* 0.3 and 0.4 are 0.5 and a rounding more */
-    assert_int_equal(ledger_reserve(path, true, &entry, NULL, &error), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, &error),
+                     DPMF_ERR_PRIVACY_BUDGET);
     assert_non_null(strstr(error.message, "mu 0.3 of 0.5"));
     entry = entry_of("a", 2, 0.399);
-    assert_int_equal(ledger_reserve(path, true, &entry, &more, &error), DPMF_ERR_PRIVACY_BUDGET);
-    assert_int_equal(ledger_reserve(path, true, &entry, NULL, &error), 0);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, &more, &error),
+                     DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, &error), 0);
     /* mu 0.5 is more than epsilon 1 at that delta */
     assert_int_equal(dpmf_ledger_set_budget(path, "a", &bad, &error), DPMF_ERR_USAGE_VALUE);
     /* Without a delta a release is what it is as a Gaussian one. */
     entry = entry_of("b", 3, accountant_mu_pure(0.5));
     entry.claim = DPMF_CLAIM_CONDITIONAL, entry.delta = 0, entry.epsilon = 0.5;
-    assert_int_equal(ledger_reserve(path, true, &entry, &half, &error), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, &half, &error),
+                     DPMF_ERR_PRIVACY_BUDGET);
     assert_int_equal(reserve_entry(path, &entry, 0.5), 0);
 }
 
@@ -408,15 +411,16 @@ static void test_publish(void **state) {
     struct dpmf_ledger_population spent;
     assert_int_equal(reserve("a", 1, 0.1, 0), 0);
     assert_int_equal(reserve("a", 2, 0.1, 0), 0);
-    assert_int_equal(ledger_publish(path, id_of(1), &failing, NULL, &error), DPMF_ERR_IO_NO_SPACE);
-    assert_int_equal(ledger_publish(path, id_of(1), &publication, &spent, &error), 0);
+    assert_int_equal(ledger_publish(path, NULL, id_of(1), &failing, NULL, &error),
+                     DPMF_ERR_IO_NO_SPACE);
+    assert_int_equal(ledger_publish(path, NULL, id_of(1), &publication, &spent, &error), 0);
     assert_int_equal(n, 1);
     assert_true(spent.committed == 1 && spent.reserved == 1);
 
     assert_int_equal(ledger_return(path, id_of(2), &error), 0);
-    assert_int_equal(ledger_publish(path, id_of(2), &publication, NULL, &error),
+    assert_int_equal(ledger_publish(path, NULL, id_of(2), &publication, NULL, &error),
                      DPMF_ERR_PRIVACY_REFUSED);
-    assert_int_equal(ledger_publish(path, id_of(3), &publication, NULL, &error),
+    assert_int_equal(ledger_publish(path, NULL, id_of(3), &publication, NULL, &error),
                      DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(n, 1);
 }
@@ -430,6 +434,7 @@ static int stop(void *self, const struct dpmf_progress *progress) {
 /* Someone else has the lock: whoever waits is asked whether to go on. */
 static void test_wait(void **state) {
     (void)state;
+    static const struct ledger_publication nothing;
     int n = 0;
     struct dpmf_run run = dpmf_run_default();
     run.progress = stop;
@@ -442,6 +447,16 @@ static void test_wait(void **state) {
     assert_int_equal(flock(fd, LOCK_EX), 0);
     assert_int_equal(dpmf_ledger_wait(path, &run, &error), DPMF_ERR_BASE_CANCELLED);
     assert_int_equal(n, 1);
+    /* So is whoever finds it locked again when its turn should have come. */
+    struct ledger_entry entry = entry_of("a", 2, 0.1);
+    assert_int_equal(ledger_reserve(path, &run, true, &entry, NULL, &error),
+                     DPMF_ERR_BASE_CANCELLED);
+    entry.state = LEDGER_RESEARCH;
+    assert_int_equal(ledger_record(path, &run, true, &entry, NULL, &error),
+                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(ledger_publish(path, &run, id_of(1), &nothing, NULL, &error),
+                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(n, 4);
     close(fd);
     assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0);
 }
@@ -690,6 +705,8 @@ static void test_lost_and_old_ledgers(void **state) {
     temp_dir_write(path, old, n); /* what the hint says */
     chmod(path, 0600);
     unlink(lock_path);
+    assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(dpmf_ledger_init(path, &error), 1);
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
     assert_int_equal(look().n, 2);
     free(old);
@@ -712,6 +729,67 @@ static void test_without_its_mark(void **state) {
     assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER); /* once */
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
     assert_int_equal(look().n, 3);
+}
+
+/* Not even of a ledger that was written once: it may be the copy that was made before everything else. */
+static void test_first_without_its_mark(void **state) {
+    (void)state;
+    struct ledger_view view;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    unlink(lock_path);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(reserve("a", 2, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+        assert_int_equal(ledger_look(path, "a", &view, &error), DPMF_ERR_PRIVACY_LEDGER);
+        assert_int_equal(look().n, 1);
+        temp_dir_write(lock_path, "", 0); /* an empty one tells no more */
+    }
+    assert_int_equal(dpmf_ledger_init(path, &error), 1);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+}
+
+/* The lock of another ledger tells nothing about this one. */
+static void test_lock_of_another(void **state) {
+    (void)state;
+    char other[TEMP_PATH_MAX], other_lock[TEMP_PATH_MAX];
+    struct seen seen = {0};
+    size_t n;
+    temp_dir_file(&dir, "other", other);
+    temp_dir_file(&dir, "other.lock", other_lock);
+    struct ledger_entry entry = entry_of("a", 7, 0.1);
+    assert_int_equal(reserve_entry(other, &entry, 0), 0);
+    char *mark = temp_dir_read(other_lock, &n);
+    for (unsigned i = 1; i <= 3; i++) assert_int_equal(reserve("a", i, 0.1, 0), 0);
+    temp_dir_write(lock_path, mark, n);
+    assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    assert_non_null(strstr(error.message, "another ledger"));
+    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
+    memset(mark, '0', 20); /* claimed, and the other one never written */
+    temp_dir_write(lock_path, mark, n);
+    assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
+    unlink(lock_path); /* what the hint says */
+    assert_int_equal(dpmf_ledger_init(path, &error), 1);
+    assert_int_equal(reserve("a", 4, 0.1, 0), 0);
+    assert_int_equal(look().n, 4);
+    free(mark);
+    unlink(other), unlink(other_lock);
+}
+
+/* Killed after the lock was claimed: with the ledger in its place, and without. */
+static void test_claimed(void **state) {
+    (void)state;
+    size_t n;
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    char *mark = temp_dir_read(lock_path, &n);
+    memset(mark, '0', 20);
+    temp_dir_write(lock_path, mark, n);
+    assert_int_equal(reserve("a", 2, 0.1, 0), 0);
+    assert_int_equal(look().n, 2);
+    unlink(path);
+    temp_dir_write(lock_path, mark, n);
+    assert_int_equal(reserve("a", 1, 0.1, 0), 0);
+    assert_int_equal(look().n, 1);
+    free(mark);
 }
 
 /* Killed after the ledger was replaced and before that was noted. */
@@ -923,7 +1001,7 @@ static void test_made_on_purpose(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 0.1);
     const struct dpmf_budget one = {.mu = 1};
-    assert_int_equal(ledger_reserve(path, false, &entry, NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(ledger_reserve(path, NULL, false, &entry, NULL, &error), DPMF_ERR_IO_MISSING);
     assert_non_null(strstr(error.hint, "{:ledger init FILE}"));
     assert_int_equal(dpmf_ledger_set_budget(path, "a", &one, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), DPMF_ERR_IO_MISSING);
@@ -931,10 +1009,11 @@ static void test_made_on_purpose(void **state) {
     assert_int_equal(dpmf_ledger_init(path, &error), 0);
     assert_int_equal(look().n, 0);
     assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(ledger_reserve(path, false, &entry, NULL, &error), 0);
+    assert_int_equal(ledger_reserve(path, NULL, false, &entry, NULL, &error), 0);
     unlink(path); /* one that has vanished is not begun again */
     assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(ledger_reserve(path, true, &entry, NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, &error),
+                     DPMF_ERR_PRIVACY_LEDGER);
 }
 
 static void test_other_runs(void **state) {
@@ -943,9 +1022,10 @@ static void test_other_runs(void **state) {
     struct dpmf_ledger_population spent;
     run.state = LEDGER_RESEARCH;
     assert_int_equal(reserve("a", 1, 0.2, 1), 0);
-    assert_int_equal(ledger_record(path, false, &run, &spent, &error), 0);
+    assert_int_equal(ledger_record(path, NULL, false, &run, &spent, &error), 0);
     assert_true(spent.research == 1 && spent.reserved == 1 && spent.mu == 0.2);
-    assert_int_equal(ledger_record(path, false, &run, NULL, &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(ledger_record(path, NULL, false, &run, NULL, &error),
+                     DPMF_ERR_PRIVACY_REFUSED);
     assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), 0);
     assert_int_equal(dpmf_ledger_record_tuning(path, "", &error), DPMF_ERR_USAGE_VALUE);
     struct sum sum = sum_of("a");
@@ -997,6 +1077,7 @@ static void test_old_ledgers(void **state) {
     char text[4096];
     size_t n = seal_lines(lines, text);
     temp_dir_write(path, text, n);
+    temp_dir_write(lock_path, "00000000000000000001\n", 21);
     chmod(path, 0600);
     struct sum sum = sum_of("a");
     assert_true(sum.found.budget.epsilon == 5 && sum.found.budget.delta == 1e-7);
@@ -1011,6 +1092,11 @@ static void test_old_ledgers(void **state) {
     assert_non_null(strstr(now, "\"kind\":\"partial\",\"mu\":0.2,"));
     assert_non_null(strstr(now, "\"kind\":\"proven\",\"mu\":0.1,"));
     free(now);
+    /* Killed before it was noted that it has an id now, and once more later. */
+    temp_dir_write(lock_path, "00000000000000000001\n", 21);
+    assert_int_equal(reserve("a", 4, 0.1, 0), 0);
+    temp_dir_write(lock_path, "00000000000000000001\n", 21);
+    assert_int_equal(reserve("a", 5, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
 }
 
 /* ---- visits ----------------------------------------------------------------------------------- */
@@ -1045,9 +1131,11 @@ static void test_without_words(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, 5);
     const struct dpmf_budget budget = budget_of(1);
-    assert_int_equal(ledger_reserve(path, true, &entry, &budget, NULL), DPMF_ERR_PRIVACY_BUDGET);
-    assert_int_equal(ledger_reserve(path, true, &entry, NULL, NULL), 0);
-    assert_int_equal(ledger_reserve(path, true, &entry, NULL, NULL), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, &budget, NULL),
+                     DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, NULL), 0);
+    assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, NULL),
+                     DPMF_ERR_PRIVACY_REFUSED);
     assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     temp_dir_write(path, "{", 1);
     assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
@@ -1087,6 +1175,9 @@ int main(void) {
         TEST(test_not_a_file),
         TEST(test_foreign_lock),
         TEST(test_without_its_mark),
+        TEST(test_first_without_its_mark),
+        TEST(test_lock_of_another),
+        TEST(test_claimed),
         TEST(test_publish),
         TEST(test_wait),
         TEST(test_lost_and_old_ledgers),
