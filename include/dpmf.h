@@ -1057,26 +1057,15 @@ DPMF_API char *dpmf_ledger_path(void);
  * lock file is accepted and used from here on.
  *
  * @param path   the ledger; NULL: the user's own
+ * @param run    callbacks, warned when another process has locked the ledger, and may end the
+ *               wait; NULL: none
  * @param error  receives the description of a failure
  * @return 0; 1 when a copied ledger was accepted; or a negative code
  * @error DPMF_ERR_PRIVACY_LEDGER  there is a ledger already, or it is damaged
  * @error DPMF_ERR_IO_*            it cannot be written, or another process has locked it for a
  *                                 minute
  */
-DPMF_API int dpmf_ledger_init(const char *path, struct dpmf_error *error);
-
-/* Waits while another process changes the ledger, for a minute at most. `run` is warned after a
- * second. Functions that change a ledger wait as well, but without a warning. Does not wait for a
- * ledger that does not exist.
- *
- * @param path   the ledger; NULL: the user's own
- * @param run    callbacks, which may end the wait
- * @param error  receives the description of a failure
- * @return 0 or a negative code
- * @error DPMF_ERR_PRIVACY_LEDGER  it is not a ledger
- * @error DPMF_ERR_IO_*            it cannot be read
- */
-DPMF_API int dpmf_ledger_wait(const char *path, const struct dpmf_run *run,
+DPMF_API int dpmf_ledger_init(const char *path, const struct dpmf_run *run,
                               struct dpmf_error *error);
 
 /* Calls `take` for each population, first without an entry, then with each of its releases and runs
@@ -1103,19 +1092,24 @@ DPMF_API int dpmf_ledger_visit(const char *path, const char *population,
  *
  * @param path   the ledger; NULL: the user's own
  * @param id     the id of the release
+ * @param run    callbacks, warned when another process has locked the ledger, and may end the
+ *               wait; NULL: none
  * @param error  receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_PRIVACY_REFUSED  the release was published, or the ledger does not know it
  * @error DPMF_ERR_PRIVACY_LEDGER   the ledger is damaged, or an old copy
  * @error DPMF_ERR_IO_*             it cannot be read or written, or was locked for a minute
  */
-DPMF_API int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error);
+DPMF_API int dpmf_ledger_return(const char *path, const char *id, const struct dpmf_run *run,
+                                struct dpmf_error *error);
 
 /* Sets the budget of a population, which may be larger or smaller than before.
  *
  * @param path        the ledger; NULL: the user's own
  * @param population  the name of the population
  * @param budget      the budget; NULL: no limit
+ * @param run         callbacks, warned when another process has locked the ledger, and may end
+ *                    the wait; NULL: none
  * @param error       receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE     the name or the budget cannot be used
@@ -1123,7 +1117,8 @@ DPMF_API int dpmf_ledger_return(const char *path, const char *id, struct dpmf_er
  * @error DPMF_ERR_IO_*            it cannot be read or written, or was locked for a minute
  */
 DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population,
-                                    const struct dpmf_budget *budget, struct dpmf_error *error);
+                                    const struct dpmf_budget *budget, const struct dpmf_run *run,
+                                    struct dpmf_error *error);
 
 /* Records that options are being searched for in the ratings of a population. Settings chosen from
  * private ratings are outside the proof of a release made with them, so its reader must be able to
@@ -1131,6 +1126,8 @@ DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population,
  *
  * @param path        the ledger; NULL: the user's own
  * @param population  the name of the population
+ * @param run         callbacks, warned when another process has locked the ledger, and may end
+ *                    the wait; NULL: none
  * @param error       receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE     the name cannot be used
@@ -1139,7 +1136,7 @@ DPMF_API int dpmf_ledger_set_budget(const char *path, const char *population,
  * @error DPMF_ERR_BASE_RANDOM     the system gave no random bytes
  */
 DPMF_API int dpmf_ledger_record_tuning(const char *path, const char *population,
-                                       struct dpmf_error *error);
+                                       const struct dpmf_run *run, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Private releases: models that reveal little about any one person

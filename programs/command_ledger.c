@@ -363,8 +363,7 @@ static int done_json(const char *key, const char *value, const struct dpmf_budge
 static int run_init(struct invocation *invocation) {
     const char *path = invocation->n_operands > 0 ? invocation->operands[0] : NULL;
     struct dpmf_error error = {0};
-    int rc = dpmf_ledger_wait(path, &invocation->run, &error);
-    if (rc == 0) rc = dpmf_ledger_init(path, &error);
+    int rc = dpmf_ledger_init(path, &invocation->run, &error);
     if (rc < 0) return report_error_print(invocation, &error);
     char *own = path != NULL ? NULL : dpmf_ledger_path();
     const char *made = path != NULL ? path : own != NULL ? own : "";
@@ -382,8 +381,7 @@ static int run_return(struct invocation *invocation) {
     char id[64];
     struct dpmf_error error = {0};
     to_small(invocation->operands[0], id, sizeof id);
-    int rc = dpmf_ledger_wait(invocation->value[OPTION_LEDGER], &invocation->run, &error);
-    if (rc == 0) rc = dpmf_ledger_return(invocation->value[OPTION_LEDGER], id, &error);
+    int rc = dpmf_ledger_return(invocation->value[OPTION_LEDGER], id, &invocation->run, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     if (command_has(invocation, OPTION_JSON)) return done_json("returned", id, NULL);
     terminal_note_print(&invocation->terminal, "release %s no longer counts", id);
@@ -403,8 +401,7 @@ static int run_budget(struct invocation *invocation) {
     struct dpmf_budget budget = {0};
     struct dpmf_error error = {0};
     int rc = strcmp(wanted, "none") == 0 ? 0 : dpmf_budget_parse(wanted, &budget, &error);
-    if (rc == 0) rc = dpmf_ledger_wait(path, &invocation->run, &error);
-    if (rc == 0) rc = dpmf_ledger_set_budget(path, name, &budget, &error);
+    if (rc == 0) rc = dpmf_ledger_set_budget(path, name, &budget, &invocation->run, &error);
     if (rc == 0) rc = dpmf_ledger_visit(path, name, note_budget, &invocation->terminal, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     return command_has(invocation, OPTION_JSON) ? done_json("population", name, &budget)

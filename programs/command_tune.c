@@ -422,9 +422,8 @@ static int check_usage(const struct invocation *invocation) {
 static int record(struct invocation *invocation, struct dpmf_error *error) {
     if (!command_has(invocation, OPTION_POPULATION)) return 0;
     const char *ledger = invocation->value[OPTION_LEDGER];
-    int rc = dpmf_ledger_wait(ledger, &invocation->run, error);
-    if (rc != 0) return rc;
-    return dpmf_ledger_record_tuning(ledger, invocation->value[OPTION_POPULATION], error);
+    return dpmf_ledger_record_tuning(ledger, invocation->value[OPTION_POPULATION], &invocation->run,
+                                     error);
 }
 
 static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_store *valid) {

@@ -124,7 +124,7 @@ int ledger_words_offer(struct invocation *invocation) {
         return terminal_error_print(STATUS_REFUSED,
                                     "give the path of the ledger that has what was spent",
                                     "no ledger was made, and nothing was spent");
-    if (dpmf_ledger_wait(path, &invocation->run, &error) < 0 || dpmf_ledger_init(path, &error) < 0)
+    if (dpmf_ledger_init(path, &invocation->run, &error) < 0)
         return report_error_print(invocation, &error);
     return STATUS_DONE;
 }

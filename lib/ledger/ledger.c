@@ -479,10 +479,11 @@ static int refuse_return(const struct ledger_entry *entry, struct dpmf_error *er
     return code;
 }
 
-int ledger_return(const char *path, const char *id, struct dpmf_error *error) {
+int ledger_return(const char *path, const struct dpmf_run *run, const char *id,
+                  struct dpmf_error *error) {
     struct change change;
     struct ledger_entry *entry;
-    int code = begin(&change, path, NULL, false, error);
+    int code = begin(&change, path, run, false, error);
     if (code == 0) code = find_entry(&change, id, &entry, error);
     if (code == 0 && entry->state == LEDGER_COMMITTED) code = refuse_return(entry, error);
     if (code == 0 && entry->state == LEDGER_RESERVED) {
@@ -497,13 +498,14 @@ static bool is_one_budget(const struct dpmf_budget *a, const struct dpmf_budget 
     return a->mu == b->mu && a->epsilon == b->epsilon && a->delta == b->delta;
 }
 
-static int set_budget(const char *path, bool may_make, const char *population,
-                      const struct dpmf_budget *budget, struct dpmf_error *error) {
+static int set_budget(const char *path, const struct dpmf_run *run, bool may_make,
+                      const char *population, const struct dpmf_budget *budget,
+                      struct dpmf_error *error) {
     struct change change;
     int code = check_name(population, error);
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
-    code = begin(&change, path, NULL, may_make && budget->mu > 0, error);
+    code = begin(&change, path, run, may_make && budget->mu > 0, error);
     const struct dpmf_budget recorded = ledger_book_budget(&change.book, population);
     if (code == 0 && !is_one_budget(&recorded, budget)) {
         code = ledger_book_set_budget(&change.book, population, budget, error);
@@ -650,11 +652,14 @@ static int refuse_second(const char *path, struct dpmf_error *error) {
                        "use it as it is, or give another path");
 }
 
-int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
+int dpmf_ledger_init(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
     struct change change = {.lock = {.fd = -1}};
+    struct dpmf_run own_run;
     char *place;
-    int code = ledger_find(path, &place, error);
-    if (code == 0) code = begin_any(&change, place, NULL, true, error);
+    int code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    code = ledger_find(path, &place, error);
+    if (code == 0) code = begin_any(&change, place, &own_run, true, error);
     const bool is_accepted = code == 0 && is_unmarked(&change.lock, &change.book);
     if (code == 0 && change.book.generation > 0 && !is_accepted) code = refuse_second(place, error);
     if (code == 0) code = save(&change, error);
@@ -663,51 +668,50 @@ int dpmf_ledger_init(const char *path, struct dpmf_error *error) {
     return code < 0 ? code : is_accepted;
 }
 
-int dpmf_ledger_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
+int dpmf_ledger_return(const char *path, const char *id, const struct dpmf_run *run,
+                       struct dpmf_error *error) {
     struct dpmf_run own_run;
     char *place;
-    int code = run_take(&own_run, run, error);
-    if (code < 0) return code;
-    code = ledger_find(path, &place, error);
-    if (code == 0) code = ledger_lock_wait(place, &own_run, error);
-    free(place);
-    return code;
-}
-
-int dpmf_ledger_return(const char *path, const char *id, struct dpmf_error *error) {
-    char *place;
     int code = arguments_check(error, "id", id);
+    if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     code = ledger_find(path, &place, error);
-    if (code == 0) code = ledger_return(place, id, error);
+    if (code == 0) code = ledger_return(place, &own_run, id, error);
     free(place);
     return code;
 }
 
 int dpmf_ledger_set_budget(const char *path, const char *population,
-                           const struct dpmf_budget *budget, struct dpmf_error *error) {
+                           const struct dpmf_budget *budget, const struct dpmf_run *run,
+                           struct dpmf_error *error) {
     static const struct dpmf_budget none;
+    struct dpmf_run own_run;
     char *place;
     int code = arguments_check(error, "population", population);
+    if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     code = ledger_find(path, &place, error);
-    if (code == 0) code = set_budget(place, !path, population, budget ? budget : &none, error);
+    if (code == 0)
+        code = set_budget(place, &own_run, !path, population, budget ? budget : &none, error);
     free(place);
     return code;
 }
 
-int dpmf_ledger_record_tuning(const char *path, const char *population, struct dpmf_error *error) {
+int dpmf_ledger_record_tuning(const char *path, const char *population, const struct dpmf_run *run,
+                              struct dpmf_error *error) {
     struct ledger_entry entry = {.state = LEDGER_TUNING};
+    struct dpmf_run own_run;
     uint8_t id[LEDGER_ID_BYTES];
     char *place;
     int code = arguments_check(error, "population", population);
+    if (code == 0) code = run_take(&own_run, run, error);
     if (code == 0) code = check_name(population, error);
     if (code == 0) code = random_from_system(id, sizeof id, error);
     if (code < 0) return code;
     ledger_id_write(id, entry.id);
     snprintf(entry.population, sizeof entry.population, "%s", population);
     code = ledger_find(path, &place, error);
-    if (code == 0) code = ledger_record(place, NULL, !path, &entry, NULL, error);
+    if (code == 0) code = ledger_record(place, &own_run, !path, &entry, NULL, error);
     free(place);
     return code;
 }

@@ -107,7 +107,8 @@ int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error);
 
 /* Returns a reservation: nothing was published. A committed one cannot be returned. Idempotent. */
-int ledger_return(const char *path, const char *id, struct dpmf_error *error);
+int ledger_return(const char *path, const struct dpmf_run *run, const char *id,
+                  struct dpmf_error *error);
 
 /* All entries in the order in which they were entered, whatever the clock said; `take` may stop it with a
  * value other than 0, which is returned. Takes no lock: `take` may call the functions above. */

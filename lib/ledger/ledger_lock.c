@@ -295,17 +295,6 @@ static int wait_for_turn(const struct ledger_lock *lock, const struct dpmf_run *
     return 0;
 }
 
-int ledger_lock_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error) {
-    struct ledger_lock lock;
-    int code = ledger_lock_find(path, &lock, error);
-    if (code < 0) return code;
-    lock.fd = open(lock.lock_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    /* What is wrong with it is for whoever takes it to say. */
-    if (lock.fd >= 0) code = wait_for_turn(&lock, run, error);
-    ledger_lock_drop(&lock);
-    return code;
-}
-
 /* Whether the file that we locked is still the one of that name: if someone removed it, others may hold a
  * lock on a new one. */
 static bool is_in_place(const struct ledger_lock *lock) {

@@ -28,9 +28,6 @@ void ledger_lock_peek(struct ledger_lock *lock);
 int ledger_lock_take(struct ledger_lock *lock, const struct dpmf_run *run, bool make_directory,
                      struct dpmf_error *error);
 
-/* Waits in the same way until nobody has the ledger locked. */
-int ledger_lock_wait(const char *path, const struct dpmf_run *run, struct dpmf_error *error);
-
 /* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot be
  * found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
 int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);

@@ -432,7 +432,7 @@ static bool is_published(const struct private_run *self, const char *output) {
 /* What was reserved and not published is given back. When even that fails it stays reserved, which is safe. */
 static void give_back(const struct private_run *self, const char *output) {
     if (self->is_reserved && !is_published(self, output))
-        ledger_return(self->ledger, self->id, NULL);
+        ledger_return(self->ledger, NULL, self->id, NULL);
 }
 
 /* Before anything is read or reserved: whether the first rank will be able to write it. A release is a file: a pipe

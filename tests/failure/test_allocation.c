@@ -669,7 +669,7 @@ static int table_reading(void) {
 static char items_path[TEMP_PATH_MAX], features_path[TEMP_PATH_MAX], wishes_path[TEMP_PATH_MAX];
 
 static void make_catalogue(void) {
-    static const char items[] = "item,x\n1,a\n2,b\n3,c\n4,d\n2,b\n";
+    static const char items[] = "item,x\n1,a\n2,b\n3,c\n4,d\n";
     static const char features[] =
         "item,year,kind\n1,1990,a|b\n2,1991,b\n3,1993,a|b\n4,1997,a\n5,,\n";
     static const char wishes[] = "user,epsilon\nann,1\nbob,0.5\nann,0.25\n";
@@ -750,14 +750,14 @@ static int keeping_a_ledger(void) {
     struct ledger_view view;
     char lock[TEMP_PATH_MAX];
     temp_dir_file(&dir, "output.lock", lock);
-    int code = dpmf_ledger_init(output_path, &error);
+    int code = dpmf_ledger_init(output_path, NULL, &error);
     if (code == 0) code = ledger_look(output_path, "people", &view, &error);
-    if (code == 0) code = dpmf_ledger_record_tuning(output_path, "people", &error);
+    if (code == 0) code = dpmf_ledger_record_tuning(output_path, "people", NULL, &error);
     if (code == 0) code = ledger_reserve(output_path, NULL, true, &entry, &budget, &error);
     if (code == 0) code = dpmf_ledger_visit(output_path, NULL, pass_over, NULL, &error);
-    if (code == 0) code = dpmf_ledger_return(output_path, entry.id, &error);
+    if (code == 0) code = dpmf_ledger_return(output_path, entry.id, NULL, &error);
     if (code == 0) code = ledger_commit(output_path, entry.id, NULL, &error);
-    if (code == 0) code = dpmf_ledger_set_budget(output_path, "others", &budget, &error);
+    if (code == 0) code = dpmf_ledger_set_budget(output_path, "others", &budget, NULL, &error);
     unlink(output_path);
     unlink(lock);
     return code;

@@ -131,9 +131,11 @@ static void test_at_the_door(void **state) {
         uint64_t unknown;
     } later = {.run = dpmf_run_default()};
     later.run.size = sizeof later;
-    assert_int_equal(dpmf_ledger_wait("/there/is/none", &later.run, &error), 0);
+    assert_int_equal(dpmf_ledger_return("/there/is/none", "x", &later.run, &error),
+                     DPMF_ERR_IO_MISSING);
     later.unknown = 1;
-    assert_int_equal(dpmf_ledger_wait("/there/is/none", &later.run, &error), DPMF_ERR_USAGE_STRUCT);
+    assert_int_equal(dpmf_ledger_return("/there/is/none", "x", &later.run, &error),
+                     DPMF_ERR_USAGE_STRUCT);
 }
 
 /* Structs that programs hold have these sizes from here on, where pointers have 64 bits. One of options may grow, at its

@@ -277,7 +277,7 @@ static void test_watched_is_marked(void **state) {
     assert_true(statement.is_insecure);
     dpmf_statement_free(&statement);
     assert_int_not_equal(access(place->ledger, F_OK), 0);
-    assert_int_equal(dpmf_ledger_init(place->ledger, NULL), 0);
+    assert_int_equal(dpmf_ledger_init(place->ledger, NULL, NULL), 0);
     assert_int_equal(dpmf_release_make(store, place->output, &options, NULL, NULL, NULL), 0);
     assert_int_equal(dpmf_release_statement(place->output, &statement, NULL), 0);
     assert_false(statement.is_insecure);

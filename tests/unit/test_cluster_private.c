@@ -60,7 +60,7 @@ static int make_world(void **state) {
     temp_dir_file(&world->dir, "items.csv", world->items);
     temp_dir_file(&world->dir, "wishes.csv", world->wishes);
     temp_dir_file(&world->dir, "ledger", world->ledger);
-    if (dpmf_ledger_init(world->ledger, NULL) != 0) return -1;
+    if (dpmf_ledger_init(world->ledger, NULL, NULL) != 0) return -1;
     temp_dir_file(&world->dir, "out.safetensors", world->output);
     synth.users = USERS;
     synth.items = 60;

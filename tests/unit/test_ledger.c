@@ -67,7 +67,7 @@ static int reserve(const char *population, unsigned id, double mu, double epsilo
 
 static int set_budget(const char *population, double epsilon) {
     const struct dpmf_budget budget = budget_of(epsilon);
-    return dpmf_ledger_set_budget(path, population, epsilon == 0 ? NULL : &budget, &error);
+    return dpmf_ledger_set_budget(path, population, epsilon == 0 ? NULL : &budget, NULL, &error);
 }
 
 static const char *id_of(unsigned id) {
@@ -133,7 +133,7 @@ static void test_life_of_a_release(void **state) {
     assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
     assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
     assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
-    assert_int_equal(ledger_return(path, id_of(1), &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(ledger_return(path, NULL, id_of(1), &error), DPMF_ERR_PRIVACY_REFUSED);
     assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
 }
 
@@ -143,8 +143,8 @@ static void test_returned_counts_for_nothing(void **state) {
     assert_int_equal(reserve("movies", 1, 0.2, budget), 0);
     assert_int_equal(reserve("movies", 2, 0.01, 0), DPMF_ERR_PRIVACY_BUDGET);
     assert_non_null(strstr(error.hint, "never published (1)"));
-    assert_int_equal(ledger_return(path, id_of(1), &error), 0);
-    assert_int_equal(ledger_return(path, id_of(1), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(1), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(1), &error), 0);
     assert_int_equal(reserve("movies", 1, 0.2, 0), DPMF_ERR_PRIVACY_REFUSED); /* the id is taken */
     assert_int_equal(reserve("movies", 2, 0.2, 0), 0);
     struct sum sum = sum_of("movies");
@@ -157,7 +157,7 @@ static void test_committed_after_return(void **state) {
     (void)state;
     double budget = accountant_epsilon(0.2, 1e-5);
     assert_int_equal(reserve("movies", 1, 0.2, budget), 0);
-    assert_int_equal(ledger_return(path, id_of(1), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(1), &error), 0);
     assert_int_equal(reserve("movies", 2, 0.2, 0), 0);
     assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
     struct sum sum = sum_of("movies");
@@ -168,11 +168,11 @@ static void test_committed_after_return(void **state) {
 static void test_unknown_ids(void **state) {
     (void)state;
     assert_int_equal(ledger_commit(path, id_of(9), NULL, &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(ledger_return(path, id_of(9), &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(ledger_return(path, NULL, id_of(9), &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(temp_dir_count(&dir), 0); /* not even a lock */
     assert_int_equal(reserve("movies", 1, 0.2, 0), 0);
     assert_int_equal(ledger_commit(path, id_of(9), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(ledger_return(path, "", &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_return(path, NULL, "", &error), DPMF_ERR_PRIVACY_LEDGER);
 }
 
 /* ---- budgets ---------------------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ static void test_budget_before_any_release(void **state) {
     (void)state;
     assert_int_equal(set_budget("none", 0), DPMF_ERR_IO_MISSING);
     assert_int_equal(set_budget("new", 1), DPMF_ERR_IO_MISSING);
-    assert_int_equal(dpmf_ledger_init(path, &error), 0);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), 0);
     assert_int_equal(set_budget("new", 1), 0);
     struct sum sum = sum_of("new");
     assert_int_equal(sum.populations, 1);
@@ -256,7 +256,7 @@ static void test_delta_hides_nothing(void **state) {
     assert_true(sum_of("a").found.mu == sum.found.mu);
     assert_int_equal(set_budget("a", 0), 0);
     /* What was returned does not hold anyone to its delta. */
-    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), 0);
     assert_true(sum_of("a").found.delta == 1e-5);
 }
 
@@ -275,7 +275,7 @@ static void test_budget_is_a_mu(void **state) {
                      DPMF_ERR_PRIVACY_BUDGET);
     assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, &error), 0);
     /* mu 0.5 is more than epsilon 1 at that delta */
-    assert_int_equal(dpmf_ledger_set_budget(path, "a", &bad, &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", &bad, NULL, &error), DPMF_ERR_USAGE_VALUE);
     /* Without a delta a release is what it is as a Gaussian one. */
     entry = entry_of("b", 3, accountant_mu_pure(0.5));
     entry.claim = DPMF_CLAIM_CONDITIONAL, entry.delta = 0, entry.epsilon = 0.5;
@@ -313,7 +313,7 @@ static void test_conditional(void **state) {
     entry.claim = DPMF_CLAIM_CONDITIONAL;
     assert_int_equal(reserve_entry(path, &entry, 0), 0);
     assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_CONDITIONAL);
-    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), 0);
     assert_int_equal(sum_of("a").found.claim, DPMF_CLAIM_PROVEN);
 }
 
@@ -417,7 +417,7 @@ static void test_publish(void **state) {
     assert_int_equal(n, 1);
     assert_true(spent.committed == 1 && spent.reserved == 1);
 
-    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), 0);
     assert_int_equal(ledger_publish(path, NULL, id_of(2), &publication, NULL, &error),
                      DPMF_ERR_PRIVACY_REFUSED);
     assert_int_equal(ledger_publish(path, NULL, id_of(3), &publication, NULL, &error),
@@ -439,15 +439,11 @@ static void test_wait(void **state) {
     struct dpmf_run run = dpmf_run_default();
     run.progress = stop;
     run.progress_self = &n;
-    assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0); /* there is none yet */
+    assert_int_equal(dpmf_ledger_init(path, &run, &error), 0);
     assert_int_equal(reserve("a", 1, 0.1, 0), 0);
-    assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0);
     assert_int_equal(n, 0);
     int fd = open(lock_path, O_RDWR | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    assert_int_equal(dpmf_ledger_wait(path, &run, &error), DPMF_ERR_BASE_CANCELLED);
-    assert_int_equal(n, 1);
-    /* So is whoever finds it locked again when its turn should have come. */
     struct ledger_entry entry = entry_of("a", 2, 0.1);
     assert_int_equal(ledger_reserve(path, &run, true, &entry, NULL, &error),
                      DPMF_ERR_BASE_CANCELLED);
@@ -456,9 +452,14 @@ static void test_wait(void **state) {
                      DPMF_ERR_BASE_CANCELLED);
     assert_int_equal(ledger_publish(path, &run, id_of(1), &nothing, NULL, &error),
                      DPMF_ERR_BASE_CANCELLED);
-    assert_int_equal(n, 4);
+    assert_int_equal(dpmf_ledger_init(path, &run, &error), DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(dpmf_ledger_return(path, id_of(1), &run, &error), DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", NULL, &run, &error),
+                     DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "a", &run, &error), DPMF_ERR_BASE_CANCELLED);
+    assert_int_equal(n, 7);
     close(fd);
-    assert_int_equal(dpmf_ledger_wait(path, &run, &error), 0);
+    assert_int_equal(dpmf_ledger_return(path, id_of(1), &run, &error), 0);
 }
 
 /* ---- what is refused -------------------------------------------------------------------------- */
@@ -577,9 +578,9 @@ static void test_default_path(void **state) {
     unsetenv("XDG_STATE_HOME");
     unsetenv("HOME");
     assert_null(dpmf_ledger_path());
-    assert_int_equal(dpmf_ledger_init(NULL, &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(dpmf_ledger_return(NULL, id_of(1), &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(dpmf_ledger_set_budget(NULL, "a", &one, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_init(NULL, NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_return(NULL, id_of(1), NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_set_budget(NULL, "a", &one, NULL, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(dpmf_ledger_visit(NULL, NULL, add_up, NULL, &error), DPMF_ERR_IO_MISSING);
     if (kept) setenv("HOME", kept, 1);
     free(kept);
@@ -706,7 +707,7 @@ static void test_lost_and_old_ledgers(void **state) {
     chmod(path, 0600);
     unlink(lock_path);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(dpmf_ledger_init(path, &error), 1);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), 1);
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
     assert_int_equal(look().n, 2);
     free(old);
@@ -721,12 +722,12 @@ static void test_without_its_mark(void **state) {
     unlink(lock_path);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.hint, "dpmf ledger init"));
-    assert_int_equal(ledger_return(path, id_of(2), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_look(path, "a", &view, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(look().n, 2);
 
-    assert_int_equal(dpmf_ledger_init(path, &error), 1);
-    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER); /* once */
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), 1);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), DPMF_ERR_PRIVACY_LEDGER); /* once */
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
     assert_int_equal(look().n, 3);
 }
@@ -743,7 +744,7 @@ static void test_first_without_its_mark(void **state) {
         assert_int_equal(look().n, 1);
         temp_dir_write(lock_path, "", 0); /* an empty one tells no more */
     }
-    assert_int_equal(dpmf_ledger_init(path, &error), 1);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), 1);
     assert_int_equal(reserve("a", 2, 0.1, 0), 0);
 }
 
@@ -763,12 +764,12 @@ static void test_lock_of_another(void **state) {
     assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "another ledger"));
     assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     memset(mark, '0', 20); /* claimed, and the other one never written */
     temp_dir_write(lock_path, mark, n);
     assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     unlink(lock_path); /* what the hint says */
-    assert_int_equal(dpmf_ledger_init(path, &error), 1);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), 1);
     assert_int_equal(reserve("a", 4, 0.1, 0), 0);
     assert_int_equal(look().n, 4);
     free(mark);
@@ -812,7 +813,7 @@ static char *some_ledger(size_t *n) {
     assert_int_equal(reserve("b \"x\"", 2, 0.25, 0), 0);
     assert_int_equal(reserve("a", 3, 0.3, 0), 0);
     assert_int_equal(ledger_commit(path, id_of(2), NULL, &error), 0);
-    assert_int_equal(ledger_return(path, id_of(3), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(3), &error), 0);
     return temp_dir_read(path, n);
 }
 
@@ -1003,15 +1004,15 @@ static void test_made_on_purpose(void **state) {
     const struct dpmf_budget one = {.mu = 1};
     assert_int_equal(ledger_reserve(path, NULL, false, &entry, NULL, &error), DPMF_ERR_IO_MISSING);
     assert_non_null(strstr(error.hint, "{:ledger init FILE}"));
-    assert_int_equal(dpmf_ledger_set_budget(path, "a", &one, &error), DPMF_ERR_IO_MISSING);
-    assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_set_budget(path, "a", &one, NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "a", NULL, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(temp_dir_count(&dir), 0);
-    assert_int_equal(dpmf_ledger_init(path, &error), 0);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), 0);
     assert_int_equal(look().n, 0);
-    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_reserve(path, NULL, false, &entry, NULL, &error), 0);
     unlink(path); /* one that has vanished is not begun again */
-    assert_int_equal(dpmf_ledger_init(path, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(dpmf_ledger_init(path, NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, &error),
                      DPMF_ERR_PRIVACY_LEDGER);
 }
@@ -1026,18 +1027,18 @@ static void test_other_runs(void **state) {
     assert_true(spent.research == 1 && spent.reserved == 1 && spent.mu == 0.2);
     assert_int_equal(ledger_record(path, NULL, false, &run, NULL, &error),
                      DPMF_ERR_PRIVACY_REFUSED);
-    assert_int_equal(dpmf_ledger_record_tuning(path, "a", &error), 0);
-    assert_int_equal(dpmf_ledger_record_tuning(path, "", &error), DPMF_ERR_USAGE_VALUE);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "a", NULL, &error), 0);
+    assert_int_equal(dpmf_ledger_record_tuning(path, "", NULL, &error), DPMF_ERR_USAGE_VALUE);
     struct sum sum = sum_of("a");
     assert_int_equal(sum.entries, 3);
     assert_true(sum.found.research == 1 && sum.found.tuning == 1 && sum.found.mu == 0.2);
     /* They are no reservations. */
-    assert_int_equal(ledger_return(path, id_of(7), &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(ledger_return(path, NULL, id_of(7), &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_commit(path, id_of(7), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     /* What is returned counts for nothing, and its share is known. */
     assert_int_equal(reserve("a", 2, 0.1, 0), 0);
     double mu[] = {0.2, 0.1};
-    assert_int_equal(ledger_return(path, id_of(2), &error), 0);
+    assert_int_equal(ledger_return(path, NULL, id_of(2), &error), 0);
     sum = sum_of("a");
     assert_true(sum.found.mu == 0.2 && sum.found.returned == 1);
     assert_true(sum.found.mu_with_returned == accountant_compose(mu, 2));

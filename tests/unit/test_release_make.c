@@ -32,7 +32,7 @@ static int make_world(void **state) {
     temp_dir_file(&world->dir, "x.dpr", world->ratings);
     temp_dir_file(&world->dir, "items.csv", world->items);
     temp_dir_file(&world->dir, "ledger", world->ledger);
-    if (dpmf_ledger_init(world->ledger, NULL) != 0) return -1;
+    if (dpmf_ledger_init(world->ledger, NULL, NULL) != 0) return -1;
     temp_dir_file(&world->dir, "out.safetensors", world->output);
     temp_dir_file(&world->dir, "wishes.csv", world->wishes);
     synth.users = 400;
@@ -326,7 +326,7 @@ static void test_before_spending(void **state) {
         struct dpmf_release_options options = good_options(world);
         struct dpmf_release_report report;
         temp_dir_file(&world->dir, mechanisms[m], ledger);
-        assert_int_equal(dpmf_ledger_init(ledger, NULL), 0);
+        assert_int_equal(dpmf_ledger_init(ledger, NULL, NULL), 0);
         options.before_spending_self = &curator;
         options.mechanism = mechanisms[m];
         options.posterior.rounds = m ? 5 : 0;

@@ -28,4 +28,4 @@ def init_ledger(path: Union[str, Path, None] = None) -> None:
     another machine: then it is accepted as the newest copy.
     """
     error = new_error()
-    check(lib.dpmf_ledger_init(ffi.NULL if path is None else path_bytes(path), error), error)
+    check(lib.dpmf_ledger_init(ffi.NULL if path is None else path_bytes(path), ffi.NULL, error), error)
