@@ -2,6 +2,7 @@
  * dpmf describe: what a store or any ratings input holds, as a page for people with a histogram, or
  * as one JSON object. Fed by dpmf_store_describe; models are left to describe_model.c.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,19 +83,29 @@ static void add_histogram(struct dpmf_json *json, const struct dpmf_description 
     dpmf_json_end_array(json);
 }
 
+/* How often anything happened, all events together. */
+static double count_total(const struct dpmf_description *description) {
+    return round(description->mean * (double)description->info.ratings);
+}
+
 static int print_json(const char *path, const struct dpmf_description *description) {
     const struct dpmf_store_info *info = &description->info;
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "kind", info->is_temporary ? "ratings" : "store");
     dpmf_json_string(json, "file", path);
+    dpmf_json_string(json, "holds", info->holds_events ? "events" : "ratings");
     dpmf_json_uint(json, "users", info->users);
     dpmf_json_uint(json, "items", info->items);
     dpmf_json_uint(json, "ratings", info->ratings);
     dpmf_json_double(json, "min", info->min);
     dpmf_json_double(json, "max", info->max);
-    dpmf_json_double(json, "mean", description->mean);
-    dpmf_json_double(json, "standard_deviation", description->standard_deviation);
+    if (info->holds_events) {
+        dpmf_json_double(json, "count_total", count_total(description));
+    } else {
+        dpmf_json_double(json, "mean", description->mean);
+        dpmf_json_double(json, "standard_deviation", description->standard_deviation);
+    }
     dpmf_json_double(json, "density", description->density);
     dpmf_json_double(json, "top_500_share", description->top_500_share);
     if (!info->is_temporary) { /* else they would be those of a store that nobody sees */
@@ -155,19 +166,21 @@ static struct bar_label bar_label(const struct dpmf_description *description, si
 
 static void print_histogram(const struct dpmf_description *description) {
     uint64_t most = 1;
-    size_t label_width = strlen("rating"), width = terminal_width(STDOUT_FILENO);
+    const bool events = description->info.holds_events;
+    const char *value = events ? "count" : "rating", *records = events ? "events" : "ratings";
+    size_t label_width = strlen(value), width = terminal_width(STDOUT_FILENO);
     for (size_t i = 0; i < description->n_bars; i++) {
         size_t length = strlen(bar_label(description, i).text);
         label_width = length > label_width ? length : label_width;
         most = description->bar[i].count > most ? description->bar[i].count : most;
     }
     size_t count_width = strlen(text_number(most).text);
-    count_width = count_width < strlen("ratings") ? strlen("ratings") : count_width;
+    count_width = count_width < strlen(records) ? strlen(records) : count_width;
     size_t taken = 2 + label_width + 2 + count_width + 2 + strlen("100.0 %") + 2;
     size_t bar_width = width > taken + 11 ? width - taken - 1 : 10;
     bool is_utf8 = terminal_is_utf8();
 
-    printf("\n  %*s  %*s\n", (int)label_width, "rating", (int)count_width, "ratings");
+    printf("\n  %*s  %*s\n", (int)label_width, value, (int)count_width, records);
     for (size_t i = 0; i < description->n_bars; i++) {
         uint64_t count = description->bar[i].count;
         printf("  %*s  %*s  %5.1f %%  ", (int)label_width, bar_label(description, i).text,
@@ -193,7 +206,7 @@ static void print_percentiles(const struct dpmf_description *description) {
     width = user_width > width ? user_width : width;
     width = item_width > width ? item_width : width;
 
-    printf("\n  %-10s", "ratings of");
+    printf("\n  %-10s", description->info.holds_events ? "events of" : "ratings of");
     for (size_t i = 0; i < DPMF_PERCENTILES; i++) {
         char level[16];
         snprintf(level, sizeof level, "%.0f %%", dpmf_percentile_levels[i]);
@@ -213,28 +226,45 @@ static void print_scale(const struct dpmf_description *description) {
            description->distinct_values >= 4096 ? " or more" : "");
 }
 
+/* Of events, how often they happened. */
+static void print_counts_of(const struct dpmf_description *description) {
+    const struct dpmf_store_info *info = &description->info;
+    if (info->max == 1) {
+        printf("  %-10s none: every event counts once\n", "counts");
+        return;
+    }
+    printf("  %-10s %s to %s, %.15g in all\n", "counts", text_double(info->min).text,
+           text_double(info->max).text, count_total(description));
+}
+
 static void print_page(const char *path, const struct dpmf_description *description) {
     const struct dpmf_store_info *info = &description->info;
     terminal_text_print(stdout, strcmp(path, "-") == 0 ? "standard input" : path);
-    printf(": %s of %s for %s\n\n", text_count(info->ratings, "rating").text,
+    const char *record = report_record(info->holds_events);
+    printf(": %s of %s for %s\n\n", text_count(info->ratings, record).text,
            text_count(info->users, "user").text, text_count(info->items, "item").text);
     if (!info->is_temporary) printf("  %-10s %s\n", "read as", report_layout(&info->layout).text);
     if (info->ratings == 0) return;
-    print_scale(description);
-    printf("  %-10s %.4f, standard deviation %.4f\n", "mean", description->mean,
-           description->standard_deviation);
+    if (info->holds_events) {
+        print_counts_of(description);
+    } else {
+        print_scale(description);
+        printf("  %-10s %.4f, standard deviation %.4f\n", "mean", description->mean,
+               description->standard_deviation);
+    }
     printf("  %-10s %.4g %% of all pairs of a user and an item\n", "density",
            100 * description->density);
-    printf("  %-10s %.1f %% of the ratings are for the 500 most rated items\n", "top 500",
-           100 * description->top_500_share);
+    printf("  %-10s %.1f %% of the %ss are for the 500 most %s items\n", "top 500",
+           100 * description->top_500_share, record, info->holds_events ? "popular" : "rated");
     if (info->has_times)
         printf("  %-10s %s to %s\n", "times", text_time(description->first_time).text,
                text_time(description->last_time).text);
     if (!info->is_temporary)
-        printf("  %-10s %s, %.2f bytes a rating, %s\n", "store", text_bytes(info->file_bytes).text,
-               description->bytes_per_rating, text_count(info->blocks, "block").text);
+        printf("  %-10s %s, %.2f bytes %s %s, %s\n", "store", text_bytes(info->file_bytes).text,
+               description->bytes_per_rating, info->holds_events ? "an" : "a", record,
+               text_count(info->blocks, "block").text);
     print_percentiles(description);
-    print_histogram(description);
+    if (!info->holds_events || info->max > 1) print_histogram(description);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

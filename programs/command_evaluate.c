@@ -196,13 +196,13 @@ static void print_popularity(uint32_t n, const struct dpmf_evaluation *evaluatio
     putchar('\n');
 }
 
-static void print_page(uint32_t n, const struct dpmf_evaluation *evaluation) {
+static void print_page(uint32_t n, bool events, const struct dpmf_evaluation *evaluation) {
     const int width = n > 0 ? 20 : 12;
     if (!isnan(evaluation->rmse)) {
         printf("%-*s %.4f\n", width, "RMSE", evaluation->rmse);
         printf("%-*s %.4f\n", width, "MAE", evaluation->mae);
     }
-    printf("%-*s %s\n", width, "ratings", text_number(evaluation->n).text);
+    printf("%-*s %s\n", width, events ? "events" : "ratings", text_number(evaluation->n).text);
     if (n == 0) return;
     for (size_t i = 0; i < METRICS; i++)
         print_metric(metrics[i].label, n, metric_of(&evaluation->ranking, &metrics[i]));
@@ -244,7 +244,9 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
     }
     terminal_phases_print(&invocation->terminal);
     if (command_has(invocation, OPTION_JSON)) return print_json(invocation, n, &evaluation);
-    print_page(n, &evaluation);
+    struct dpmf_store_info info;
+    dpmf_store_info(test, &info);
+    print_page(n, info.holds_events, &evaluation);
     return STATUS_DONE;
 }
 

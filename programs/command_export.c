@@ -163,7 +163,7 @@ static int open_target(const char *place, const char *input, struct target *targ
 static int print_report(struct invocation *invocation, const struct dpmf_store_info *info,
                         const char *path, uint64_t bytes, double seconds) {
     terminal_note_print(&invocation->terminal, "wrote %s to %s (%s) in %s",
-                        text_count(info->ratings, "rating").text,
+                        text_count(info->ratings, report_record(info->holds_events)).text,
                         path != NULL ? path : "standard output", text_bytes(bytes).text,
                         text_seconds(seconds).text);
     terminal_phases_print(&invocation->terminal);
@@ -171,6 +171,7 @@ static int print_report(struct invocation *invocation, const struct dpmf_store_i
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_string(json, "event", "done");
+    dpmf_json_string(json, "holds", info->holds_events ? "events" : "ratings");
     dpmf_json_uint(json, "ratings", info->ratings);
     dpmf_json_uint(json, "bytes_written", bytes);
     dpmf_json_double(json, "seconds", seconds);
@@ -240,6 +241,7 @@ static int refuse_stray(const struct invocation *invocation, enum way way) {
         {OPTION_SEPARATOR, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_RESCALE, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_RATING_RANGE, WAY_RATINGS, "--csv of ratings alone"},
+        {OPTION_EVENTS, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_ON_ERROR, WAY_RATINGS, "--csv of ratings alone"},
     };
     for (size_t i = 0; i < sizeof strays / sizeof strays[0]; i++)

@@ -102,6 +102,7 @@ static int run(struct invocation *invocation) {
     struct dpmf_shard_report report = {0};
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
+    struct dpmf_store_info info = {0};
     struct terminal *terminal = &invocation->terminal;
     const uint64_t parts = options_count(invocation, OPTION_PARTS);
     const double started = terminal_clock();
@@ -112,14 +113,16 @@ static int run(struct invocation *invocation) {
         rc = dpmf_store_shard(store, invocation->value[OPTION_OUTPUT],
                               parts > UINT32_MAX ? UINT32_MAX : (uint32_t)parts, &invocation->run,
                               &report, &error);
+    if (rc == 0) dpmf_store_info(store, &info);
     dpmf_store_close(store);
     if (rc != 0) return report_error_print(invocation, &error);
+    const char *record = report_record(info.holds_events);
     terminal_progress_end(terminal);
     terminal_note_print(
-        terminal, "%s of %s in %s, of %s to %s ratings each, in %s",
-        text_count(report.ratings, "rating").text, text_count(report.users, "user").text,
+        terminal, "%s of %s in %s, of %s to %s %ss each, in %s",
+        text_count(report.ratings, record).text, text_count(report.users, "user").text,
         text_count(report.parts, "part").text, text_number(report.fewest_ratings).text,
-        text_number(report.most_ratings).text, invocation->value[OPTION_OUTPUT]);
+        text_number(report.most_ratings).text, record, invocation->value[OPTION_OUTPUT]);
     terminal_phases_print(terminal);
     return command_has(invocation, OPTION_JSON)
                ? print_json(invocation, &report, terminal_clock() - started)

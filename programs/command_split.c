@@ -122,27 +122,27 @@ static int print_json(const struct invocation *invocation, const struct dpmf_spl
     return report_json_print(json);
 }
 
-static void print_part(struct terminal *terminal, const char *name, uint64_t ratings,
-                       uint64_t users, uint64_t items, const char *path) {
+static void print_part(struct terminal *terminal, const char *name, const char *record,
+                       uint64_t ratings, uint64_t users, uint64_t items, const char *path) {
     terminal_note_print(terminal, "%-5s %s of %s for %s into %s", name,
-                        text_count(ratings, "rating").text, text_count(users, "user").text,
+                        text_count(ratings, record).text, text_count(users, "user").text,
                         text_count(items, "item").text, path);
 }
 
 static void print_notes(struct invocation *invocation, const struct dpmf_split_options *options,
-                        const struct dpmf_split_report *report) {
+                        const char *record, const struct dpmf_split_report *report) {
     struct terminal *terminal = &invocation->terminal;
     terminal_progress_end(terminal);
-    print_part(terminal, "train", report->train_ratings, report->train_users, report->train_items,
-               invocation->value[OPTION_TRAIN]);
-    print_part(terminal, "test", report->test_ratings, report->test_users, report->test_items,
-               invocation->value[OPTION_TEST]);
+    print_part(terminal, "train", record, report->train_ratings, report->train_users,
+               report->train_items, invocation->value[OPTION_TRAIN]);
+    print_part(terminal, "test", record, report->test_ratings, report->test_users,
+               report->test_items, invocation->value[OPTION_TEST]);
     if (options->by == DPMF_SPLIT_TIME)
         terminal_note_print(terminal, "the test begins at %s", text_time(report->cut_time).text);
     if (report->probe_missing > 0)
-        terminal_note_print(terminal, "%s of the probe file %s not among the ratings",
+        terminal_note_print(terminal, "%s of the probe file %s not among the %ss",
                             text_count(report->probe_missing, "pair").text,
-                            report->probe_missing == 1 ? "is" : "are");
+                            report->probe_missing == 1 ? "is" : "are", record);
     terminal_phases_print(terminal);
 }
 
@@ -152,6 +152,7 @@ static int run(struct invocation *invocation) {
     struct dpmf_split_report report = {0};
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
+    struct dpmf_store_info info = {0};
     double started = terminal_clock();
 
     int status = fill(invocation, &options);
@@ -165,9 +166,10 @@ static int run(struct invocation *invocation) {
         rc =
             dpmf_store_split(store, invocation->value[OPTION_TRAIN], invocation->value[OPTION_TEST],
                              &options, &invocation->run, &report, &error);
+    if (rc == 0) dpmf_store_info(store, &info);
     dpmf_store_close(store);
     if (rc != 0) return report_error_print(invocation, &error);
-    print_notes(invocation, &options, &report);
+    print_notes(invocation, &options, report_record(info.holds_events), &report);
     if (command_has(invocation, OPTION_JSON))
         return print_json(invocation, &options, &report, terminal_clock() - started);
     return STATUS_DONE;

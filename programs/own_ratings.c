@@ -39,6 +39,8 @@ struct reading {
     const char *name;         /* ... and what errors call it */
     char copy[PATH_TEXT_MAX]; /* the path of a copy, where there is one */
     bool are_pairs;           /* of the command line, not of a file */
+    bool ranks;               /* the model learns from events: items need no ratings */
+    double event;             /* what an event counts as, to such a model */
 };
 
 static int fail(const struct reading *reading, struct dpmf_error *error) {
@@ -124,7 +126,12 @@ static int read_pair(const struct reading *reading, char *pair) {
     char why[160];
     double rating;
     char *colon = strrchr(pair, ':');
-    if (colon == NULL || colon == pair) return refuse_pair(reading, pair, NULL);
+    const bool is_pair = colon != NULL && colon != pair;
+    if (reading->ranks && pair[0] != '\0' &&
+        (!is_pair || dpmf_parse_double(colon + 1, &rating) != 0))
+        return add_rating(reading, pair, strlen(pair), reading->event) == 0 ? STATUS_DONE
+                                                                            : model_use_no_memory();
+    if (!is_pair) return refuse_pair(reading, pair, NULL);
     int fault = parse_rating(reading, colon + 1, &rating);
     if (fault != 0 && reading->input.skip_bad) {
         reading->own->skipped++;
@@ -175,6 +182,20 @@ static int take_row(void *self, const struct dpmf_table_row *row, struct dpmf_er
     if (fault != 0) return refuse_row(reading, row, fault, error);
     int rc = add_rating(reading, row->field[0].text, row->field[0].length, rating);
     return rc == 0 ? 0 : (error->code = rc);
+}
+
+static int take_event(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
+    const struct reading *reading = self;
+    int rc = add_rating(reading, row->field[0].text, row->field[0].length, reading->event);
+    return rc == 0 ? 0 : (error->code = rc);
+}
+
+/* A list of items, for a model that needs no ratings. */
+static int read_events(const struct reading *reading) {
+    struct dpmf_error error = {0};
+    int rc = dpmf_table_read(reading->path, "item", &reading->invocation->run, take_event,
+                             (void *)reading, &error);
+    return rc != 0 ? fail(reading, &error) : STATUS_DONE;
 }
 
 static int read_table(const struct reading *reading) {
@@ -330,26 +351,38 @@ static bool are_items_first(const struct reading *reading) {
     return true;
 }
 
-/* Whether there is no column of users: the header has none, or there is no header and there are two
- * columns, in both rows, since blocks of ratings may begin with two, or three that mean so. What
- * cannot be read as a table, a store too, is left to the reader of ratings, which also says why. */
-static bool is_without_users(const struct reading *reading) {
+enum table { TABLE_OF_USERS, TABLE_OF_RATINGS, TABLE_OF_EVENTS };
+
+/* Whether there is no column of users: the header has none, or there is no header and there are
+ * two columns, in both rows, since blocks of ratings may begin with two, or three that mean so; or,
+ * of events, one. What cannot be read as a table, a store too, is left to the reader of ratings,
+ * which also says why. */
+static enum table look_at_table(const struct reading *reading) {
     const struct invocation *invocation = reading->invocation;
     struct look look = {0};
     struct dpmf_error error = {0};
     if (command_has(invocation, OPTION_FORMAT) || command_has(invocation, OPTION_COLUMNS) ||
         command_has(invocation, OPTION_SEPARATOR))
-        return false;
+        return TABLE_OF_USERS;
     if (dpmf_table_read_whole(reading->path, &invocation->run, look_at_row, &look, &error) < 0)
-        return false;
-    if (look.n_rows == 0) return true;
-    if (look.has_item && look.has_rating) return !look.has_user;
-    if (!look.is_json && look.n_fields[0] == 3) return are_items_first(reading);
-    return look.n_fields[0] == 2 && (look.n_rows < 2 || look.n_fields[1] == 2) && !look.is_json;
+        return TABLE_OF_USERS;
+    if (look.n_rows == 0) return TABLE_OF_RATINGS;
+    if (look.has_item && look.has_rating) return look.has_user ? TABLE_OF_USERS : TABLE_OF_RATINGS;
+    if (look.is_json) return TABLE_OF_USERS;
+    if (reading->ranks && !look.has_user && (look.has_item || look.n_fields[0] == 1))
+        return TABLE_OF_EVENTS;
+    if (look.n_fields[0] == 3) return are_items_first(reading) ? TABLE_OF_RATINGS : TABLE_OF_USERS;
+    const bool is_two = look.n_fields[0] == 2 && (look.n_rows < 2 || look.n_fields[1] == 2);
+    return is_two && !(reading->ranks && look.has_user) ? TABLE_OF_RATINGS : TABLE_OF_USERS;
 }
 
 static int read_path(struct reading *reading) {
-    return is_without_users(reading) ? read_table(reading) : read_ratings(reading);
+    switch (look_at_table(reading)) {
+    case TABLE_OF_RATINGS: return read_table(reading);
+    case TABLE_OF_EVENTS: return read_events(reading);
+    case TABLE_OF_USERS: break;
+    }
+    return read_ratings(reading);
 }
 
 /* ---- what can be read only once -------------------------------------------------------------- */
@@ -418,7 +451,7 @@ static int read_any(struct reading *reading) {
     }
     bool is_there = stat(mine, &found) == 0;
     bool is_missing = !is_there && errno == ENOENT;
-    if (!is_there && strchr(mine, ':') != NULL) return read_pairs(reading);
+    if (!is_there && strpbrk(mine, reading->ranks ? ":," : ":") != NULL) return read_pairs(reading);
     if (is_missing)
         return terminal_error_print(STATUS_IO,
                                     "check the path; ratings can also be given as ITEM:RATING, as "
@@ -463,6 +496,7 @@ static int refuse_far(const struct reading *reading, const struct dpmf_model_inf
 
 static int check_all(const struct reading *reading, const struct dpmf_model_info *info) {
     struct own_ratings *own = reading->own;
+    if (reading->ranks) return STATUS_DONE; /* counts and likes are on no scale */
     for (size_t i = 0; i < own->n; i++) {
         double rating = own->ratings[i].rating;
         if (!isfinite((float)rating))
@@ -502,6 +536,8 @@ int own_ratings_read(struct invocation *invocation, const struct dpmf_model *mod
                               .path = mine,
                               .name = mine};
     dpmf_model_info(model, &info);
+    reading.ranks = strcmp(info.goal, "ranking") == 0;
+    reading.event = reading.ranks && isfinite(info.like) ? info.like : 1;
     int status = check_stdin(invocation);
     if (status == STATUS_DONE) status = read_any(&reading);
     if (status == STATUS_DONE) status = keep_last(&info, own);

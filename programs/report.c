@@ -93,6 +93,8 @@ int report_stdout_check(int status) {
                                 number != 0 ? text_system_error(number).text : "it was cut short");
 }
 
+const char *report_record(bool holds_events) { return holds_events ? "event" : "rating"; }
+
 static double rate(uint64_t n, double seconds) { return seconds > 0 ? (double)n / seconds : 0; }
 
 struct report_layout report_layout(const struct dpmf_layout *layout) {
@@ -160,7 +162,7 @@ int report_import_print(struct invocation *invocation, const char *output,
     struct terminal *terminal = &invocation->terminal;
     char skipped[3 * DPMF_ERROR_TEXT_MAX] = "", duplicates[3 * TEXT_NUMBER_MAX] = "";
     const bool liked = command_has(invocation, OPTION_LIKE);
-    const char *one = report->holds_events ? "event" : "rating";
+    const char *one = report_record(report->holds_events);
     terminal_progress_end(terminal);
     if (report->ratings == 0)
         terminal_alert_print(terminal, "there are no usable ratings: the store is empty");

@@ -34,4 +34,7 @@ int report_error_print(struct invocation *invocation, const struct dpmf_error *e
  *                                  everything */
 int report_stdout_check(int status);
 
+/* What a record of a store is called: "event" or "rating". */
+const char *report_record(bool holds_events);
+
 #endif

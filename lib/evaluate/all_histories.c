@@ -18,6 +18,7 @@ struct histories {
     const struct dpmf_run *run;
     take_history *take;
     void *self;
+    const struct dpmf_model *model;
     uint32_t *item_numbers;
     struct store_raw raw;
     struct store_space space;
@@ -38,7 +39,8 @@ static int give_user(struct histories *histories, const struct store_block *bloc
         if (item == MODEL_NUMBERS_NONE)
             history.unknown_items++;
         else
-            history.ratings[history.n++] = (struct dpmf_own_rating){item, block->value[r]};
+            history.ratings[history.n++] = (struct dpmf_own_rating){
+                item, model_numbers_rating(histories->model, histories->store, block->value[r])};
     }
     histories->n_ratings += end - from;
     if (histories->take(histories->self, block->id_bytes + id,
@@ -79,8 +81,10 @@ int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_store *stor
     if (code < 0) return code;
     run = &own_run;
     if (!take) return arguments_check(error, "take", NULL);
-    struct histories histories = {.store = store, .run = run, .take = take, .self = self};
-    code = model_numbers_items(model, store, &histories.item_numbers, error);
+    struct histories histories = {
+        .store = store, .run = run, .take = take, .self = self, .model = model};
+    code = model_numbers_check(model, store, error);
+    if (code == 0) code = model_numbers_items(model, store, &histories.item_numbers, error);
     for (uint64_t b = 0; code == 0 && b < store_n_blocks(store); b++)
         code = give_block(&histories, b, error);
     free(histories.item_numbers);

@@ -44,6 +44,7 @@ struct evaluator {
     const struct dpmf_model *model;
     uint32_t ranking; /* n; 0: none */
     double like;      /* ratings below are not wanted */
+    bool has_errors;  /* the model predicts ratings, and there are ratings to compare with */
     uint32_t *item_numbers;
     struct block_sums total;
     struct block_sums *products;
@@ -261,8 +262,8 @@ static void finish(const struct evaluator *evaluator, struct dpmf_evaluation *ev
     const struct block_sums *total = &evaluator->total;
     double n = total->n > 0 ? (double)total->n : 1;
     evaluation->n = total->n;
-    evaluation->rmse = evaluator->model->state.ranks ? NAN : sqrt(total->squares / n);
-    evaluation->mae = evaluator->model->state.ranks ? NAN : total->absolutes / n;
+    evaluation->rmse = evaluator->has_errors ? sqrt(total->squares / n) : NAN;
+    evaluation->mae = evaluator->has_errors ? total->absolutes / n : NAN;
     evaluation->unknown_users = total->unknown_users;
     evaluation->unknown_items = total->unknown_items;
     if (evaluator->ranking > 0)
@@ -357,7 +358,8 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     struct evaluator evaluator = {
         .model = model,
         .ranking = options->ranking,
-        .like = options->has_like ? options->like : -INFINITY,
+        .like = store_least_event(test, options->has_like ? options->like : -INFINITY),
+        .has_errors = !model->state.ranks && !store_holds_events(test),
     };
     *evaluation = (struct dpmf_evaluation){0};
     const struct dpmf_cluster *cluster = run->cluster;
@@ -367,6 +369,12 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (store_n_ratings(test) == 0)
         code =
             error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to evaluate with");
+    if (code == 0 && store_holds_events(test) && !model->state.ranks && evaluator.ranking == 0) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "this holds events, and there are no ratings to compare predictions with");
+        error_hint(error, "measure how well they are ranked, with {ranking}");
+        error_place(error, store_path(test), 0, 0);
+    }
     if (code == 0 && evaluator.ranking > RANKING_MAX)
         code = error_set(error, DPMF_ERR_USAGE_VALUE, "a ranking of more than %d items",
                          (int)RANKING_MAX);

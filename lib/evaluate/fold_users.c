@@ -27,6 +27,7 @@ struct piece {
 struct folding {
     const struct dpmf_model *model;
     struct dpmf_model *folded;
+    const struct dpmf_store *history;
     uint32_t *item_numbers;
     struct piece *pieces;
     void **pointers;
@@ -85,7 +86,8 @@ static int visit_block(void *self, int worker, const struct store_block *block, 
         for (uint64_t r = from; r < end; r++) {
             uint32_t item = folding->item_numbers[block->item[r]];
             if (item != MODEL_NUMBERS_NONE)
-                piece->ratings[n++] = (struct dpmf_own_rating){item, block->value[r]};
+                piece->ratings[n++] = (struct dpmf_own_rating){
+                    item, model_numbers_rating(folding->model, folding->history, block->value[r])};
         }
         code = fit_user(folding, piece->ratings, n, block->first_user + i, error);
     }
@@ -139,11 +141,12 @@ static void free_folding(struct folding *folding) {
 int fold_users_make(const struct dpmf_model *model, const struct dpmf_store *history,
                     const struct dpmf_run *run, struct dpmf_model *folded,
                     struct dpmf_error *error) {
-    struct folding folding = {.model = model, .folded = folded};
+    struct folding folding = {.model = model, .folded = folded, .history = history};
     *folded = *model;
     folded->factors.users = (struct factor_matrix){0};
     folded->factors.user_ids = (struct factor_ids){0};
-    int code = make_room(&folding, history, run, error);
+    int code = model_numbers_check(model, history, error);
+    if (code == 0) code = make_room(&folding, history, run, error);
     if (code == 0) {
         const struct store_visitor visitor = {"folding in",    STORE_WANT_VALUE | STORE_WANT_IDS,
                                               visit_block,     finish_block,

@@ -15,6 +15,19 @@
 int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store *store,
                         uint32_t **numbers, struct dpmf_error *error);
 
+/* What people did, as a model that predicts ratings cannot use it. @return 0 or
+ * DPMF_ERR_USAGE_CONFLICT */
+int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
+                        struct dpmf_error *error);
+
+/* A value of the history as one of the user's own ratings. An event is a like, however often it
+ * happened. */
+static inline double model_numbers_rating(const struct dpmf_model *model,
+                                          const struct dpmf_store *history, double value) {
+    const bool is_like = !store_holds_events(history) || model_is_event(model, value);
+    return is_like ? value : model->state.like;
+}
+
 /* The number of a block's i-th user, or UINT64_MAX; the block's ids must be there. */
 static inline uint64_t model_numbers_user(const struct dpmf_model *model,
                                           const struct store_block *block, uint32_t i) {

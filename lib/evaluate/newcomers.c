@@ -135,7 +135,8 @@ int dpmf_newcomers_open(const struct dpmf_model *model, struct dpmf_store *store
     newcomers->model = model;
     newcomers->store = store;
     newcomers->block_number = NO_BLOCK;
-    code = model_numbers_items(model, store, &newcomers->item_numbers, error);
+    code = model_numbers_check(model, store, error);
+    if (code == 0) code = model_numbers_items(model, store, &newcomers->item_numbers, error);
     if (code == 0 &&
         !memory_reserve(&newcomers->ids.start, &newcomers->start_capacity, 1, sizeof(uint64_t)))
         code = error_no_memory(error);
@@ -197,7 +198,8 @@ static int fold_in(struct dpmf_newcomers *newcomers, uint64_t number, struct dpm
     for (uint64_t r = from; r < end; r++) {
         uint32_t item = newcomers->item_numbers[block->item[r]];
         if (item != MODEL_NUMBERS_NONE)
-            newcomers->ratings[n++] = (struct dpmf_own_rating){item, block->value[r]};
+            newcomers->ratings[n++] = (struct dpmf_own_rating){
+                item, model_numbers_rating(newcomers->model, newcomers->store, block->value[r])};
     }
     if (n == 0) return 0;
     return user_fold_in_light(newcomers->model, newcomers->ratings, n, &newcomers->users[number],

@@ -12,6 +12,7 @@
 
 struct search {
     const struct dpmf_model *model;
+    const struct dpmf_store *store;
     const char *user;
     size_t length;
     uint32_t *item_numbers;
@@ -35,7 +36,8 @@ static int copy_ratings(const struct search *search, const struct store_block *b
         if (item == MODEL_NUMBERS_NONE)
             found->unknown_items++;
         else
-            found->ratings[found->n++] = (struct dpmf_own_rating){item, block->value[r]};
+            found->ratings[found->n++] = (struct dpmf_own_rating){
+                item, model_numbers_rating(search->model, search->store, block->value[r])};
     }
     return 0;
 }
@@ -69,7 +71,10 @@ int dpmf_model_history(const struct dpmf_model *model, struct dpmf_store *store,
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
     run = &own_run;
-    struct search search = {.model = model, .user = user, .length = length, .history = history};
+    code = model_numbers_check(model, store, error);
+    if (code < 0) return code;
+    struct search search = {
+        .model = model, .store = store, .user = user, .length = length, .history = history};
     size_t n_products = store_visit_products(store, run);
     struct dpmf_history *products = memory_alloc_zero(n_products, sizeof *products);
     void **pointers = memory_alloc(n_products, sizeof *pointers);

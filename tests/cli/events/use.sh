@@ -1,0 +1,23 @@
+# Events from a store to a list: described, split, cut, learnt from, measured and recommended
+printf 'user,item,plays\nann,a,3\nann,b,1\nbob,a,2\nbob,c,1\ncleo,b,9\ncleo,c,1\ndan,a,1\ndan,b,1\n' >plays.csv
+dpmf import -q plays.csv --on-error skip -o e.dpr
+dpmf describe e.dpr
+dpmf describe --json e.dpr | grep -o '"holds":.*"density"'
+dpmf split e.dpr --by user --test-fraction 0.5 --train a.dpr --test b.dpr
+dpmf shard e.dpr --parts 2 -o shards
+dpmf describe shards | head -1
+dpmf train -q e.dpr -k 2 -o m.safetensors
+dpmf evaluate m.safetensors b.dpr -n 2 | head -1
+dpmf recommend m.safetensors --user ann --history e.dpr -n 5 | tail -1 | grep -o '[a-c]$'
+# The items alone are a history, on the command line or in a file
+printf 'item\na\nb\n' >mine.csv
+dpmf recommend m.safetensors --ratings a,b -n 5 >1
+dpmf recommend m.safetensors --ratings mine.csv -n 5 >2
+cmp 1 2 && tail -1 1 | grep -o '[a-c]$'
+# A model of ratings has no use for events
+printf 'user,item,rating\nann,a,5\nann,b,4\nbob,a,2\nbob,c,1\n' >r.csv
+dpmf train -q r.csv -k 2 --epochs 1 -o r.safetensors
+dpmf evaluate r.safetensors e.dpr
+dpmf evaluate r.safetensors e.dpr --ranking -n 2 | head -1
+dpmf recommend r.safetensors --user ann --history e.dpr
+dpmf predict r.safetensors e.dpr --history e.dpr >/dev/null
