@@ -111,7 +111,7 @@ static void rate(struct bench *bench, int round) {
 static void recommend(struct bench *bench, int round) {
     struct dpmf_scored_item best[BEST];
     (void)round;
-    if (dpmf_user_recommend(bench->model, bench->user, bench->seen, NULL, BEST, best,
+    if (dpmf_user_recommend(bench->model, bench->user, NULL, bench->seen, NULL, BEST, best,
                             &bench->error) != BEST)
         stop("recommending", &bench->error);
 }
@@ -124,9 +124,10 @@ static void similar(struct bench *bench, int round) {
 }
 
 static void explain(struct bench *bench, int round) {
-    double prediction, shares[2 * RATINGS];
+    struct dpmf_score score;
+    double shares[2 * RATINGS];
     const uint64_t item = bench->ratings[round % RATINGS].item + 2;
-    if (dpmf_user_explain(bench->model, bench->user, item, &prediction, shares, &bench->error) < 0)
+    if (dpmf_user_explain(bench->model, bench->user, NULL, item, &score, shares, &bench->error) < 0)
         stop("explaining", &bench->error);
 }
 

@@ -32,7 +32,7 @@ static int recommend(const struct dpmf_model *model, struct dpmf_store *ratings,
     uint8_t *rated = calloc((size_t)info.items / 8 + 1, 1);
     if (!rated) return DPMF_ERR_BASE_NO_MEMORY;
     int64_t n = mark_rated(model, ratings, user, rated, error);
-    if (n == 0) n = dpmf_model_recommend(model, number, rated, NULL, BEST, best, error);
+    if (n == 0) n = dpmf_model_recommend(model, number, NULL, rated, NULL, BEST, best, error);
     for (int64_t i = 0; i < n; i++) {
         size_t length;
         const char *id = dpmf_model_item_id(model, best[i].item, &length);

@@ -18,7 +18,7 @@ static int recommend(const struct dpmf_model *model, const struct dpmf_own_ratin
     struct dpmf_scored_item best[BEST];
     struct dpmf_user *me = NULL;
     int64_t n = dpmf_user_fold_in(model, mine, n_mine, &me, error);
-    if (n == 0) n = dpmf_user_recommend(model, me, NULL, NULL, BEST, best, error);
+    if (n == 0) n = dpmf_user_recommend(model, me, NULL, NULL, NULL, BEST, best, error);
     for (int64_t i = 0; i < n; i++) {
         size_t length;
         const char *id = dpmf_model_item_id(model, best[i].item, &length);

@@ -40,20 +40,22 @@ static int rate(const struct dpmf_model *model, struct dpmf_user *user, uint8_t 
     return dpmf_user_rate(model, user, item, rating, error);
 }
 
-/* The rating with the largest share in the prediction. */
+/* The rating that most of the taste for the item is due to; none where it is popular with nearly everyone. */
 static int print_item(const struct dpmf_model *model, const struct dpmf_user *user,
                       const struct dpmf_scored_item *scored, double *shares,
                       struct dpmf_error *error) {
     const struct dpmf_own_rating *ratings;
     size_t n = dpmf_user_ratings(user, &ratings), length, most = 0;
-    double prediction;
-    int code = dpmf_user_explain(model, user, scored->item, &prediction, shares, error);
+    struct dpmf_score score;
+    int code = dpmf_user_explain(model, user, NULL, scored->item, &score, shares, error);
     if (code < 0) return code;
     const char *id = dpmf_model_item_id(model, scored->item, &length);
     printf("%8.4f  %.*s", scored->score, (int)length, id);
     for (size_t j = 1; j < n; j++)
         if (shares[j] > shares[most]) most = j;
-    if (n > 0 && shares[most] > 0) {
+    if (score.reason == DPMF_REASON_CROWD) {
+        printf("  (popular with nearly everyone)");
+    } else if (n > 0 && shares[most] > 0) {
         id = dpmf_model_item_id(model, ratings[most].item, &length);
         printf("  (%+.4f because of %.*s)", shares[most], (int)length, id);
     }
@@ -72,7 +74,7 @@ static int recommend(const struct dpmf_model *model, struct dpmf_user *user, cha
     for (size_t i = 0; i < n_pairs && code == 0; i++)
         code = rate(model, user, seen, pairs[i], error);
     if (code == 0) {
-        int64_t n = dpmf_user_recommend(model, user, seen, NULL, BEST, best, error);
+        int64_t n = dpmf_user_recommend(model, user, NULL, seen, NULL, BEST, best, error);
         for (int64_t i = 0; i < n && code == 0; i++)
             code = print_item(model, user, &best[i], shares, error);
     }

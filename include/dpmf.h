@@ -1547,11 +1547,26 @@ DPMF_API void dpmf_newcomers_close(struct dpmf_newcomers *newcomers);
 DPMF_API int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *id, size_t length,
                                  const struct dpmf_user **user, struct dpmf_error *error);
 
-/* Finds the best items for every user of a model, with all threads. What a user has rated in
- * `history` is left out.
+/* The list of one user, as dpmf_model_recommend_all gives it. What it points to is gone when `take`
+ * returns. */
+struct dpmf_user_list {
+    const char *id;                       /* id of the user, not ended by NUL */
+    size_t id_length;                     /* its bytes */
+    uint64_t user;                        /* number in the model; UINT64_MAX: fitted to the history */
+    size_t known;                         /* ratings in the history of items that the model has */
+    const struct dpmf_scored_item *items; /* the best items, the best first */
+    const double *ratings;                /* predicted rating of each; NaN of a model that ranks */
+    size_t n;                             /* number of items */
+    uint64_t spare[4];
+};
+
+/* Finds the best items for every user of a model and, of a release, for every user of `history`, who
+ * is fitted to their ratings in it; with all threads. What a user has rated in `history` is left
+ * out, and says what they choose.
  *
  * @param model    the model
  * @param history  ratings whose items are left out; may be NULL
+ * @param order    what lists are ordered by; may be NULL: the default
  * @param exclude  items to leave out for everyone, a bitmap; may be NULL
  * @param include  the only items to consider, a bitmap; may be NULL
  * @param n        the number of items wanted for each user
@@ -1564,13 +1579,13 @@ DPMF_API int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *i
  * @return 0 or a negative code
  * @error DPMF_ERR_IO_*           the history cannot be read
  * @error DPMF_ERR_STORE_CORRUPT  the history is damaged
- * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used
+ * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used, or the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND     the model does not have this order
  */
 DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *history,
-                                      const uint8_t *exclude, const uint8_t *include, size_t n,
-                                      const struct dpmf_run *run,
-                                      int (*take)(void *self, uint64_t user,
-                                                  const struct dpmf_scored_item *items, size_t n),
+                                      const struct dpmf_order *order, const uint8_t *exclude,
+                                      const uint8_t *include, size_t n, const struct dpmf_run *run,
+                                      int (*take)(void *self, const struct dpmf_user_list *list),
                                       void *self, struct dpmf_error *error);
 
 /* What to measure besides the errors of predictions. */
@@ -1579,6 +1594,7 @@ struct dpmf_evaluate_options {
     uint32_t ranking; /* length of the lists, n; 0: no ranking metrics */
     bool has_like;    /* only test ratings of at least `like` are wanted; otherwise all are */
     double like;      /* smallest wanted rating */
+    const struct dpmf_order *order; /* order of the lists; NULL: the default */
 };
 
 /* The default evaluation: errors only.
@@ -1703,7 +1719,7 @@ DPMF_API int dpmf_candidates_add(struct dpmf_candidates *candidates,
  * twice counts once; one that the model does not know comes last and is never found. */
 struct dpmf_candidates_evaluation {
     uint64_t rows;          /* number of rows */
-    uint64_t unknown_users; /* rows of users the model does not know, ranked by item biases */
+    uint64_t unknown_users; /* rows of users the model does not know, ranked as anyone */
     uint64_t unknown_items; /* rows whose wanted item the model does not know */
     double hr;              /* share of the rows whose wanted item is among the n best */
     double ndcg;            /* average of 1 / log2(place + 1), 0 beyond place n */
@@ -1715,14 +1731,16 @@ struct dpmf_candidates_evaluation {
  *
  * @param model       the model
  * @param candidates  the rows
- * @param history     for a release: ratings that users are first fitted to, as for
- *                    dpmf_model_evaluate. May be NULL
+ * @param history     what users have rated, which says what they choose; of a release, what they
+ *                    are first fitted to, as for dpmf_model_evaluate. May be NULL
+ * @param order       what rows are ordered by; may be NULL: the default
  * @param n           the length of a list
  * @param run         threads, memory and callbacks
  * @param evaluation  receives the measurements
  * @param error       receives the description of a failure
  * @return 0 or a negative code
- * @error DPMF_ERR_USAGE_VALUE        `n` cannot be used
+ * @error DPMF_ERR_USAGE_VALUE        `n` cannot be used, or the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND         the model does not have this order
  * @error DPMF_ERR_USAGE_CONFLICT     there are several processes
  * @error DPMF_ERR_INPUT_EMPTY        there are no rows
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
@@ -1735,7 +1753,8 @@ struct dpmf_candidates_evaluation {
  */
 DPMF_API int
 dpmf_model_rank_candidates(const struct dpmf_model *model, const struct dpmf_candidates *candidates,
-                           struct dpmf_store *history, uint32_t n, const struct dpmf_run *run,
+                           struct dpmf_store *history, const struct dpmf_order *order, uint32_t n,
+                           const struct dpmf_run *run,
                            struct dpmf_candidates_evaluation *evaluation, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------

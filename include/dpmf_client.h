@@ -371,6 +371,7 @@ struct dpmf_model_info {
     double like;       /* ranking: smallest rating that counts as an event; -INFINITY: all do */
 
     bool is_unchecked; /* a checkpoint of 0.1.0, which has no checksum: damage goes unnoticed */
+    bool has_counts;   /* it has the number of people of each item: lists are ordered by scores */
     uint64_t spare[4];
 };
 
@@ -433,6 +434,15 @@ DPMF_API const float *dpmf_model_user_factors(const struct dpmf_model *model, si
 DPMF_API const float *dpmf_model_item_biases(const struct dpmf_model *model);
 DPMF_API const float *dpmf_model_user_biases(const struct dpmf_model *model);
 
+/* How many people had each item, without a copy: exact in a checkpoint; in a release noisy, and
+ * relative to the average item.
+ *
+ * @param model  the model
+ * @return one float for each item, which live as long as the model; NULL where info.has_counts is
+ *         false
+ */
+DPMF_API const float *dpmf_model_item_counts(const struct dpmf_model *model);
+
 /* Predicts the rating of a pair.
  *
  * @param model  the model
@@ -466,20 +476,61 @@ struct dpmf_scored_item {
     double score;  /* what the list is sorted by */
 };
 
+/* What lists are ordered by. The default is a score of three parts, defined in docs/goals.md:
+ *
+ *     score = crowd + habit + 2 x dial x taste
+ *
+ * what everyone likes, how a person rates, and the person's own taste. A model without counts
+ * (info.has_counts) is ordered by predicted ratings. */
+struct dpmf_order {
+    bool by_rating;    /* by the predicted rating alone */
+    double taste;      /* the dial, from 0, the crowd, to 1, the person's taste */
+    uint64_t spare[4]; /* 0 */
+};
+
+/* The default order: by score, with the dial in the middle, at 0.5.
+ *
+ * @return the order
+ */
+DPMF_API struct dpmf_order dpmf_order_default(void);
+
+/* What an item is in a list for. */
+enum dpmf_reason {
+    DPMF_REASON_NEITHER, /* neither of the following: it is the best of the rest */
+    DPMF_REASON_CROWD,   /* popular with nearly everyone: the person's taste adds little */
+    DPMF_REASON_TASTE,   /* the person's taste */
+};
+
+/* A score and its parts, which add up to it. In an order by rating it is the predicted rating, and
+ * the parts are of that. */
+struct dpmf_score {
+    double total;            /* the score */
+    double crowd;            /* liked by everyone: the same for all people */
+    double habit;            /* how the person rates: the same for all items */
+    double taste;            /* the person's taste, times the dial; 0 for an average item */
+    double rating;           /* the predicted rating, not clamped; NaN of a model that ranks */
+    enum dpmf_reason reason; /* what the item is in a list for */
+    uint64_t spare[4];
+};
+
 /* Finds the best items for a user: best first, ties by item number. The scores are the predictions,
  * computed in double precision, so the list is the same on every machine.
  *
  * @param model    the model
  * @param user     the number of the user; UINT64_MAX: an unknown one
+ * @param order    what the list is ordered by; may be NULL: the default
  * @param exclude  items to leave out, a bitmap: item i is bit i % 8 of byte i / 8; may be NULL
  * @param include  the only items to consider, a bitmap too; may be NULL
  * @param n        the number of items wanted
  * @param out      receives up to n items
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND   the model does not have this order
  */
 DPMF_API int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
-                                      const uint8_t *exclude, const uint8_t *include, size_t n,
+                                      const struct dpmf_order *order, const uint8_t *exclude,
+                                      const uint8_t *include, size_t n,
                                       struct dpmf_scored_item *out, struct dpmf_error *error);
 
 /* Finds the items most similar to one: those whose vectors point in the most similar direction. The
@@ -515,27 +566,38 @@ struct dpmf_own_rating {
     double rating; /* the rating */
 };
 
-/* Explains a prediction by a person's ratings. The person's bias and vector are fitted to the
- * ratings with the model's regularisation; the prediction is then exactly the offset, plus the
- * item's bias, plus the sum of the shares.
+/* Marks the items of ratings in a bitmap over the model's items, as `exclude` takes it.
  *
- * @param model       the model
- * @param ratings     the person's ratings; may be NULL when n is 0
- * @param n           the number of ratings
- * @param item        the number of the item to explain
- * @param prediction  receives the prediction
- * @param shares      receives n numbers: how much each rating adds. Items that the model does not
- *                    know and ratings superseded by a later one of the same item have 0. May be
- *                    NULL when n is 0
- * @param error       receives the description of a failure
+ * @param ratings  the ratings, of items of the model; may be NULL when n is 0
+ * @param n        the number of ratings
+ * @param bitmap   the bitmap, in which bits are set
+ */
+DPMF_API void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n, uint8_t *bitmap);
+
+/* Explains why an item is in a person's list: the parts of its score, and which ratings the part of
+ * taste is due to. The person's bias and vector are fitted to the ratings, as by dpmf_user_fold_in.
+ *
+ * @param model    the model
+ * @param ratings  the person's ratings; may be NULL when n is 0
+ * @param n        the number of ratings
+ * @param order    what the list is ordered by; may be NULL: the default
+ * @param item     the number of the item to explain
+ * @param score    receives the score and its parts
+ * @param shares   receives n numbers, which add up to score->taste; of a model that ranks, to crowd
+ *                 and taste together. Items that the model does not know and ratings superseded by
+ *                 a later one of the same item have 0. May be NULL when n is 0
+ * @param error    receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
  * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
+ * @error DPMF_ERR_MODEL_KIND         the model does not have this order
+ * @error DPMF_ERR_USAGE_VALUE        the dial is not within 0 and 1
  * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */
 DPMF_API int dpmf_model_explain(const struct dpmf_model *model,
-                                const struct dpmf_own_rating *ratings, size_t n, uint64_t item,
-                                double *prediction, double *shares, struct dpmf_error *error);
+                                const struct dpmf_own_rating *ratings, size_t n,
+                                const struct dpmf_order *order, uint64_t item,
+                                struct dpmf_score *score, double *shares, struct dpmf_error *error);
 
 /* A person the model was not trained on: the bias and the vector that fit their ratings best, with
  * the model's regularisation and its items unchanged. A user belongs to its model, which must
@@ -551,7 +613,7 @@ struct dpmf_user;
  *     struct dpmf_user *user = NULL;
  *     if (dpmf_model_open("release.safetensors", &model, &error) == 0 &&
  *         dpmf_user_fold_in(model, mine, 3, &user, &error) == 0) {
- *         int64_t n = dpmf_user_recommend(model, user, NULL, NULL, 5, best, &error);
+ *         int64_t n = dpmf_user_recommend(model, user, NULL, NULL, NULL, 5, best, &error);
  *         for (int64_t i = 0; i < n; i++)
  *             printf("item %" PRIu64 ": %.2f\n", best[i].item, best[i].score);
  *     }
@@ -570,6 +632,23 @@ struct dpmf_user;
 DPMF_API int dpmf_user_fold_in(const struct dpmf_model *model,
                                const struct dpmf_own_rating *ratings, size_t n,
                                struct dpmf_user **user, struct dpmf_error *error);
+
+/* Makes a user of someone the model was trained on: the bias and the vector are the model's own,
+ * until a rating changes, and the ratings say what the person chooses.
+ *
+ * @param model    the model
+ * @param number   the number of the user in the model
+ * @param ratings  the person's ratings; may be NULL when n is 0
+ * @param n        the number of ratings
+ * @param user     receives the user, to be freed with dpmf_user_free; NULL after a failure
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_MODEL_UNKNOWN_ID  the model does not have this user
+ * @error DPMF_ERR_INPUT_NOT_FINITE  a rating is not finite
+ */
+DPMF_API int dpmf_user_known(const struct dpmf_model *model, uint64_t number,
+                             const struct dpmf_own_rating *ratings, size_t n,
+                             struct dpmf_user **user, struct dpmf_error *error);
 
 /* Frees a user.
  *
@@ -592,16 +671,36 @@ DPMF_API double dpmf_user_predict(const struct dpmf_model *model, const struct d
  *
  * @param model    the user's model
  * @param user     the user
+ * @param order    what the list is ordered by; may be NULL: the default
  * @param exclude  items to leave out, a bitmap; may be NULL
  * @param include  the only items to consider, a bitmap; may be NULL
  * @param n        the number of items wanted
  * @param out      receives up to n items
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND   the model does not have this order
  */
 DPMF_API int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
-                                     const uint8_t *exclude, const uint8_t *include, size_t n,
-                                     struct dpmf_scored_item *out, struct dpmf_error *error);
+                                     const struct dpmf_order *order, const uint8_t *exclude,
+                                     const uint8_t *include, size_t n, struct dpmf_scored_item *out,
+                                     struct dpmf_error *error);
+
+/* Scores one item for a user, as a list does.
+ *
+ * @param model  the user's model
+ * @param user   the user
+ * @param order  what the score is for; may be NULL: the default
+ * @param item   the number of the item; UINT64_MAX: one that is average in all
+ * @param score  receives the score and its parts
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the dial is not within 0 and 1
+ * @error DPMF_ERR_MODEL_KIND   the model does not have this order
+ */
+DPMF_API int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_user *user,
+                             const struct dpmf_order *order, uint64_t item,
+                             struct dpmf_score *score, struct dpmf_error *error);
 
 /* Adds, changes or removes a rating. The result is what fitting all ratings again would give, up to
  * rounding; with a release it takes O(k^2). After a failure the user is as before.
@@ -642,23 +741,27 @@ DPMF_API double dpmf_user_bias(const struct dpmf_user *user);
  */
 DPMF_API const double *dpmf_user_vector(const struct dpmf_user *user);
 
-/* Explains a prediction by the ratings a user has, as dpmf_model_explain does.
+/* Explains why an item is in a user's list, as dpmf_model_explain does. Of a user of the model the
+ * shares are of what was chosen alone: the model's own vector is not due to single ratings.
  *
- * @param model       the user's model
- * @param user        the user
- * @param item        the number of the item to explain
- * @param prediction  receives the prediction
- * @param shares      receives a number for each rating, in the order of dpmf_user_ratings; may be
- *                    NULL when there are no ratings
- * @param error       receives the description of a failure
+ * @param model   the user's model
+ * @param user    the user
+ * @param order   what the list is ordered by; may be NULL: the default
+ * @param item    the number of the item to explain
+ * @param score   receives the score and its parts
+ * @param shares  receives a number for each rating, in the order of dpmf_user_ratings; may be NULL
+ *                when there are no ratings
+ * @param error   receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_INPUT_NOT_FINITE   a rating is not finite
  * @error DPMF_ERR_MODEL_UNKNOWN_ID   the model does not have this item
+ * @error DPMF_ERR_MODEL_KIND         the model does not have this order
+ * @error DPMF_ERR_USAGE_VALUE        the dial is not within 0 and 1
  * @error DPMF_ERR_BASE_NOT_DEFINITE  the equations have no stable solution
  */
 DPMF_API int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *user,
-                               uint64_t item, double *prediction, double *shares,
-                               struct dpmf_error *error);
+                               const struct dpmf_order *order, uint64_t item,
+                               struct dpmf_score *score, double *shares, struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * A map of the items: the two directions in which their vectors differ most

@@ -30,7 +30,9 @@ static const struct option own_options[] = {
      .help = "rank one item of each row of FILE among the row's others: hr, ndcg and mrr at N"},
     TOP_OPTION("the N of the ranking, from 1 to 100000 (default {default})"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out "
-                   "of the ranking, and what the users of a release are fitted to"),
+                   "of the ranking, what users are known to choose, and what the users of a release are "
+                   "fitted to"),
+    ORDER_OPTIONS,
     KERNELS_OPTION,
     {0},
 };
@@ -227,8 +229,10 @@ static void note_release(struct invocation *invocation, const struct dpmf_model 
 }
 
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
-                    struct dpmf_store *test, struct dpmf_store *history, uint32_t n) {
-    struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = n};
+                    struct dpmf_store *test, struct dpmf_store *history,
+                    const struct dpmf_order *order, uint32_t n) {
+    struct dpmf_evaluate_options options = {
+        .size = sizeof options, .ranking = n, .order = order};
     struct dpmf_evaluation evaluation;
     struct dpmf_error error = {0};
     int status = options_like(invocation, &options.has_like, &options.like);
@@ -238,6 +242,7 @@ static int evaluate(struct invocation *invocation, const struct dpmf_model *mode
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
     note_release(invocation, model);
+    if (n > 0) model_use_order_note(invocation, model, order);
     if (!isnan(evaluation.rmse)) {
         print_unknown(&invocation->terminal, evaluation.unknown_users, "users");
         print_unknown(&invocation->terminal, evaluation.unknown_items, "items");
@@ -297,7 +302,8 @@ static int print_candidates(const struct invocation *invocation, uint32_t n,
 }
 
 static int rank_candidates(struct invocation *invocation, const struct dpmf_model *model,
-                           struct dpmf_store *history, uint32_t n) {
+                           struct dpmf_store *history, const struct dpmf_order *order,
+                           uint32_t n) {
     struct candidate_rows rows = {0};
     struct dpmf_candidates_evaluation found;
     struct dpmf_error error = {0};
@@ -306,12 +312,15 @@ static int rank_candidates(struct invocation *invocation, const struct dpmf_mode
         rc = dpmf_table_read_whole(invocation->value[OPTION_CANDIDATES], &invocation->run,
                                    take_candidates, &rows, &error);
     if (rc == 0)
-        rc = dpmf_model_rank_candidates(model, rows.candidates, history, n, &invocation->run,
+        rc = dpmf_model_rank_candidates(model, rows.candidates, history, order, n, &invocation->run,
                                         &found, &error);
     dpmf_candidates_free(rows.candidates);
     if (rc != 0) return report_error_print(invocation, &error);
     terminal_progress_end(&invocation->terminal);
-    if (invocation->n_operands == 1) note_release(invocation, model);
+    if (invocation->n_operands == 1) {
+        note_release(invocation, model);
+        model_use_order_note(invocation, model, order);
+    }
     if (found.unknown_users > 0)
         terminal_note_print(&invocation->terminal,
                             "%s of users that the model does not know: ranked from averages",
@@ -344,11 +353,16 @@ static int check_ranking(const struct invocation *invocation, const struct dpmf_
     struct dpmf_model_info info;
     dpmf_model_info(model, &info);
     *ranks = command_has(invocation, OPTION_RANKING) || strcmp(info.goal, "ranking") == 0;
+    const bool has_candidates = command_has(invocation, OPTION_CANDIDATES);
+    if (!*ranks && !has_candidates &&
+        (command_has(invocation, OPTION_TASTE) || command_has(invocation, OPTION_BY)))
+        return terminal_error_print(STATUS_USAGE, "add --ranking or --candidates",
+                                    "--taste and --by are about the ranking, which was not asked "
+                                    "for");
     if (!*ranks && command_has(invocation, OPTION_LIKE))
         return terminal_error_print(STATUS_USAGE, "add --ranking",
                                     "--like is about the ranking, which was not asked for");
-    if (!*ranks && !command_has(invocation, OPTION_CANDIDATES) &&
-        command_has(invocation, OPTION_TOP))
+    if (!*ranks && !has_candidates && command_has(invocation, OPTION_TOP))
         return terminal_error_print(STATUS_USAGE, "add --ranking or --candidates",
                                     "-n is about the ranking, which was not asked for");
     return STATUS_DONE;
@@ -359,11 +373,14 @@ static int run(struct invocation *invocation) {
     struct dpmf_model *model = NULL;
     struct dpmf_store *test = NULL, *history = NULL;
     struct dpmf_error error = {0};
+    struct dpmf_order order;
+    const struct dpmf_order *asked = NULL;
     size_t n;
 
     const bool has_test = invocation->n_operands == 2;
     bool ranks = false;
     int status = check_use(invocation);
+    if (status == STATUS_DONE) status = model_use_order(invocation, &order, &asked);
     if (status == STATUS_DONE) status = model_use_top(invocation, RANKING_MOST, &n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &model);
     if (status == STATUS_DONE) status = check_ranking(invocation, model, &ranks);
@@ -372,9 +389,9 @@ static int run(struct invocation *invocation) {
         status = report_error_print(invocation, &error);
     if (status == STATUS_DONE) status = model_use_ratings(invocation, OPTION_HISTORY, &history);
     if (status == STATUS_DONE && has_test)
-        status = evaluate(invocation, model, test, history, ranks ? (uint32_t)n : 0);
+        status = evaluate(invocation, model, test, history, asked, ranks ? (uint32_t)n : 0);
     if (status == STATUS_DONE && command_has(invocation, OPTION_CANDIDATES))
-        status = rank_candidates(invocation, model, history, (uint32_t)n);
+        status = rank_candidates(invocation, model, history, asked, (uint32_t)n);
     dpmf_store_close(history);
     dpmf_store_close(test);
     dpmf_model_close(model);

@@ -25,12 +25,13 @@ static int run(struct invocation *invocation);
 static const struct option own_options[] = {
     {.id = OPTION_ITEM, .required = true, .name = "item",
      .value = {VALUE_TEXT, "ID", "dune", NULL, NULL},
-     .help = "the item whose prediction is to be explained"},
+     .help = "the item whose score is to be explained"},
     {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
      .help = "explain it to this user, whose ratings are in --history"},
     HISTORY_OPTION("the ratings, a store or any input of dpmf import"),
     MINE_OPTION("explain it to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     TOP_OPTION("how many ratings to show, the largest shares first (default {default})"),
+    ORDER_OPTIONS,
     CATALOGUE_OPTION,
     KERNELS_OPTION,
     {0},
@@ -39,22 +40,27 @@ static const struct option own_options[] = {
 
 const struct verb verb_explain = {
     .name = "explain",
-    .summary = "tell which ratings speak for an item",
+    .summary = "explain why an item is recommended",
     .synopsis = "MODEL --item ID (--user ID --history RATINGS | --ratings MINE) [options]",
     .paragraphs =
         {
             "Fits a user to the ratings, holding the items of the model still, and takes the "
-            "prediction for the item apart: what all ratings have in common, the item's bias, "
-            "and a share for each of the user's ratings: first those that speak for the item, "
-            "then those that speak against it, the largest first, each with their sum. The "
-            "parts add up to the prediction, which is not clamped to the scale. A user of the "
-            "model is fitted anew, so that the prediction differs a little from what dpmf "
-            "predict prints.",
+            "score of the item apart: liked by everyone, how the user rates, and the user's "
+            "taste. The part of taste is then shared out among the ratings: first those that "
+            "speak for the item, then those that speak against it, the largest first, each with "
+            "their sum. Where taste adds little, no rating is named: the item is popular with "
+            "nearly everyone, or merely among the best of the rest. A user of the model is "
+            "fitted anew, so that the score differs a little from what dpmf recommend prints.",
+            SCORE_PARAGRAPH,
+            "With --by rating the predicted rating is taken apart in the same way; it is not "
+            "clamped to the scale.",
             MINE_PARAGRAPH,
-            "With --json it prints an object with item, prediction, offset, item_bias, for "
-            "and against (each with ratings, their number, and sum), ratings and "
-            "unknown_items, and then, the largest first, an object a line with because, "
-            "rating, share and rank; and titles where --catalogue has them.",
+            "With --json it prints an object with item, score and its parts crowd, habit and "
+            "taste, reason (taste, crowd or neither), prediction (the rating; of a model that "
+            "ranks, the score), offset, item_bias, for and against (each with ratings, their "
+            "number, and sum), ratings and unknown_items, and then, the largest first, an "
+            "object a line with because, rating, share (of taste) and rank; and titles where "
+            "--catalogue has them.",
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
     .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
@@ -88,7 +94,10 @@ struct explaining {
     uint64_t item;
     struct own_ratings own;
     double *shares;
+    struct dpmf_score score;
     double prediction, common, item_bias;
+    struct dpmf_order asked;
+    const struct dpmf_order *order; /* NULL: the default */
     struct side speaks_for, speaks_against;
     size_t top;
 };
@@ -149,12 +158,23 @@ static void fill_side(struct dpmf_json *json, const char *key, const struct side
     dpmf_json_end_object(json);
 }
 
+static const char *reason_name(enum dpmf_reason reason) {
+    return reason == DPMF_REASON_TASTE   ? "taste"
+           : reason == DPMF_REASON_CROWD ? "crowd"
+                                         : "neither";
+}
+
 static int print_json(const struct explaining *e, const struct reason *reasons, size_t n) {
     const char *title = model_title(&e->catalogue, e->item);
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     model_id_json(json, "item", e->model, MODEL_ITEM, e->item);
     if (title != NULL) dpmf_json_string(json, "title", title);
+    dpmf_json_double(json, "score", e->score.total);
+    dpmf_json_double(json, "crowd", e->score.crowd);
+    dpmf_json_double(json, "habit", e->score.habit);
+    dpmf_json_double(json, "taste", e->score.taste);
+    dpmf_json_string(json, "reason", reason_name(e->score.reason));
     dpmf_json_double(json, "prediction", e->prediction);
     dpmf_json_double(json, "offset", e->common);
     dpmf_json_double(json, "item_bias", e->item_bias);
@@ -195,31 +215,42 @@ static void print_side(const struct explaining *e, const struct side *side, bool
     double shown = 0;
     size_t n_shown = 0;
     if (side->n == 0) return;
-    printf("  %+8.4f  %s %s it:\n", side->sum, text_count(side->n, "rating").text,
+    printf("    %+8.4f  %s %s it:\n", side->sum, text_count(side->n, "rating").text,
            side->n > 1 ? (is_for ? "speak for" : "speak against")
                        : (is_for ? "speaks for" : "speaks against"));
     for (size_t i = 0; i < n; i++) {
         if (reasons[i].share == 0 || (reasons[i].share > 0) != is_for) continue;
         shown += reasons[i].share;
         n_shown++;
-        printf("    %+8.4f  %s for ", reasons[i].share, text_double(reasons[i].rating.rating).text);
+        printf("      %+8.4f  %s for ", reasons[i].share,
+               text_double(reasons[i].rating.rating).text);
         print_item(e, reasons[i].rating.item);
     }
     if (n_shown < side->n)
-        printf("    %+8.4f  %s more\n", side->sum - shown,
+        printf("      %+8.4f  %s more\n", side->sum - shown,
                text_number((uint64_t)(side->n - n_shown)).text);
+}
+
+static const char *reason_text(enum dpmf_reason reason) {
+    return reason == DPMF_REASON_TASTE   ? "it is to your taste"
+           : reason == DPMF_REASON_CROWD ? "popular with nearly everyone"
+                                         : "neither popular nor much to your taste";
 }
 
 static void print_page(const struct explaining *e, const struct reason *reasons, size_t n) {
     size_t silent = e->own.n - e->speaks_for.n - e->speaks_against.n;
-    printf("%.4f for ", e->prediction);
+    printf("%.4f for ", e->score.total);
     print_item(e, e->item);
-    printf("\n  %8.4f  what all ratings have in common\n", e->common);
-    printf("  %+8.4f  the item, as others rate it\n", e->item_bias);
+    printf("  %s", reason_text(e->score.reason));
+    if (!isnan(e->score.rating)) printf("; the rating you would give is %.2f", e->score.rating);
+    printf("\n\n  %8.4f  liked by everyone\n", e->score.crowd);
+    printf("  %+8.4f  how you rate\n", e->score.habit);
+    printf("  %+8.4f  your taste\n", e->score.taste);
+    if (e->score.reason != DPMF_REASON_TASTE) return; /* no rating is the reason */
     print_side(e, &e->speaks_for, true, reasons, n);
     print_side(e, &e->speaks_against, false, reasons, n);
     if (silent > 0)
-        printf("  %+8.4f  %s %s nothing about it\n", 0.0, text_count(silent, "rating").text,
+        printf("    %+8.4f  %s %s nothing about it\n", 0.0, text_count(silent, "rating").text,
                silent > 1 ? "say" : "says");
 }
 
@@ -238,12 +269,13 @@ static int explain(struct explaining *e) {
         status = model_use_no_memory();
         goto out;
     }
-    if (dpmf_model_explain(e->model, e->own.ratings, e->own.n, e->item, &e->prediction, e->shares,
-                           &error) != 0) {
+    if (dpmf_model_explain(e->model, e->own.ratings, e->own.n, e->order, e->item, &e->score,
+                           e->shares, &error) != 0) {
         status = report_error_print(e->invocation, &error);
         goto out;
     }
     dpmf_model_info(e->model, &info);
+    e->prediction = isnan(e->score.rating) ? e->score.total : e->score.rating;
     e->common = info.offset;
     e->item_bias = dpmf_model_predict(e->model, UINT64_MAX, e->item) - info.offset;
     for (size_t i = 0; i < e->own.n; i++)
@@ -253,6 +285,7 @@ static int explain(struct explaining *e) {
     add_up(e);
     terminal_progress_end(&e->invocation->terminal);
     own_ratings_note(e->invocation, e->model, &e->own);
+    model_use_order_note(e->invocation, e->model, e->order);
     if (command_has(e->invocation, OPTION_JSON))
         status = print_json(e, reasons, n);
     else
@@ -283,6 +316,7 @@ static int check_usage(const struct invocation *invocation) {
 static int run(struct invocation *invocation) {
     struct explaining e = {.invocation = invocation};
     int status = check_usage(invocation);
+    if (status == STATUS_DONE) status = model_use_order(invocation, &e.asked, &e.order);
     if (status == STATUS_DONE) status = model_use_top(invocation, TOP_MOST, &e.top);
     if (status == STATUS_DONE) status = model_use_open(invocation, &e.model);
     if (status == STATUS_DONE)

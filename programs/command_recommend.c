@@ -5,6 +5,7 @@
  * is so for everyone. Fed by a model, what users have rated already, lists of
  * items and a catalogue.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const struct option own_options[] = {
      .help = "recommend to this user"},
     {.id = OPTION_ALL_USERS, .name = "all-users", .value = {.kind = VALUE_NONE},
      .help = "recommend to every user of the model, of a release to every user of --history, as "
-             "CSV with the columns user,item,score,rank"},
+             "CSV with the columns user,item,score,rank and, last, the predicted rating"},
     MINE_OPTION("recommend to someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     TOP_OPTION("how many items for a user (default {default})"),
     HISTORY_OPTION("what users have rated already, a store or any input of dpmf import: left out, "
@@ -39,6 +40,7 @@ static const struct option own_options[] = {
      .help = "recommend none but the items of this list, one a line"},
     {.id = OPTION_EXCLUDE, .name = "exclude", .value = {VALUE_FILE, "FILE", "sold.csv", NULL, NULL},
      .help = "leave the items of this list out, one a line"},
+    ORDER_OPTIONS,
     CATALOGUE_OPTION,
     KERNELS_OPTION,
     {0},
@@ -49,14 +51,14 @@ const struct verb verb_recommend = {
     .name = "recommend",
     .summary = "list the items that a user will like best",
     .synopsis = "MODEL (--user ID | --all-users | --ratings MINE) [-n N] [--history RATINGS] "
-                "[options]",
+                "[--taste T] [options]",
     .paragraphs =
         {
-            "Scores every item of the model for the user and prints the N best, the best "
-            "first; "
-            "equal scores in the order of the model. Without --history, items that the user "
-            "has "
-            "rated may be among them.",
+            "Scores every item of the model for the user and prints the N best, the best first; "
+            "equal scores in the order of the model. Beside the score is the predicted rating. "
+            "Without --history, items that the user has rated may be among them, and what the "
+            "user chooses is not known.",
+            SCORE_PARAGRAPH,
             "Someone that the model does not know is fitted to their ratings in --history or "
             "--ratings first, holding the items of the model still; what they have rated is "
             "left out. Without any such ratings they get the items that are liked best by "
@@ -65,8 +67,8 @@ const struct verb verb_recommend = {
             "chooses one user; without --user, everyone in the history gets recommendations.",
             MINE_PARAGRAPH,
             "With --json it prints an object a line with user (null with --ratings), item, "
-            "score and rank, title where --catalogue has one, and where it is so, folded_in "
-            "or unknown_user.",
+            "score, rank and rating (the predicted one), title where --catalogue has one, and "
+            "where it is so, folded_in or unknown_user.",
         },
     .groups = {{"Options", own_options}, {"How ratings are read", input_options}},
     .operands = {{VALUE_FILE, "MODEL", "m.safetensors", ".safetensors", NULL}, 1, 1},
@@ -79,6 +81,8 @@ const struct verb verb_recommend = {
             {"Three items for everyone, for another program",
              "dpmf recommend m.safetensors --all-users -n 3 --history train.dpr >lists.csv",
              SOME_MODEL},
+            {"More of what is the user's own",
+             "dpmf recommend m.safetensors --user 7 --history train.dpr --taste 0.9", SOME_MODEL},
             {"Out of what is on the shelf",
              "dpmf recommend m.safetensors --user 7 --include shelf.csv",
              SOME_MODEL "; printf '1\\n2\\n3\\n' >shelf.csv"},
@@ -105,15 +109,14 @@ struct recommending {
     struct dpmf_store *history;
     uint8_t *include, *exclude;
     struct catalogue catalogue;
-    struct own_ratings own;     /* of --ratings, or of an unknown user in the history */
-    struct dpmf_user *newcomer; /* fitted to them */
+    struct own_ratings own; /* of --ratings, or of the user in the history */
+    struct dpmf_user *user; /* with them, or fitted to them */
+    struct dpmf_order asked;
+    const struct dpmf_order *order; /* NULL: the default */
     size_t n;
 
     /* Of many users. */
-    uint8_t *seen;                        /* what is left out for the user at hand */
-    struct dpmf_scored_item *items;       /* and the best of the rest */
     uint64_t n_users, n_empty, n_without; /* all, with nothing to recommend, with no known rating */
-    struct dpmf_error error;
     bool failed;
 };
 
@@ -133,7 +136,7 @@ static bool is_release(const struct recommending *r) {
  */
 
 static int print_json(const struct recommending *r, const struct person *person,
-                      const struct dpmf_scored_item *items, size_t n) {
+                      const struct dpmf_scored_item *items, const double *ratings, size_t n) {
     int status = STATUS_DONE;
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
         const char *title = model_title(&r->catalogue, items[i].item);
@@ -145,8 +148,9 @@ static int print_json(const struct recommending *r, const struct person *person,
             dpmf_json_null(json, "user");
         model_id_json(json, "item", r->model, MODEL_ITEM, items[i].item);
         if (title != NULL) dpmf_json_string(json, "title", title);
-        dpmf_json_double(json, "score", (double)items[i].score);
+        dpmf_json_double(json, "score", items[i].score);
         dpmf_json_uint(json, "rank", i + 1);
+        if (!isnan(ratings[i])) dpmf_json_double(json, "rating", ratings[i]);
         if (person->is_folded_in) dpmf_json_bool(json, "folded_in", true);
         if (person->is_unknown) dpmf_json_bool(json, "unknown_user", true);
         dpmf_json_end_object(json);
@@ -155,18 +159,20 @@ static int print_json(const struct recommending *r, const struct person *person,
     return status;
 }
 
-static void print_csv(const struct recommending *r, const struct person *person,
-                      const struct dpmf_scored_item *items, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        csv_field_print(person->id, person->length);
+static bool has_ratings(const struct recommending *r) { return strcmp(r->info.goal, "rating") == 0; }
+
+static void print_csv(const struct recommending *r, const struct dpmf_user_list *list) {
+    for (size_t i = 0; i < list->n; i++) {
+        csv_field_print(list->id, list->id_length);
         putchar(',');
-        model_id_csv(r->model, MODEL_ITEM, items[i].item);
-        printf(",%.6f,%zu", (double)items[i].score, i + 1);
+        model_id_csv(r->model, MODEL_ITEM, list->items[i].item);
+        printf(",%.6f,%zu", list->items[i].score, i + 1);
         if (r->catalogue.n > 0) {
-            const char *title = model_title(&r->catalogue, items[i].item);
+            const char *title = model_title(&r->catalogue, list->items[i].item);
             putchar(',');
             csv_field_print(title != NULL ? title : "", title != NULL ? strlen(title) : 0);
         }
+        if (has_ratings(r)) printf(",%.6f", list->ratings[i]);
         putchar('\n');
     }
 }
@@ -175,84 +181,29 @@ static void print_csv(const struct recommending *r, const struct person *person,
  * ---------------------------------------------------------------------------------
  */
 
-static int take_list(struct recommending *r, const struct person *person,
-                     const struct dpmf_scored_item *items, size_t n) {
+static int take_list(void *self, const struct dpmf_user_list *list) {
+    struct recommending *r = self;
+    const bool is_newcomer = list->user == UINT64_MAX;
+    const struct person person = {list->id, list->id_length, is_newcomer && list->known > 0,
+                                  is_newcomer && list->known == 0};
     r->n_users++;
-    r->n_empty += n == 0;
+    r->n_empty += list->n == 0;
+    r->n_without += person.is_unknown;
     if (!command_has(r->invocation, OPTION_JSON))
-        print_csv(r, person, items, n);
-    else if (print_json(r, person, items, n) != STATUS_DONE)
+        print_csv(r, list);
+    else if (print_json(r, &person, list->items, list->ratings, list->n) != STATUS_DONE)
         r->failed = true;
     return r->failed || ferror(stdout) || signals_pending() != 0;
-}
-
-static int take_user(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
-    struct recommending *r = self;
-    struct person person = {0};
-    person.id = dpmf_model_user_id(r->model, user, &person.length);
-    return take_list(r, &person, items, n);
-}
-
-/* What a user has rated joins what is left out for everyone, and leaves it again. */
-static void mark_seen(const struct recommending *r, const struct dpmf_history *history) {
-    for (size_t i = 0; i < history->n; i++)
-        r->seen[history->ratings[i].item / 8] |= (uint8_t)(1u << history->ratings[i].item % 8);
-}
-
-static void unmark_seen(const struct recommending *r, const struct dpmf_history *history) {
-    for (size_t i = 0; i < history->n; i++) {
-        uint64_t byte = history->ratings[i].item / 8;
-        r->seen[byte] = r->exclude != NULL ? r->exclude[byte] : 0;
-    }
-}
-
-/* Someone of the history, whom a release does not know. */
-static int take_history(void *self, const char *user, size_t length,
-                        const struct dpmf_history *history) {
-    struct recommending *r = self;
-    const struct person person = {user, length, history->n > 0, history->n == 0};
-    struct dpmf_user *newcomer = NULL;
-    int64_t n;
-    r->n_without += history->n == 0;
-    if (history->n > 0 &&
-        dpmf_user_fold_in(r->model, history->ratings, history->n, &newcomer, &r->error) != 0)
-        return 1;
-    mark_seen(r, history);
-    n = newcomer != NULL ? dpmf_user_recommend(r->model, newcomer, r->seen, r->include, r->n,
-                                               r->items, &r->error)
-                         : dpmf_model_recommend(r->model, UINT64_MAX, r->seen, r->include, r->n,
-                                                r->items, &r->error);
-    unmark_seen(r, history);
-    dpmf_user_free(newcomer);
-    return n < 0 ? 1 : take_list(r, &person, r->items, (size_t)n);
-}
-
-static int visit_history(struct recommending *r, struct dpmf_error *error) {
-    size_t bytes = (size_t)(r->info.items / 8 + 1);
-    if (r->n > r->info.items) r->n = (size_t)r->info.items;
-    r->seen = calloc(bytes, 1);
-    r->items = calloc(r->n + 1, sizeof *r->items);
-    if (r->seen == NULL || r->items == NULL) {
-        error->code = DPMF_ERR_BASE_NO_MEMORY;
-        return error->code;
-    }
-    if (r->exclude != NULL) memcpy(r->seen, r->exclude, bytes);
-    int rc =
-        dpmf_model_histories(r->model, r->history, &r->invocation->run, take_history, r, error);
-    if (r->error.code == 0) return rc;
-    *error = r->error; /* why it ended */
-    return error->code;
 }
 
 static int recommend_all(struct recommending *r) {
     struct dpmf_error error = {0};
     struct terminal *terminal = &r->invocation->terminal;
     if (!command_has(r->invocation, OPTION_JSON))
-        puts(r->catalogue.n > 0 ? "user,item,score,rank,title" : "user,item,score,rank");
-    int rc = is_release(r)
-                 ? visit_history(r, &error)
-                 : dpmf_model_recommend_all(r->model, r->history, r->exclude, r->include, r->n,
-                                            &r->invocation->run, take_user, r, &error);
+        printf("user,item,score,rank%s%s\n", r->catalogue.n > 0 ? ",title" : "",
+               has_ratings(r) ? ",rating" : "");
+    int rc = dpmf_model_recommend_all(r->model, r->history, r->order, r->exclude, r->include, r->n,
+                                      &r->invocation->run, take_list, r, &error);
     if (ferror(stdout)) return report_stdout_check(STATUS_DONE);
     if (r->failed) return STATUS_IO;
     if (rc != 0) return report_error_print(r->invocation, &error);
@@ -260,6 +211,7 @@ static int recommend_all(struct recommending *r) {
     if (r->n_users == r->n_empty)
         return terminal_error_print(STATUS_NO, "allow more items, or leave out less",
                                     "there is nothing to recommend to anyone");
+    model_use_order_note(r->invocation, r->model, r->order);
     if (r->n_empty > 0)
         terminal_note_print(terminal, "nothing to recommend to %s of %s",
                             text_number(r->n_empty).text, text_count(r->n_users, "user").text);
@@ -279,8 +231,7 @@ static int recommend_all(struct recommending *r) {
 static int exclude_own(struct recommending *r) {
     if (r->exclude == NULL) r->exclude = calloc((size_t)(r->info.items / 8 + 1), 1);
     if (r->exclude == NULL) return model_use_no_memory();
-    for (size_t i = 0; i < r->own.n; i++)
-        r->exclude[r->own.ratings[i].item / 8] |= (uint8_t)(1u << r->own.ratings[i].item % 8);
+    dpmf_ratings_mark(r->own.ratings, r->own.n, r->exclude);
     return STATUS_DONE;
 }
 
@@ -298,11 +249,14 @@ static int read_history(struct recommending *r, const char *id, bool *is_in_hist
     return exclude_own(r);
 }
 
-/* Someone that the model was not trained on, from what they rated. */
-static int fold_in(struct recommending *r) {
+/* Someone with what they rated: a user of the model, or else fitted to it. Without ratings there is nobody to make. */
+static int make_user(struct recommending *r, uint64_t number) {
     struct dpmf_error error = {0};
     if (r->own.n == 0) return STATUS_DONE;
-    int rc = dpmf_user_fold_in(r->model, r->own.ratings, r->own.n, &r->newcomer, &error);
+    int rc = number != UINT64_MAX ? dpmf_user_known(r->model, number, r->own.ratings, r->own.n,
+                                                    &r->user, &error)
+                                  : dpmf_user_fold_in(r->model, r->own.ratings, r->own.n, &r->user,
+                                                      &error);
     return rc != 0 ? report_error_print(r->invocation, &error) : STATUS_DONE;
 }
 
@@ -316,19 +270,44 @@ static void warn_unknown(struct recommending *r, const char *id) {
     terminal_warning_print(&r->invocation->terminal, message);
 }
 
-/* The best items of a user or, where there is one, of the newcomer. `id` is NULL for --ratings. */
-static int print_list(struct recommending *r, uint64_t user, const char *id) {
-    const struct person person = {id, id != NULL ? strlen(id) : 0, r->newcomer != NULL,
-                                  r->newcomer == NULL && user == UINT64_MAX};
+static void predict(const struct recommending *r, uint64_t number,
+                    const struct dpmf_scored_item *items, double *ratings, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        ratings[i] = !has_ratings(r)  ? NAN
+                     : r->user != NULL ? dpmf_user_predict(r->model, r->user, items[i].item)
+                                       : dpmf_model_predict(r->model, number, items[i].item);
+}
+
+static int print_items(const struct recommending *r, const struct person *person,
+                       const struct dpmf_scored_item *items, const double *ratings, size_t n) {
+    const bool by_rating = r->order != NULL ? r->order->by_rating : !r->info.has_counts;
+    model_use_order_note(r->invocation, r->model, r->order);
+    if (command_has(r->invocation, OPTION_JSON)) return print_json(r, person, items, ratings, n);
+    model_items_print(r->model, &r->catalogue, by_rating && has_ratings(r) ? "rating" : "score",
+                      items, "rating", by_rating || !has_ratings(r) ? NULL : ratings, n);
+    return STATUS_DONE;
+}
+
+/* The best items of a user of the model or, where one was made, of that one. `id` is NULL for --ratings. */
+static int print_list(struct recommending *r, uint64_t number, const char *id) {
+    const struct person person = {id, id != NULL ? strlen(id) : 0,
+                                  r->user != NULL && number == UINT64_MAX,
+                                  r->user == NULL && number == UINT64_MAX};
     int status = STATUS_DONE;
     size_t room = r->n < r->info.items ? r->n : (size_t)r->info.items;
     struct dpmf_error error = {0};
     struct dpmf_scored_item *items = calloc(room + 1, sizeof *items);
-    if (items == NULL) return model_use_no_memory();
-    int64_t n = r->newcomer != NULL ? dpmf_user_recommend(r->model, r->newcomer, r->exclude,
-                                                          r->include, room, items, &error)
-                                    : dpmf_model_recommend(r->model, user, r->exclude, r->include,
-                                                           room, items, &error);
+    double *ratings = calloc(room + 1, sizeof *ratings);
+    int64_t n = 0;
+    if (items == NULL || ratings == NULL) {
+        status = model_use_no_memory();
+        goto out;
+    }
+    n = r->user != NULL ? dpmf_user_recommend(r->model, r->user, r->order, r->exclude, r->include,
+                                              room, items, &error)
+                        : dpmf_model_recommend(r->model, number, r->order, r->exclude, r->include,
+                                               room, items, &error);
+    if (n > 0) predict(r, number, items, ratings, (size_t)n);
     if (n > 0 && id != NULL && person.is_unknown) warn_unknown(r, id);
     if (n < 0)
         status = report_error_print(r->invocation, &error);
@@ -338,11 +317,11 @@ static int print_list(struct recommending *r, uint64_t user, const char *id) {
     else if (n == 0)
         status = terminal_error_print(STATUS_NO, "allow more items, or leave out less",
                                       "there is nothing to recommend");
-    else if (command_has(r->invocation, OPTION_JSON))
-        status = print_json(r, &person, items, (size_t)n);
     else
-        model_items_print(r->model, &r->catalogue, "score", items, NULL, (size_t)n);
+        status = print_items(r, &person, items, ratings, (size_t)n);
+out:
     free(items);
+    free(ratings);
     return status;
 }
 
@@ -354,9 +333,9 @@ static int recommend_one(struct recommending *r, const char *id) {
     if (r->history != NULL && !is_in_history && user != UINT64_MAX)
         terminal_note_print(&r->invocation->terminal,
                             "the history has no ratings of this user: nothing is left out");
-    if (user == UINT64_MAX) status = fold_in(r);
+    status = make_user(r, user);
     if (status != STATUS_DONE) return status;
-    if (r->newcomer != NULL)
+    if (r->user != NULL && user == UINT64_MAX)
         terminal_note_print(&r->invocation->terminal,
                             "the model does not know this user: fitted to %s in the history",
                             text_count(r->own.n, "rating").text);
@@ -368,7 +347,7 @@ static int recommend_own(struct recommending *r) {
     if (status != STATUS_DONE) return status;
     own_ratings_note(r->invocation, r->model, &r->own);
     status = exclude_own(r);
-    if (status == STATUS_DONE) status = fold_in(r);
+    if (status == STATUS_DONE) status = make_user(r, UINT64_MAX);
     return status == STATUS_DONE ? print_list(r, UINT64_MAX, NULL) : status;
 }
 
@@ -419,6 +398,7 @@ static int run(struct invocation *invocation) {
     struct recommending r = {.invocation = invocation};
     bool one = command_has(invocation, OPTION_USER) || command_has(invocation, OPTION_MINE);
     int status = check_usage(invocation);
+    if (status == STATUS_DONE) status = model_use_order(invocation, &r.asked, &r.order);
     if (status == STATUS_DONE)
         status = model_use_top(invocation, one ? TOP_MOST : TOP_MOST_ALL, &r.n);
     if (status == STATUS_DONE) status = model_use_open(invocation, &r.model);
@@ -432,12 +412,10 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE) status = model_titles_read(invocation, r.model, &r.catalogue);
     if (status == STATUS_DONE) status = recommend(&r);
     model_titles_free(&r.catalogue);
-    dpmf_user_free(r.newcomer);
+    dpmf_user_free(r.user);
     own_ratings_free(&r.own);
     free(r.include);
     free(r.exclude);
-    free(r.seen);
-    free(r.items);
     dpmf_store_close(r.history);
     dpmf_model_close(r.model);
     return status;

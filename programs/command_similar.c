@@ -73,7 +73,7 @@ struct comparing {
     size_t n;
     bool is_own;            /* --ratings is given */
     struct own_ratings own; /* of it */
-    struct dpmf_user *user; /* fitted to them; NULL where there are none */
+    struct dpmf_user *user; /* fitted to them; NULL without --ratings */
     double *scores;         /* of what was found, for them; NULL without */
 };
 
@@ -120,11 +120,12 @@ static size_t keep_unrated(const struct comparing *c, struct dpmf_scored_item *i
 static bool score_all(struct comparing *c, const struct dpmf_scored_item *items, size_t n) {
     if (!c->is_own) return true;
     c->scores = calloc(n + 1, sizeof *c->scores);
-    if (c->scores == NULL) return false;
-    for (size_t i = 0; i < n; i++)
-        c->scores[i] = c->user != NULL ? dpmf_user_predict(c->model, c->user, items[i].item)
-                                       : dpmf_model_predict(c->model, UINT64_MAX, items[i].item);
-    return true;
+    for (size_t i = 0; c->scores != NULL && i < n; i++) {
+        struct dpmf_score score;
+        if (dpmf_user_score(c->model, c->user, NULL, items[i].item, &score, NULL) < 0) return false;
+        c->scores[i] = score.total;
+    }
+    return c->scores != NULL;
 }
 
 static int show(struct comparing *c, struct dpmf_scored_item *items, size_t n) {
@@ -134,7 +135,7 @@ static int show(struct comparing *c, struct dpmf_scored_item *items, size_t n) {
                                     c->own.n > 0 ? " that is not rated" : "");
     if (!score_all(c, items, n)) return model_use_no_memory();
     if (command_has(c->invocation, OPTION_JSON)) return print_json(c, items, n);
-    model_items_print(c->model, &c->catalogue, "cosine", items, c->scores, n);
+    model_items_print(c->model, &c->catalogue, "cosine", items, "score", c->scores, n);
     return STATUS_DONE;
 }
 
@@ -165,7 +166,6 @@ static int read_own(struct comparing *c) {
     int status = own_ratings_read(c->invocation, c->model, &c->own);
     if (status != STATUS_DONE) return status;
     own_ratings_note(c->invocation, c->model, &c->own);
-    if (c->own.n == 0) return STATUS_DONE;
     int rc = dpmf_user_fold_in(c->model, c->own.ratings, c->own.n, &c->user, &error);
     return rc != 0 ? report_error_print(c->invocation, &error) : STATUS_DONE;
 }

@@ -101,6 +101,34 @@ int model_use_top(const struct invocation *invocation, uint64_t most, size_t *n)
     return STATUS_DONE;
 }
 
+int model_use_order(const struct invocation *invocation, struct dpmf_order *order,
+                    const struct dpmf_order **asked) {
+    const bool has_taste = command_has(invocation, OPTION_TASTE);
+    *order = dpmf_order_default();
+    *asked = NULL;
+    if (has_taste) order->taste = options_number(invocation, OPTION_TASTE);
+    if (!(order->taste >= 0 && order->taste <= 1))
+        return terminal_error_print(STATUS_USAGE, "for example: --taste 0.8",
+                                    "--taste %s is not from 0 to 1",
+                                    invocation->value[OPTION_TASTE]);
+    order->by_rating = options_is(invocation, OPTION_BY, "rating");
+    if (order->by_rating && has_taste)
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--taste is a dial of the score, not of --by rating");
+    if (has_taste || command_has(invocation, OPTION_BY)) *asked = order;
+    return STATUS_DONE;
+}
+
+void model_use_order_note(struct invocation *invocation, const struct dpmf_model *model,
+                          const struct dpmf_order *asked) {
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    if (asked == NULL && !info.has_counts && strcmp(info.goal, "rating") == 0)
+        terminal_note_print(&invocation->terminal,
+                            "this model does not say how many people rated each item: ordered by "
+                            "the predicted rating alone");
+}
+
 /* ---- ids
  * ---------------------------------------------------------------------------------------
  */
@@ -288,20 +316,22 @@ void model_id_print(const struct dpmf_model *model, enum model_side side, uint64
 
 void model_items_print(const struct dpmf_model *model, const struct catalogue *catalogue,
                        const char *heading, const struct dpmf_scored_item *items,
-                       const double *scores, size_t n) {
+                       const char *other, const double *others, size_t n) {
     size_t width = 4;
     for (size_t i = 0; i < n; i++) {
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
         if (length > width && length <= ID_SHOWN_MAX) width = length;
     }
-    printf("  rank  %7s  %sitem\n", heading, scores != NULL ? "  score  " : "");
+    printf("  rank  %7s  ", heading);
+    if (others != NULL) printf("%7s  ", other);
+    puts("item");
     for (size_t i = 0; i < n; i++) {
         const char *title = model_title(catalogue, items[i].item);
         size_t length;
         id_at(model, MODEL_ITEM, items[i].item, &length);
         printf("  %4zu  %7.4f  ", i + 1, (double)items[i].score);
-        if (scores != NULL) printf("%7.4f  ", scores[i]);
+        if (others != NULL) printf("%7.4f  ", others[i]);
         model_id_print(model, MODEL_ITEM, items[i].item);
         if (title != NULL) {
             printf("%*s  ", (int)(length < width ? width - length : 0), "");

@@ -44,6 +44,11 @@ const char *solver_choices(size_t i, const char **description) {
     return dpmf_solver_name(i, description);
 }
 
+const char *order_choices(size_t i, const char **description) {
+    static const char *const names[] = {"score", "rating", NULL};
+    return choice_listed(names, i, description);
+}
+
 const char *accept_choices(size_t i, const char **description) {
     static const struct {
         const char *name, *description;
@@ -69,6 +74,8 @@ void private_delta_default(FILE *out) {
 }
 
 void top_default(FILE *out) { fprintf(out, "%d", TOP_DEFAULT); }
+
+void taste_default(FILE *out) { fprintf(out, "%g", dpmf_order_default().taste); }
 
 static void cluster_timeout_default(FILE *out) { fprintf(out, "%d", DPMF_CLUSTER_TIMEOUT); }
 

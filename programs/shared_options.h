@@ -22,9 +22,11 @@ choice_list goal_choices;      /* what a model is for */
 choice_list mechanism_choices; /* "auto", and the library's mechanisms */
 choice_list solver_choices;    /* the library's solvers */
 choice_list accept_choices;    /* kinds of releases that are not proven */
+choice_list order_choices;     /* what lists are ordered by */
 
 default_print private_delta_default; /* of releases and of audits */
 default_print top_default;           /* how many items are listed */
+default_print taste_default;         /* the dial of lists */
 
 default_print page_name_default; /* the title of a page */
 
@@ -62,6 +64,15 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 #define TOP_OPTION(what)                                                                           \
     {.id = OPTION_TOP, .letter = 'n', .name = "top",                                               \
      .value = {VALUE_COUNT, "N", "10", NULL, NULL}, .show_default = top_default, .help = what}
+
+#define ORDER_OPTIONS                                                                              \
+    {.id = OPTION_TASTE, .name = "taste", .value = {VALUE_NUMBER, "T", "0.8", NULL, NULL},         \
+     .show_default = taste_default,                                                                \
+     .help = "the dial from 0, what everyone likes, to 1, the user's own taste (default "          \
+             "{default})"},                                                                        \
+    {.id = OPTION_BY, .name = "by", .value = {VALUE_CHOICE, "WHAT", "rating", NULL,                \
+                                              order_choices},                                      \
+     .help = "order items by score, the default, or by the predicted rating alone"}
 
 #define HISTORY_OPTION(what)                                                                       \
     {.id = OPTION_HISTORY, .name = "history",                                                      \
@@ -131,5 +142,13 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     "Anything else with a colon in it is pairs ITEM:RATING with commas between them; of several "  \
     "colons in a pair the last parts the two. Ratings of items that the model does not know are "  \
     "left out, and their number is reported. The ratings go nowhere: all is computed here."
+
+#define SCORE_PARAGRAPH                                                                            \
+    "The score of an item is the sum of three parts: how much everyone likes it, from how many "    \
+    "people had it and how they rated it; how the user rates, which is the same for all items; "    \
+    "and the user's taste, from what they have chosen and rated, times twice --taste. "             \
+    "docs/goals.md defines it. A model made by 0.1.0 does not say how many people had an "        \
+    "item: its lists are ordered by the predicted rating, and a note says so. Of a model that "     \
+    "ranks, what everyone likes is the score of the average user."
 
 #endif

@@ -129,8 +129,10 @@ static int take_history(void *self, const char *user, size_t length,
     if (number == UINT64_MAX) return 0;
     seen->start[number] = seen->n;
     seen->count[number] = history->n;
-    for (size_t i = 0; i < history->n; i++)
-        seen->items[seen->n++] = (uint32_t)history->ratings[i].item;
+    for (size_t i = 0; i < history->n; i++) {
+        seen->items[seen->n] = (uint32_t)history->ratings[i].item;
+        seen->ratings[seen->n++] = history->ratings[i].rating;
+    }
     return 0;
 }
 
@@ -150,7 +152,9 @@ int native_seen_make(const struct dpmf_model *model, struct dpmf_store *store,
     seen->start = calloc((size_t)info.users + 1, sizeof seen->start[0]);
     seen->count = calloc((size_t)info.users + 1, sizeof seen->count[0]);
     seen->items = calloc((size_t)of_store.ratings + 1, sizeof seen->items[0]);
-    if (seen->start == NULL || seen->count == NULL || seen->items == NULL) goto out;
+    seen->ratings = calloc((size_t)of_store.ratings + 1, sizeof seen->ratings[0]);
+    if (seen->start == NULL || seen->count == NULL || seen->items == NULL || seen->ratings == NULL)
+        goto out;
     code = dpmf_model_histories(model, store, run, take_history, seen, error);
 out:
     if (code == DPMF_ERR_BASE_NO_MEMORY) error->code = code;
@@ -166,5 +170,6 @@ void native_seen_free(struct native_seen *seen) {
     free(seen->start);
     free(seen->count);
     free(seen->items);
+    free(seen->ratings);
     free(seen);
 }

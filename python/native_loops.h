@@ -33,12 +33,13 @@ void native_pairs_predict(const struct dpmf_model *model, const int64_t *users,
 void native_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
                          const int64_t *items, size_t n, double *predictions);
 
-/* Which items each user of a model has rated in a store: those of user u are items[start[u]] and so on,
- * `count[u]` of them. */
+/* What each user of a model has rated in a store: the items of user u are items[start[u]] and so on, `count[u]` of
+ * them, with as many ratings. */
 struct native_seen {
     uint64_t users;
     uint64_t *start, *count;
     uint32_t *items;
+    double *ratings;
     uint64_t n; /* of items */
     const struct dpmf_model *model;
 };

@@ -134,7 +134,7 @@ function openRelease() {
 
 // ---- the scale and the titles ---------------------------------------------------------------------------------------
 
-let release = null; /* items, factors, offset, min, max */
+let release = null; /* items, factors, offset, min, max, and whether lists have a dial */
 let scale = null;
 let titles = [];    /* a text for each item */
 let folded = [];    /* the same as the search sees them, filled when there is time */
@@ -298,12 +298,16 @@ function show() {
     remember();
 }
 
-/* The prediction for an item, what it is without ratings, and the ratings' shares in it, the largest first. */
+const REASONS = ["neither", "crowd", "taste"];
+
+/* The parts of an item's score, the predicted rating, what the item is there for, and the ratings' shares in the part of
+ * taste, the largest first. */
 function explain(item) {
-    const n = ask("explain", item), flat = answers(2 + 2 * n), shares = [];
-    for (let j = 0; j < n; j++) shares.push({ item: flat[2 + 2 * j], share: flat[3 + 2 * j] });
+    const PARTS = 6, n = ask("explain", item), flat = answers(PARTS + 2 * n), shares = [];
+    const [score, crowd, habit, taste, prediction, reason] = flat;
+    for (let j = PARTS; j < flat.length; j += 2) shares.push({ item: flat[j], share: flat[j + 1] });
     shares.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
-    return { prediction: flat[0], general: flat[1], shares };
+    return { score, crowd, habit, taste, prediction, reason: REASONS[reason], shares };
 }
 
 // ---- stars ----------------------------------------------------------------------------------------------------------
@@ -579,25 +583,27 @@ function hideAndGoOn(row) {
 
 const emphasis = (item) => make("em", { text: titles[item], dir: "auto" });
 
-/* The two strongest ratings for it, and the strongest against it where that is nearly as strong. */
-function reasonOf({ shares }) {
-    const enough = 0.01 * (scale.max - scale.min);
-    const pro = shares.filter((entry) => entry.share > enough), con = shares.find((entry) => entry.share < -enough);
+const NO_TASTE = { crowd: "Popular with nearly everyone", neither: "Among the best of the rest" };
+
+/* Of taste, the two strongest ratings for it, and the strongest against it where that is nearly as strong. */
+function reasonOf({ reason, shares }) {
+    const pro = shares.filter((entry) => entry.share > 0), con = shares.find((entry) => entry.share < 0);
     const own = (entry, link) => [`${scale.show(ratings.get(entry.item))} ${link} `, emphasis(entry.item)];
-    if (pro.length === 0) return ["Rated well by people in general"];
-    const parts = ["Because you gave ", ...own(pro[0], "to")];
+    if (reason !== "taste" || pro.length === 0) return [NO_TASTE[reason] ?? NO_TASTE.neither];
+    const parts = ["To your taste: you gave ", ...own(pro[0], "to")];
     if (pro[1] && pro[1].share > 0.4 * pro[0].share) parts.push(" and ", ...own(pro[1], "to"));
     if (con && -con.share > 0.6 * pro[0].share) parts.push(", despite your ", ...own(con, "for"));
     return parts;
 }
 
-function fillPick(row, { item, score }) {
-    row.score.textContent = scale.expect(score);
-    row.spoken.textContent = `Expected ${scale.expect(score)} of ${scale.max}`;
-    row.bar.style.transform = `scaleX(${scale.share(score)})`;
+function fillPick(row, { item }) {
+    const rating = ask("predict", item);
+    row.score.textContent = scale.expect(rating);
+    row.spoken.textContent = `Expected ${scale.expect(rating)} of ${scale.max}`;
+    row.bar.style.transform = `scaleX(${scale.share(rating)})`;
     row.classList.toggle("done", ratings.has(item));
     if (ratings.has(item)) row.why.replaceChildren("Now among your ratings");
-    else if (ratings.size === 0) row.why.replaceChildren(...reasonOf({ shares: [] }));
+    else if (ratings.size === 0) row.why.replaceChildren(NO_TASTE.crowd);
     setStars(row.stars);
 }
 
@@ -634,8 +640,9 @@ function showPicks() {
     $("picks-heading").textContent = ratings.size ? "For you" : "A place to begin";
     $("picks-lead").textContent = picks.length === 0 ? "There is nothing left to recommend." : release.factors === 0 ?
         "This release knows how much titles are liked in general and not who likes what: the order is the same for everyone." :
-        ratings.size ? "The number is the rating expected of you. A title opens its details." :
+        ratings.size ? "The number is the rating we think you would give. A title opens its details." :
         "What people in general rate highly. Give stars to what you know, and this list becomes yours.";
+    $("dial-box").hidden = !release.hasDial || release.factors === 0 || ratings.size === 0;
     $("more").hidden = picks.length < shown || shown >= 200;
     $("unhide").hidden = hidden.size === 0;
     $("unhide").textContent = `Show ${plural(hidden.size, "hidden title")} again`;
@@ -667,31 +674,38 @@ function fillSheet() {
 
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 
-/* The sum that a prediction is: people in general, each of one's ratings, the rest of them together. */
-function whyTable({ prediction, general, shares }, isOwn) {
-    const SHOWN = 8, main = shares.slice(0, SHOWN), rest = shares.slice(SHOWN);
+/* The sum that a score is: everyone, how one rates, and taste with the ratings that it is due to. */
+function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, isOwn) {
+    const SHOWN = 8, main = reason === "taste" ? shares.slice(0, SHOWN) : [];
+    const rest = reason === "taste" ? shares.slice(SHOWN) : [];
     const widest = Math.max(1e-9, ...main.map((entry) => Math.abs(entry.share)));
     const line = (share, ...label) => {
         const bar = make("i", { class: share < 0 ? "minus" : "plus" });
         bar.style.transform = `scaleX(${Math.min(1, Math.abs(share) / widest)})`;
-        return make("tr", {}, make("th", { scope: "row" }, ...label), make("td", { text: signed(share) }),
+        return make("tr", { class: "share" }, make("th", { scope: "row" }, ...label), make("td", { text: signed(share) }),
             make("td", { class: "push", "aria-hidden": "true" }, bar));
     };
     const rows = main.map(({ item, share }) => line(share, `your ${scale.show(ratings.get(item))} for `, emphasis(item)));
     const others = rest.reduce((sum, { share }) => sum + share, 0);
     if (rest.length) rows.push(line(others, `your ${plural(rest.length, "other rating")}`));
-    const isCut = prediction < scale.min || prediction > scale.max;
-    const end = (kind, name, value, note) => make("tr", { class: kind }, make("th", { scope: "row", text: name }),
-        make("td", { text: value.toFixed(2) }), make("td", { text: note }));
+    const part = (kind, name, value) => make("tr", { class: kind }, make("th", { scope: "row", text: name }),
+        make("td", { text: value }), make("td"));
     return [
         make("p", { class: "expected" }, make("b", { text: scale.expect(prediction) }),
-            ` of ${scale.max} expected of you` + (isOwn ? ", your own rating of it included" : "")),
-        make("table", { class: "why-table" }, make("tbody", {}, end("general", "people in general", general, ""), ...rows,
-            end("sum", "together", prediction, isCut ? "cut to the scale" : ""))),
+            ` of ${scale.max} is the rating we think you would give` + (isOwn ? ", your own rating of it included" : "")),
+        make("p", { class: "why" }, ...reasonOf({ reason, shares })),
+        make("table", { class: "why-table" }, make("tbody", {}, part("general", "liked by everyone", crowd.toFixed(2)),
+            part("habit", "how you rate", signed(habit)), part("taste", "your taste", signed(taste)), ...rows,
+            part("sum", "together", score.toFixed(2)))),
     ];
 }
 
 function startLists() {
+    $("dial").addEventListener("input", () => {
+        ask("dial", Number($("dial").value));
+        kept = null;
+        show();
+    });
     $("sheet-close").addEventListener("click", () => $("sheet").close());
     $("sheet").addEventListener("click", (event) => { if (event.target === $("sheet")) $("sheet").close(); });
     $("sheet-hide").addEventListener("click", () => { hide(sheetItem, !hidden.has(sheetItem)); kept = null; show(); });
@@ -1332,8 +1346,8 @@ async function start() {
     await loadModule();
     openRelease();
     ask("describe");
-    const [items, factors, offset, min, max] = answers(5);
-    release = { items, factors, offset, min, max };
+    const [items, factors, offset, min, max, hasDial] = answers(6);
+    release = { items, factors, offset, min, max, hasDial: hasDial > 0 };
     if (factors > FACTORS_MAX)
         throw new Error(`Its release has ${count(factors)} factors and is too large for a page, which takes ${FACTORS_MAX} ` +
             "at most. Use “dpmf recommend” with it.");

@@ -22,6 +22,7 @@ enum { LIST_MAX = 1000 }; /* the longest list of titles that a person may ask fo
 static struct dpmf_model *model;
 static struct dpmf_model_info info;
 static struct dpmf_user *user;
+static struct dpmf_order order; /* of lists; set when a release is opened */
 static struct dpmf_map *map;
 static uint8_t *excluded; /* a bitmap of items never to recommend: rated or hidden */
 static float *places;     /* x and y of every item */
@@ -155,6 +156,7 @@ static int32_t take_model(void) {
     if (strcmp(info.kind, "release") != 0)
         return fail("this is a checkpoint, which holds people's own vectors, and no release");
     if (info.items == 0 || info.items > UINT32_MAX / 8) return fail("no titles are in the release");
+    order = dpmf_order_default();
     excluded = calloc((size_t)info.items / 8 + 1, 1);
     return excluded ? make_user() : no_memory();
 }
@@ -170,11 +172,11 @@ EXPORT(int32_t, open, void *bytes, uint32_t n) {
     return code;
 }
 
-/* Items, factors, offset, min and max. */
+/* Items, factors, offset, min, max, and whether there is a dial. */
 EXPORT(int32_t, describe, void) {
     if (!model) return fail("no release is open");
     const double facts[] = {(double)info.items, (double)info.factors, info.offset, info.min,
-                            info.max};
+                            info.max, info.has_counts ? 1 : 0};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);
@@ -224,11 +226,21 @@ EXPORT(int32_t, exclude, double item, int32_t on) {
 
 /* ---- what the person sees -------------------------------------------------------------------- */
 
+/* Without counts there is no dial: lists are by rating then, as they are by default. */
+static const struct dpmf_order *order_wanted(void) { return info.has_counts ? &order : NULL; }
+
+/* Turns the dial, from 0, the crowd, to 1, the person's taste. */
+EXPORT(int32_t, dial, double taste) {
+    if (!(taste >= 0 && taste <= 1)) return fail("the dial goes from 0 to 1");
+    order = (struct dpmf_order){.taste = taste};
+    return 0;
+}
+
 /* Items and scores, the best first. @return how many */
 EXPORT(int32_t, recommend, uint32_t n) {
     if (!model) return fail("no release is open");
     if (n > LIST_MAX) n = LIST_MAX;
-    return give_list(dpmf_user_recommend(model, user, excluded, NULL, n, list, &error));
+    return give_list(dpmf_user_recommend(model, user, order_wanted(), excluded, NULL, n, list, &error));
 }
 
 EXPORT(int32_t, similar, double item, uint32_t n) {
@@ -243,22 +255,25 @@ EXPORT(double, predict, double item) {
     return check_item(item) < 0 ? NAN : dpmf_user_predict(model, user, (uint64_t)item);
 }
 
-/* The prediction; what it would be without any rating; then each of the person's items with its share in the
- * difference. @return how many of those there are */
+/* The score's parts as dpmf_client.h has them: total, crowd, habit, taste, the predicted rating and the reason (0: neither,
+ * 1: the crowd, 2: taste); then each of the person's items with its share in taste. @return how many of those there are */
 EXPORT(int32_t, explain, double item) {
     int32_t code = check_item(item);
     if (code < 0) return code;
+    enum { PARTS = 6 };
     const struct dpmf_own_rating *ratings = NULL;
+    struct dpmf_score score;
     const size_t n = dpmf_user_ratings(user, &ratings);
-    if (!has_room(2 + 3 * n)) return no_memory();
-    double *shares = answer + 2 + 2 * n, prediction = 0; /* behind the pairs that they go into */
-    code = dpmf_user_explain(model, user, (uint64_t)item, &prediction, shares, &error);
+    if (!has_room(PARTS + 3 * n)) return no_memory();
+    double *pairs = answer + PARTS, *shares = pairs + 2 * n; /* behind the pairs that they go into */
+    code = dpmf_user_explain(model, user, order_wanted(), (uint64_t)item, &score, shares, &error);
     if (code < 0) return code;
-    answer[0] = prediction;
-    answer[1] = dpmf_model_predict(model, UINT64_MAX, (uint64_t)item);
+    const double parts[PARTS] = {score.total, score.crowd,  score.habit,
+                                 score.taste, score.rating, (double)score.reason};
+    memcpy(answer, parts, sizeof parts);
     for (size_t j = 0; j < n; j++) {
-        answer[2 + 2 * j] = (double)ratings[j].item;
-        answer[3 + 2 * j] = shares[j];
+        pairs[2 * j] = (double)ratings[j].item;
+        pairs[2 * j + 1] = shares[j];
     }
     return (int32_t)n;
 }

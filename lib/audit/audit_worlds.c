@@ -129,11 +129,17 @@ static bool same_rows(const struct factors *a, const struct factors *b) {
             memcmp(a->items.rows, b->items.rows, n * a->items.stride * sizeof(float)) == 0);
 }
 
+static bool same_counts(const struct factor_ids *a, const struct factor_ids *b) {
+    if (!a->counts || !b->counts) return a->counts == b->counts;
+    return memcmp(a->counts, b->counts, (size_t)a->n * sizeof(float)) == 0;
+}
+
 static bool same_number(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 static bool same_release(const struct release *a, const struct release *b) {
     return same_rows(&a->factors, &b->factors) &&
            same_ids(&a->factors.item_ids, &b->factors.item_ids) &&
+           same_counts(&a->factors.item_ids, &b->factors.item_ids) &&
            same_number(a->factors.offset, b->factors.offset) &&
            same_number(a->factors.min, b->factors.min) &&
            same_number(a->factors.max, b->factors.max) &&

@@ -12,15 +12,14 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/pipeline.h"
-#include "base/threads.h"
 #include "cluster/cluster.h"
 #include "dpmf_text.h"
 #include "evaluate/fold_users.h"
+#include "evaluate/rank_users.h"
 #include "evaluate/ranking_scores.h"
 #include "recommend/model.h"
 
-enum { PIECE_ROWS = 64, ROW_LEAST = 3 /* a user, the wanted item, one other */ };
+enum { ROW_LEAST = 3 /* a user, the wanted item, one other */ };
 
 /* Row r has the ids row_start[r] .. row_start[r + 1] - 1; id i is bytes[id_end[i - 1]] .. id_end[i]
  * - 1. */
@@ -106,17 +105,18 @@ struct placed {
     bool user_known;
 };
 
+/* A row and its user's number; rows of one user lie together. */
+struct user_row {
+    uint64_t user;
+    size_t row;
+};
+
 struct placing {
     const struct dpmf_model *model;
     const struct dpmf_candidates *candidates;
     struct placed *rows;
-    size_t next;
-};
-
-struct piece {
-    size_t first, end;
-    uint64_t *ahead; /* the items before the wanted one */
-    size_t capacity;
+    struct user_row *order; /* by user */
+    uint8_t *is_wanted;     /* a bitmap of the users */
 };
 
 static int compare_items(const void *a, const void *b) {
@@ -144,70 +144,105 @@ static double score_of(const struct scoring *scoring, uint64_t item) {
     return isnan(score) ? -INFINITY : score;
 }
 
-static struct placed place_row(const struct placing *placing, size_t r, uint64_t *ahead) {
+static int place_row(const struct placing *placing, size_t r, const struct scoring *scoring,
+                     struct dpmf_error *error) {
     const struct dpmf_candidates *candidates = placing->candidates;
     const uint64_t first = candidates->row_start[r], end = candidates->row_start[r + 1];
-    size_t length, n = 0;
-    const char *id = id_at(candidates, first, &length);
-    const uint64_t user = dpmf_model_find_user(placing->model, id, length);
     const uint64_t wanted = find_item(placing, first + 1);
-    const struct scoring scoring = {.model = placing->model,
-                                    .base = model_user_base(placing->model, user),
-                                    .row = model_user_row(placing->model, user)};
-    struct placed placed = {.user_known = user != UINT64_MAX};
-    if (wanted == UINT64_MAX) return placed;
-    const double score = score_of(&scoring, wanted);
+    size_t n = 0;
+    if (wanted == UINT64_MAX) return 0;
+    uint64_t *ahead = memory_alloc((size_t)(end - first), sizeof *ahead);
+    if (!ahead) return error_no_memory(error);
+    const double score = score_of(scoring, wanted);
     for (uint64_t i = first + 2; i < end; i++) {
         const uint64_t item = find_item(placing, i);
-        if (item != UINT64_MAX && item != wanted && score_of(&scoring, item) >= score)
+        if (item != UINT64_MAX && item != wanted && score_of(scoring, item) >= score)
             ahead[n++] = item;
     }
-    placed.place = 1 + count_distinct(ahead, n);
-    return placed;
+    placing->rows[r].place = 1 + count_distinct(ahead, n);
+    free(ahead);
+    return 0;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int next_piece(void *self, void *job, struct dpmf_error *error) {
-    struct placing *placing = self;
-    struct piece *piece = job;
-    const size_t n = placing->candidates->n_rows;
-    (void)error;
-    if (placing->next == n) return 0;
-    piece->first = placing->next;
-    piece->end = n - piece->first < PIECE_ROWS ? n : piece->first + PIECE_ROWS;
-    placing->next = piece->end;
-    return 1;
+static int compare_rows(const void *a, const void *b) {
+    const struct user_row *x = a, *y = b;
+    if (x->user != y->user) return x->user < y->user ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int place_piece(void *self, int worker, void *job, struct dpmf_error *error) {
-    const struct placing *placing = self;
-    const uint64_t *start = placing->candidates->row_start;
-    struct piece *piece = job;
-    (void)worker;
-    for (size_t r = piece->first; r < piece->end; r++) {
-        if (!memory_reserve(&piece->ahead, &piece->capacity, (size_t)(start[r + 1] - start[r]),
-                            sizeof *piece->ahead))
-            return error_no_memory(error);
-        placing->rows[r] = place_row(placing, r, piece->ahead);
+static int sort_rows(struct placing *placing, struct dpmf_error *error) {
+    const struct dpmf_candidates *candidates = placing->candidates;
+    const size_t n = candidates->n_rows;
+    const uint64_t n_users = placing->model->factors.users.n;
+    placing->rows = memory_alloc_zero(n, sizeof *placing->rows);
+    placing->order = memory_alloc(n, sizeof *placing->order);
+    placing->is_wanted = memory_alloc_zero((size_t)(n_users / 8 + 1), 1);
+    if (!placing->rows || !placing->order || !placing->is_wanted) return error_no_memory(error);
+    for (size_t r = 0; r < n; r++) {
+        size_t length;
+        const char *id = id_at(candidates, candidates->row_start[r], &length);
+        const uint64_t user = dpmf_model_find_user(placing->model, id, length);
+        placing->order[r] = (struct user_row){user, r};
+        placing->rows[r].user_known = user != UINT64_MAX;
+        if (user != UINT64_MAX) placing->is_wanted[user / 8] |= (uint8_t)(1u << user % 8);
     }
+    qsort(placing->order, n, sizeof *placing->order, compare_rows);
     return 0;
 }
 
-static int place_all(struct placing *placing, const struct dpmf_run *run,
-                     struct dpmf_error *error) {
-    static const struct pipeline_stages stages = {next_piece, place_piece, NULL};
-    const int threads = threads_wanted(run);
-    const size_t n = 2 * (size_t)pipeline_workers(threads);
-    struct piece *pieces = memory_alloc_zero(n, sizeof *pieces);
-    void **pointers = memory_alloc(n, sizeof *pointers);
-    int code = pieces && pointers ? 0 : error_no_memory(error);
-    for (size_t i = 0; code == 0 && i < n; i++) pointers[i] = &pieces[i];
-    if (code == 0) code = pipeline_run(&stages, placing, pointers, n, threads, error);
-    for (size_t i = 0; pieces && i < n; i++) free(pieces[i].ahead);
-    free(pieces);
-    free(pointers);
+/* The first of a user's rows in the order. */
+static size_t first_of(const struct placing *placing, uint64_t user) {
+    size_t low = 0, high = placing->candidates->n_rows;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (placing->order[middle].user < user)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* In any thread: writes to this user's rows alone. */
+static int place_user(void *self, uint64_t user, const struct scorer *scorer, const uint8_t *seen,
+                      const struct dpmf_scored_item *best, size_t n, struct dpmf_error *error) {
+    const struct placing *placing = self;
+    const size_t n_rows = placing->candidates->n_rows;
+    int code = 0;
+    (void)seen, (void)best, (void)n;
+    for (size_t i = first_of(placing, user);
+         code == 0 && i < n_rows && placing->order[i].user == user; i++)
+        code = place_row(placing, placing->order[i].row, &scorer->scoring, error);
     return code;
+}
+
+/* Whom the model does not know is ranked as anyone. */
+static int place_strangers(struct placing *placing, const struct dpmf_order *order,
+                           struct dpmf_error *error) {
+    const struct person anyone = {0};
+    struct scorer scorer;
+    int code = scorer_init(&scorer, placing->model, error);
+    if (code < 0) return code;
+    scorer_set(&scorer, &anyone, order);
+    code = place_user(placing, UINT64_MAX, &scorer, NULL, NULL, 0, error);
+    scorer_free(&scorer);
+    return code;
+}
+
+static int place_all(struct placing *placing, const struct dpmf_store *history,
+                     const struct dpmf_order *order, const struct dpmf_run *run,
+                     struct dpmf_error *error) {
+    const struct rank_users ranking = {.model = placing->model,
+                                       .history = history,
+                                       .order = *order,
+                                       .wanted = placing->is_wanted,
+                                       .rank = place_user,
+                                       .self = placing};
+    int code = place_strangers(placing, order, error);
+    if (code < 0 || placing->model->factors.users.n == 0) return code;
+    return rank_users_run(&ranking, run, error);
 }
 
 static void average(const struct placing *placing, uint32_t n,
@@ -246,7 +281,8 @@ static int check_use(const struct dpmf_candidates *candidates, uint32_t n,
 
 int dpmf_model_rank_candidates(const struct dpmf_model *model,
                                const struct dpmf_candidates *candidates, struct dpmf_store *history,
-                               uint32_t n, const struct dpmf_run *run,
+                               const struct dpmf_order *asked, uint32_t n,
+                               const struct dpmf_run *run,
                                struct dpmf_candidates_evaluation *evaluation,
                                struct dpmf_error *error) {
     struct dpmf_run own_run;
@@ -257,15 +293,19 @@ int dpmf_model_rank_candidates(const struct dpmf_model *model,
     const bool folds = model->kind == MODEL_RELEASE && history;
     struct placing placing = {.model = model, .candidates = candidates};
     struct dpmf_model folded;
+    struct dpmf_order order;
     *evaluation = (struct dpmf_candidates_evaluation){0};
     code = check_use(candidates, n, run, error);
+    if (code == 0) code = score_order_find(model, asked, &order, error);
     if (code == 0 && folds) code = fold_users_make(model, history, run, &folded, error);
     if (code < 0) return code;
     if (folds) placing.model = &folded;
-    placing.rows = memory_alloc_zero(candidates->n_rows, sizeof *placing.rows);
-    code = placing.rows ? place_all(&placing, run, error) : error_no_memory(error);
+    code = sort_rows(&placing, error);
+    if (code == 0) code = place_all(&placing, history, &order, run, error);
     if (code == 0) average(&placing, n, evaluation);
     free(placing.rows);
+    free(placing.order);
+    free(placing.is_wanted);
     if (folds) fold_users_free(&folded);
     return code;
 }

@@ -45,6 +45,7 @@ struct evaluator {
     uint32_t ranking; /* n; 0: none */
     double like;      /* ratings below are not wanted */
     bool has_errors;  /* the model predicts ratings, and there are ratings to compare with */
+    struct dpmf_order order;
     uint32_t *item_numbers;
     struct block_sums total;
     struct block_sums *products;
@@ -190,20 +191,24 @@ static int visit_test(struct evaluator *evaluator, struct dpmf_store *test,
 
 /* In any thread: writes to this user's place alone. What the user has rated already is no longer
  * wanted. */
-static void score_user(void *self, uint64_t user, const uint8_t *seen,
-                       const struct dpmf_scored_item *best, size_t n_best) {
+static int score_user(void *self, uint64_t user, const struct scorer *scorer, const uint8_t *seen,
+                      const struct dpmf_scored_item *best, size_t n_best,
+                      struct dpmf_error *error) {
     struct evaluator *evaluator = self;
     struct wanted_list *list = &evaluator->total.wanted;
     const uint32_t place = evaluator->place[user] - 1;
     const struct wanted_user *wanted = &list->users[place];
     uint32_t *items = list->items + wanted->from;
     size_t n = 0;
+    (void)scorer;
+    (void)error;
     for (size_t j = 0; j < wanted->n; j++)
         if (items[j] == MODEL_NUMBERS_NONE || !best_items_bit(seen, items[j]))
             items[n++] = items[j];
     if (n > 0)
         ranking_user_judge(&evaluator->items, items, n, best, n_best, evaluator->ranking,
                            &evaluator->scores[place]);
+    return 0;
 }
 
 static int place_wanted(struct evaluator *evaluator, struct dpmf_error *error) {
@@ -246,6 +251,7 @@ static int rank_all(struct evaluator *evaluator, struct dpmf_store *history,
     if (code < 0) return code;
     const struct rank_users ranking = {.model = evaluator->model,
                                        .history = history,
+                                       .order = evaluator->order,
                                        .wanted = evaluator->is_wanted,
                                        .n = evaluator->ranking,
                                        .rank = score_user,
@@ -282,9 +288,13 @@ static uint64_t digest_side(const struct factor_matrix *side, const struct facto
 static int check_same(const struct evaluator *evaluator, struct dpmf_store *history,
                       const struct dpmf_cluster *cluster, struct dpmf_error *error) {
     const struct factors *factors = &evaluator->model->factors;
-    const double scale[] = {factors->offset, factors->min, factors->max};
-    const uint64_t counts[] = {factors->k, factors->users.n, factors->items.n, evaluator->ranking,
-                               history != NULL};
+    const double scale[] = {factors->offset, factors->min, factors->max, evaluator->order.taste};
+    const uint64_t counts[] = {factors->k,
+                               factors->users.n,
+                               factors->items.n,
+                               evaluator->ranking,
+                               history != NULL,
+                               evaluator->order.by_rating};
     uint64_t digest = checksum64_seeded(scale, sizeof scale, checksum64(counts, sizeof counts));
     digest = digest_side(&factors->users, &factors->user_ids, factors->k, digest);
     digest = digest_side(&factors->items, &factors->item_ids, factors->k, digest);
@@ -365,8 +375,8 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     const struct dpmf_cluster *cluster = run->cluster;
     struct dpmf_store *share = NULL;
     uint64_t first_user;
-    int code = 0;
-    if (store_n_ratings(test) == 0)
+    int code = score_order_find(model, options ? options->order : NULL, &evaluator.order, error);
+    if (code == 0 && store_n_ratings(test) == 0)
         code =
             error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to evaluate with");
     if (code == 0 && store_holds_events(test) && !model->state.ranks && evaluator.ranking == 0) {

@@ -1,26 +1,29 @@
 /*
- * The n best items for many users with all threads, what each has rated already left out.
+ * Every user of a history, or of a model, as scores see them, with all threads: for lists of the n best items, what
+ * each has rated already left out, and for whatever else is scored.
  */
 #ifndef DPMF_EVALUATE_RANK_USERS_H
 #define DPMF_EVALUATE_RANK_USERS_H
 
-#include "recommend/model.h"
+#include "recommend/score.h"
 #include "store/store.h"
 
 struct rank_users {
-    const struct dpmf_model *model;
+    const struct dpmf_model *model;   /* one without users: those of the history are fitted */
     const struct dpmf_store *history; /* what users have rated; may be NULL */
+    struct dpmf_order order;          /* as score_order_find gives it */
     const uint8_t *exclude, *include; /* bitmaps for all users; may be NULL */
-    const uint8_t *wanted;            /* a bitmap over users; NULL: all */
-    size_t n;
+    const uint8_t *wanted;            /* a bitmap over the model's users; NULL: all */
+    size_t n;                         /* the length of the lists; 0: none are made */
 
-    /* In parallel, for different users; `seen` is a bitmap of what was left out. May be NULL. */
-    void (*rank)(void *self, uint64_t user, const uint8_t *seen,
-                 const struct dpmf_scored_item *best, size_t n);
+    /* In parallel, for different users: the list, with a bitmap of what was left out, and how items are scored.
+     * May be NULL. @return 0 or a negative code */
+    int (*rank)(void *self, uint64_t user, const struct scorer *scorer, const uint8_t *seen,
+                const struct dpmf_scored_item *best, size_t n, struct dpmf_error *error);
 
     /* Serially: the users of the history in its order, then the others in the model's. May be NULL.
      * @return 0, or anything else to end it with DPMF_ERR_BASE_CANCELLED */
-    int (*take)(void *self, uint64_t user, const struct dpmf_scored_item *best, size_t n);
+    int (*take)(void *self, const struct dpmf_user_list *list);
     void *self;
 };
 

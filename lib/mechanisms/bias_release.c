@@ -127,6 +127,7 @@ int bias_release_read(const struct bias_sums *sums, const struct residual_rule *
     double unit = item_evidence_weight_unit(evidence, evidence->typical);
     for (size_t j = 0; j < n; j++) {
         double N = evidence->N[j];
+        model->counts[j] = N;
         evidence->Z[j] = sums->sums[2 * j + 1] / N;
         evidence->A[2 * j + 1] = N * N / (sigma * sigma);
         evidence->sampling[j] = unit * model->s2 / N;

@@ -98,6 +98,7 @@ void factor_ids_free(struct factor_ids *ids) {
     free(ids->bytes);
     free(ids->start);
     free(ids->slots);
+    free(ids->counts);
     *ids = (struct factor_ids){0};
 }
 

@@ -7,7 +7,8 @@
  *     min  sum_j (r_j - offset - b_j - a - u.v_j)^2 + factor_penalty |u|^2 + bias_penalty a^2.
  *
  * Tensors: item_factors (n x k F32; k may be 0), item_biases (F32), item_id_bytes (U8),
- * item_id_offsets (I64, n + 1). Metadata: dpmf.kind = release, dpmf.format, dpmf.version,
+ * item_id_offsets (I64, n + 1) and, in format 2, item_counts (F32: noisy, how many people rated
+ * each item), which lists are ordered with. Metadata: dpmf.kind = release, dpmf.format, dpmf.version,
  * dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty, dpmf.bias_penalty, dpmf.statement (JSON)
  * and dpmf.digest (of everything else, to notice damage). A file with anything more, or whose
  * header is spelt in another way, is no release: it could be about a person.
@@ -19,7 +20,9 @@
 #include "model/factors.h"
 #include "model/safetensors_reader.h"
 
-#define RELEASE_FORMAT "1"
+/* dpmf.format of a release without and with counts. */
+#define RELEASE_FORMAT_PLAIN "1"
+#define RELEASE_FORMAT_COUNTS "2"
 
 struct release {
     struct factors factors; /* the items alone; users.n is 0; min and max are the declared range */

@@ -24,6 +24,7 @@ const char *const release_tensor_names[RELEASE_TENSORS] = {
     [RELEASE_FACTORS] = "item_factors",
     [RELEASE_BIASES] = "item_biases",
     [RELEASE_ID_BYTES] = "item_id_bytes",
+    [RELEASE_COUNTS] = "item_counts",
 };
 
 const char *const release_metadata_keys[RELEASE_METADATA] = {
@@ -39,7 +40,7 @@ static struct tensor list_of(enum release_tensor which, enum tensor_type type, u
         .name = release_tensor_names[which], .type = type, .n_dims = 1, .dims = {n}, .data = data};
 }
 
-void release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]) {
+size_t release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]) {
     const struct factor_matrix *items = &release->factors.items;
     const struct factor_ids *ids = &release->factors.item_ids;
     tensors[RELEASE_ID_OFFSETS] = list_of(RELEASE_ID_OFFSETS, TENSOR_I64, ids->n + 1, ids->start);
@@ -52,6 +53,9 @@ void release_tensors_list(const struct release *release, struct tensor tensors[R
     tensors[RELEASE_BIASES] = list_of(RELEASE_BIASES, TENSOR_F32, items->n, items->biases);
     tensors[RELEASE_ID_BYTES] =
         list_of(RELEASE_ID_BYTES, TENSOR_U8, ids->start[ids->n], ids->bytes);
+    if (!ids->counts) return RELEASE_COUNTS;
+    tensors[RELEASE_COUNTS] = list_of(RELEASE_COUNTS, TENSOR_F32, ids->n, ids->counts);
+    return RELEASE_TENSORS;
 }
 
 /* ---- the header ------------------------------------------------------------------------------ */
@@ -69,9 +73,9 @@ int release_header_make(const struct release *release, const char *const values[
     assert(release && values && header && n);
     struct tensor tensors[RELEASE_TENSORS];
     const char *metadata[2 * RELEASE_METADATA];
-    release_tensors_list(release, tensors);
+    const size_t n_tensors = release_tensors_list(release, tensors);
     release_metadata_list(values, metadata);
-    return safetensors_header_make(tensors, RELEASE_TENSORS, metadata, RELEASE_METADATA, header, n,
+    return safetensors_header_make(tensors, n_tensors, metadata, RELEASE_METADATA, header, n,
                                    error);
 }
 
@@ -133,8 +137,8 @@ int release_digest_make(const struct release *release,
     if (!digest.piece) return error_no_memory(error);
     for (size_t i = 0; i < RELEASE_METADATA - 1; i++)
         add_text(&digest, release_metadata_keys[i], values[i]);
-    release_tensors_list(release, tensors);
-    for (size_t i = 0; i < RELEASE_TENSORS; i++) add_tensor(&digest, &tensors[i]);
+    const size_t n_tensors = release_tensors_list(release, tensors);
+    for (size_t i = 0; i < n_tensors; i++) add_tensor(&digest, &tensors[i]);
     snprintf(text, RELEASE_DIGEST_TEXT, "%016" PRIx64, digest.sum);
     free(digest.piece);
     return 0;
@@ -143,6 +147,7 @@ int release_digest_make(const struct release *release,
 /* ---- what its numbers may be ----------------------------------------------------------------- */
 
 static const double FAR_SPANS = 1000, PENALTY_MIN = 1e-9, PENALTY_MAX = 1e9, FACTOR_MAX = 1e6;
+static const float COUNT_MIN = 1e-30f, COUNT_MAX = 1e15f;
 
 static bool is_penalty(double penalty, double unit) {
     assert(unit > 0);
@@ -166,6 +171,10 @@ static const char *matrix_fault(const struct factors *factors, double span, cons
     for (uint64_t i = 0; factors->k > 0 && i < items->n; i++)
         if (!all_within(items->rows + i * items->stride, factors->k, FACTOR_MAX * fmax(1, span)))
             return "has a number that is too large";
+    *which = release_tensor_names[RELEASE_COUNTS];
+    for (uint64_t i = 0; factors->item_ids.counts && i < items->n; i++)
+        if (!(factors->item_ids.counts[i] >= COUNT_MIN && factors->item_ids.counts[i] <= COUNT_MAX))
+            return "has a number that is no count";
     return NULL;
 }
 

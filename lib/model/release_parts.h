@@ -8,20 +8,26 @@
 #include "model/release.h"
 
 enum {
-    RELEASE_TENSORS = 4,
+    RELEASE_TENSORS = 5, /* at most: without counts there are 4 */
     RELEASE_METADATA = 10, /* the digest last: it is of all before it */
     RELEASE_DIGEST_TEXT = 17,
     RELEASE_VERSION_MAX = 23, /* characters in dpmf.version */
 };
 
 /* In the order of the file, which is also the digest's. */
-enum release_tensor { RELEASE_ID_OFFSETS, RELEASE_FACTORS, RELEASE_BIASES, RELEASE_ID_BYTES };
+enum release_tensor {
+    RELEASE_ID_OFFSETS,
+    RELEASE_FACTORS,
+    RELEASE_BIASES,
+    RELEASE_ID_BYTES,
+    RELEASE_COUNTS
+};
 
 extern const char *const release_tensor_names[RELEASE_TENSORS];
 extern const char *const release_metadata_keys[RELEASE_METADATA];
 
-/* The tensors of a release, as they are written. */
-void release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]);
+/* The tensors of a release, as they are written. @return how many there are */
+size_t release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]);
 
 /* The digest of the tensors and of the values of all metadata but the last, 16 hexadecimal
  * digits. */

@@ -39,10 +39,12 @@ static int check_kind(const struct tensor_source *source) {
                       "it does not say what kind of model it is");
         return refuse_kind(source, "give a release: a model that was trained with {epsilon}");
     }
-    if (format && strcmp(format, RELEASE_FORMAT) == 0) return 0;
+    if (format &&
+        (strcmp(format, RELEASE_FORMAT_PLAIN) == 0 || strcmp(format, RELEASE_FORMAT_COUNTS) == 0))
+        return 0;
     error_set(source->error, DPMF_ERR_MODEL_KIND,
-              "this release is of another format (%.20s) than this version reads (%s)",
-              format ? format : "none", RELEASE_FORMAT);
+              "this release is of another format (%.20s) than this version reads (%s and %s)",
+              format ? format : "none", RELEASE_FORMAT_PLAIN, RELEASE_FORMAT_COUNTS);
     return refuse_kind(source, "use the version of dpmf that wrote it");
 }
 
@@ -71,10 +73,15 @@ static bool is_listed(const char *name, const char *const *names, size_t n) {
     return false;
 }
 
+static bool has_counts(const struct tensor_source *source) {
+    return strcmp(safetensors_metadata(source->file, "dpmf.format"), RELEASE_FORMAT_COUNTS) == 0;
+}
+
 static int check_parts(const struct tensor_source *source) {
     const struct safetensors_entry *entry;
+    const size_t n_tensors = has_counts(source) ? RELEASE_TENSORS : RELEASE_COUNTS;
     for (size_t i = 0; (entry = safetensors_entry_at(source->file, i)) != NULL; i++)
-        if (!is_listed(entry->name, release_tensor_names, RELEASE_TENSORS))
+        if (!is_listed(entry->name, release_tensor_names, n_tensors))
             return refuse_more(source, "tensor", entry->name);
     const char *key;
     for (size_t i = 0; (key = safetensors_metadata_at(source->file, i)) != NULL; i++)
@@ -131,6 +138,8 @@ static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(
     /* The ids first: they show that the file has so many items, which a matrix of no columns does
      * not. */
     code = tensor_ids_read(source, id_names, rows->dims[0], &factors->item_ids);
+    if (code == 0 && has_counts(source))
+        code = tensor_counts_read(source, release_tensor_names[RELEASE_COUNTS], &factors->item_ids);
     /* Rows of biases alone have a column of zeros in memory, so that kernels find what they
      * expect. */
     if (code == 0)

@@ -1,5 +1,5 @@
 /*
- * Writes a release: four tensors and ten texts, and nothing else. Fed by the mechanisms of
+ * Writes a release: at most five tensors and ten texts, and nothing else. Fed by the mechanisms of
  * lib/privacy; read by release_read.c and by any reader of safetensors.
  */
 #include <assert.h>
@@ -29,13 +29,14 @@ int release_write(const char *path, const struct release *release, struct dpmf_e
     if (fault)
         return error_set(error, DPMF_ERR_BASE_BUG, "a release cannot be written: %s %s", which,
                          fault);
+    const char *format = factors->item_ids.counts ? RELEASE_FORMAT_COUNTS : RELEASE_FORMAT_PLAIN;
     dpmf_format_double(factors->offset, number[OFFSET]);
     dpmf_format_double(factors->min, number[MIN]);
     dpmf_format_double(factors->max, number[MAX]);
     dpmf_format_double(release->factor_penalty, number[FACTOR_PENALTY]);
     dpmf_format_double(release->bias_penalty, number[BIAS_PENALTY]);
     const char *const values[RELEASE_METADATA] = {
-        "release",   RELEASE_FORMAT,         dpmf_version(),       number[OFFSET],     number[MIN],
+        "release",   format,                 dpmf_version(),       number[OFFSET],     number[MIN],
         number[MAX], number[FACTOR_PENALTY], number[BIAS_PENALTY], release->statement, digest,
     };
     int code = release_digest_make(release, values, digest, error);
@@ -43,8 +44,8 @@ int release_write(const char *path, const struct release *release, struct dpmf_e
 
     struct tensor tensors[RELEASE_TENSORS];
     const char *metadata[2 * RELEASE_METADATA];
-    release_tensors_list(release, tensors);
+    const size_t n_tensors = release_tensors_list(release, tensors);
     release_metadata_list(values, metadata);
-    return safetensors_write(path, OUTPUT_PUBLIC, tensors, RELEASE_TENSORS, metadata,
-                             RELEASE_METADATA, error);
+    return safetensors_write(path, OUTPUT_PUBLIC, tensors, n_tensors, metadata, RELEASE_METADATA,
+                             error);
 }

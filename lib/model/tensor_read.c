@@ -159,6 +159,19 @@ int tensor_ids_read(const struct tensor_source *source, const char *const names[
     return code;
 }
 
+int tensor_counts_read(const struct tensor_source *source, const char *name,
+                       struct factor_ids *items) {
+    const struct safetensors_entry *entry;
+    int code = tensor_list_find(source, name, TENSOR_F32, items->n, &entry);
+    if (code < 0) return code;
+    items->counts = memory_alloc((size_t)items->n, sizeof *items->counts);
+    if (!items->counts) return error_no_memory(source->error);
+    code = tensor_rows_read(source, entry, 0, items->n, 1, items->counts, 1);
+    for (uint64_t i = 0; code == 0 && i < items->n; i++)
+        if (!(items->counts[i] > 0)) code = tensor_damage_tell(source, name, "are not above 0");
+    return code;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 int tensor_number_read(const struct tensor_source *source, const char *key, double *value) {

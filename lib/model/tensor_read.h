@@ -44,6 +44,10 @@ int tensor_bytes_equal(const struct tensor_source *source, const struct safetens
 int tensor_ids_read(const struct tensor_source *source, const char *const names[2], uint64_t n,
                     struct factor_ids *ids);
 
+/* How many people had each of the items whose ids were read; all finite and above 0. */
+int tensor_counts_read(const struct tensor_source *source, const char *name,
+                       struct factor_ids *items);
+
 /* A finite number among the metadata. */
 int tensor_number_read(const struct tensor_source *source, const char *key, double *value);
 

@@ -23,7 +23,8 @@ int public_model_init(struct public_model *model, size_t n_items, struct dpmf_er
     *model = (struct public_model){.n_items = n_items, .s2 = 0.9, .var_a = 0.3};
     model->c = memory_alloc_zero(n_items, sizeof *model->c);
     model->weight = memory_alloc(n_items, sizeof *model->weight);
-    if (!model->c || !model->weight) return error_no_memory(error);
+    model->counts = memory_alloc_zero(n_items, sizeof *model->counts);
+    if (!model->c || !model->weight || !model->counts) return error_no_memory(error);
     for (size_t j = 0; j < n_items; j++) model->weight[j] = 1;
     int code = private_kernels_choose(&model->exact, error);
     return code < 0 ? code : public_model_widen(model, 0, error);
@@ -45,6 +46,7 @@ void public_model_free(struct public_model *model) {
     free(model->c);
     free(model->rows);
     free(model->weight);
+    free(model->counts);
     *model = (struct public_model){0};
 }
 

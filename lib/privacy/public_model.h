@@ -19,6 +19,7 @@ struct public_model {
     double *c, *rows;
     double *weight; /* of an item in contributions: omega_j */
     const struct exact_kernels *exact;
+    double *counts; /* noisy and above 0, in the unit of their sum; all 0 where none were asked for */
 };
 
 /* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector, and the bias. */

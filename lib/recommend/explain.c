@@ -1,10 +1,12 @@
 /*
- * Which of a user's ratings speak for an item. The user is fitted to those ratings, as ridge.h says,
- * and the prediction is then linear in the ratings:
+ * Why an item is in someone's list: the parts of its score, and which ratings the part of taste is due to.
+ * That part is linear in what someone rated (score.h): with x = v_item - m and A the matrix of ridge.h,
  *
- *     prediction = offset + b_item + sum_j share_j,    share_j = (x^T (X^T X + c I)^-1 x_j) y_j.
+ *     dial (p + g u).x  =  sum_j share_j,
+ *     share_j = dial (w_j (v_j - m)^T (W C + penalty I)^-1 x  +  g y_j (0, x)^T A^-1 x_j).
  *
- * Of ratings at hand the system is made for the purpose; a user who rates on has it already.
+ * Of a model that ranks, and of lists by rating, the first term is not there. Ratings at hand are fitted for the
+ * purpose; a user who rates on has the factor of A already.
  */
 #include <stdlib.h>
 
@@ -17,80 +19,107 @@ static int refuse_item(struct dpmf_error *error) {
     return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
 }
 
-/* Weights to shares, in their place; the prediction is theirs and what is known without them. */
-static void share_out(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
-                      size_t n, uint64_t item, double *shares, double *prediction) {
-    *prediction = dpmf_model_predict(model, UINT64_MAX, item);
-    for (size_t j = 0; j < n; j++) {
-        shares[j] = shares[j] * ridge_residual(model, &ratings[j]) + 0.0; /* never -0 */
-        *prediction += shares[j];
+/* ---- the vector's part ------------------------------------------------------------------------ */
+
+/* weights[j] := x^T A^-1 x_j, with the factor that is kept: O(k^2) for the direction, O(k) for each rating. */
+static int weigh_kept(const struct dpmf_user *user, const double *x, double *weights,
+                      struct dpmf_error *error) {
+    const struct dpmf_model *model = user->model;
+    const size_t w = user->equations.width;
+    double penalty, bias_column, *direction = memory_alloc(w, 2 * sizeof(double));
+    if (!direction) return error_no_memory(error);
+    int code = ridge_penalties(model, user->known.n, &penalty, &bias_column, error);
+    if (code == 0) {
+        normal_equations_refine(&user->equations, x, direction, direction + w);
+        for (size_t j = 0; j < user->known.n; j++)
+            weights[j] =
+                direction[0] * bias_column +
+                model_dot_double(direction + 1, model_item_row(model, user->known.at[j].item),
+                                 w - 1);
     }
+    free(direction);
+    return code;
 }
 
-/* ---- ratings at hand -------------------------------------------------------------------------- */
-
-/* `shares` has room for n + k + 1. */
-static int explain(const struct dpmf_model *model, const struct dpmf_own_rating *ratings, size_t n,
-                   uint64_t item, double *prediction, double *shares, struct dpmf_error *error) {
+/* The same from the ratings; `weights` has room for k + 1 more. */
+static int weigh_fresh(const struct dpmf_user *user, const double *x, double *weights,
+                       struct dpmf_error *error) {
     struct ridge ridge;
-    int code = ridge_init(&ridge, model, ratings, n, error);
-    if (code == 0) {
-        if (n > 0) ridge_weigh(&ridge, item, shares);
-        share_out(model, ratings, n, item, shares, prediction);
-    }
+    int code = ridge_init(&ridge, user->model, user->known.at, user->known.n, error);
+    if (code == 0) ridge_weigh(&ridge, x, weights);
     ridge_free(&ridge);
     return code;
 }
 
+static int share_vector(const struct dpmf_user *user, double weight, const double *x,
+                        double *weights, double *shares, struct dpmf_error *error) {
+    int code = user->equations.width > 0 ? weigh_kept(user, x, weights, error)
+                                         : weigh_fresh(user, x, weights, error);
+    for (size_t j = 0; code == 0 && j < user->known.n; j++)
+        shares[j] += weight * weights[j] * ridge_residual(user->model, &user->known.at[j]);
+    return code;
+}
+
+/* ---- both ------------------------------------------------------------------------------------- */
+
+/* `space` has room for k + 1 numbers, then for n + k + 1. */
+static int share_taste(const struct dpmf_user *user, const struct dpmf_order *order, uint64_t item,
+                       double *space, double *shares, struct dpmf_error *error) {
+    const struct dpmf_model *model = user->model;
+    const size_t k = model->factors.k, n = user->known.n;
+    const bool has_choice = !order->by_rating && !model->state.ranks;
+    const float *v = model_item_row(model, item);
+    double *x = space, *more = space + k + 1, dial = order->by_rating ? 1 : 2 * order->taste;
+    x[0] = 0;
+    for (size_t c = 0; c < k; c++)
+        x[c + 1] = (double)v[c] - (model->taste.mean ? model->taste.mean[c] : 0);
+    for (size_t j = 0; j < n; j++) shares[j] = 0;
+    if (has_choice) {
+        for (size_t c = 0; c < k; c++) more[c] = x[c + 1];
+        taste_share(&model->taste, &model->factors, user->known.at, n, more, shares);
+    }
+    int code = user->is_known ? 0
+                              : share_vector(user, has_choice ? score_quality(model) : 1, x, more,
+                                             shares, error);
+    for (size_t j = 0; j < n; j++) shares[j] = dial * shares[j] + 0.0; /* never -0 */
+    return code;
+}
+
+int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *user,
+                      const struct dpmf_order *asked, uint64_t item, struct dpmf_score *score,
+                      double *shares, struct dpmf_error *error) {
+    struct dpmf_order order;
+    double *space = NULL;
+    (void)model;
+    if (!model_item_row(user->model, item)) return refuse_item(error);
+    int code = score_order_find(user->model, asked, &order, error);
+    if (code == 0) code = dpmf_user_score(user->model, user, &order, item, score, error);
+    if (code < 0 || user->known.n == 0) return code;
+    space = memory_alloc(user->known.n + 2 * ((size_t)user->model->factors.k + 1), sizeof(double));
+    code = space ? share_taste(user, &order, item, space, shares, error) : error_no_memory(error);
+    free(space);
+    return code;
+}
+
 int dpmf_model_explain(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
-                       size_t n, uint64_t item, double *prediction, double *shares,
-                       struct dpmf_error *error) {
+                       size_t n, const struct dpmf_order *order, uint64_t item,
+                       struct dpmf_score *score, double *shares, struct dpmf_error *error) {
+    struct dpmf_user *user = NULL;
     struct known_ratings own = {0};
     double *own_shares = NULL;
     if (!model_item_row(model, item)) return refuse_item(error);
     int code = known_ratings_take(&own, model, ratings, n, error);
-    if (code < 0) return code;
-    own_shares = memory_alloc(own.n + model->factors.k + 1, sizeof(double));
-    code = own_shares ? explain(model, own.at, own.n, item, prediction, own_shares, error)
+    if (code == 0) code = user_fold_in_light(model, own.at, own.n, &user, error);
+    if (code < 0) goto out;
+    own_shares = memory_alloc(own.n, sizeof(double));
+    code = own_shares ? dpmf_user_explain(model, user, order, item, score, own_shares, error)
                       : error_no_memory(error);
     if (code < 0) goto out;
     for (size_t j = 0; j < n; j++) shares[j] = 0;
     for (size_t j = 0; j < own.n; j++) shares[own.origin[j]] = own_shares[j];
 out:
     known_ratings_free(&own);
+    dpmf_user_free(user);
     free(own_shares);
     return code;
-}
-
-/* ---- a user ----------------------------------------------------------------------------------- */
-
-/* With the factor that is kept: O(k^2) for the direction, O(k) for each rating. */
-static int explain_kept(const struct dpmf_user *user, uint64_t item, double *prediction,
-                        double *shares, struct dpmf_error *error) {
-    const struct dpmf_model *model = user->model;
-    const size_t w = user->equations.width;
-    double penalty, bias_column, *space = memory_alloc(w, 3 * sizeof(double));
-    if (!space) return error_no_memory(error);
-    double *x = space, *direction = space + w;
-    int code = ridge_penalties(model, user->known.n, &penalty, &bias_column, error);
-    if (code < 0) goto out;
-    ridge_row(model, item, bias_column, x);
-    normal_equations_refine(&user->equations, x, direction, space + 2 * w);
-    for (size_t j = 0; j < user->known.n; j++)
-        shares[j] =
-            direction[0] * bias_column +
-            model_dot_double(direction + 1, model_item_row(model, user->known.at[j].item), w - 1);
-    share_out(model, user->known.at, user->known.n, item, shares, prediction);
-out:
-    free(space);
-    return code;
-}
-
-int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *user, uint64_t item,
-                      double *prediction, double *shares, struct dpmf_error *error) {
-    (void)model;
-    if (!model_item_row(user->model, item)) return refuse_item(error);
-    if (user->equations.width > 0) return explain_kept(user, item, prediction, shares, error);
-    return dpmf_model_explain(user->model, user->known.at, user->known.n, item, prediction, shares,
-                              error);
 }

@@ -21,7 +21,8 @@ static int make_room(struct dpmf_user *user, struct dpmf_error *error) {
     void *row = NULL;
     user->vector = memory_alloc_zero(factors->k, sizeof(double));
     user->x = memory_alloc_zero((size_t)factors->k + 1, sizeof(double));
-    if (!user->vector || !user->x) return error_no_memory(error);
+    user->choice = memory_alloc_zero(factors->k, sizeof(double));
+    if (!user->vector || !user->x || !user->choice) return error_no_memory(error);
     if (posix_memalign(&row, KERNEL_ALIGN, n * sizeof(float)) != 0) return error_no_memory(error);
     user->row = row;
     for (size_t c = 0; c < n; c++) user->row[c] = 0;
@@ -50,6 +51,7 @@ int user_solution_take(struct dpmf_user *user, const double *w, struct dpmf_erro
     const size_t k = user->model->factors.k;
     for (size_t c = 0; c <= k; c++)
         if (!isfinite(w[c])) return ridge_refuse(error);
+    user->is_known = false;
     user->bias = w[0];
     for (size_t c = 0; c < k; c++) {
         user->vector[c] = w[c + 1];
@@ -58,23 +60,59 @@ int user_solution_take(struct dpmf_user *user, const double *w, struct dpmf_erro
     return 0;
 }
 
-int user_fold_in_light(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
-                       size_t n, struct dpmf_user **out, struct dpmf_error *error) {
+void user_choice_find(struct dpmf_user *user) {
+    const struct dpmf_model *model = user->model;
+    if (!model->state.ranks)
+        taste_fit(&model->taste, &model->factors, user->known.at, user->known.n, user->choice);
+}
+
+/* The vector that the model has of a user, or what fits the ratings. */
+static int find_vector(struct dpmf_user *user, uint64_t number, struct dpmf_error *error) {
+    const struct factor_matrix *users = &user->model->factors.users;
+    const float *row = model_user_row(user->model, number);
+    if (!row) return fit(user, error);
+    user->is_known = true;
+    user->bias = (double)users->biases[number];
+    for (size_t c = 0; c < user->model->factors.k; c++) {
+        user->vector[c] = (double)row[c];
+        user->row[c] = row[c];
+    }
+    return 0;
+}
+
+static int make_user(const struct dpmf_model *model, uint64_t number,
+                     const struct dpmf_own_rating *ratings, size_t n, struct dpmf_user **out,
+                     struct dpmf_error *error) {
     struct dpmf_user *user = memory_alloc_zero(1, sizeof *user);
     *out = NULL;
     if (!user) return error_no_memory(error);
     user->model = model;
     int code = make_room(user, error);
     if (code == 0) code = known_ratings_take(&user->known, model, ratings, n, error);
-    if (code == 0) code = fit(user, error);
+    if (code == 0) code = find_vector(user, number, error);
     if (code < 0) {
         dpmf_user_free(user);
         return code;
     }
+    user_choice_find(user);
     free(user->known.origin);
     user->known.origin = NULL;
     *out = user;
     return 0;
+}
+
+int user_fold_in_light(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
+                       size_t n, struct dpmf_user **user, struct dpmf_error *error) {
+    return make_user(model, UINT64_MAX, ratings, n, user, error);
+}
+
+int dpmf_user_known(const struct dpmf_model *model, uint64_t number,
+                    const struct dpmf_own_rating *ratings, size_t n, struct dpmf_user **user,
+                    struct dpmf_error *error) {
+    *user = NULL;
+    if (!model_user_row(model, number))
+        return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this user");
+    return make_user(model, number, ratings, n, user, error);
 }
 
 int dpmf_user_fold_in(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
@@ -93,6 +131,7 @@ void dpmf_user_free(struct dpmf_user *user) {
     known_ratings_free(&user->known);
     free(user->vector);
     free(user->row);
+    free(user->choice);
     free(user->x);
     normal_equations_free(&user->equations);
     free(user);
@@ -101,19 +140,52 @@ void dpmf_user_free(struct dpmf_user *user) {
 /* ---- what they are used for ------------------------------------------------------------------- */
 
 struct scoring user_scoring(const struct dpmf_user *user) {
-    return (struct scoring){.model = user->model,
-                            .base = user->model->factors.offset + user->bias,
-                            .row = user->row,
-                            .vector = user->vector};
+    return scoring_by_rating(user->model, user->model->factors.offset + user->bias, user->row,
+                             user->vector);
+}
+
+struct person user_person(const struct dpmf_user *user) {
+    const bool is_anyone = user->known.n == 0 && !user->is_known;
+    return (struct person){.bias = user->bias,
+                           .row = is_anyone ? NULL : user->row,
+                           .vector = is_anyone ? NULL : user->vector,
+                           .choice = user->known.n > 0 || !user->is_known ? user->choice : NULL};
+}
+
+static int take_place(struct scorer *scorer, const struct dpmf_user *user,
+                      const struct dpmf_order *asked, struct dpmf_error *error) {
+    struct dpmf_order order;
+    int code = score_order_find(user->model, asked, &order, error);
+    if (code == 0) code = scorer_init(scorer, user->model, error);
+    if (code < 0) return code;
+    const struct person person = user_person(user);
+    scorer_set(scorer, &person, &order);
+    return 0;
 }
 
 int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_user *user,
-                            const uint8_t *exclude, const uint8_t *include, size_t n,
-                            struct dpmf_scored_item *out, struct dpmf_error *error) {
-    const struct scoring scoring = user_scoring(user);
+                            const struct dpmf_order *order, const uint8_t *exclude,
+                            const uint8_t *include, size_t n, struct dpmf_scored_item *out,
+                            struct dpmf_error *error) {
+    struct scorer scorer;
     (void)model;
-    (void)error;
-    return (int64_t)recommend_scoring_top_n(&scoring, exclude, include, n, out);
+    int code = take_place(&scorer, user, order, error);
+    if (code < 0) return code;
+    const size_t found = recommend_scoring_top_n(&scorer.scoring, exclude, include, n, out);
+    scorer_free(&scorer);
+    return (int64_t)found;
+}
+
+int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_user *user,
+                    const struct dpmf_order *order, uint64_t item, struct dpmf_score *score,
+                    struct dpmf_error *error) {
+    struct scorer scorer;
+    (void)model;
+    int code = take_place(&scorer, user, order, error);
+    if (code < 0) return code;
+    *score = scorer_parts(&scorer, item);
+    scorer_free(&scorer);
+    return 0;
 }
 
 size_t dpmf_user_ratings(const struct dpmf_user *user, const struct dpmf_own_rating **ratings) {

@@ -93,3 +93,8 @@ int known_ratings_refuse(struct dpmf_error *error) {
     error_hint(error, "give ratings such as 4 or 3.5");
     return DPMF_ERR_INPUT_NOT_FINITE;
 }
+
+void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n, uint8_t *bitmap) {
+    for (size_t i = 0; i < n; i++)
+        bitmap[ratings[i].item / 8] |= (uint8_t)(1u << ratings[i].item % 8);
+}

@@ -9,6 +9,7 @@
 #include "kernels/score_kernels.h"
 #include "model/checkpoint.h"
 #include "model/release.h"
+#include "recommend/taste.h"
 
 enum model_kind { MODEL_CHECKPOINT, MODEL_RELEASE };
 
@@ -24,6 +25,12 @@ struct dpmf_model {
     double *item_norms;                  /* lengths of the items' vectors */
     double item_norm_max, item_bias_max; /* the longest; the largest without its sign */
     double *gramian; /* k x k, V^T V: of a model that ranks, to fit users with; else NULL */
+
+    /* What lists are ordered by (score.h). */
+    struct taste_space taste;
+    float *crowd;         /* of an item: liked by everyone; NULL: lists are by rating alone */
+    double crowd_max;     /* the largest without its sign */
+    double *average_user; /* k, of a model that ranks; else NULL */
     char *provenance;
     uint64_t file_bytes;
 };
@@ -73,19 +80,32 @@ static inline double model_dot_double(const double *a, const float *b, size_t k)
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/* A user as items are scored for them: score = base + b_item + u.v. */
+/* A user as items are scored for them: score = base + bias of the item + u.v. */
 struct scoring {
     const struct dpmf_model *model;
     double base;
+    const float *biases;  /* of the items; the model's own, or what everyone likes */
+    double bias_max;      /* the largest of them without its sign */
     const float *row;     /* u for the kernels; NULL: by the items' biases alone */
     const double *vector; /* u in double; NULL: the row says it all */
 };
+
+/* By predicted ratings. */
+static inline struct scoring scoring_by_rating(const struct dpmf_model *model, double base,
+                                               const float *row, const double *vector) {
+    return (struct scoring){.model = model,
+                            .base = base,
+                            .biases = model->factors.items.biases,
+                            .bias_max = model->item_bias_max,
+                            .row = row,
+                            .vector = vector};
+}
 
 /* The score in double, which is what is reported and ordered by. */
 static inline double scoring_exact(const struct scoring *scoring, uint64_t item) {
     const struct factors *factors = &scoring->model->factors;
     const float *v = factors->items.rows + item * factors->items.stride;
-    double sum = (double)factors->items.biases[item];
+    double sum = (double)scoring->biases[item];
     if (scoring->vector)
         sum += model_dot_double(scoring->vector, v, factors->k);
     else if (scoring->row)
@@ -93,12 +113,8 @@ static inline double scoring_exact(const struct scoring *scoring, uint64_t item)
     return scoring->base + sum;
 }
 
-/* The n best items of a user, best first, ties by number; UINT64_MAX for an unknown user: by the items'
- * biases alone. The bitmaps may be NULL. Allocates nothing, cannot fail. @return how many there are */
-size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
-                       const uint8_t *include, size_t n, struct dpmf_scored_item *out);
-
-/* The same for anyone. */
+/* The n best items, best first, ties by number. The bitmaps may be NULL. Allocates nothing, cannot fail.
+ * @return how many there are */
 size_t recommend_scoring_top_n(const struct scoring *scoring, const uint8_t *exclude,
                                const uint8_t *include, size_t n, struct dpmf_scored_item *out);
 

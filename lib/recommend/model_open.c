@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "recommend/model.h"
+#include "recommend/score.h"
 
 enum { SPARE_ROWS = 1 }; /* kernels may read a row ahead */
 
@@ -94,7 +95,8 @@ static int read_model(struct dpmf_model *model, const struct safetensors *file,
     if (code < 0) return code;
     /* A release of biases alone has rows of one zero. */
     model->padded_k = model->kernels->padded_k(model->factors.k > 0 ? model->factors.k : 1);
-    return model_items_measure(model, error);
+    code = model_items_measure(model, error);
+    return code < 0 ? code : score_prepare(model, error);
 }
 
 /* Closes the file in any case; `code` says whether it could be opened. */
@@ -130,6 +132,7 @@ int dpmf_model_open_memory(const void *bytes, size_t n, const char *name, struct
 
 void dpmf_model_close(struct dpmf_model *model) {
     if (!model) return;
+    score_free(model);
     factors_free(&model->factors);
     free(model->item_norms);
     free(model->gramian);
@@ -168,6 +171,7 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .exponent = state->exponent,
         .like = state->has_like ? state->like : -INFINITY,
         .is_unchecked = state->is_unchecked,
+        .has_counts = model->factors.item_ids.counts != NULL,
     };
 }
 
@@ -205,6 +209,10 @@ const float *dpmf_model_item_factors(const struct dpmf_model *model, size_t *str
 
 const float *dpmf_model_item_biases(const struct dpmf_model *model) {
     return model->factors.items.biases;
+}
+
+const float *dpmf_model_item_counts(const struct dpmf_model *model) {
+    return model->factors.item_ids.counts;
 }
 
 const float *dpmf_model_user_factors(const struct dpmf_model *model, size_t *stride) {

@@ -9,8 +9,8 @@ static double predict(const struct scoring *scoring, uint64_t item) {
 }
 
 double dpmf_model_predict(const struct dpmf_model *model, uint64_t user, uint64_t item) {
-    const struct scoring scoring = {
-        .model = model, .base = model_user_base(model, user), .row = model_user_row(model, user)};
+    const struct scoring scoring = scoring_by_rating(model, model_user_base(model, user),
+                                                     model_user_row(model, user), NULL);
     return predict(&scoring, item);
 }
 

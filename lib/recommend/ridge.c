@@ -124,16 +124,17 @@ void ridge_free(struct ridge *ridge) {
 
 /* ---- what is solved with it ------------------------------------------------------------------- */
 
-void ridge_weigh(const struct ridge *ridge, uint64_t item, double *weights) {
+void ridge_weigh(const struct ridge *ridge, const double *x, double *weights) {
     const size_t n = ridge->n, w = ridge->width;
-    const float *v = model_item_row(ridge->model, item);
     if (ridge->by_ratings) {
-        for (size_t i = 0; i < n; i++) weights[i] = product(ridge, v, row_of(ridge, i));
+        for (size_t i = 0; i < n; i++)
+            weights[i] =
+                x[0] * ridge->bias_column + model_dot_double(x + 1, row_of(ridge, i), w - 1);
         cholesky_solve(ridge->matrix, n, weights);
         return;
     }
     double *direction = weights + n; /* (X^T X + c I)^-1 x */
-    ridge_row(ridge->model, item, ridge->bias_column, direction);
+    memcpy(direction, x, w * sizeof direction[0]);
     cholesky_solve(ridge->matrix, w, direction);
     for (size_t j = 0; j < n; j++)
         weights[j] = direction[0] * ridge->bias_column +

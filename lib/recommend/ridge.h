@@ -52,8 +52,9 @@ int ridge_init(struct ridge *ridge, const struct dpmf_model *model,
                const struct dpmf_own_rating *ratings, size_t n, struct dpmf_error *error);
 void ridge_free(struct ridge *ridge);
 
-/* weights[j] := x^T (X^T X + c I)^-1 x_j for each of the n ratings; there is room for n + width. */
-void ridge_weigh(const struct ridge *ridge, uint64_t item, double *weights);
+/* weights[j] := x^T (X^T X + c I)^-1 x_j for each of the n ratings; there is room for n + width. `x` is a row, k + 1
+ * numbers. */
+void ridge_weigh(const struct ridge *ridge, const double *x, double *weights);
 
 /* The bias, and the vector after it; there is room for n + width. */
 void ridge_solve(const struct ridge *ridge, double *w);

@@ -31,9 +31,9 @@ static double bound_error(const struct scoring *scoring) {
     const double k = (double)model->factors.k, half = FLT_EPSILON / 2.0;
     if (!scoring->row) return 0;
     double product = length_of(scoring) * model->item_norm_max * 1.001;
-    double size = product + model->item_bias_max;
+    double size = product + scoring->bias_max;
     if (!(size < (double)FLT_MAX / 4)) return INFINITY;
-    return (k + 8) * half * 1.001 * product + half * model->item_bias_max +
+    return (k + 8) * half * 1.001 * product + half * scoring->bias_max +
            (k + 8) * (DBL_EPSILON * (size + fabs(scoring->base)) + (double)FLT_MIN);
 }
 
@@ -80,28 +80,14 @@ size_t recommend_scoring_top_n(const struct scoring *scoring, const uint8_t *exc
     ranking.error = bound_error(scoring);
     for (uint64_t first = 0; first < items->n; first += BLOCK_ITEMS) {
         size_t m = (size_t)(items->n - first < BLOCK_ITEMS ? items->n - first : BLOCK_ITEMS);
-        const float *scores = items->biases + first;
+        const float *scores = scoring->biases + first;
         if (scoring->row) {
             model->kernels->scores(scoring->row, items->rows + first * items->stride, items->stride,
-                                   items->biases + first, m, model->padded_k, space);
+                                   scoring->biases + first, m, model->padded_k, space);
             scores = space;
         }
         keep_best(&ranking, first, scores, m);
     }
     best_items_sort(&ranking.best);
     return ranking.best.n;
-}
-
-size_t recommend_top_n(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
-                       const uint8_t *include, size_t n, struct dpmf_scored_item *out) {
-    const struct scoring scoring = {
-        .model = model, .base = model_user_base(model, user), .row = model_user_row(model, user)};
-    return recommend_scoring_top_n(&scoring, exclude, include, n, out);
-}
-
-int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user, const uint8_t *exclude,
-                             const uint8_t *include, size_t n, struct dpmf_scored_item *out,
-                             struct dpmf_error *error) {
-    (void)error;
-    return (int64_t)recommend_top_n(model, user, exclude, include, n, out);
 }

@@ -9,6 +9,7 @@
 #include "recommend/known_ratings.h"
 #include "recommend/model.h"
 #include "recommend/normal_equations.h"
+#include "recommend/score.h"
 
 struct dpmf_user {
     const struct dpmf_model *model;
@@ -16,6 +17,8 @@ struct dpmf_user {
     double bias;
     double *vector;                    /* k */
     float *row;                        /* the same, laid out as the model's for its kernels */
+    double *choice;                    /* k: p of taste.h */
+    bool is_known;                     /* the vector is the model's own, not fitted to the ratings */
     struct normal_equations equations; /* their width is 0 while they are not kept */
     double *x; /* k + 1: room for a row of the equations, and for a solution */
 };
@@ -30,7 +33,13 @@ int user_equations_keep(struct dpmf_user *user, struct dpmf_error *error);
 /* Takes over w, the bias and the vector after it; refused when they are not finite. */
 int user_solution_take(struct dpmf_user *user, const double *w, struct dpmf_error *error);
 
-/* How items are scored for the user. */
+/* Finds the choices anew, from the ratings that there are. */
+void user_choice_find(struct dpmf_user *user);
+
+/* How ratings are predicted for the user. */
 struct scoring user_scoring(const struct dpmf_user *user);
+
+/* The user as scores see them. */
+struct person user_person(const struct dpmf_user *user);
 
 #endif

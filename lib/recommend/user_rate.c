@@ -120,5 +120,6 @@ int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint6
         (void)build(user, NULL); /* as before, from the ratings, which are as before */
     else
         note(&user->known, &change);
+    if (code == 0) user_choice_find(user);
     return code;
 }

@@ -323,14 +323,31 @@ static int fill_release(const struct private_run *self, struct release *release,
     return release->statement ? 0 : error_no_memory(error);
 }
 
+/* The counts that the first noisy sum gave, relative to their average, which is all that lists need of them:
+ * post-processing. A mechanism that asked for none has none to give. */
+static int copy_counts(const struct public_model *model, float **counts, struct dpmf_error *error) {
+    double sum = 0;
+    for (size_t j = 0; j < model->n_items; j++) sum += model->counts[j];
+    if (!(sum > 0)) return 0;
+    *counts = memory_alloc(model->n_items, sizeof **counts);
+    if (!*counts) return error_no_memory(error);
+    for (size_t j = 0; j < model->n_items; j++)
+        (*counts)[j] = (float)(model->counts[j] / sum * (double)model->n_items);
+    return 0;
+}
+
 static int write_release(struct private_run *self, const char *output, struct dpmf_error *error) {
     struct release release = {0};
+    float *counts = NULL;
     int code = fill_release(self, &release, error);
+    if (code == 0) code = copy_counts(&self->model, &counts, error);
     if (code == 0) {
         release.factors.item_ids = self->catalogue.ids;
+        release.factors.item_ids.counts = counts;
         code = release_write(output, &release, error);
         release.factors.item_ids = (struct factor_ids){0};
     }
+    free(counts);
     release_free(&release);
     return code;
 }

@@ -60,9 +60,12 @@ int model_ids_fill_items(struct factor_ids *ids, const struct dpmf_store *store,
     struct id_fill fill = {.ids = ids};
     uint64_t n = store_n_items(store);
     int code = ids_room(fill.ids, n, error);
+    ids->counts = memory_alloc_zero((size_t)n, sizeof ids->counts[0]);
+    if (code == 0 && !ids->counts) code = error_no_memory(error);
     for (uint64_t row = 0; code == 0 && row < n; row++) {
         struct store_item item =
             store_item_at(store, tiling ? tiling_item_of_row(tiling, row) : row);
+        ids->counts[row] = item.n_ratings > 0 ? (float)item.n_ratings : 0.5f;
         code = add_id(&fill, item.id, item.id_length, error);
     }
     return code;

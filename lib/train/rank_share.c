@@ -146,10 +146,15 @@ static int sort_item_ids(struct rank_share *share, const struct factor_ids *by_r
     struct factor_ids *ids = &share->file.item_ids;
     uint32_t *rows = rows_by_place(tiling, by_row->n);
     bool made = make_ids(ids, by_row->n, by_row->start[by_row->n]) && rows;
+    if (made) {
+        ids->counts = memory_alloc((size_t)by_row->n, sizeof ids->counts[0]);
+        made = ids->counts != NULL;
+    }
     for (uint64_t i = 0; made && i < ids->n; i++) {
         const uint64_t from = by_row->start[rows[i]], n = by_row->start[rows[i] + 1] - from;
         memcpy(ids->bytes + ids->start[i], by_row->bytes + from, (size_t)n);
         ids->start[i + 1] = ids->start[i] + n;
+        ids->counts[i] = by_row->counts[rows[i]];
     }
     free(rows);
     return made ? 0 : error_no_memory(error);

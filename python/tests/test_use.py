@@ -35,10 +35,10 @@ class Checkpoint(FolderTest):
             scores = self.scores(user)
             order = np.argsort(-scores, kind="stable")
             fresh = [i for i in order if self.model.items_[i] not in self.rated_by(user)]
-            best = self.model.recommend(user=user, n=10)
+            best = self.model.recommend(user=user, n=10, by="rating")
             self.assertEqual(best.items.tolist(), self.model.items_[fresh[:10]].tolist())
             self.assertTrue(np.allclose(best.scores, scores[fresh[:10]], atol=1e-6))
-            every = self.model.recommend(user=user, n=1000, exclude_seen=False)
+            every = self.model.recommend(user=user, n=1000, exclude_seen=False, by="rating")
             self.assertEqual(every.items.tolist(), self.model.items_[order].tolist())
 
     def test_include_and_exclude(self):
@@ -113,10 +113,32 @@ class Checkpoint(FolderTest):
         mine = {int(item): rating for item, rating in zip(self.model.items_[:5], (5, 4, 3, 2, 1))}
         item = int(self.model.items_[9])
         reasons = self.model.explain(mine, item)
-        self.assertAlmostEqual(reasons.prediction, reasons.base + reasons.shares.sum(), places=9)
+        self.assertAlmostEqual(reasons.score, reasons.crowd + reasons.habit + reasons.taste, places=9)
+        self.assertAlmostEqual(reasons.taste, reasons.shares.sum(), places=9)
+        self.assertIn(reasons.reason, ("taste", "crowd", "neither"))
+        best = self.model.recommend(ratings=mine, n=60)
+        self.assertEqual(best.scores[best.items.tolist().index(item)], reasons.score)
+        rated = self.model.explain(mine, item, by="rating")
+        self.assertAlmostEqual(rated.score, reasons.prediction, places=9)
+        crowd = self.model.explain(mine, item, taste=0)
+        self.assertEqual(crowd.taste, 0)
+        self.assertEqual(crowd.crowd, reasons.crowd)
         self.assertAlmostEqual(reasons.prediction, self.model.predict(items=item, ratings=mine, clip=False), places=9)
         self.assertTrue(np.all(np.diff(reasons.shares) <= 0))
         self.assertEqual(sorted(reasons.items.tolist()), sorted(mine))
+
+    def test_dial(self):
+        mine = {int(item): 5 for item in self.model.items_[:4]}
+        lists = [self.model.recommend(ratings=mine, n=60, taste=t).items.tolist() for t in (0, 0.5, 1)]
+        self.assertEqual(lists[1], self.model.recommend(ratings=mine, n=60).items.tolist())
+        self.assertNotEqual(lists[0], lists[2])
+        expected = self.model.predict(items=self.model.items_, ratings=mine, clip=False)
+        rated = self.model.recommend(ratings=mine, n=60, by="rating", exclude_seen=False)
+        self.assertEqual(rated.items.tolist(), self.model.items_[np.argsort(-expected, kind="stable")].tolist())
+        many = self.model.recommend_many([17, 3], n=5, taste=0.8)
+        self.assertEqual(many[0].items.tolist(), self.model.recommend(user=17, n=5, taste=0.8).items.tolist())
+        for wrong in ({"taste": 1.5}, {"taste": "x"}, {"by": "stars"}, {"by": "rating", "taste": 0.5}):
+            self.assertRaises(dpmf.UsageError, self.model.recommend, 17, **wrong)
 
     def test_map(self):
         points = self.model.item_map_
@@ -159,7 +181,7 @@ class Someone(unittest.TestCase):
         nobody = self.model.fold_in({})
         self.assertEqual((nobody.bias, nobody.vector.tolist(), nobody.ratings), (0, [0] * 6, {}))
         order = np.argsort(-self.model.item_biases_, kind="stable")
-        self.assertEqual(nobody.recommend(5).items.tolist(), self.model.items_[order[:5]].tolist())
+        self.assertEqual(nobody.recommend(5, by="rating").items.tolist(), self.model.items_[order[:5]].tolist())
         self.assertEqual(self.model.recommend(n=5).items.tolist(), nobody.recommend(5).items.tolist())
         self.assertEqual(nobody.explain(3).shares.tolist(), [])
 
@@ -196,7 +218,7 @@ class Someone(unittest.TestCase):
                 copied(me)
 
     def test_what_is_told(self):
-        with self.assertWarnsRegex(dpmf.DpmfWarning, "judged by their biases alone"):
+        with self.assertWarnsRegex(dpmf.DpmfWarning, "those liked best by all"):
             stranger = self.model.fold_in({98765: 3})
         self.assertEqual(stranger.recommend(5).items.tolist(), self.model.recommend(n=5).items.tolist())
         with self.assertWarnsRegex(dpmf.DpmfWarning, "outside the model's scale, 1 to 5: 2; they are taken"):

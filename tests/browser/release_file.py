@@ -16,9 +16,14 @@ import numpy as np
 
 KEYS = ["dpmf.kind", "dpmf.format", "dpmf.version", "dpmf.offset", "dpmf.min", "dpmf.max",
         "dpmf.factor_penalty", "dpmf.bias_penalty", "dpmf.statement"]
-TENSORS = ["item_id_offsets", "item_factors", "item_biases", "item_id_bytes"]
+TENSORS = ["item_id_offsets", "item_factors", "item_biases", "item_id_bytes", "item_counts"]
 DTYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
 PIECE = 1 << 20
+
+
+def tensors_of(metadata):
+    """Those that a release of its format has."""
+    return TENSORS if metadata["dpmf.format"] == "2" else TENSORS[:4]
 
 
 def _xxh3():
@@ -47,7 +52,7 @@ def digest(metadata, tensors):
     xxh3, total = _xxh3(), 0
     for key in KEYS:
         total = xxh3(f"{key}={metadata[key]}".encode(), total)
-    for name in TENSORS:
+    for name in tensors_of(metadata):
         shape = "x".join(str(x) for x in tensors[name].shape)
         total = xxh3(f"{name}={shape}".encode(), total)
         data = tensors[name].tobytes()
@@ -61,17 +66,17 @@ def release_bytes(metadata, tensors, fresh_digest=True):
     if fresh_digest:
         metadata["dpmf.digest"] = digest(metadata, tensors)
     header, at = {"__metadata__": {key: metadata[key] for key in KEYS + ["dpmf.digest"]}}, 0
-    for name in TENSORS:
+    for name in tensors_of(metadata):
         tensor = tensors[name]
         dtype = next(key for key, value in DTYPES.items() if value == tensor.dtype)
         header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [at, at + tensor.nbytes]}
         at += tensor.nbytes
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + b"".join(tensors[name].tobytes() for name in TENSORS)
+    return struct.pack("<Q", len(text)) + text + b"".join(tensors[name].tobytes() for name in tensors_of(metadata))
 
 
-def made_up_release(statement, items, factors, seed=1, low=1, high=5):
+def made_up_release(statement, items, factors, seed=1, low=1, high=5, counted=True):
     """A release of random numbers in the shape of real ones; `statement` is JSON text and says nothing true of it."""
     random = np.random.default_rng(seed)
     decay = np.linspace(1, 0.15, max(factors, 1))[:factors]
@@ -80,11 +85,13 @@ def made_up_release(statement, items, factors, seed=1, low=1, high=5):
         "item_factors": (0.3 * span * decay * random.standard_normal((items, factors))).astype("<f4"),
         "item_biases": (0.35 * span * random.standard_normal(items)).astype("<f4"),
     }
+    if counted:
+        tensors["item_counts"] = np.exp(random.standard_normal(items)).astype("<f4")
     ids = [str(i + 1).encode() for i in range(items)]
     tensors["item_id_bytes"] = np.frombuffer(b"".join(ids), "u1")
     tensors["item_id_offsets"] = np.concatenate([[0], np.cumsum([len(x) for x in ids])]).astype("<i8")
     number = lambda x: str(int(x)) if float(x).is_integer() else repr(float(x))
-    metadata = {"dpmf.kind": "release", "dpmf.format": "1", "dpmf.version": "0.1.0",
+    metadata = {"dpmf.kind": "release", "dpmf.format": "2" if counted else "1", "dpmf.version": "0.1.0",
                 "dpmf.offset": number(low + 0.6 * (high - low)), "dpmf.min": number(low), "dpmf.max": number(high),
                 "dpmf.factor_penalty": "4", "dpmf.bias_penalty": "6", "dpmf.statement": statement}
     return metadata, tensors

@@ -1,9 +1,10 @@
 # Makes a model by hand for the golden tests: three users, four items, two factors, and numbers whose sums
 # are exact on every machine.
 #
-#   . "$CLI_TESTS/tiny_model.sh"; tiny_model FILE [MORE]
+#   . "$CLI_TESTS/tiny_model.sh"; tiny_model FILE [MORE [counts]]
 #
-# MORE is what the state of the run says beyond what it always does, e.g. ',\"samples\":2'.
+# MORE is what the state of the run says beyond what it always does, e.g. ',\"samples\":2'. With counts, 8, 2, 4
+# and 1 people had the items; without, it is as 0.1.0 wrote models.
 #
 #   ann   ( 1,   0  ) +0.5       dune    ( 1, 0  ) +0.25
 #   bob   ( 0,   1  ) -0.5       solaris ( 1, 0.5) +0
@@ -27,6 +28,9 @@ floats() {
         0.5) printf '\\x00\\x00\\x00\\x3f' ;;
         -0.5) printf '\\x00\\x00\\x00\\xbf' ;;
         1) printf '\\x00\\x00\\x80\\x3f' ;;
+        2) printf '\\x00\\x00\\x00\\x40' ;;
+        4) printf '\\x00\\x00\\x80\\x40' ;;
+        8) printf '\\x00\\x00\\x00\\x41' ;;
         -1) printf '\\x00\\x00\\x80\\xbf' ;;
         esac
     done
@@ -54,6 +58,7 @@ tiny_model() {
         tensor item_factors F32 4,2 32
         tensor user_biases F32 3 12
         tensor item_biases F32 4 16
+        [[ ${3-} != counts ]] || tensor item_counts F32 4 16
         tensor user_id_bytes U8 10 10
         tensor item_id_bytes U8 22 22
         echo '}'
@@ -65,6 +70,7 @@ tiny_model() {
     body+=$(floats 1 0 0 1 0.5 0.5)
     body+=$(floats 1 0 1 0.5 0 1 -1 0)
     body+=$(floats 0.5 -0.5 0 0.25 0 0.5 -0.25)
+    [[ ${3-} != counts ]] || body+=$(floats 8 2 4 1)
     {
         # shellcheck disable=SC2059 # escapes they are
         printf "$(little 8 ${#header})"

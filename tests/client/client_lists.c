@@ -41,7 +41,7 @@ static void print_best(const struct dpmf_model *model, const char *name) {
         if (dpmf_user_rate(model, slow, ratings[i].item, ratings[i].rating, NULL) < 0)
             stop("cannot rate");
     check_same(model, user, slow);
-    int64_t n = dpmf_user_recommend(model, user, NULL, NULL, BEST, best, NULL);
+    int64_t n = dpmf_user_recommend(model, user, NULL, NULL, NULL, BEST, best, NULL);
     for (int64_t i = 0; i < n; i++) {
         size_t length;
         const char *id = dpmf_model_item_id(model, best[i].item, &length);

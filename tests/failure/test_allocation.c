@@ -473,9 +473,10 @@ static int model_opening(void) {
 
 static int explaining(void) {
     static const struct dpmf_own_rating ratings[] = {{0, 5}, {1, 2}, {2, 4}};
-    double prediction, shares[3];
-    int code = dpmf_model_explain(model, ratings, 3, 4, &prediction, shares, NULL); /* k is 3 */
-    return code < 0 ? code : dpmf_model_explain(model, ratings, 2, 4, &prediction, shares, NULL);
+    struct dpmf_score score;
+    double shares[3];
+    int code = dpmf_model_explain(model, ratings, 3, NULL, 4, &score, shares, NULL); /* k is 3 */
+    return code < 0 ? code : dpmf_model_explain(model, ratings, 2, NULL, 4, &score, shares, NULL);
 }
 
 static int evaluate_it(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -492,7 +493,8 @@ static int rank_candidates(struct dpmf_store *store, const struct dpmf_run *run)
     int code = dpmf_candidates_new(&candidates, NULL);
     for (int i = 0; code == 0 && i < 100; i++) code = dpmf_candidates_add(candidates, &row, NULL);
     if (code == 0)
-        code = dpmf_model_rank_candidates(model, candidates, store, 2, run, &evaluation, NULL);
+        code = dpmf_model_rank_candidates(model, candidates, store, NULL, 2, run, &evaluation,
+                                          NULL);
     dpmf_candidates_free(candidates);
     return code;
 }
@@ -512,8 +514,8 @@ static int train_by_ials(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
-static int ignore_list(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
-    (void)self, (void)user, (void)items, (void)n;
+static int ignore_list(void *self, const struct dpmf_user_list *list) {
+    (void)self, (void)list;
     return 0;
 }
 
@@ -531,7 +533,8 @@ static int visit_histories(struct dpmf_store *store, const struct dpmf_run *run)
 }
 
 static int recommend_all(struct dpmf_store *store, const struct dpmf_run *run) {
-    return dpmf_model_recommend_all(model, store, NULL, NULL, 2, run, ignore_list, NULL, NULL);
+    return dpmf_model_recommend_all(model, store, NULL, NULL, NULL, 2, run, ignore_list, NULL,
+                                    NULL);
 }
 
 static int look_up(struct dpmf_store *store, const struct dpmf_run *run) {
@@ -779,11 +782,12 @@ static void make_release(void) {
 static int rate_all(const struct dpmf_model *release, struct dpmf_user *user,
                     struct dpmf_error *error) {
     static const struct dpmf_own_rating ratings[] = {{0, 5}, {1, 2}, {0, 4}, {3, 1}, {1, NAN}};
-    double prediction, shares[5];
+    struct dpmf_score score;
+    double shares[5];
     int code = 0;
     for (size_t i = 0; i < 5 && code == 0; i++)
         code = dpmf_user_rate(release, user, ratings[i].item, ratings[i].rating, error);
-    return code < 0 ? code : dpmf_user_explain(release, user, 2, &prediction, shares, error);
+    return code < 0 ? code : dpmf_user_explain(release, user, NULL, 2, &score, shares, error);
 }
 
 static int being_at_home(void) {

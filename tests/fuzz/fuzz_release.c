@@ -38,6 +38,7 @@ static void check_release(const struct safetensors *file, const struct release *
         for (uint32_t j = 0; j < factors->k; j++)
             if (!isfinite(factors->items.rows[i * factors->items.stride + j])) abort();
         if (!isfinite(factors->items.biases[i])) abort();
+        if (ids->counts && !(ids->counts[i] > 0 && isfinite(ids->counts[i]))) abort();
     }
 }
 
@@ -87,7 +88,8 @@ static void use_user(const struct dpmf_model *model, const struct dpmf_map *map)
     struct dpmf_scored_item best[BEST];
     const struct dpmf_own_rating *kept;
     struct dpmf_user *user;
-    double prediction, shares[RATINGS + 1];
+    struct dpmf_score score;
+    double shares[RATINGS + 1];
     float xy[2];
     for (uint64_t i = 0; i < RATINGS; i++) ratings[i] = (struct dpmf_own_rating){2 * i, (float)i};
     if (dpmf_user_fold_in(model, ratings, RATINGS, &user, NULL) < 0) return;
@@ -99,9 +101,9 @@ static void use_user(const struct dpmf_model *model, const struct dpmf_map *map)
     }
     if (dpmf_user_ratings(user, &kept) > RATINGS + 1) abort();
     if (!isfinite(dpmf_user_bias(user))) abort();
-    check_list(model, best, dpmf_user_recommend(model, user, NULL, NULL, BEST, best, NULL));
+    check_list(model, best, dpmf_user_recommend(model, user, NULL, NULL, NULL, BEST, best, NULL));
     if (model->factors.items.n > 0 &&
-        dpmf_user_explain(model, user, 0, &prediction, shares, NULL) > 0)
+        dpmf_user_explain(model, user, NULL, 0, &score, shares, NULL) > 0)
         abort();
     dpmf_map_user(map, user, xy);
     check_place(xy);
@@ -163,13 +165,15 @@ static void mend_digest(uint8_t *bytes, size_t n) {
     uint8_t *at = memmem(bytes, n, key, sizeof key - 1);
     if (!at || (size_t)(bytes + n - at) < sizeof key - 1 + 16) return;
     if (safetensors_open_descriptor(file_of(bytes, n), "fuzz", &file, NULL) != 0) return;
-    const struct safetensors_entry *entries[RELEASE_TENSORS];
+    const struct safetensors_entry *entries[RELEASE_TENSORS] = {NULL};
     const char *values[RELEASE_METADATA];
     bool has_all = true;
     for (size_t i = 0; i < RELEASE_METADATA; i++)
         has_all &= (values[i] = safetensors_metadata(file, release_metadata_keys[i])) != NULL;
-    for (size_t i = 0; i < RELEASE_TENSORS; i++)
-        has_all &= (entries[i] = safetensors_entry_find(file, release_tensor_names[i])) != NULL;
+    for (size_t i = 0; i < RELEASE_TENSORS; i++) {
+        entries[i] = safetensors_entry_find(file, release_tensor_names[i]);
+        has_all &= entries[i] != NULL || i == RELEASE_COUNTS;
+    }
     has_all = has_all && entries[RELEASE_FACTORS]->n_dims == 2 &&
               entries[RELEASE_BIASES]->n_dims == 1 && entries[RELEASE_ID_OFFSETS]->n_dims == 1 &&
               entries[RELEASE_ID_OFFSETS]->type == TENSOR_I64 &&
@@ -180,8 +184,13 @@ static void mend_digest(uint8_t *bytes, size_t n) {
               entries[RELEASE_FACTORS]->dims[1] <= CHECKPOINT_K_MAX &&
               entries[RELEASE_BIASES]->dims[0] == entries[RELEASE_FACTORS]->dims[0] &&
               entries[RELEASE_ID_OFFSETS]->dims[0] - 1 == entries[RELEASE_FACTORS]->dims[0];
+    if (has_all && entries[RELEASE_COUNTS])
+        has_all = entries[RELEASE_COUNTS]->type == TENSOR_F32 &&
+                  entries[RELEASE_COUNTS]->n_dims == 1 &&
+                  entries[RELEASE_COUNTS]->dims[0] == entries[RELEASE_FACTORS]->dims[0];
     uint8_t *data[RELEASE_TENSORS] = {NULL};
     for (size_t i = 0; i < RELEASE_TENSORS && has_all; i++) {
+        if (!entries[i]) continue;
         data[i] = malloc((size_t)entries[i]->bytes + 1);
         if (!data[i]) abort();
         if (safetensors_read(file, entries[i], 0, data[i], (size_t)entries[i]->bytes, NULL) != 0)
@@ -199,7 +208,8 @@ static void mend_digest(uint8_t *bytes, size_t n) {
         release.factors.item_ids =
             (struct factor_ids){.n = n_items,
                                 .bytes = (char *)data[RELEASE_ID_BYTES],
-                                .start = (uint64_t *)data[RELEASE_ID_OFFSETS]};
+                                .start = (uint64_t *)data[RELEASE_ID_OFFSETS],
+                                .counts = (float *)data[RELEASE_COUNTS]};
         if (release.factors.item_ids.start[n_items] == entries[RELEASE_ID_BYTES]->bytes &&
             release_digest_make(&release, values, text, NULL) == 0)
             memcpy(at + sizeof key - 1, text, 16);

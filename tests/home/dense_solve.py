@@ -52,15 +52,15 @@ def read_users():
 
 users = read_users()
 known = {id: [(i, r) for i, r in rated if i in release.number] for id, rated in users.items()}
-dense = {
-    id: release.scores([release.number[i] for i, _ in rated], [r for _, r in rated]) for id, rated in known.items()
-}
+mine = {id: ([release.number[i] for i, _ in rated], [r for _, r in rated]) for id, rated in known.items()}
+dense = {id: release.scores(*own) for id, own in mine.items()}
+predicted = {id: release.ratings(*own) for id, own in mine.items()}
 history = write_csv([("user", "item", "rating")] + [(id, i, r) for id, rated in users.items() for i, r in rated])
 
 
-def expected_list(id):
+def expected_list(id, scores):
     """The best items that were not rated, equal scores in the catalogue's order."""
-    scores = dense[id].copy()
+    scores = scores.copy()
     scores[[release.number[i] for i, _ in known[id]]] = -np.inf
     order = np.argsort(-scores, kind="stable")[: TOP + 1]
     gaps = scores[order[:-1]] - scores[order[1:]]
@@ -68,12 +68,14 @@ def expected_list(id):
     return [(release.ids[i], scores[i]) for i in order[:TOP]]
 
 
-def compare_list(id, found):
-    expected = expected_list(id)
+def compare_list(id, found, scores=None):
+    expected = expected_list(id, dense[id] if scores is None else scores)
     assert [row["item"] for row in found] == [item for item, _ in expected], f"user {id}: another order"
     assert [row["rank"] for row in found] == list(range(1, len(found) + 1)), f"user {id}: ranks"
     worst = max(abs(row["score"] - score) for row, (_, score) in zip(found, expected))
     assert worst < CLOSE, f"user {id}: scores differ by {worst}"
+    for row in found:
+        assert abs(row["rating"] - predicted[id][release.number[row["item"]]]) < CLOSE, f"user {id}: ratings"
     return worst
 
 
@@ -89,14 +91,25 @@ def check_everyone():
 def check_own(ways, n):
     for id in rng.sample(sorted(users), min(n, len(users))):
         for way in ways:
-            mine, text = "-", None
+            given, text = "-", None
             if way == "pairs":
-                mine = ",".join(f"{i}:{r}" for i, r in users[id])
+                given = ",".join(f"{i}:{r}" for i, r in users[id])
             elif way == "stdin":
                 text = "".join(f"{i},{r}\n" for i, r in users[id])
             else:
-                mine = write_csv([(id, i, r) for i, r in users[id]])
-            compare_list(id, lines("recommend", release_path, "--ratings", mine, "-n", str(TOP), text=text))
+                given = write_csv([(id, i, r) for i, r in users[id]])
+            compare_list(id, lines("recommend", release_path, "--ratings", given, "-n", str(TOP), text=text))
+    return ""
+
+
+def check_dial():
+    for id in rng.sample(sorted(users), min(10, len(users))):
+        pairs = ",".join(f"{i}:{r}" for i, r in users[id])
+        for taste in (0, 0.25, 1):
+            found = lines("recommend", release_path, "--ratings", pairs, "-n", str(TOP), "--taste", str(taste))
+            compare_list(id, found, release.scores(*mine[id], taste))
+        found = lines("recommend", release_path, "--ratings", pairs, "-n", str(TOP), "--by", "rating")
+        compare_list(id, found, predicted[id])
     return ""
 
 
@@ -106,7 +119,7 @@ def check_predictions():
     rows = csv.DictReader(run("predict", release_path, write_csv(pairs), "--history", history).splitlines())
     for (id, item), row in zip(pairs, rows, strict=True):
         assert (row["user"], row["item"]) == (id, item), "another pair"
-        expected = np.clip(dense[id][release.number[item]], release.min, release.max)
+        expected = np.clip(predicted[id][release.number[item]], release.min, release.max)
         worst = max(worst, abs(float(row["prediction"]) - expected))
     assert worst < CLOSE, f"predictions differ by {worst}"
     return f"{len(pairs)} pairs, within {worst:.1e}"
@@ -116,7 +129,7 @@ def check_own_predictions():
     id = next(iter(users))
     found = lines("predict", release_path, "--ratings", ",".join(f"{i}:{r}" for i, r in users[id]))
     assert [row["item"] for row in found] == release.ids, "not all items in their order"
-    worst = np.abs([row["prediction"] for row in found] - np.clip(dense[id], release.min, release.max)).max()
+    worst = np.abs([row["prediction"] for row in found] - np.clip(predicted[id], release.min, release.max)).max()
     assert worst < CLOSE, f"predictions differ by {worst}"
     return ""
 
@@ -124,10 +137,14 @@ def check_own_predictions():
 def check_explanations():
     for id in rng.sample(sorted(users), min(10, len(users))):
         item = rng.choice(release.ids)
-        mine = write_csv([("item", "rating")] + users[id])
-        head, *reasons = lines("explain", release_path, "--ratings", mine, "--item", item, "-n", "100000")
+        path = write_csv([("item", "rating")] + users[id])
+        head, *reasons = lines("explain", release_path, "--ratings", path, "--item", item, "-n", "100000")
         number = release.number[item]
-        assert abs(head["prediction"] - dense[id][number]) < CLOSE, f"user {id}: the prediction"
+        crowd, habit, taste, parts = release.parts(*mine[id])
+        assert abs(head["prediction"] - predicted[id][number]) < CLOSE, f"user {id}: the prediction"
+        for name, expected in (("score", dense[id][number]), ("crowd", crowd[number]), ("habit", habit),
+                               ("taste", taste[number])):
+            assert abs(head[name] - expected) < CLOSE, f"user {id}: {name}"
         sizes = [abs(reason["share"]) for reason in reasons]
         assert sizes == sorted(sizes, reverse=True), f"user {id}: not sorted by size"
         assert {reason["because"] for reason in reasons} == {i for i, _ in known[id]}, f"user {id}: other ratings"
@@ -135,15 +152,10 @@ def check_explanations():
             shares = [reason["share"] for reason in reasons if sign * reason["share"] > 0]
             assert head[side]["ratings"] == len(shares), f"user {id}: how many speak {side} it"
             assert abs(head[side]["sum"] - sum(shares)) < 1e-9, f"user {id}: the sum {side} it"
-        total = release.offset + release.biases[number] + sum(reason["share"] for reason in reasons)
-        assert abs(total - head["prediction"]) < 1e-9, f"user {id}: the parts do not add up"
-        # A share is what a rating contributes: without the model's doing, by changing that rating alone.
-        if reasons:
-            (place,) = [j for j, (i, _) in enumerate(known[id]) if i == reasons[0]["because"]]
-            numbers, ratings = [release.number[i] for i, _ in known[id]], [r for _, r in known[id]]
-            ratings[place] = release.offset + release.biases[numbers[place]]
-            without = release.scores(numbers, ratings)[number]
-            assert abs(dense[id][number] - without - reasons[0]["share"]) < CLOSE, f"user {id}: the largest share"
+        assert abs(sum(reason["share"] for reason in reasons) - head["taste"]) < 1e-6, f"user {id}: no sum"
+        for reason in reasons:
+            (place,) = [j for j, (i, _) in enumerate(known[id]) if i == reason["because"]]
+            assert abs(parts[place, number] - reason["share"]) < CLOSE, f"user {id}: a share"
     return ""
 
 
@@ -163,9 +175,10 @@ CHECKS = [
     ("recommendations for everyone in a history: the order of a dense solve", check_everyone),
     ("recommendations from one's own ratings, on standard input", lambda: check_own(["stdin"], 10)),
     ("recommendations from one's own ratings, in a file and as pairs", lambda: check_own(["file", "pairs"], 10)),
+    ("the dial, and lists by the predicted rating", check_dial),
     ("predictions for pairs and a history", check_predictions),
     ("predictions of all items from one's own ratings", check_own_predictions),
-    ("explanations add up, and to the prediction of a dense solve", check_explanations),
+    ("explanations: the parts and the shares of a dense solve", check_explanations),
 ]
 if release.factors.shape[1] > 0:
     CHECKS.append(("similar items: the cosines of their vectors", check_similar))

@@ -10,9 +10,10 @@
 #include "recommend/model.h"
 #include "temp_dir.h"
 
-/* Rows shrink with the item's number, as those of rarely rated items do. */
-static inline void client_make_release(const char *path, uint64_t items, uint32_t k,
-                                       double factor_penalty, double bias_penalty, uint64_t seed) {
+/* Rows shrink with the item's number, as those of rarely rated items do, and so do counts, where there are any. */
+static inline void client_write_release(const char *path, uint64_t items, uint32_t k,
+                                        double factor_penalty, double bias_penalty, bool counted,
+                                        uint64_t seed) {
     struct release release = {.factor_penalty = factor_penalty, .bias_penalty = bias_penalty};
     struct factors *factors = &release.factors;
     uint64_t state = seed;
@@ -24,8 +25,20 @@ static inline void client_make_release(const char *path, uint64_t items, uint32_
         for (uint32_t c = 0; c < k; c++)
             factors->items.rows[i * factors->items.stride + c] *= 2 / sqrtf(1 + (float)i / 50);
     make_ids(&factors->item_ids, items, 'i');
+    if (counted) {
+        factors->item_ids.counts = calloc(items, sizeof(float));
+        assert_non_null(factors->item_ids.counts);
+        for (uint64_t i = 0; i < items; i++)
+            factors->item_ids.counts[i] =
+                (0.1f + (float)(make_random(&state) % 1000)) / (1 + (float)i / 20);
+    }
     assert_int_equal(release_write(path, &release, NULL), 0);
     release_free(&release);
+}
+
+static inline void client_make_release(const char *path, uint64_t items, uint32_t k,
+                                       double factor_penalty, double bias_penalty, uint64_t seed) {
+    client_write_release(path, items, k, factor_penalty, bias_penalty, false, seed);
 }
 
 static inline struct dpmf_model *client_open_release(const struct temp_dir *dir, uint64_t items,
@@ -35,6 +48,17 @@ static inline struct dpmf_model *client_open_release(const struct temp_dir *dir,
     struct dpmf_model *model;
     temp_dir_file(dir, "r.safetensors", path);
     client_make_release(path, items, k, factor_penalty, bias_penalty, seed);
+    assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
+    unlink(path);
+    return model;
+}
+
+static inline struct dpmf_model *client_open_counted(const struct temp_dir *dir, uint64_t items,
+                                                     uint32_t k, uint64_t seed) {
+    char path[TEMP_PATH_MAX];
+    struct dpmf_model *model;
+    temp_dir_file(dir, "counted.safetensors", path);
+    client_write_release(path, items, k, 0.6, 0.4, true, seed);
     assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
     unlink(path);
     return model;

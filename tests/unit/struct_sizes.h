@@ -5,6 +5,8 @@
 EXACTLY(dpmf_error, 1560);
 EXACTLY(dpmf_model_info, 248);
 EXACTLY(dpmf_scored_item, 16);
+EXACTLY(dpmf_order, 48);
+EXACTLY(dpmf_score, 80);
 EXACTLY(dpmf_own_rating, 16);
 AT_LEAST(dpmf_run, 64);
 EXACTLY(dpmf_build, 24);
@@ -34,6 +36,7 @@ EXACTLY(dpmf_machine, 320);
 AT_LEAST(dpmf_bench_options, 48);
 EXACTLY(dpmf_bench_result, 152);
 EXACTLY(dpmf_history, 64);
+EXACTLY(dpmf_user_list, 88);
 AT_LEAST(dpmf_evaluate_options, 24);
 EXACTLY(dpmf_ranking_part, 120);
 EXACTLY(dpmf_evaluation, 840);

@@ -210,7 +210,8 @@ static void test_given_twice(void **state) {
                                             {50, 5}, {2, 2},          {9, 1}, {7, 5}};
     const struct dpmf_own_rating *ratings;
     struct dpmf_user *user, *plain;
-    double prediction, plain_prediction, shares[8], plain_shares[3];
+    struct dpmf_score score, plain_score;
+    double shares[8], plain_shares[3];
     assert_int_equal(dpmf_user_fold_in(model, given, 8, &user, NULL), 0);
     assert_int_equal(dpmf_user_ratings(user, &ratings), 3);
     assert_true(ratings[0].item == 7 && ratings[0].rating == 5);
@@ -219,10 +220,10 @@ static void test_given_twice(void **state) {
     const struct dpmf_own_rating once[] = {{7, 5}, {9, 1}, {2, 2}};
     assert_int_equal(dpmf_user_fold_in(model, once, 3, &plain, NULL), 0);
     assert_true(dpmf_user_predict(model, user, 11) == dpmf_user_predict(model, plain, 11));
-    assert_int_equal(dpmf_model_explain(model, given, 8, 11, &prediction, shares, NULL), 0);
-    assert_int_equal(dpmf_model_explain(model, once, 3, 11, &plain_prediction, plain_shares, NULL),
-                     0);
-    assert_true(prediction == plain_prediction && shares[7] == plain_shares[0]);
+    assert_int_equal(dpmf_model_explain(model, given, 8, NULL, 11, &score, shares, NULL), 0);
+    assert_int_equal(
+        dpmf_model_explain(model, once, 3, NULL, 11, &plain_score, plain_shares, NULL), 0);
+    assert_true(score.total == plain_score.total && shares[7] == plain_shares[0]);
     assert_true(shares[6] == plain_shares[1] && shares[5] == plain_shares[2]);
     for (size_t i = 0; i < 5; i++) assert_true(shares[i] == 0);
     dpmf_user_free(user);
@@ -236,11 +237,12 @@ static void test_refused(void **state) {
     const struct dpmf_own_rating *ratings;
     struct dpmf_error error = {0};
     struct dpmf_user *user;
-    double shares[2], prediction;
+    struct dpmf_score score;
+    double shares[2];
     assert_int_equal(dpmf_user_fold_in(model, bad, 2, &user, &error), DPMF_ERR_INPUT_NOT_FINITE);
     assert_null(user);
     assert_true(error.message[0] && error.hint[0]);
-    assert_int_equal(dpmf_model_explain(model, bad, 2, 1, &prediction, shares, NULL),
+    assert_int_equal(dpmf_model_explain(model, bad, 2, NULL, 1, &score, shares, NULL),
                      DPMF_ERR_INPUT_NOT_FINITE);
     assert_int_equal(dpmf_user_fold_in(model, bad, 1, &user, &error), 0);
     const double before = dpmf_user_bias(user);
@@ -249,7 +251,7 @@ static void test_refused(void **state) {
     assert_int_equal(dpmf_user_rate(model, user, 5, INFINITY, &error), DPMF_ERR_INPUT_NOT_FINITE);
     assert_int_equal(dpmf_user_rate(model, user, 5, -INFINITY, NULL), DPMF_ERR_INPUT_NOT_FINITE);
     assert_int_equal(dpmf_user_rate(model, user, 5, NAN, &error), 0); /* there is none to take */
-    assert_int_equal(dpmf_user_explain(model, user, 50, &prediction, shares, &error),
+    assert_int_equal(dpmf_user_explain(model, user, NULL, 50, &score, shares, &error),
                      DPMF_ERR_MODEL_UNKNOWN_ID);
     assert_int_equal(dpmf_user_ratings(user, &ratings), 1);
     assert_true(dpmf_user_bias(user) == before);
@@ -294,14 +296,15 @@ static void test_many_columns(void **state) {
     struct dpmf_own_rating ratings[9];
     struct dpmf_user *user;
     uint64_t random = 3;
-    double prediction, shares[9];
+    struct dpmf_score score;
+    double shares[9];
     some_ratings(ratings, 8, 30, &random);
     assert_int_equal(dpmf_user_fold_in(model, ratings, 8, &user, NULL), 0);
     assert_int_equal(user->equations.width, 0);
     for (int i = 0; i < 2; i++) {
         assert_true(misfit(model, user) < 1e-10);
-        assert_int_equal(dpmf_user_explain(model, user, 29, &prediction, shares, NULL), 0);
-        assert_true(fabs(prediction - dpmf_user_predict(model, user, 29)) < 1e-11);
+        assert_int_equal(dpmf_user_explain(model, user, NULL, 29, &score, shares, NULL), 0);
+        assert_true(score.rating == dpmf_user_predict(model, user, 29));
         ratings[8] = (struct dpmf_own_rating){ratings[2].item, NAN};
         assert_int_equal(dpmf_user_rate(model, user, ratings[8].item, ratings[8].rating, NULL), 0);
         assert_int_equal(user->equations.width, 301);
@@ -342,7 +345,7 @@ static void check_best(const struct dpmf_model *model, const struct dpmf_user *u
         if (!(exclude && has_bit(exclude, i)) && !(include && !has_bit(include, i)))
             ranked[all++] = (struct ranked){i, client_dense_score(model, w, i)};
     qsort(ranked, all, sizeof ranked[0], compare_ranked);
-    int64_t got = dpmf_user_recommend(model, user, exclude, include, n, best, NULL);
+    int64_t got = dpmf_user_recommend(model, user, NULL, exclude, include, n, best, NULL);
     assert_int_equal(got, n < all ? n : all);
     for (int64_t i = 0; i < got; i++) {
         assert_int_equal(best[i].item, ranked[i].item);
@@ -427,7 +430,7 @@ static void test_nearly_ties(void **state) {
         all[i] = (struct dpmf_scored_item){i, dpmf_user_predict(model, user, i)};
     sort_plainly(all, MANY);
     for (size_t n = 1; n < MANY; n = n * 3 + 1) {
-        assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, n, best, NULL), n);
+        assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, NULL, n, best, NULL), n);
         check_equal(best, all, n);
     }
     dpmf_user_free(user);
@@ -495,7 +498,7 @@ static void test_any_kernels(void **state) {
         assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
         assert_string_equal(model->kernels->name, score_kernels_at(i)->name);
         assert_int_equal(dpmf_user_fold_in(model, ratings, 30, &user, NULL), 0);
-        assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, 50, best, NULL), 50);
+        assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, NULL, 50, best, NULL), 50);
         assert_int_equal(dpmf_model_similar(model, 17, 50, alike, NULL), 50);
         if (met++ == 0) {
             memcpy(first, best, sizeof best);
@@ -518,20 +521,21 @@ static void test_any_kernels(void **state) {
 static void check_reasons(const struct dpmf_model *model, const struct dpmf_user *user) {
     const struct dpmf_own_rating *ratings;
     const size_t n = dpmf_user_ratings(user, &ratings);
-    double shares[64], plain[64], prediction, plain_prediction;
+    double shares[64], plain[64];
+    struct dpmf_score score, other;
     assert_true(n <= 64);
     for (uint64_t item = 0; item < model->factors.items.n; item += 5) {
-        double sum = model->factors.offset + (double)model->factors.items.biases[item];
-        assert_int_equal(dpmf_user_explain(model, user, item, &prediction, shares, NULL), 0);
-        assert_int_equal(
-            dpmf_model_explain(model, ratings, n, item, &plain_prediction, plain, NULL), 0);
+        double sum = 0;
+        assert_int_equal(dpmf_user_explain(model, user, NULL, item, &score, shares, NULL), 0);
+        assert_int_equal(dpmf_model_explain(model, ratings, n, NULL, item, &other, plain, NULL), 0);
         for (size_t j = 0; j < n; j++) {
             sum += shares[j];
             assert_true(fabs(shares[j] - plain[j]) < 1e-10);
         }
-        assert_true(fabs(sum - prediction) < 1e-12);
-        assert_true(fabs(prediction - plain_prediction) < 1e-10);
-        assert_true(fabs(prediction - dpmf_user_predict(model, user, item)) < 1e-10);
+        assert_true(fabs(score.crowd + score.habit + sum - score.total) < 1e-10);
+        assert_true(fabs(sum - score.taste) < 1e-10);
+        assert_true(fabs(score.total - other.total) < 1e-10);
+        assert_true(score.rating == dpmf_user_predict(model, user, item));
     }
 }
 

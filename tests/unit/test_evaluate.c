@@ -184,7 +184,7 @@ static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const 
         }
         if (relevant == 0) continue;
         struct dpmf_scored_item all[ITEMS];
-        assert_int_equal(dpmf_model_recommend(fixture->model, user, NULL, NULL, ITEMS, all, NULL),
+        assert_int_equal(dpmf_model_recommend(fixture->model, user, NULL, NULL, NULL, ITEMS, all, NULL),
                          ITEMS);
         for (size_t i = 0; i < ITEMS && rank < n; i++) {
             if (mark[all[i].item] & 2) continue;
@@ -305,7 +305,7 @@ static double gain_of(const struct fixture *fixture, const char *const *ids, uin
     assert_int_equal(dpmf_candidates_new(&candidates, NULL), 0);
     assert_int_equal(dpmf_candidates_add(candidates, &row, NULL), 0);
     assert_int_equal(
-        dpmf_model_rank_candidates(fixture->model, candidates, NULL, n, NULL, &found, NULL), 0);
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, NULL, n, NULL, &found, NULL), 0);
     assert_int_equal(found.rows, 1);
     dpmf_candidates_free(candidates);
     assert_true(found.hr == (found.mrr > 0));
@@ -317,7 +317,7 @@ static void test_candidate_rows(void **state) {
     const struct fixture *fixture = *state;
     struct dpmf_scored_item all[ITEMS];
     char id[4][16];
-    assert_int_equal(dpmf_model_recommend(fixture->model, 7, NULL, NULL, ITEMS, all, NULL), ITEMS);
+    assert_int_equal(dpmf_model_recommend(fixture->model, 7, NULL, NULL, NULL, ITEMS, all, NULL), ITEMS);
     const size_t places[] = {0, 9, 20, 59};
     for (int i = 0; i < 4; i++) {
         size_t length;
@@ -359,7 +359,7 @@ static void test_candidate_errors(void **state) {
     struct dpmf_error error = {0};
     assert_int_equal(dpmf_candidates_new(&candidates, NULL), 0);
     assert_int_equal(
-        dpmf_model_rank_candidates(fixture->model, candidates, NULL, 10, NULL, &found, NULL),
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, NULL, 10, NULL, &found, NULL),
         DPMF_ERR_INPUT_EMPTY);
     struct dpmf_table_record row = row_of((const char *[]){"u1", "i1", NULL}, fields);
     assert_int_equal(dpmf_candidates_add(candidates, &row, &error), DPMF_ERR_INPUT_COLUMNS);
@@ -370,7 +370,7 @@ static void test_candidate_errors(void **state) {
     row = row_of((const char *[]){"u1", "i1", "i2", NULL}, fields);
     assert_int_equal(dpmf_candidates_add(candidates, &row, NULL), 0);
     assert_int_equal(
-        dpmf_model_rank_candidates(fixture->model, candidates, NULL, 0, NULL, &found, NULL),
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, NULL, 0, NULL, &found, NULL),
         DPMF_ERR_USAGE_VALUE);
     dpmf_candidates_free(candidates);
     dpmf_candidates_free(NULL);
@@ -386,21 +386,41 @@ struct collected {
     size_t n, stop_at;
 };
 
-static int collect(void *self, uint64_t user, const struct dpmf_scored_item *items, size_t n) {
+/* What one user has rated, out of the history, as a list of one's own has it. */
+static int64_t recommend_alone(const struct fixture *fixture, uint64_t user, const uint8_t *seen,
+                               struct dpmf_scored_item alone[4]) {
+    struct dpmf_history history;
+    struct dpmf_user *known = NULL;
+    size_t length;
+    const char *id = dpmf_model_user_id(fixture->model, user, &length);
+    assert_int_equal(
+        dpmf_model_history(fixture->model, fixture->history, id, length, NULL, &history, NULL), 0);
+    assert_int_equal(
+        dpmf_user_known(fixture->model, user, history.ratings, history.n, &known, NULL), 0);
+    int64_t n = dpmf_user_recommend(fixture->model, known, NULL, seen, NULL, 4, alone, NULL);
+    dpmf_user_free(known);
+    dpmf_history_free(&history);
+    return n;
+}
+
+static int collect(void *self, const struct dpmf_user_list *list) {
     struct collected *c = self;
+    const struct dpmf_scored_item *items = list->items;
     uint8_t seen[ITEMS / 8 + 1] = {0};
     struct dpmf_scored_item alone[4];
     for (int i = 0; i < ITEMS; i++)
-        if (c->marks[user * (ITEMS + 3) + (uint64_t)i] & 2 || c->exclude[i / 8] >> i % 8 & 1)
+        if (c->marks[list->user * (ITEMS + 3) + (uint64_t)i] & 2 || c->exclude[i / 8] >> i % 8 & 1)
             seen[i / 8] |= (uint8_t)(1 << i % 8);
-    int64_t m = dpmf_model_recommend(c->fixture->model, user, seen, NULL, 4, alone, NULL);
-    assert_int_equal(n, m);
-    for (size_t i = 0; i < n; i++) {
+    int64_t m = recommend_alone(c->fixture, list->user, seen, alone);
+    assert_int_equal(list->n, m);
+    for (size_t i = 0; i < list->n; i++) {
         assert_int_equal(items[i].item, alone[i].item);
         assert_true(items[i].score == alone[i].score);
+        assert_true(list->ratings[i] ==
+                    dpmf_model_predict(c->fixture->model, list->user, items[i].item));
     }
     assert_true(c->n < USERS);
-    c->order[c->n++] = user;
+    c->order[c->n++] = list->user;
     return c->n == c->stop_at;
 }
 
@@ -410,18 +430,18 @@ static void test_all_users(void **state) {
     uint8_t *marks = mark_pairs(fixture, true), exclude[ITEMS / 8 + 1] = {0x81, 3};
     one = many = (struct collected){.fixture = fixture, .marks = marks, .exclude = exclude};
     struct dpmf_run run = run_with(1);
-    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, exclude, NULL, 4,
+    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL, 4,
                                               &run, collect, &one, NULL),
                      0);
     assert_int_equal(one.n, USERS);
     run.threads = 4;
-    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, exclude, NULL, 4,
+    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL, 4,
                                               &run, collect, &many, NULL),
                      0);
     assert_memory_equal(one.order, many.order, sizeof one.order);
     many.n = 0;
     many.stop_at = 7;
-    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, exclude, NULL, 4,
+    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL, 4,
                                               &run, collect, &many, NULL),
                      DPMF_ERR_BASE_CANCELLED);
     free(marks);

@@ -70,7 +70,8 @@ static void test_fits(void **state) {
     static const uint32_t some_k[] = {1, 2, 7, 16, 17, 33};
     static const size_t some_n[] = {1, 2, 5, 20, 42}; /* fewer and more than columns */
     struct dpmf_own_rating ratings[64];
-    double prediction, shares[64];
+    struct dpmf_score score;
+    double shares[64];
     for (size_t k = 0; k < sizeof some_k / sizeof some_k[0]; k++) {
         struct dpmf_model *model = open_made(*state, ITEMS, some_k[k]);
         for (size_t i = 0; i < sizeof some_n / sizeof some_n[0]; i++) {
@@ -80,9 +81,9 @@ static void test_fits(void **state) {
             check_fit(model, user, ratings, some_n[i]);
             for (uint64_t item = 0; item < ITEMS; item++) {
                 assert_int_equal(
-                    dpmf_model_explain(model, ratings, some_n[i], item, &prediction, shares, NULL),
+                    dpmf_model_explain(model, ratings, some_n[i], NULL, item, &score, shares, NULL),
                     0);
-                assert_true(fabs(dpmf_user_predict(model, user, item) - prediction) < 1e-4);
+                assert_true(dpmf_user_predict(model, user, item) == score.rating);
             }
             dpmf_user_free(user);
         }
@@ -133,7 +134,7 @@ static void test_recommends_what_it_predicts(void **state) {
     memset(include, 0xff, sizeof include);
     include[1] = 0;
     assert_int_equal(dpmf_user_fold_in(model, ratings, 8, &user, NULL), 0);
-    int64_t n = dpmf_user_recommend(model, user, exclude, include, ITEMS, best, NULL);
+    int64_t n = dpmf_user_recommend(model, user, NULL, exclude, include, ITEMS, best, NULL);
     assert_int_equal(n, ITEMS - 4 - 8);
     for (int64_t i = 0; i < n; i++) {
         assert_true(best[i].item >= 4 && best[i].item / 8 != 1);

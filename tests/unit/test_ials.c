@@ -364,15 +364,17 @@ static void test_folds_in(void **state) {
             assert_true(fabs(dpmf_user_vector(user)[c] - dpmf_user_vector(rated)[c]) < 1e-9);
         }
         /* An explanation adds up to the score. */
-        double prediction, sum = 0, *shares = calloc(history.n + 1, sizeof(double));
+        struct dpmf_score score;
+        double sum = 0, *shares = calloc(history.n + 1, sizeof(double));
         assert_int_equal(
-            dpmf_model_explain(model, history.ratings, history.n, 4, &prediction, shares, NULL), 0);
+            dpmf_model_explain(model, history.ratings, history.n, NULL, 4, &score, shares, NULL), 0);
         for (size_t i = 0; i < history.n; i++) {
             sum += shares[i];
             assert_true(history.ratings[i].rating >= 3 || shares[i] == 0);
         }
-        assert_true(fabs(sum - prediction) < 1e-9);
-        assert_true(fabs(prediction - dpmf_user_predict(model, user, 4)) < 1e-9);
+        assert_true(fabs(sum - score.total) < 1e-9);
+        assert_true(isnan(score.rating));
+        assert_true(fabs(score.total - dpmf_user_predict(model, user, 4)) < 1e-9);
         free(shares);
         dpmf_user_free(user);
         dpmf_user_free(rated);

@@ -134,7 +134,7 @@ static void check_top(const struct dpmf_model *model, uint64_t user, const uint8
     assert_true(plain && best);
     size_t all = plain_top(model, user, exclude, include, plain);
     best[n].item = 12345;
-    int64_t got = dpmf_model_recommend(model, user, exclude, include, n, best, NULL);
+    int64_t got = dpmf_model_recommend(model, user, NULL, exclude, include, n, best, NULL);
     assert_int_equal(got, all < n ? all : n);
     assert_int_equal(best[n].item, 12345);
     for (int64_t i = 0; i < got; i++) {
@@ -202,7 +202,7 @@ static void test_overflow(void **state) {
         model->factors.items.rows[(size_t)i * model->factors.items.stride] = 3e38f;
         model->factors.items.rows[(size_t)i * model->factors.items.stride + 1] = -3e38f;
     }
-    assert_int_equal(dpmf_model_recommend(model, 0, NULL, NULL, 20, best, NULL), 20);
+    assert_int_equal(dpmf_model_recommend(model, 0, NULL, NULL, NULL, 20, best, NULL), 20);
     uint32_t met = 0;
     for (int i = 0; i < 20; i++) met |= 1u << best[i].item;
     assert_int_equal(met, (1u << 20) - 1);
@@ -261,18 +261,21 @@ static void check_explain(const struct dpmf_model *model, size_t n, uint64_t see
     for (size_t j = 0; j < n; j++)
         ratings[j] = (struct dpmf_own_rating){(j * 7 + 1) % f->items.n,
                                               (float)(1 + make_random(&random) % 5)};
-    double prediction;
+    struct dpmf_score score;
+    const struct dpmf_order by_rating = {.by_rating = true};
     /* residual_j = r_j - prediction of item j by the same fit */
     for (size_t j = 0; j < n; j++) {
-        assert_int_equal(
-            dpmf_model_explain(model, ratings, n, ratings[j].item, &prediction, shares, NULL), 0);
-        residual[j] = (double)ratings[j].rating - prediction;
+        assert_int_equal(dpmf_model_explain(model, ratings, n, &by_rating, ratings[j].item, &score,
+                                            shares, NULL),
+                         0);
+        residual[j] = (double)ratings[j].rating - score.total;
     }
     /* At the minimum X^T residual = c w, so the fit of any item is x^T X^T residual / c. */
     double c = 0.05 * (double)n;
     for (uint64_t item = 0; item < f->items.n; item += 3) {
-        assert_int_equal(dpmf_model_explain(model, ratings, n, item, &prediction, shares, NULL), 0);
-        double fit = 0, sum = f->offset + (double)f->items.biases[item];
+        assert_int_equal(
+            dpmf_model_explain(model, ratings, n, &by_rating, item, &score, shares, NULL), 0);
+        double fit = 0, sum = f->offset + (double)f->items.biases[item] + score.habit;
         for (size_t j = 0; j < n; j++) {
             const float *x = model_item_row(model, item),
                         *y = model_item_row(model, ratings[j].item);
@@ -281,8 +284,8 @@ static void check_explain(const struct dpmf_model *model, size_t n, uint64_t see
             fit += dot * residual[j] / c;
         }
         for (size_t j = 0; j < n; j++) sum += shares[j];
-        assert_true(fabs(sum - prediction) < 1e-9);
-        assert_true(fabs(prediction - f->offset - (double)f->items.biases[item] - fit) < 1e-7);
+        assert_true(fabs(sum - score.total) < 1e-9);
+        assert_true(fabs(score.total - f->offset - (double)f->items.biases[item] - fit) < 1e-7);
     }
     free(ratings);
     free(shares);
@@ -304,14 +307,15 @@ static void test_explain_unknown(void **state) {
     struct dpmf_model *model = open_made(*state, 1, 10, 4, 6);
     const struct dpmf_own_rating ratings[] = {{1, 5}, {UINT64_MAX, 5}, {10, 1}, {3, 2}};
     const struct dpmf_own_rating known[] = {{1, 5}, {3, 2}};
-    double with, without, shares[4], known_shares[2];
-    assert_int_equal(dpmf_model_explain(model, ratings, 4, 2, &with, shares, NULL), 0);
-    assert_int_equal(dpmf_model_explain(model, known, 2, 2, &without, known_shares, NULL), 0);
-    assert_true(with == without && shares[1] == 0 && shares[2] == 0);
+    struct dpmf_score with, without;
+    double shares[4], known_shares[2];
+    assert_int_equal(dpmf_model_explain(model, ratings, 4, NULL, 2, &with, shares, NULL), 0);
+    assert_int_equal(dpmf_model_explain(model, known, 2, NULL, 2, &without, known_shares, NULL), 0);
+    assert_true(with.total == without.total && shares[1] == 0 && shares[2] == 0);
     assert_true(shares[0] == known_shares[0] && shares[3] == known_shares[1]);
-    assert_int_equal(dpmf_model_explain(model, ratings, 0, 2, &with, shares, NULL), 0);
-    assert_true(with == dpmf_model_predict(model, UINT64_MAX, 2));
-    assert_int_equal(dpmf_model_explain(model, ratings, 4, 10, &with, shares, NULL),
+    assert_int_equal(dpmf_model_explain(model, ratings, 0, NULL, 2, &with, shares, NULL), 0);
+    assert_true(with.rating == dpmf_model_predict(model, UINT64_MAX, 2));
+    assert_int_equal(dpmf_model_explain(model, ratings, 4, NULL, 10, &with, shares, NULL),
                      DPMF_ERR_MODEL_UNKNOWN_ID);
     dpmf_model_close(model);
 }

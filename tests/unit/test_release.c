@@ -381,12 +381,12 @@ static void test_other_order(void **state) {
     for (size_t i = 0; i < RELEASE_METADATA; i++) values[i] = parts.metadata[2 * i + 1];
     values[RELEASE_METADATA - 1] = digest;
     assert_int_equal(release_digest_make(&release, values, digest, NULL), 0);
-    release_tensors_list(&release, tensors);
+    const size_t n_tensors = release_tensors_list(&release, tensors);
     release_metadata_list(values, metadata);
     temp_dir_file(*state, "r.safetensors", path);
     for (int turned = 0; turned < 2; turned++) {
         struct release read;
-        assert_int_equal(safetensors_write(path, OUTPUT_PUBLIC, tensors, RELEASE_TENSORS, metadata,
+        assert_int_equal(safetensors_write(path, OUTPUT_PUBLIC, tensors, n_tensors, metadata,
                                            RELEASE_METADATA, NULL),
                          0);
         int code = release_read(path, release_make_stride, 1, &read, &error);
@@ -527,13 +527,14 @@ static void test_fold_in(void **state) {
         for (size_t n = 1; n <= 3; n++) { /* fewer and no fewer ratings than columns */
             static const struct dpmf_own_rating own[] = {{0, 5}, {3, 2}, {2, 4}};
             struct dpmf_user *user;
-            double prediction[4], shares[3], explained, slope = 0;
+            struct dpmf_score explained;
+            double prediction[4], shares[3], slope = 0;
             assert_int_equal(dpmf_user_fold_in(model, own, n, &user, &error), 0);
             for (uint64_t i = 0; i < 4; i++) {
                 prediction[i] = dpmf_user_predict(model, user, i);
-                assert_int_equal(dpmf_model_explain(model, own, n, i, &explained, shares, &error),
-                                 0);
-                assert_true(fabs(explained - prediction[i]) < 1e-6);
+                assert_int_equal(
+                    dpmf_model_explain(model, own, n, NULL, i, &explained, shares, &error), 0);
+                assert_true(fabs(explained.rating - prediction[i]) < 1e-6);
             }
             double a = dpmf_user_predict(model, user, UINT64_MAX) - 3;
             for (size_t j = 0; j < n; j++) slope += (double)own[j].rating - prediction[own[j].item];
@@ -549,7 +550,7 @@ static void test_fold_in(void **state) {
             dpmf_user_free(user);
         }
         struct dpmf_scored_item items[4];
-        assert_int_equal(dpmf_model_recommend(model, UINT64_MAX, NULL, NULL, 4, items, NULL), 4);
+        assert_int_equal(dpmf_model_recommend(model, UINT64_MAX, NULL, NULL, NULL, 4, items, NULL), 4);
         assert_int_equal(items[0].item, 2);
         assert_int_equal(dpmf_model_similar(model, 0, 4, items, NULL), 3);
         assert_int_equal(items[0].item, 1);

@@ -20,7 +20,8 @@ from ._values import is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
 from .statement import PrivacyStatement
-from .user import Explanation, Ratings, Recommendations, Shelf, User, bits, clip_to_scale
+from .user import (OWN, Explanation, Ratings, Recommendations, Shelf, User, bits, clip_to_scale,
+                   order_of)
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -410,31 +411,37 @@ class Model:
         return User(self._ready.shelf, ratings)
 
     def recommend(self, user: Optional[Id] = None, ratings: Optional[Ratings] = None, n: int = 10,
-                  exclude_seen: bool = True, include: Any = None,
-                  exclude: Any = None) -> Recommendations:
+                  exclude_seen: bool = True, include: Any = None, exclude: Any = None,
+                  taste: Optional[float] = None, by: Optional[str] = None) -> Recommendations:
         """The n items that someone will like best, ties in the order of `items_`.
 
         `user` is one that the model was fitted on; or `ratings` are someone's own, as for `fold_in`.
-        With neither, the items that everyone likes best. What was rated is left out, unless
-        `exclude_seen` is False; `exclude` are further items to leave out, `include` the only ones
-        to choose from.
+        With neither, the items that everyone likes best. What was rated says what a user chooses, and
+        is left out; with `exclude_seen=False` what a user of the model rated is not looked at.
+        `exclude` are further items to leave out, `include` the only ones to choose from.
+
+        Items are ordered by a score: how much everyone likes them, and how much they are to the
+        person's taste. `taste` is the dial between the two, from 0, the crowd, to 1, my taste; 0.5
+        when it is None. `by="rating"` orders by the predicted rating alone, which is also what models
+        made by 0.1.0 do.
         """
         if user is not None and ratings is not None:
             raise usage("recommend takes a user or ratings, not both")
         if user is None:
             someone = self.fold_in({} if ratings is None else ratings)
-            return someone.recommend(n, exclude_seen, include, exclude)
+            return someone.recommend(n, exclude_seen, include, exclude, taste, by)
         fitted = self._with_users
         number = fitted.users.find_one(user)
         if number < 0:
             raise _unknown_user(user)
-        seen = self._seen(fitted)[number] if exclude_seen else None
-        without, within = fitted.shelf.choice(seen, include, exclude)
-        return _recommend(fitted.shelf, number, n, without, within)
+        own = self._seen(fitted)[number] if exclude_seen else None
+        without, within = fitted.shelf.choice(None if own is None else own["item"], include, exclude)
+        return _recommend(fitted.shelf, number, own, order_of(taste, by), n, without, within)
 
     def recommend_many(self, users: Any = None, ratings: Optional[Sequence[Ratings]] = None,
                        n: int = 10, exclude_seen: bool = True, include: Any = None,
-                       exclude: Any = None) -> list[Recommendations]:
+                       exclude: Any = None, taste: Optional[float] = None,
+                       by: Optional[str] = None) -> list[Recommendations]:
         """The same for each of several `users` (all of the model's, when None), or for several people
         with `ratings` of their own, by all threads: a list, in their order."""
         threads = whole("n_threads", self.n_threads, 0, 4096) or len(os.sched_getaffinity(0))
@@ -444,8 +451,8 @@ class Model:
             if users is not None:
                 raise usage("recommend_many takes users or ratings, not both")
             with ThreadPoolExecutor(threads) as pool:
-                return list(pool.map(lambda mine: self.recommend(None, mine, n, exclude_seen,
-                                                                 include, exclude), ratings))
+                return list(pool.map(lambda mine: self.recommend(None, mine, n, exclude_seen, include,
+                                                                 exclude, taste, by), ratings))
         fitted = self._with_users
         numbers = list(range(fitted.file.count("user")))
         if users is not None:
@@ -453,16 +460,17 @@ class Model:
             if -1 in numbers:
                 raise _unknown_user(list(users)[numbers.index(-1)])
         seen = self._seen(fitted) if exclude_seen else None
-        shelf = fitted.shelf
+        shelf, order = fitted.shelf, order_of(taste, by)
         without, within = shelf.choice(None, include, exclude)
 
         def one(number: int) -> Recommendations:
-            left_out = without
+            left_out, own = without, None
             if seen is not None:
-                left_out = shelf.bitmap(seen[number].astype(np.int64))
+                own = seen[number]
+                left_out = shelf.bitmap(own["item"].astype(np.int64))
                 if without is not None:
                     left_out |= without
-            return _recommend(shelf, number, n, left_out, within)
+            return _recommend(shelf, number, own, order, n, left_out, within)
 
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(one, numbers))
@@ -488,9 +496,11 @@ class Model:
                       error)
         return shelf.ranked(scored[:count])
 
-    def explain(self, ratings: Ratings, item: Id) -> Explanation:
-        """Which of someone's ratings speak for an item, and how much."""
-        return self.fold_in(ratings).explain(item)
+    def explain(self, ratings: Ratings, item: Id, taste: Optional[float] = None,
+                by: Optional[str] = None) -> Explanation:
+        """Why an item is recommended to someone: the parts of its score, and which of their ratings
+        speak for it."""
+        return self.fold_in(ratings).explain(item, taste, by)
 
     def predict(self, users: Any = None, items: Any = None, *, ratings: Optional[Ratings] = None,
                 clip: bool = True) -> Any:
@@ -582,13 +592,22 @@ def _numbers(ids: Ids, values: Any) -> tuple[npt.NDArray[np.int64], bool]:
     return ids.find(values), False
 
 
-def _recommend(shelf: Shelf, number: int, n: int, without: Any, within: Any) -> Recommendations:
-    scored, error = shelf.room(n), new_error()
-    count = check(lib.dpmf_model_recommend(shelf.file.model, number, bits(without), bits(within),
-                                           len(scored),
-                                           pointer("struct dpmf_scored_item *", scored), error),
-                  error)
-    return shelf.ranked(scored[:count])
+def _recommend(shelf: Shelf, number: int, own: Any, order: Any, n: int, without: Any,
+               within: Any) -> Recommendations:
+    """The list of a user of the model, with what they have rated or (None) without."""
+    scored, error, model = shelf.room(n), new_error(), shelf.file.model
+    room = pointer("struct dpmf_scored_item *", scored)
+    if own is None:
+        count = lib.dpmf_model_recommend(model, number, order, bits(without), bits(within),
+                                         len(scored), room, error)
+    else:
+        made = ffi.new("struct dpmf_user **")
+        check(lib.dpmf_user_known(model, number, pointer("struct dpmf_own_rating *", own), len(own),
+                                  made, error), error)
+        user = ffi.gc(made[0], lib.dpmf_user_free)
+        count = lib.dpmf_user_recommend(model, user, order, bits(without), bits(within), len(scored),
+                                        room, error)
+    return shelf.ranked(scored[:check(count, error)])
 
 
 def _opener(ratings: Any) -> OpenStore:
@@ -604,7 +623,7 @@ def _opener(ratings: Any) -> OpenStore:
 
 
 class _Seen:
-    """Which items each user has rated."""
+    """What each user has rated."""
 
     def __init__(self, fitted: Fitted, store: Store, run: Run) -> None:
         made = ffi.new("struct native_seen **")
@@ -612,10 +631,15 @@ class _Seen:
         self._seen = ffi.gc(made[0], lib.native_seen_free)
         self._items = np.frombuffer(ffi.buffer(self._seen.items, 4 * self._seen.n + 4),
                                     dtype=np.uint32)
+        self._ratings = np.frombuffer(ffi.buffer(self._seen.ratings, 4 * self._seen.n + 4),
+                                      dtype=np.float32)
 
-    def __getitem__(self, user: int) -> npt.NDArray[np.uint32]:
-        start = self._seen.start[user]
-        return self._items[start:start + self._seen.count[user]]
+    def __getitem__(self, user: int) -> npt.NDArray[Any]:
+        start, count = self._seen.start[user], self._seen.count[user]
+        own = np.empty(count, dtype=OWN)
+        own["item"] = self._items[start:start + count]
+        own["rating"] = self._ratings[start:start + count]
+        return own
 
 
 # ---- loading -------------------------------------------------------------------------------------

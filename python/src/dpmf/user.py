@@ -18,7 +18,7 @@ Ratings = Union[Mapping[Any, float], Tuple[Any, Any]]
 FloatArray = npt.NDArray[np.float64]
 
 _SCORED = np.dtype([("item", np.uint64), ("score", np.float64)], align=True)
-_OWN = np.dtype([("item", np.uint64), ("rating", np.float64)], align=True)
+OWN = np.dtype([("item", np.uint64), ("rating", np.float64)], align=True)
 _LARGEST = float(np.finfo(np.float32).max)  # of a rating: models are made of floats
 
 
@@ -30,16 +30,43 @@ class Recommendations(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Which of someone's ratings speak for an item, those that speak for it most first.
+    """Why an item is recommended: its score in three parts, and the ratings that the part of taste is
+    due to, those that speak for the item most first.
 
-    ``prediction == base + shares.sum()``, but for rounding: `base` is what everyone together is
-    expected to give the item.
+    ``score == crowd + habit + taste`` and ``taste == shares.sum()``, but for rounding: what everyone
+    likes, how someone rates, and their own taste (of a model that ranks, the shares add up to crowd and
+    taste together). `reason` is "taste"; "crowd" where taste adds little to what is popular with nearly
+    everyone; or "neither". `prediction` is the rating that is expected, not clamped; of a model that
+    ranks, the score.
     """
 
     prediction: float
-    base: float
+    score: float
+    crowd: float
+    habit: float
+    taste: float
+    reason: str
     items: npt.NDArray[Any]
     shares: FloatArray
+
+
+def order_of(taste: Optional[float], by: Optional[str]) -> Any:
+    """What lists are ordered by, as the library takes it: NULL for the default."""
+    if taste is None and by is None:
+        return ffi.NULL
+    if by not in (None, "score", "rating"):
+        raise usage(f"by={shown(by)} is not an order", 'give by="score" or by="rating"')
+    order = ffi.new("struct dpmf_order *", lib.dpmf_order_default())
+    order.by_rating = by == "rating"
+    if taste is None:
+        return order
+    if by == "rating":
+        raise usage('taste is a dial of the score, not of by="rating"')
+    try:
+        order.taste = float(taste)
+    except (TypeError, ValueError, OverflowError):
+        raise usage(f"taste={shown(taste)} is not a number", "for example: taste=0.8") from None
+    return order
 
 
 class Shelf:
@@ -128,12 +155,12 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
         raise InputError(lib.DPMF_ERR_INPUT_NOT_FINITE, "a rating is not finite")
     known = numbers >= 0
     if len(numbers) and not known.any():
-        warn("there is no rating of an item that the model knows: items are judged by their biases "
-             "alone")
+        warn("there is no rating of an item that the model knows: the items are those liked "
+             "best by all")
     elif not known.all():
         warn(f"passed over {int((~known).sum())} of {len(numbers)} ratings: of items that the model "
              "does not know")
-    own = np.empty(int(known.sum()), dtype=_OWN)
+    own = np.empty(int(known.sum()), dtype=OWN)
     own["item"] = numbers[known]
     own["rating"] = numbers_given[known]
     if (np.abs(own["rating"]) > _LARGEST).any():
@@ -205,8 +232,8 @@ class User:
         with self._lock:
             n = lib.dpmf_user_ratings(self._user, ratings)
             if n == 0:
-                return np.empty(0, dtype=_OWN)
-            return np.frombuffer(ffi.buffer(ratings[0], n * _OWN.itemsize), dtype=_OWN).copy()
+                return np.empty(0, dtype=OWN)
+            return np.frombuffer(ffi.buffer(ratings[0], n * OWN.itemsize), dtype=OWN).copy()
 
     @property
     def bias(self) -> float:
@@ -225,15 +252,16 @@ class User:
             return np.frombuffer(ffi.buffer(vector, 8 * k), dtype=np.float64).copy()
 
     def recommend(self, n: int = 10, exclude_seen: bool = True, include: Any = None,
-                  exclude: Any = None) -> Recommendations:
+                  exclude: Any = None, taste: Optional[float] = None,
+                  by: Optional[str] = None) -> Recommendations:
         """The n best items, without those that the user rated. See `Model.recommend`."""
         shelf = self._shelf
-        scored, error = shelf.room(n), new_error()
+        scored, error, order = shelf.room(n), new_error(), order_of(taste, by)
         with self._lock:
             seen = self._own()["item"] if exclude_seen else None
             without, within = shelf.choice(seen, include, exclude)
             count = lib.dpmf_user_recommend(
-                self._model, self._user, bits(without), bits(within), len(scored),
+                self._model, self._user, order, bits(without), bits(within), len(scored),
                 pointer("struct dpmf_scored_item *", scored), error)
         check(count, error)
         return shelf.ranked(scored[:count])
@@ -251,20 +279,24 @@ class User:
             clip_to_scale(self._shelf.file, predictions)
         return float(predictions[0]) if is_one else predictions
 
-    def explain(self, item: Id) -> Explanation:
-        """Which of the user's ratings speak for an item, and how much."""
+    def explain(self, item: Id, taste: Optional[float] = None,
+                by: Optional[str] = None) -> Explanation:
+        """Why an item is recommended: the parts of its score, and which ratings speak for it."""
         number = self._shelf.find_item(item)
-        prediction, error = ffi.new("double *"), new_error()
+        score, error = ffi.new("struct dpmf_score *"), new_error()
         with self._lock:
             own = self._own()
             shares = np.zeros(len(own))
-            check(lib.dpmf_user_explain(self._model, self._user, number, prediction,
+            check(lib.dpmf_user_explain(self._model, self._user, order_of(taste, by), number, score,
                                         pointer("double *", shares), error), error)
         order = np.argsort(-shares, kind="stable")
-        file = self._shelf.file
-        base = float(file.info.offset) + float(file.biases("item")[number])
+        reasons = {lib.DPMF_REASON_TASTE: "taste", lib.DPMF_REASON_CROWD: "crowd",
+                   lib.DPMF_REASON_NEITHER: "neither"}
+        prediction = score.total if np.isnan(score.rating) else score.rating
         items = self._shelf.items.array[own["item"].astype(np.int64)[order]]
-        return Explanation(float(prediction[0]), base, items, shares[order])
+        return Explanation(float(prediction), float(score.total), float(score.crowd),
+                           float(score.habit), float(score.taste), reasons[score.reason], items,
+                           shares[order])
 
     def __reduce__(self) -> Any:
         raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
