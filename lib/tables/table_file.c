@@ -29,9 +29,9 @@ enum {
     FIRST_BUFFER = 1 << 16,
 };
 
-enum wanted { WANT_USER, WANT_ITEM, WANT_RATING, WANT_TITLE, N_WANTED };
+enum wanted { WANT_USER, WANT_ITEM, WANT_RATING, WANT_TITLE, WANT_COUNT, N_WANTED };
 
-static const char *const wanted_names[N_WANTED] = {"user", "item", "rating", "title"};
+static const char *const wanted_names[N_WANTED] = {"user", "item", "rating", "title", "count"};
 
 enum separator { SEPARATOR_CHARACTER, SEPARATOR_COLONS, SEPARATOR_BLANKS };
 
@@ -99,7 +99,12 @@ static bool is_role(enum wanted wanted, const char *text, size_t n) {
     if (wanted == WANT_TITLE)
         return (n == 5 && strncasecmp(text, "title", n) == 0) ||
                (n == 4 && strncasecmp(text, "name", n) == 0);
-    static const enum column_role roles[] = {COLUMN_USER, COLUMN_ITEM, COLUMN_RATING};
+    static const enum column_role roles[N_WANTED] = {
+        [WANT_USER] = COLUMN_USER,
+        [WANT_ITEM] = COLUMN_ITEM,
+        [WANT_RATING] = COLUMN_RATING,
+        [WANT_COUNT] = COLUMN_COUNT,
+    };
     return column_role_of(text, n) == roles[wanted];
 }
 

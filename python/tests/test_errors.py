@@ -110,7 +110,7 @@ class Mistakes(FolderTest):
         wrong(dpmf.InputError, "a list alone is neither", [1, 2, 3])
         wrong(dpmf.InputError, "two dimensions, not 1", np.array([1, 2, 3]))
         wrong(dpmf.InputError, "fit_file reads a file", "ratings.csv")
-        wrong(dpmf.UsageError, "users, items and ratings", [1, 2], [1, 2])
+        wrong(dpmf.UsageError, "users, items and ratings", [1, 2], None, [1, 2])
         wrong(dpmf.UsageError, "timestamps go with", np.ones((2, 2)), None, None, [1])
 
     def test_parameters(self):

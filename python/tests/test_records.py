@@ -263,6 +263,40 @@ class Inserted(unittest.TestCase):
             self.skipTest("neither polars nor pyarrow is here")
 
 
+class InsertedEvents(unittest.TestCase):
+    """The same of events: users, items, counts and times by their names, and users and items alone."""
+
+    SHAPES = {("user", "item", "plays", "timestamp"): [0, 1, 2, 3], ("user", "item"): [0, 1]}
+
+    @staticmethod
+    def events(records, names, places):
+        columns = list(zip(*records))
+        return dict(zip(names, (list(columns[place]) for place in places)))
+
+    def test_nobody_else_is_changed(self):
+        rng = random.Random("events")
+        # Pairs occur more than once: whose counts add up is nobody else's affair.
+        records = [(user, item, 1 + (user + item) % 4, 1_000_000 + item)
+                   for user in IDS["small"] for item in (1, 2, 2, 4)]
+        for names, places in self.SHAPES.items():
+            expected = packed(self.events(records, names, places))
+            self.assertEqual(set(expected), set(map(str, IDS["small"])))
+            for case in range(CASES // 6):
+                evil = [rng.choice(ODD), rng.choice(ODD), rng.choice(ODD + [0, -1, 2**53 + 2]), rng.choice(ODD)]
+                for place in range(4):
+                    if rng.random() < 0.5:
+                        evil[place] = [rng.choice(["mallory", 666, 667.0, -13]), rng.randrange(5), 3, 1_000_000][place]
+                if any(id_bytes(evil[0]) == id_bytes(user) for user in IDS["small"]):
+                    continue
+                inserted = list(records)
+                inserted.insert(rng.randrange(len(records) + 1), tuple(evil))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found = packed(self.events(inserted, names, places))
+                others = {user: events for user, events in found.items() if user in expected}
+                self.assertEqual(others, expected, (names, case, [type(value) for value in evil]))
+
+
 class Matrices(unittest.TestCase):
     """Whatever someone has in a cell, and whatever type the matrix has for it: that cell alone."""
 

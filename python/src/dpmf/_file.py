@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ._native import ffi, lib
 from ._values import path_bytes
-from .errors import FileError, check, new_error, told, warn
+from .errors import FileError, KindError, check, new_error, told, warn
 from .statement import PrivacyStatement
 
 PIECE = 1 << 20
@@ -58,10 +58,22 @@ class ModelFile:
         self.info = ffi.new("struct dpmf_model_info *")
         lib.dpmf_model_info(self.model, self.info)
         self.is_release = ffi.string(self.info.kind) == b"release"
+        self.ranks = ffi.string(self.info.goal) == b"ranking"
         self._statement: Optional[PrivacyStatement] = None
         if self.info.is_unchecked:
             warn(f"{name}: written by an older version, without a checksum: damage to it cannot "
                  "be noticed; a model trained anew has one")
+
+    @property
+    def event(self) -> float:
+        """What an event counts as, among ratings that a model that ranks is given."""
+        return float(self.info.like) if np.isfinite(self.info.like) else 1.0
+
+    def refuse_ranking(self) -> None:
+        """A model that ranks predicts no ratings."""
+        if self.ranks:
+            raise KindError(lib.DPMF_ERR_MODEL_KIND, "this model ranks items: its scores are no ratings",
+                            "use recommend")
 
     @classmethod
     def open(cls, path: Any) -> ModelFile:

@@ -8,6 +8,7 @@ file is open.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
 import time
@@ -67,12 +68,44 @@ class Fitted:
 # ---- a checkpoint ------------------------------------------------------------------------------
 
 
-def _train_options(parameters: dict[str, Any]) -> Struct:
+GOALS = ("rating", "ranking")
+
+
+def check_goal(parameters: dict[str, Any]) -> bool:
+    """@return whether the model is to rank, as far as the parameters say so."""
+    goal, solver = parameters["goal"], parameters["solver"]
+    if goal is not None and goal not in GOALS:
+        raise usage(f"goal={shown(goal)} is no goal", f"one of: {', '.join(GOALS)}")
+    if goal == "ranking" and solver not in (None, "ials"):
+        raise usage(f"solver={shown(solver)} predicts ratings, and does not rank",
+                    'leave solver out, or give solver="ials"')
+    if goal == "rating" and solver == "ials":
+        raise usage("ials ranks, and predicts no ratings", 'leave goal out, or give goal="ranking"')
+    ranks = goal == "ranking" or solver == "ials"
+    if parameters["like"] is not None and not ranks:
+        raise usage("like is for goal=\"ranking\"", 'add goal="ranking", or leave it out')
+    return ranks
+
+
+def least_like(parameters: dict[str, Any]) -> Optional[float]:
+    """The smallest rating that is an event; None: nobody said."""
+    like = parameters["like"]
+    if like is None or isinstance(like, str) and like == "any":
+        return None if like is None else -math.inf
+    return number("like", like)
+
+
+def _train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
     options = Struct("dpmf_train_options")
-    if parameters["solver"] is not None:
+    solver = "ials" if parameters["solver"] is None and ranks else parameters["solver"]
+    if solver is not None:
         # With the defaults that are its own. A name that is none is refused when training begins.
-        options.put("solver", text_bytes("solver", parameters["solver"]))
+        options.put("solver", text_bytes("solver", solver))
         lib.dpmf_train_options_solver(options.pointer.solver, options.pointer)
+    like = least_like(parameters)
+    if like is not None and like > -math.inf:
+        options.pointer.ials.has_like = True
+        options.pointer.ials.like = like
     largest = 2**32 - 1
     for field, name, low, high in (("factors", "n_factors", 1, 4096),
                                    ("epochs", "n_epochs", 1, largest),
@@ -95,14 +128,17 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
                    open_valid: Optional[OpenStore], reading: Reading, run: Run) -> Fitted:
     refuse_given(parameters, defaults, PRIVATE_ONLY,
                  "is for private releases: set epsilon, or leave it out")
-    options = _train_options(parameters)
+    ranks = check_goal(parameters)
+    options = _train_options(parameters, ranks)
     if parameters["patience"] is not None and open_valid is None:
         raise usage("patience needs valid, the ratings to measure on",
                     "for example: fit(..., valid=(users, items, ratings))")
     if parameters["rating_range"] is not None:
         reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
-    run.total_epochs = options.pointer.epochs
     store = open_store(run, reading)
+    if not ranks and parameters["goal"] is None and parameters["solver"] is None and store.holds_events:
+        options = _train_options(parameters, True)
+    run.total_epochs = options.pointer.epochs
     valid = open_valid(run, reading) if open_valid else None
     report = ffi.new("struct dpmf_train_report *")
     with WorkFolder() as folder:
@@ -127,12 +163,12 @@ def _refuse(message: str, hint: str) -> PrivacyRefused:
     return PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED, message, hint)
 
 
-def _check_declared(parameters: dict[str, Any]) -> None:
+def _check_declared(parameters: dict[str, Any], ranks: bool) -> None:
     is_taken = flag("catalogue_from_ratings", parameters["catalogue_from_ratings"])
     if parameters["catalogue"] is None and not is_taken:
         raise _refuse("a private release needs a public catalogue: which items were rated is "
                       "private", "give the list of all items: catalogue=[...], or a file")
-    if parameters["rating_range"] is None:
+    if parameters["rating_range"] is None and not ranks:
         raise _refuse("a private release needs the range of ratings to be declared: the smallest "
                       "and the largest one given are private", "for example: rating_range=(1, 5)")
 
@@ -145,13 +181,23 @@ def _read_catalogue(parameters: dict[str, Any]) -> bool:
     return any(isinstance(item, (str, bytes)) for item in parameters["catalogue"])
 
 
+def _put_goal(options: Struct, goal: str) -> None:
+    if hasattr(options.pointer, "goal"):
+        options.put("goal", text_bytes("goal", goal))
+    elif goal != "rating":
+        raise usage("this library makes no private release for ranking", "leave goal out")
+
+
 def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
     options = Struct("dpmf_release_options")
     options.put("epsilon", number("epsilon", parameters["epsilon"]))
     options.put("delta", number("delta", parameters["delta"]))
-    low, high = pair("rating_range", parameters["rating_range"])
-    options.put("range_min", low)
-    options.put("range_max", high)
+    if parameters["rating_range"] is not None:
+        low, high = pair("rating_range", parameters["rating_range"])
+        options.put("range_min", low)
+        options.put("range_max", high)
+    if parameters["goal"] is not None:
+        _put_goal(options, parameters["goal"])
     for name in ("catalogue_from_ratings", "accept_delta", "accept_epsilon"):
         options.put(name, flag(name, parameters[name]))
     options.put("mechanism", text_bytes("mechanism", parameters["mechanism"]))
@@ -284,7 +330,9 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     """Once it is paid for, a release is delivered, whatever else is raised."""
     refuse_given(parameters, defaults, PLAIN_ONLY,
                  "has no meaning with epsilon: a private mechanism follows its public rule")
-    _check_declared(parameters)
+    ranks = check_goal(parameters)
+    _check_declared(parameters, ranks or reading.events)
+    reading = reading._replace(like=least_like(parameters))
     report = ffi.new("struct dpmf_release_report *")
     items_are_texts = _read_catalogue(parameters)
     with WorkFolder() as folder, UnnamedFiles() as files:

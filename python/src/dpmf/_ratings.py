@@ -26,6 +26,7 @@ class Columns(NamedTuple):
     items: Any
     ratings: Any
     times: Any = None
+    is_events: bool = False  #: pairs that occurred; the ratings are their counts, or None
     is_full: bool = False  #: a plain matrix of whole numbers, which cannot say what was not rated
 
 
@@ -38,6 +39,8 @@ class Reading(NamedTuple):
     columns: Optional[str] = None
     separator: Optional[str] = None
     by_record: bool = False  # no record decides how others are read: for private runs
+    events: bool = False  # the records are events, with counts or without
+    like: Optional[float] = None  # ratings of at least so much become events
 
 
 class Store:
@@ -49,13 +52,20 @@ class Store:
         self.users_are_texts = users_are_texts
         self.items_are_texts = items_are_texts
 
+    @property
+    def holds_events(self) -> bool:
+        """Whether it holds events, and no ratings."""
+        info = ffi.new("struct dpmf_store_info *")
+        lib.dpmf_store_info(self.pointer, info)
+        return bool(info.holds_events)
+
 
 # ---- from what was given to columns ------------------------------------------------------------
 
 
-def _from_sparse(matrix: Any) -> Columns:
+def _from_sparse(matrix: Any, are_counts: bool) -> Columns:
     coo = matrix.tocoo()
-    return Columns(coo.row, coo.col, coo.data)
+    return Columns(coo.row, coo.col, coo.data, is_events=are_counts)
 
 
 def _from_dense(matrix: Any) -> Columns:
@@ -81,34 +91,47 @@ def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
                          "records are given by columns: fit(*array.T); a matrix of so few items masked or sparse")
 
 
-def _from_frame(frame: Frame) -> Columns:
+def _from_frame(frame: Frame, ranks: bool) -> Columns:
     """The columns by their roles. What they are called is not repeated: where a file's header is missing, the names
-    are someone's record."""
-    found = {role: frame.places(role) for role in ("user", "item", "rating")}
-    if not all(len(places) == 1 for places in found.values()):
-        wrong = [role for role, places in found.items() if len(places) != 1]
+    are someone's record. Without a rating they are events where there is a count, where there is nothing else but a
+    time, or where the goal is to rank."""
+    found = {role: frame.places(role) for role in ("user", "item", "rating", "time", "count")}
+    n_known = sum(map(len, found.values()))
+    is_events = not found["rating"] and bool(found["count"] or ranks or n_known == len(frame.names))
+    wanted = ("user", "item") if is_events else ("user", "item", "rating")
+    wrong = [role for role in wanted if len(found[role]) != 1]
+    if is_events and len(found["count"]) > 1:
+        wrong.append("count")
+    if wrong:
         raise InputError(lib.DPMF_ERR_INPUT_HEADER,
                          f"of the frame's {len(frame.names)} columns none, or more than one, is named as the "
                          f"{wrong[0]} is",
-                         "call one each user, item and rating, or give three columns by themselves")
-    users, items, ratings = (frame.column(places[0]) for places in found.values())
-    times = frame.places("time")
-    return Columns(users, items, ratings, frame.column(times[0]) if times else None)
+                         "call one each user, item and rating (or count, of events), or give columns by themselves")
+    value, times = found["count" if is_events else "rating"], found["time"]
+    return Columns(frame.column(found["user"][0]), frame.column(found["item"][0]),
+                   frame.column(value[0]) if value else None,
+                   frame.column(times[0]) if times else None, is_events)
 
 
-def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None) -> Columns:
-    """The columns behind the arguments of fit."""
-    if items is not None and ratings is not None:
-        return Columns(users, items, ratings, times)
-    if items is not None or ratings is not None:
-        raise usage("fit needs users, items and ratings, or a matrix")
+def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None, *,
+               counts: Any = None, ranks: bool = False, likes: bool = False) -> Columns:
+    """The columns behind the arguments of fit. `ranks`: the goal is to rank; `likes`: from ratings, of which some are
+    events."""
+    if counts is not None and (items is None or ratings is not None):
+        raise usage("counts go with users and items, and not with ratings")
+    if items is not None:
+        return Columns(users, items, ratings if counts is None else counts, times, ratings is None)
+    if ratings is not None:
+        raise usage("fit needs users, items and ratings, or users and items, or a matrix")
     if times is not None:
-        raise usage("timestamps go with users, items and ratings")
+        raise usage("timestamps go with users and items")
     if hasattr(users, "tocoo"):
-        return _from_sparse(users)
+        return _from_sparse(users, ranks and not likes)
     frame = frame_of_dict(users) if isinstance(users, Mapping) else frame_of(users)
     if frame is not None:
-        return _from_frame(frame)
+        return _from_frame(frame, ranks)
+    if isinstance(users, tuple) and len(users) == 2:
+        return Columns(*users, None, is_events=True)
     if isinstance(users, tuple) and len(users) in (3, 4):
         return Columns(*users)
     if is_path(users):
@@ -141,6 +164,10 @@ def _options(reading: Reading) -> Struct:
         options.pointer.separator = _separator(reading.separator)
     options.put("skip_bad", reading.skip_bad)
     options.put("by_record", reading.by_record)
+    options.put("events", reading.events)
+    if reading.like is not None:
+        options.put("has_like", True)
+        options.put("like", reading.like)
     if reading.rating_range is not None:
         options.put("has_range", True)
         options.put("range_min", reading.rating_range[0])
@@ -163,9 +190,11 @@ def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
                          "use NaN, a masked array or a sparse matrix")
     users = number_ids(columns.users, "users", reading.skip_bad)
     items = number_ids(columns.items, "items", reading.skip_bad)
-    ratings = ratings_of(columns.ratings, reading.skip_bad)
+    ratings = None if columns.ratings is None else ratings_of(columns.ratings, reading.skip_bad)
     times, bad = (None, None) if columns.times is None else times_of(columns.times, reading.skip_bad)
-    lengths = {"users": len(users.numbers), "items": len(items.numbers), "ratings": len(ratings)}
+    lengths = {"users": len(users.numbers), "items": len(items.numbers)}
+    if ratings is not None:
+        lengths["counts" if columns.is_events else "ratings"] = len(ratings)
     if times is not None:
         lengths["timestamps"] = len(times)
     _check_lengths(lengths)
@@ -174,10 +203,12 @@ def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
 
     arrays = ffi.new("struct dpmf_arrays *")
     arrays.size = ffi.sizeof("struct dpmf_arrays")
-    arrays.n, arrays.n_users, arrays.n_items = len(ratings), users.n, items.n
+    arrays.n, arrays.n_users, arrays.n_items = len(users.numbers), users.n, items.n
     arrays.users = pointer("int64_t *", users.numbers)
     arrays.items = pointer("int64_t *", items.numbers)
-    if ratings.dtype == np.float32:
+    if ratings is None:
+        pass  # each of them happened once
+    elif ratings.dtype == np.float32:
         arrays.ratings32 = pointer("float *", ratings)
     else:
         arrays.ratings = pointer("double *", ratings)
@@ -189,7 +220,7 @@ def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
             kept.append(ffi.from_buffer("char[]", texts.data))
             setattr(arrays, f"{side}_id_bytes", kept[-1])
             setattr(arrays, f"{side}_id_offsets", pointer("int64_t *", texts.offsets))
-    options = _options(reading)
+    options = _options(reading._replace(events=columns.is_events))
     store = ffi.new("struct dpmf_store **")
     run.call(lib.dpmf_store_from_arrays, arrays, options.pointer, run.pointer, store)
     return Store(store[0], users.are_texts, items.are_texts)

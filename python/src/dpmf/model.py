@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ._file import ModelFile
-from ._fit import Fitted, OpenStore, fit_checkpoint, fit_release
+from ._fit import Fitted, OpenStore, check_goal, fit_checkpoint, fit_release
 from ._ids import Id, Ids, pointer
 from ._native import ffi, lib
 from ._ratings import Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
-from ._values import is_path, memory_bytes, path_bytes, shown, whole
+from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
 from .statement import PrivacyStatement
@@ -84,7 +84,12 @@ class Model:
     patience : int, optional
         Epochs without gain on `valid` (see `fit`) before training stops; 0: never.
     solver : str, optional
-        "sgd", or the name of a sampler that the library has.
+        "sgd", "ials", or the name of a sampler that the library has.
+    goal : str, optional
+        "rating", to predict ratings, or "ranking", to recommend. None: ranking when `fit` is given events (pairs of
+        users and items, with counts or without), else rating. With `goal="ranking"` a sparse matrix holds counts.
+    like : float or "any", optional
+        With `goal="ranking"`, from ratings: those of at least so much are what people liked, or all of them.
     catalogue_from_ratings : bool
         In place of a catalogue: shows which items anyone rated; the release is then partial, not
         proven.
@@ -135,6 +140,8 @@ class Model:
         decay: Optional[float] = None,
         patience: Optional[int] = None,
         solver: Optional[str] = None,
+        goal: Optional[str] = None,
+        like: Union[float, str, None] = None,
         catalogue_from_ratings: bool = False,
         declared_users: Optional[int] = None,
         accept_delta: bool = False,
@@ -164,6 +171,8 @@ class Model:
         self.decay = decay
         self.patience = patience
         self.solver = solver
+        self.goal = goal
+        self.like = like
         self.catalogue_from_ratings = catalogue_from_ratings
         self.declared_users = declared_users
         self.accept_delta = accept_delta
@@ -214,13 +223,18 @@ class Model:
     # ---- fitting -------------------------------------------------------------------------------
 
     def fit(self, users: Any, items: Any = None, ratings: Any = None, timestamps: Any = None, *,
-            valid: Any = None) -> Model:
-        """Fits the model to ratings.
+            counts: Any = None, valid: Any = None) -> Model:
+        """Fits the model to ratings, or to events.
 
         Either three columns of the same length, `users`, `items` and `ratings` (and `timestamps`),
         where ids are whole numbers or texts. Or one argument: a sparse matrix of SciPy, users by
         items; a dense one, in which what was not rated is NaN or masked; or a data frame whose
         columns name users, items and ratings. Of a pair that is there twice the last rating counts.
+
+        Events, what people played, bought or clicked, need no ratings: `users` and `items` alone, or with
+        `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse matrix of
+        counts. Counts of a pair add up. A count is a whole number from 1 to 2**53.
+
         Arrays of int64, float64 and float32 are read where they are, without a copy.
 
         `valid` is ratings in the same forms (a tuple of columns, a matrix, a frame), or a file: the
@@ -230,20 +244,28 @@ class Model:
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
         >>> model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4]).n_iter_
         3
+        >>> played = dpmf.Model(n_factors=2, n_epochs=3).fit(["ann", "ann", "bob"], ["dune", "alien", "dune"])
+        >>> played.recommend("bob", n=1).items
+        array(['alien'], dtype=object)
         """
-        columns = columns_of(users, items, ratings, timestamps)
+        ranks = check_goal(self.get_params())
+        columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks,
+                             likes=self.like is not None)
+        if columns.is_events and self.goal == "rating":
+            raise usage("events are no ratings, which goal=\"rating\" is to predict",
+                        'give ratings, or goal="ranking"')
 
         def open_store(run: Run, reading: Reading) -> Store:
             return store_from_columns(columns, reading, run)
 
-        return self._fit(open_store, Reading(), valid)
+        return self._fit(open_store, Reading(events=columns.is_events), valid)
 
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
                  columns: Optional[str] = None, separator: Optional[str] = None,
-                 valid: Any = None) -> Model:
+                 events: bool = False, valid: Any = None) -> Model:
         """Fits the model to a file of ratings: a store, CSV and other text, compressed or not.
 
-        `format`, `columns` and `separator` say what the file does not say itself, as the options of
+        `format`, `columns`, `separator` and `events` say what the file does not say itself, as the options of
         that name do on the command line. For a private release a header must name the columns, or the
         layout must be declared by these: else one person's record would decide how all others are
         read. A store must have been imported so.
@@ -254,7 +276,7 @@ class Model:
             return store_from_file(path, reading._replace(format=format, columns=columns,
                                                           separator=separator), run)
 
-        return self._fit(open_store, Reading(), valid)
+        return self._fit(open_store, Reading(events=flag("events", events)), valid)
 
     def _run(self) -> Run:
         if self.progress is not None and not callable(self.progress):
@@ -276,7 +298,8 @@ class Model:
         self._refuse_stranger()
         parameters, defaults, run = self.get_params(), self._defaults(), self._run()
         if self.epsilon is None:
-            open_valid = None if valid is None else _opener(valid)
+            open_valid = None if valid is None else _opener(valid, check_goal(parameters),
+                                                            self.like is not None)
             self._fitted = fit_checkpoint(parameters, defaults, open_store, open_valid, reading,
                                           run)
         elif valid is None:
@@ -306,6 +329,11 @@ class Model:
             raise KindError(lib.DPMF_ERR_MODEL_KIND, "this is a release, which has no users",
                             "give someone's ratings: ratings={item: rating, ...}")
         return self._ready
+
+    @property
+    def goal_(self) -> str:
+        """ "rating", or "ranking" of a model whose scores order items and are no ratings."""
+        return "ranking" if self._ready.file.ranks else "rating"
 
     @property
     def kind_(self) -> str:
@@ -518,6 +546,7 @@ class Model:
         if ratings is not None:
             return self.fold_in(ratings).predict(items, clip)
         fitted = self._with_users
+        fitted.file.refuse_ranking()
         user_numbers, is_one_user = _numbers(fitted.users, users)
         item_numbers, is_one_item = _numbers(fitted.items, items)
         if len(user_numbers) != len(item_numbers) and not is_one_user and not is_one_item:
@@ -610,9 +639,9 @@ def _recommend(shelf: Shelf, number: int, own: Any, order: Any, n: int, without:
     return shelf.ranked(scored[:check(count, error)])
 
 
-def _opener(ratings: Any) -> OpenStore:
+def _opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
     """How ratings in any form are opened."""
-    columns = None if is_path(ratings) else columns_of(ratings)
+    columns = None if is_path(ratings) else columns_of(ratings, ranks=ranks, likes=likes)
 
     def open_store(run: Run, reading: Reading) -> Store:
         if columns is None:

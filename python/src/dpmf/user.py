@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._ids import Id, Ids, pointer
 from ._file import ModelFile
+from ._frames import is_column
 from ._native import ffi, lib
 from ._values import shown
 from .errors import InputError, PrivacyRefused, UnknownIdError, check, new_error, usage, warn
 
-Ratings = Union[Mapping[Any, float], Tuple[Any, Any]]
+Ratings = Union[Mapping[Any, float], Tuple[Any, Any], Sequence[Any]]
 FloatArray = npt.NDArray[np.float64]
 
 _SCORED = np.dtype([("item", np.uint64), ("score", np.float64)], align=True)
@@ -140,6 +141,8 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
         values: Any = list(ratings.values())
     elif isinstance(ratings, tuple) and len(ratings) == 2:
         ids, values = ratings
+    elif shelf.file.ranks and is_column(ratings):  # items alone are events
+        ids, values = ratings, np.full(len(ratings), shelf.file.event)
     else:
         raise usage("ratings are a dict of items and ratings, or a pair of arrays",
                     'for example: {"dune": 4.5}, or (items, ratings)')
@@ -170,6 +173,8 @@ def own_ratings(shelf: Shelf, ratings: Ratings) -> npt.NDArray[Any]:
 
 
 def warn_off_scale(file: ModelFile, ratings: npt.NDArray[np.float64]) -> None:
+    if file.ranks:
+        return
     low, high = file.info.min, file.info.max
     outside = int(((ratings < low) | (ratings > high)).sum())
     if outside:
@@ -269,6 +274,7 @@ class User:
     def predict(self, items: Any, clip: bool = True) -> Any:
         """The rating that is expected for an item, or for each of several. An item that the model does
         not know counts as average."""
+        self._shelf.file.refuse_ranking()
         is_one = isinstance(items, (str, bytes)) or np.ndim(items) == 0
         numbers = self._shelf.items.find([items] if is_one else items)
         predictions = np.empty(len(numbers))

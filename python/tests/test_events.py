@@ -1,0 +1,148 @@
+"""Events: the same model from every form of them, as the program's; what may be said about them, and what may not."""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+import scipy.sparse
+
+import dpmf
+from support import FolderTest, made_up, quiet, run_dpmf
+from test_fit import same
+
+SETTINGS = {"n_factors": 4, "n_epochs": 3, "random_state": 3, "deterministic": True, "n_threads": 2}
+
+
+def fit(*arguments, fitting=None, **parameters):
+    with quiet():
+        return dpmf.Model(**{**SETTINGS, **parameters}).fit(*arguments, **(fitting or {}))
+
+
+def counted():
+    """Pairs that occur once each, and how often they count."""
+    users, items, ratings = made_up()
+    pairs = np.unique(np.stack([users, items]), axis=1)
+    return pairs[0], pairs[1], 1 + (pairs[0] + 3 * pairs[1]) % 7
+
+
+class Frame(dict):
+    """Columns by their names, as frames have them."""
+
+    columns = property(lambda self: list(self))
+
+
+class Forms(FolderTest):
+    def test_all_forms_are_one(self):
+        users, items, counts = counted()
+        model = fit(users, items)
+        self.assertEqual(model.goal_, "ranking")
+        matrix = scipy.sparse.coo_matrix((counts, (users, items)))
+        for other in (fit(users, items, fitting={"counts": counts}),
+                      fit(Frame(user=users, item=items)),
+                      fit(Frame(user_id=users, song=items, plays=counts)),
+                      fit(Frame(user=users, item=items, session=users), goal="ranking"),
+                      fit((users, items)),
+                      fit(users, items, goal="ranking"),
+                      fit(users, items, solver="ials"),
+                      fit(users, items, counts.astype(float), goal="ranking", like="any"),
+                      fit(matrix, goal="ranking"),
+                      fit(matrix.tocsr().astype(np.float32), goal="ranking")):
+            self.assertTrue(same(model, other))
+
+    def test_as_the_program_has_it(self):
+        users, items, _ = counted()
+        path = self.folder / "events.csv"
+        path.write_text("user,item\n" + "".join(f"{u},{i}\n" for u, i in zip(users, items)))
+        run_dpmf("train", path, "-o", self.folder / "m.safetensors", "-q", "-k", 4, "--epochs", 3, "--seed", 3,
+                 "--deterministic", "-j", 2)
+        model = dpmf.load(self.folder / "m.safetensors")
+        self.assertTrue(same(model, fit(users, items)))
+        self.assertTrue(same(model, dpmf.Model(**SETTINGS).fit_file(path)))
+        path.write_text("who,what,user,item\n" + "".join(f"x,y,{u},{i}\n" for u, i in zip(users, items)))
+        self.assertTrue(same(model, dpmf.Model(**SETTINGS).fit_file(path, events=True)))
+
+    def test_counts_add_up(self):
+        users, items, counts = counted()
+        twice = fit(np.tile(users, 2), np.tile(items, 2), fitting={"counts": np.tile(counts, 2)})
+        self.assertTrue(same(twice, fit(users, items)))
+
+    def test_likes(self):
+        users, items, ratings = counted()
+        liked = ratings >= 4
+        some = fit(users, items, ratings, goal="ranking", like=4)
+        few = fit(users[liked], items[liked])
+        row = list(some.items_).index(few.items_[0])
+        self.assertEqual(some.item_factors_.shape[1], 4)
+        self.assertGreater(abs(some.item_factors_[row]).max(), 0)
+        self.assertFalse(same(some, fit(users, items, ratings, goal="ranking")))
+
+
+class Use(unittest.TestCase):
+    def test_recommend(self):
+        users, items, _ = counted()
+        model = fit(users, items)
+        best = model.recommend(user=int(users[0]), n=5)
+        seen = set(items[users == users[0]].tolist())
+        self.assertEqual(len(best.items), 5)
+        self.assertFalse(seen & set(best.items.tolist()))
+        self.assertTrue((np.diff(best.scores) <= 0).all())
+        mine = items[users == users[0]][:4].tolist()
+        alone = model.recommend(ratings=mine, n=5)  # items need no ratings
+        same_ones = model.recommend(ratings={item: 1 for item in mine}, n=5)
+        self.assertEqual(alone.items.tolist(), same_ones.items.tolist())
+        self.assertFalse(set(mine) & set(alone.items.tolist()))
+
+    def test_predict_is_refused(self):
+        users, items, _ = counted()
+        model = fit(users, items)
+        with self.assertRaises(dpmf.KindError):
+            model.predict(users[:1], items[:1])
+        with self.assertRaises(dpmf.KindError):
+            model.predict(items=items[:1], ratings=items[:3].tolist())
+
+    def test_valid(self):
+        users, items, _ = counted()
+        model = fit(users[::2], items[::2], fitting={"valid": (users[1::2], items[1::2])})
+        self.assertEqual(model.n_iter_, 3)
+        with self.assertRaises(dpmf.UsageError):
+            fit(users, items, fitting={"valid": (users, items, users % 5)})
+
+
+class Refused(unittest.TestCase):
+    def refuse(self, kind, *arguments, fitting=None, **parameters):
+        with self.assertRaises(kind):
+            fit(*arguments, fitting=fitting, **parameters)
+
+    def test_parameters(self):
+        users, items, counts = counted()
+        usage = dpmf.UsageError
+        self.refuse(usage, users, items, goal="rating")
+        self.refuse(usage, users, items, solver="sgd")
+        self.refuse(usage, users, items, goal="ranking", solver="sgd")
+        self.refuse(usage, users, items, counts, goal="rating", solver="ials")
+        self.refuse(usage, users, items, counts, goal="both")
+        self.refuse(usage, users, items, counts, like=4)
+        self.refuse(usage, users, items, counts, goal="ranking", like="some")
+        self.refuse(usage, users, items, counts, fitting={"counts": counts})
+        self.refuse(usage, users, fitting={"counts": counts})
+        self.refuse(usage, users, items, rating_range=(1, 5))
+
+    def test_counts(self):
+        users, items, counts = counted()
+        for bad in (0, -1, 1.5, np.nan, np.inf, 1e300):
+            spoilt = counts.astype(float)
+            spoilt[3] = bad
+            self.refuse(dpmf.InputError, users, items, fitting={"counts": spoilt})
+        self.refuse(dpmf.InputError, users, items, fitting={"counts": counts[1:]})
+        half = scipy.sparse.coo_matrix((counts / 2, (users, items)))
+        self.refuse(dpmf.InputError, half, goal="ranking")
+
+    def test_frames(self):
+        users, items, counts = counted()
+        self.refuse(dpmf.InputError, Frame(user=users, item=items, note=counts))  # a rating, perhaps
+        self.refuse(dpmf.InputError, Frame(user=users, item=items, plays=counts, views=counts))
+
+
+if __name__ == "__main__":
+    unittest.main()
