@@ -51,7 +51,7 @@ void noise_stream_init(struct noise_stream *stream, const struct noise_key *key)
  * are 0 and stay 0. */
 struct noise_rows {
     float *rows;
-    float *momenta; /* of the same shape; for pushing */
+    float *momenta; /* momenta, in the shape of the rows; for pushing */
     size_t stride, k;
     const float *precision; /* by column, 0 or above */
     float precision_max;
@@ -63,12 +63,12 @@ struct noise_rows {
 /* How rows with momenta are pushed: see noise_body.h. The arrays have a number a row. */
 struct noise_push {
     float drift;         /* d: how much of its momentum a force gives to the place itself */
-    float lean;          /* (1 + sqrt(d friction)) / d */
+    float row_shift;     /* (1 + sqrt(d friction)) / d */
     float slip;          /* sqrt(d / friction) */
     const float *keep;   /* e^(-friction time) */
     const float *spread; /* sqrt(1 - keep^2) */
     const float *damp;   /* factors of the momenta before anything else */
-    float *energy;       /* of the momenta afterwards: their squares' sum */
+    float *energy;       /* sum of the squares of the momenta afterwards */
 };
 
 /* n Gaussians, n a multiple of NOISE_BLOCK. */

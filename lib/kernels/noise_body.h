@@ -89,8 +89,8 @@ INLINE void fill_all(float *out, size_t n, struct noise_stream *stream) {
 
 /* ---- an Ornstein-Uhlenbeck step -------------------------------------------------------------- */
 
-#define STEP_SMALL                                                                                 \
-    0.125f /* p t up to which the series are taken: they are off by 4e-5 there, and by z^3 / 48 */
+/* p t up to which the series are taken: they are off by 4e-5 there, and by z^3 / 48 */
+#define STEP_SMALL 0.125f
 
 /* e^(-z/2) */
 INLINE eight series_decay(eight z) { return polynomial(noise_constants.decay, 3, z); }
@@ -205,7 +205,7 @@ INLINE void diffuse_all(const struct noise_rows *rows, struct noise_stream *stre
  * splitting them costs is of second order.
  */
 struct push_constants {
-    eight time, half, lean, unlean, slip, keep, spread, damp;
+    eight time, half, row_shift, row_unshift, slip, keep, spread, damp;
 };
 
 INLINE void push_eight(float *row, float *momenta, const float *precision,
@@ -213,13 +213,13 @@ INLINE void push_eight(float *row, float *momenta, const float *precision,
     eight decay = series_decay(
         eight_min(eight_mul(eight_load(precision), c->time), eight_splat(1))); /* of half of it */
     eight q = eight_mul(eight_load(row), decay);
-    eight p = eight_mul(eight_fma(c->lean, q, eight_load(momenta)), c->damp);
+    eight p = eight_mul(eight_fma(c->row_shift, q, eight_load(momenta)), c->damp);
     q = eight_fma(c->half, p, q);
     eight next = eight_fma(p, c->keep, eight_mul(noise, c->spread));
     q = eight_fma(c->slip, eight_sub(next, p), q);
     q = eight_fma(c->half, next, q);
     *energy = eight_fma(next, next, *energy);
-    eight_store(momenta, eight_fma(c->unlean, q, next));
+    eight_store(momenta, eight_fma(c->row_unshift, q, next));
     eight_store(row, eight_mul(q, decay));
 }
 
@@ -238,8 +238,8 @@ INLINE float push_row(struct generator *g, const struct noise_rows *rows,
     const struct push_constants c = {
         .time = eight_splat(time * push->drift),
         .half = eight_splat(0.5f * time),
-        .lean = eight_splat(push->lean),
-        .unlean = eight_splat(-push->lean),
+        .row_shift = eight_splat(push->row_shift),
+        .row_unshift = eight_splat(-push->row_shift),
         .slip = eight_splat(push->slip),
         .keep = eight_splat(push->keep[i]),
         .spread = eight_splat(push->spread[i]),

@@ -21,9 +21,9 @@ enum chain_purpose {
     CHAIN_GIBBS_USERS,
     CHAIN_GIBBS_ITEMS,
     CHAIN_PRECISIONS, /* which of them is the row */
-    CHAIN_SCALES,     /* of the column that is the row */
+    CHAIN_SCALES,     /* scales: the row is the column */
     CHAIN_PAIRS,
-    CHAIN_NOISE_TABLE, /* of the tile that is the row */
+    CHAIN_NOISE_TABLE, /* table of noise: the row is the tile */
     CHAIN_MOMENTA,
 };
 

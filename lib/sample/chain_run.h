@@ -20,14 +20,14 @@ struct chain_run {
     void *self; /* what only the sampler knows */
     uint32_t chains, burn_in;
     uint32_t samples;            /* kept of all, where they are averaged */
-    struct chain_key key;        /* of the round that runs: chains from 0, rounds from 1 */
+    struct chain_key key;        /* key of the round under way: chains from 0, rounds from 1 */
     struct posterior_mean *mean; /* NULL: no average is wanted */
     struct chain_watch *watch;
     uint64_t bytes_before; /* sent by this rank before the first round */
 
     /* The chain after a round, which the sampler fills in; the last three point at what is its
      * own. */
-    double squared_error; /* of all ratings */
+    double squared_error; /* sum of squared errors of all ratings */
     struct precisions *precisions;
     const double *user_squares; /* sums of squares by column, k of them, and of the biases */
     const double *item_squares;

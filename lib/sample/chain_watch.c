@@ -17,8 +17,8 @@
 #include "chains/chain_monitor.h"
 
 enum {
-    N_SHOWN = 8,    /* pairs whose predictions are watched one by one ... */
-    N_PAIRS = 1000, /* ... and all that the length of U V^T is estimated from */
+    N_SHOWN = 8,    /* pairs whose predictions are traced one by one */
+    N_PAIRS = 1000, /* pairs that the length of U V^T is estimated from */
     FIRST_SHOWN = 3,
     N_WATCHED = FIRST_SHOWN + N_SHOWN,
     WARNING_MAX = 400,

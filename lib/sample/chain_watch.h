@@ -16,9 +16,9 @@ struct chain_state {
     const struct row_store *users; /* the users' rows, wherever they are */
     const struct precisions *precisions;
     uint64_t n_ratings;
-    double squared_error;       /* of all ratings */
-    const double *user_squares; /* sums of squares by column, ... */
-    const double *item_squares; /* ... k of them, and those of the biases */
+    double squared_error;       /* sum of squared errors of all ratings */
+    const double *user_squares; /* sums of squares of the users' rows: k columns, then the biases */
+    const double *item_squares; /* sums of squares of the items' rows: k columns, then the biases */
 
     /* In a cluster, where the users here are a share of n_users, from first_user on; `cluster`
      * NULL: they are all. */

@@ -21,7 +21,7 @@ enum {
     PANEL_LEAST = 8,        /* rows, however long they are */
     PANEL_MOST = 256,       /* more would lose digits in single precision */
     AT_ONCE = 8,            /* rows that a thread takes */
-    COLUMNS_AT_ONCE = 8,    /* of a factorisation */
+    COLUMNS_AT_ONCE = 8,    /* columns factored at once */
     ASK_EVERY =
         1 << 25, /* multiplications: hundredths of a second, where a long row may take many */
 };
@@ -30,8 +30,8 @@ enum {
 struct space {
     float *panel;  /* rows x padded k */
     float *gram;   /* padded k x padded k: of a panel */
-    float *sums;   /* padded k: of a panel's columns ... */
-    float *pulls;  /* ... and of their products with y */
+    float *sums;   /* sums of a panel's columns, padded k */
+    float *pulls;  /* sums of their products with y, padded k */
     float *y;      /* rows */
     double *A, *c; /* (k + 1) x (k + 1), and k + 1 */
     size_t work;   /* since it was last asked whether to stop */
@@ -44,14 +44,14 @@ struct gibbs {
     struct space *spaces; /* by thread */
     int n_spaces;
 
-    /* of the running sweep */
+    /* The sweep under way. */
     const struct gibbs_side *side;
     const struct chain_key *key;
     bool (*should_stop)(void *self);
     void *self;
     int (*visit)(const struct gibbs *gibbs, struct space *space, uint64_t row);
     uint64_t first, end; /* rows that are visited */
-    double *sums;        /* of these, in steps */
+    double *sums;        /* sums of these rows, in steps */
     _Atomic uint64_t next;
     _Atomic int code;
 };

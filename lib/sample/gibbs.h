@@ -23,11 +23,11 @@ struct gibbs_side {
     const struct rating_side *ratings;
     struct factor_matrix *own;
     const struct factor_matrix *other;
-    const double *precision; /* of the k columns */
+    const double *precision; /* precisions of the k columns */
     double bias_precision, noise;
     enum chain_purpose purpose;
-    uint64_t
-        first_row; /* what the first row goes by when it is drawn: not 0 in a share of the users */
+    /* What the first row goes by when it is drawn: not 0 in a share of the users */
+    uint64_t first_row;
     double *squares; /* NULL, or n: of each row's errors after it was drawn */
 };
 

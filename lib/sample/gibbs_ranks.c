@@ -26,8 +26,8 @@ uint64_t gibbs_ranks_bytes(const struct dpmf_cluster *cluster, size_t k) {
 
 struct piece {
     const struct dpmf_cluster *cluster;
-    size_t *start; /* n_ranks + 1: rows of the piece, by who draws them ... */
-    size_t *bytes; /* ... and in bytes of something */
+    size_t *start; /* first row of each rank's share of the piece, n_ranks + 1 of them */
+    size_t *bytes; /* the same in bytes of whatever is sent */
     double *sums, *coming;
     size_t width; /* doubles a row */
 };

@@ -9,13 +9,13 @@
 #include "sample/langevin_tiles.h"
 #include "sample/noise_table.h"
 
-enum { LANGEVIN_ITEM_PARTS = 64 }; /* of the items, whose sums are taken by any thread */
+enum { LANGEVIN_ITEM_PARTS = 64 }; /* parts of the items, whose sums any thread may take */
 
 /* Rows of one side. */
 struct langevin_side {
     uint64_t n;
     size_t stride;
-    float *precision; /* of the columns, in the running round */
+    float *precision; /* precisions of the columns, in the round under way */
     float precision_max, bias_precision;
     float *momenta; /* as kernels/noise_body.h has them; NULL: there are none */
     size_t momenta_bytes;
@@ -45,20 +45,20 @@ struct langevin {
     struct langevin_source source;
     struct precisions precisions;
     struct noise_schedule *schedule;
-    uint64_t n_ratings;          /* of all ranks, ... */
-    uint64_t n_users;            /* ... as these are */
+    uint64_t n_ratings;          /* ratings of all ranks */
+    uint64_t n_users;            /* users of all ranks */
     uint64_t superblocks_before; /* those of the ranks before this one */
     struct noise_table *table;   /* NULL: exact noise */
     struct sgd_noise noise;
     struct langevin_side users, items;
     struct langevin_worker *workers;
-    size_t n_workers, most; /* rows that are paid at once */
+    size_t n_workers, most; /* most rows that get noise at once */
     struct chain_key key;
     struct langevin_step step;
-    struct sgd_rates rates; /* of the running round */
-    double friction, lean;  /* of momenta */
-    double turning;         /* of thermostats: how fast they follow */
-    float lean_change;      /* by which the lean is being changed */
+    struct sgd_rates rates;     /* rates of the round under way */
+    double friction, row_shift; /* friction of momenta, and noise.h's row_shift */
+    double turning;             /* rate at which thermostats follow the energy */
+    float row_shift_change;     /* change of row_shift under way */
     _Atomic size_t next_part;
 };
 

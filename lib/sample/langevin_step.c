@@ -5,7 +5,7 @@
  * them. Fed by the model as it stands; feeds langevin_train.c.
  *
  * Two things bound a step. What a row gets at once, before its ratings have answered to it, must be
- * small: x = curvature times the noise of a payment. And an epoch as a whole must not take a row
+ * small: x = curvature times the noise of an injection. And an epoch as a whole must not take a row
  * much further than it can forget, for within an epoch each rating has its fixed place, and the
  * last ones would count more than the first. With momenta the prior bounds it too: a row swings in
  * it, and a flight must be short against that.
@@ -24,15 +24,15 @@
 #include "sample/langevin_state.h"
 
 enum {
-    SAMPLE_ROWS = 4096, /* that the second moments are taken of, at least, ... */
-    SAMPLE_TIMES = 4,   /* ... or so many times k ... */
-    PIECE_ROWS = 64,    /* ... in pieces of neighbours */
+    SAMPLE_ROWS = 4096, /* least number of rows that second moments are taken of */
+    SAMPLE_TIMES = 4,   /* the same as a multiple of k */
+    PIECE_ROWS = 64,    /* neighbouring rows taken at once */
     ITERATIONS = 15,
 };
 
 /* The largest step of one injection of noise, x: by theory the error is x^2 / 24 of the variance,
  * less than a thousandth. */
-#define LUMP_MOST 0.02
+#define PORTION_MOST 0.02
 
 #define EPOCH_MOST 1.0   /* largest curvature of a row times an epoch's step */
 #define PUSH_MOST 0.5    /* the same with momenta, times the step's square */
@@ -40,7 +40,8 @@ enum {
 
 #define PUSH_DRIFT 0.25 /* of what a force does to a row in an epoch, this much is at once */
 
-/* Squares of Gaussians that may come together in a run: of few rows, sigma is more than it looks. */
+/* Squares of Gaussians that may come together in a run: of few rows, sigma is more than it
+ * looks. */
 #define FEW_ROWS 25
 #define SLACK 1.25 /* by which curvatures may grow before a step follows: a change costs time */
 
@@ -51,8 +52,8 @@ struct moments {
     size_t k;
     uint64_t step; /* from piece to piece */
     float *buffer;
-    const struct dpmf_cluster
-        *cluster; /* over whose ranks sums are taken; NULL: all rows are here */
+    /* Over whose ranks sums are taken; NULL: all rows are here */
+    const struct dpmf_cluster *cluster;
 };
 
 /* y = sum of w v (v.x) over the pieces, and the sum of w after it. */
@@ -216,24 +217,24 @@ struct langevin_stiffness langevin_stiffness_now(const struct langevin *langevin
     return s;
 }
 
-/* The stiffest row: by what it gets from payment to payment, and in an epoch. */
-static double lump_of(const struct langevin_stiffness *s) {
-    return fmax(s->user_force * s->extremes.user_lump, s->item_force * s->extremes.item_lump);
+/* The stiffest row: by what it gets from injection to injection, and in an epoch. */
+static double portion_of(const struct langevin_stiffness *s) {
+    return fmax(s->user_force * s->extremes.user_portion, s->item_force * s->extremes.item_portion);
 }
 static double epoch_of(const struct langevin_stiffness *s) {
     return fmax(s->user_force * s->extremes.user_ratings, s->item_force * s->extremes.item_ratings);
 }
 
 struct langevin_step langevin_safe_step(enum solver solver, const struct langevin_stiffness *s) {
-    const double lump = fmax(s->extremes.user_lump, s->extremes.item_lump) * s->bias_force;
+    const double portion = fmax(s->extremes.user_portion, s->extremes.item_portion) * s->bias_force;
     const double epoch = fmax(s->extremes.user_ratings, s->extremes.item_ratings) * s->bias_force;
     struct langevin_step step = {
-        .rows = fmin(LUMP_MOST / lump_of(s), EPOCH_MOST / epoch_of(s)),
-        .biases = fmin(LUMP_MOST / lump, EPOCH_MOST / epoch),
+        .rows = fmin(PORTION_MOST / portion_of(s), EPOCH_MOST / epoch_of(s)),
+        .biases = fmin(PORTION_MOST / portion, EPOCH_MOST / epoch),
     };
     if (solver != SOLVER_SGLD)
         step.rows =
-            sqrt(fmin(PUSH_MOST / epoch_of(s), FLIGHT_MOST / (lump_of(s) + s->outlook.prior)));
+            sqrt(fmin(PUSH_MOST / epoch_of(s), FLIGHT_MOST / (portion_of(s) + s->outlook.prior)));
     step.drift = step.rows * PUSH_DRIFT;
     return step;
 }
@@ -241,5 +242,5 @@ struct langevin_step langevin_safe_step(enum solver solver, const struct langevi
 double langevin_stiffness_of(enum solver solver, const struct langevin_stiffness *s,
                              const struct langevin_step *step) {
     double time = solver == SOLVER_SGLD ? step->rows : step->rows * step->rows;
-    return lump_of(s) * time;
+    return portion_of(s) * time;
 }

@@ -2,8 +2,8 @@
  * The dynamics of langevin_tiles.h: what rows get between the slices of tiles. Fed by sgd_epoch.c,
  * whose workers call in after every slice; feeds langevin_train.c and bench.c.
  *
- * Noise is keyed by (seed, chain, round, tile), and a tile's payments are made in one order: what a
- * row gets does not depend on threads, and is never drawn twice. Tiles are numbered through all
+ * Noise is keyed by (seed, chain, round, tile), and a tile's injections are made in one order: what
+ * a row gets does not depend on threads, and is never drawn twice. Tiles are numbered through all
  * ranks, and users likewise, so no two ranks ever use one draw for two rows; what all of them draw
  * for items, when a chain begins and for items without ratings, is the same on each.
  */
@@ -29,7 +29,7 @@ enum {
 
 enum noise_purpose { NOISE_TILES = 1, NOISE_IDLE, NOISE_USERS, NOISE_ITEMS, NOISE_MOMENTA };
 
-/* ---- payments -------------------------------------------------------------------------------- */
+/* ---- injections ------------------------------------------------------------------------------ */
 
 /* e^(-z/2), and sqrt((1 - e^-z) / z), exactly enough for small z too. */
 struct decay {
@@ -50,9 +50,9 @@ static float next_gaussian(struct langevin *langevin, struct langevin_worker *wo
 }
 
 /* Biases diffuse whatever the rows do. */
-static void pay_biases(struct langevin *langevin, struct langevin_worker *worker,
-                       const struct langevin_side *side, const struct langevin_place *place,
-                       const uint32_t *which, size_t n) {
+static void inject_biases(struct langevin *langevin, struct langevin_worker *worker,
+                          const struct langevin_side *side, const struct langevin_place *place,
+                          const uint32_t *which, size_t n) {
     const float step = (float)langevin->step.biases, p = side->bias_precision;
     for (size_t i = 0; i < n; i++) {
         float *bias = &place->biases[which[i]], time = step * place->shares[which[i]];
@@ -90,9 +90,9 @@ static void turn_thermostats(const struct langevin *langevin, const struct lange
             rate * worker->time[i] * (worker->energy[i] * per_column - 1);
 }
 
-static void pay_rows(struct langevin *langevin, struct langevin_worker *worker,
-                     const struct langevin_side *side, const struct langevin_place *place,
-                     const uint32_t *which, size_t n) {
+static void inject_rows(struct langevin *langevin, struct langevin_worker *worker,
+                        const struct langevin_side *side, const struct langevin_place *place,
+                        const uint32_t *which, size_t n) {
     const struct kernel_set *kernels = langevin->source.kernels;
     const struct noise_rows rows = {
         .rows = place->rows,
@@ -114,7 +114,7 @@ static void pay_rows(struct langevin *langevin, struct langevin_worker *worker,
     } else {
         const struct noise_push push = {
             .drift = (float)langevin->step.drift,
-            .lean = (float)langevin->lean,
+            .row_shift = (float)langevin->row_shift,
             .slip = (float)sqrt(langevin->step.drift / langevin->friction),
             .keep = worker->keep,
             .spread = worker->spread,
@@ -127,12 +127,12 @@ static void pay_rows(struct langevin *langevin, struct langevin_worker *worker,
     }
 }
 
-static void pay(struct langevin *langevin, struct langevin_worker *worker,
-                const struct langevin_side *side, const struct langevin_place *place,
-                const uint32_t *which, size_t n) {
+static void inject(struct langevin *langevin, struct langevin_worker *worker,
+                   const struct langevin_side *side, const struct langevin_place *place,
+                   const uint32_t *which, size_t n) {
     if (n == 0) return;
-    pay_rows(langevin, worker, side, place, which, n);
-    pay_biases(langevin, worker, side, place, which, n);
+    inject_rows(langevin, worker, side, place, which, n);
+    inject_biases(langevin, worker, side, place, which, n);
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
@@ -182,20 +182,20 @@ static uint32_t slice_chunks(void *self, size_t superblock, size_t group, size_t
     return noise_schedule_chunks(langevin->schedule, superblock, group, slice);
 }
 
-static void pay_slice(struct langevin *langevin, int number, const struct superblock_view *view,
-                      size_t group, size_t slice) {
+static void inject_slice(struct langevin *langevin, int number, const struct superblock_view *view,
+                         size_t group, size_t slice) {
     struct langevin_worker *worker = &langevin->workers[number];
-    struct noise_payments due =
-        noise_schedule_payments(langevin->schedule, view->superblock, group, slice);
+    struct noise_injections due =
+        noise_schedule_injections(langevin->schedule, view->superblock, group, slice);
     const struct langevin_place users = users_place(langevin, view), items = items_place(langevin);
-    pay(langevin, worker, &langevin->users, &users, due.users, due.n_users);
-    pay(langevin, worker, &langevin->items, &items, due.items, due.n_items);
+    inject(langevin, worker, &langevin->users, &users, due.users, due.n_users);
+    inject(langevin, worker, &langevin->items, &items, due.items, due.n_items);
 }
 
-/* Rows that have all their ratings in one slice are paid before it in one round and after it in the
- * next: noise, ratings, ratings, noise, and the ends of rounds are in the middle of either, where
- * the error of taking turns is of second order. */
-static bool pays_first(const struct langevin *langevin) { return langevin->key.round % 2 == 1; }
+/* Rows that have all their ratings in one slice get their noise before it in one round and after it
+ * in the next: noise, ratings, ratings, noise, and the ends of rounds are in the middle of either,
+ * where the error of taking turns is of second order. */
+static bool injects_first(const struct langevin *langevin) { return langevin->key.round % 2 == 1; }
 
 static void before_slice(void *self, int number, const struct superblock_view *view, size_t group,
                          size_t slice) {
@@ -205,13 +205,13 @@ static void before_slice(void *self, int number, const struct superblock_view *v
                     (langevin->superblocks_before + view->superblock) *
                             tiling_n_groups(langevin->source.tiling) +
                         group);
-    if (pays_first(langevin)) pay_slice(langevin, number, view, group, slice);
+    if (injects_first(langevin)) inject_slice(langevin, number, view, group, slice);
 }
 
 static void after_slice(void *self, int number, const struct superblock_view *view, size_t group,
                         size_t slice) {
     struct langevin *langevin = self;
-    if (!pays_first(langevin)) pay_slice(langevin, number, view, group, slice);
+    if (!injects_first(langevin)) inject_slice(langevin, number, view, group, slice);
 }
 
 /* ---- sums of squares ------------------------------------------------------------------------- */
@@ -309,17 +309,17 @@ struct sgd_rates langevin_begin_round(struct langevin *langevin, uint32_t round)
 const struct sgd_noise *langevin_noise(const struct langevin *langevin) { return &langevin->noise; }
 
 /* Items without ratings, which no tile has, have only their prior. */
-static void pay_idle(struct langevin *langevin) {
+static void inject_idle(struct langevin *langevin) {
     size_t n, most = langevin->most;
     const uint32_t *idle = noise_schedule_idle_items(langevin->schedule, &n);
     const struct langevin_place place = items_place(langevin);
     struct langevin_worker *worker = &langevin->workers[0];
     begin_visit(langevin, worker, NOISE_IDLE, 0);
     for (size_t i = 0; i < n; i += most)
-        pay(langevin, worker, &langevin->items, &place, idle + i, n - i < most ? n - i : most);
+        inject(langevin, worker, &langevin->items, &place, idle + i, n - i < most ? n - i : most);
 }
 
-void langevin_end_round(struct langevin *langevin) { pay_idle(langevin); }
+void langevin_end_round(struct langevin *langevin) { inject_idle(langevin); }
 
 int langevin_take_sums(struct langevin *langevin, struct dpmf_error *error) {
     const size_t columns = langevin->source.factors->k + 2;
@@ -371,27 +371,30 @@ const double *langevin_item_squares(const struct langevin *langevin) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* What is stored of momenta leans on the rows (kernels/noise_body.h); with another lean it is
- * another number. */
-static void lean_side(const struct langevin_side *side, const float *rows, float change,
-                      size_t part, size_t parts) {
+/* Momenta are stored shifted by a multiple of their rows (kernels/noise_body.h); with another
+ * multiple it is another number. */
+static void shift_side(const struct langevin_side *side, const float *rows, float change,
+                       size_t part, size_t parts) {
     uint64_t first = side->n * part / parts * side->stride;
     uint64_t end = side->n * (part + 1) / parts * side->stride;
     for (uint64_t i = first; i < end; i++) side->momenta[i] -= change * rows[i];
 }
 
-static void lean_some(void *self, int number) {
+static void shift_some(void *self, int number) {
     const struct langevin *langevin = self;
     const size_t parts = (size_t)thread_pool_size(langevin->source.pool);
     const struct factors *factors = langevin->source.factors;
-    lean_side(&langevin->users, factors->users.rows, langevin->lean_change, (size_t)number, parts);
-    lean_side(&langevin->items, factors->items.rows, langevin->lean_change, (size_t)number, parts);
+    shift_side(&langevin->users, factors->users.rows, langevin->row_shift_change, (size_t)number,
+               parts);
+    shift_side(&langevin->items, factors->items.rows, langevin->row_shift_change, (size_t)number,
+               parts);
 }
 
-static void lean_over(struct langevin *langevin, double lean) {
-    langevin->lean_change = (float)lean - (float)langevin->lean;
-    langevin->lean = lean;
-    if (langevin->lean_change != 0) thread_pool_run(langevin->source.pool, lean_some, langevin);
+static void set_row_shift(struct langevin *langevin, double row_shift) {
+    langevin->row_shift_change = (float)row_shift - (float)langevin->row_shift;
+    langevin->row_shift = row_shift;
+    if (langevin->row_shift_change != 0)
+        thread_pool_run(langevin->source.pool, shift_some, langevin);
 }
 
 /* Friction is that which lets a column swing once before it comes to rest, if its prior alone holds
@@ -405,7 +408,7 @@ void langevin_set_step(struct langevin *langevin, const struct langevin_step *st
     for (size_t x = 0; x < precisions->k; x++) sum += precisions->users[x] + precisions->items[x];
     langevin->friction = sqrt(sum / (2 * (double)precisions->k));
     langevin->turning = fmin(langevin->friction, TURN_MOST / step->rows);
-    lean_over(langevin, (1 + sqrt(step->drift * langevin->friction)) / step->drift);
+    set_row_shift(langevin, (1 + sqrt(step->drift * langevin->friction)) / step->drift);
 }
 
 /* ---- the beginning of a chain ---------------------------------------------------------------- */
@@ -417,7 +420,7 @@ struct drawing {
     const double *precision;
     double bias_precision;
     enum noise_purpose purpose;
-    uint64_t first_place; /* of the first row, in the numbers that noise is keyed by */
+    uint64_t first_place; /* number of the first row, as noise is keyed by it */
     size_t k;
     _Atomic uint64_t next;
     _Atomic int code;
@@ -474,7 +477,7 @@ static uint64_t first_user(const struct langevin *langevin) {
     return langevin->source.cluster ? langevin->source.first_user : 0;
 }
 
-/* Momenta are N(0, 1); what is stored leans on the rows. */
+/* Momenta are N(0, 1); what is stored is shifted by a multiple of the rows. */
 static void draw_momenta(struct langevin *langevin, struct langevin_side *side, const float *rows,
                          uint64_t n, uint64_t place) {
     struct langevin_worker *worker = &langevin->workers[0];
@@ -486,7 +489,7 @@ static void draw_momenta(struct langevin *langevin, struct langevin_side *side, 
         const float *row = rows + i * side->stride;
         langevin->source.kernels->fill(p, (k + NOISE_BLOCK - 1) / NOISE_BLOCK * NOISE_BLOCK,
                                        &worker->stream);
-        for (size_t x = 0; x < k; x++) p[x] -= (float)langevin->lean * row[x];
+        for (size_t x = 0; x < k; x++) p[x] -= (float)langevin->row_shift * row[x];
         for (size_t x = k; x < side->stride; x++) p[x] = 0;
     }
     if (side->thermostats) memset(side->thermostats, 0, (size_t)n * sizeof(float));

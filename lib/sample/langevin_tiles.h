@@ -4,7 +4,7 @@
  * with momenta. docs/samplers.md has the mathematics.
  *
  * The plain SGD kernel, without decay, gives the force of the ratings; between slices of a tile,
- * rows get noise and prior for the time that their ratings since the last payment stand for
+ * rows get noise and prior for the time that their ratings since the last injection stand for
  * (noise_schedule.h). Once an epoch the precisions are drawn anew, given the rows.
  */
 #ifndef DPMF_SAMPLE_LANGEVIN_TILES_H
@@ -20,10 +20,10 @@ struct langevin_source {
     enum solver solver; /* SOLVER_SGLD, SOLVER_SGHMC or SOLVER_SGNHT */
     const struct tiling *tiling;
     const struct kernel_set *kernels;
-    struct factors *factors;       /* but for the rows of users, which ... */
-    const struct row_store *users; /* ... are here; with momenta, in memory */
+    struct factors *factors;       /* the model, without the rows of users */
+    const struct row_store *users; /* the rows of users; in memory where there are momenta */
     struct thread_pool *pool;
-    double unit;              /* of the ratings */
+    double unit;              /* unit of the ratings */
     size_t table;             /* numbers in the paper's table of noise; 0: exact noise */
     bool table_without_signs; /* only to show what comes of it */
     uint64_t seed;
@@ -62,10 +62,10 @@ void langevin_set_step(struct langevin *langevin, const struct langevin_step *st
 struct sgd_rates langevin_begin_round(struct langevin *langevin, uint32_t round);
 const struct sgd_noise *langevin_noise(const struct langevin *langevin);
 
-/* ... and ends, all its tiles being visited: rows that no tile has are paid, ... */
+/* Ends a round whose tiles have all been visited: rows that are in no tile get their noise. */
 void langevin_end_round(struct langevin *langevin);
 
-/* ... and sums are taken, over all ranks, each of which must have all items as they are now. */
+/* Takes the sums of a round, over all ranks, each of which must have all items as they are now. */
 int langevin_take_sums(struct langevin *langevin, struct dpmf_error *error);
 
 /* What travels with the items' rows and biases: none, momenta, or momenta and thermostats. @return

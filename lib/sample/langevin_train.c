@@ -26,8 +26,8 @@ enum {
     FALLING = 10, /* epochs, at most, in which the steps of a burn-in fall */
 };
 
-#define HASTE                                                                                      \
-    2.0 /* of SGLD's steps in a burn-in: with larger ones whole columns of the factors die */
+/* Factor of SGLD's steps in a burn-in: with a larger one whole columns of the factors die. */
+#define STEP_FACTOR 2.0
 
 struct langevin_run {
     struct chain_run *chain; /* that this is the sampler of */
@@ -177,21 +177,21 @@ static bool same_step(const struct langevin_step *a, const struct langevin_step 
 }
 
 /* The burn-in: a few epochs with steps that fall from those of SGD; then, but for its last quarter,
- * steps that are HASTE times too large, whose distribution is nearly right; then, and while
+ * steps that are STEP_FACTOR times too large, whose distribution is nearly right; then, and while
  * sampling, what is safe, measured when it is first used and once more when sampling begins. From
  * there on a step changes only where the precisions ask for a smaller one. */
 static int choose_step(struct langevin_run *run, struct dpmf_error *error) {
     const uint32_t done = run->chain->key.round - 1, burn_in = run->chain->burn_in;
     const uint32_t falling = burn_in / 2 < FALLING ? burn_in / 2 : FALLING;
-    const bool hasty = run->chain->solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
-    const double haste = hasty ? HASTE : 1;
+    const bool is_enlarged = run->chain->solver == SOLVER_SGLD && done < burn_in - burn_in / 4;
+    const double step_factor = is_enlarged ? STEP_FACTOR : 1;
     if (done == 0 || done == falling || done == burn_in - burn_in / 4 || done == burn_in) {
         int code = measure(run, error);
         if (code < 0) return code;
     }
     if (done == 0) run->pace = first_pace(run);
-    if (done > 0 && done < falling) approach(&run->pace, haste, falling - done + 1);
-    if (done >= falling) run->pace = (struct langevin_step){haste, haste, 1};
+    if (done > 0 && done < falling) approach(&run->pace, step_factor, falling - done + 1);
+    if (done >= falling) run->pace = (struct langevin_step){step_factor, step_factor, 1};
     const struct langevin_step safe = sampling_step(run), before = run->step;
     run->step = (struct langevin_step){
         .rows = safe.rows * run->pace.rows,

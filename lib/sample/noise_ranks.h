@@ -1,6 +1,6 @@
 /*
- * What ranks must know of each other's ratings so that together they pay every item exactly what it
- * is owed (noise_schedule.h).
+ * What ranks must know of each other's ratings so that together they give every item exactly the
+ * noise that is due (noise_schedule.h).
  */
 #ifndef DPMF_SAMPLE_NOISE_RANKS_H
 #define DPMF_SAMPLE_NOISE_RANKS_H

@@ -13,20 +13,20 @@
 #include "base/memory.h"
 #include "sample/noise_ranks.h"
 
-/* A row while the schedule is made: of its ratings, and of its payments. */
+/* A row while the schedule is made: of its ratings, and of its injections. */
 struct row_count {
-    uint32_t seen, due; /* ratings so far, and at which the next payment comes */
-    uint32_t paid;      /* payments so far, ... */
-    uint32_t slice;     /* ... and the slice of the last one, from 1 */
+    uint32_t seen, due; /* ratings so far, and at which the next injection comes */
+    uint32_t injected;  /* injections so far */
+    uint32_t slice;     /* slice of the last injection, from 1 */
 };
 
 struct side {
     uint64_t n;
-    uint32_t *ratings; /* of each row */
+    uint32_t *ratings; /* ratings of each row */
     float *share;
-    uint32_t *events; /* rows, in the order they are paid */
+    uint32_t *events; /* rows, in the order in which they get noise */
     size_t n_events, room;
-    uint64_t *start; /* of a slice's events; one more than there are slices */
+    uint64_t *start; /* first event of each slice, and the end of the last */
     size_t start_room;
     size_t most;              /* events of a slice */
     struct row_count *counts; /* NULL when it is made */
@@ -35,9 +35,9 @@ struct side {
 struct noise_schedule {
     uint32_t every;
     size_t n_superblocks, n_groups;
-    size_t own_pair;       /* of parts, that a rank begins with */
+    size_t own_pair;       /* pair of parts that this rank begins with */
     uint64_t *first_slice; /* by tile */
-    uint16_t *lengths;     /* of slices, in chunks */
+    uint16_t *lengths;     /* lengths of slices, in chunks */
     size_t n_slices, lengths_room;
 
     struct side users, items;
@@ -45,8 +45,8 @@ struct noise_schedule {
     size_t n_idle;
     struct noise_extremes extremes;
 
-    uint32_t slice_most;   /* chunks of a slice, at most ... */
-    uint32_t slice_chunks; /* ... and, while it is made, of the slice at hand */
+    uint32_t slice_most;   /* most chunks of a slice */
+    uint32_t slice_chunks; /* chunks of the slice that is being made */
 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -153,44 +153,45 @@ static int count_chunk(struct noise_schedule *schedule, uint64_t first_user,
     return 0;
 }
 
-static uint32_t payments_of(uint32_t n_ratings, uint32_t every) {
+static uint32_t injections_of(uint32_t n_ratings, uint32_t every) {
     assert(every > 0);
     uint32_t q = n_ratings / every + (n_ratings % every != 0);
     return q > 0 ? q : 1;
 }
 
-/* After how many of its ratings a row is paid for the i-th time. */
+/* After how many of its ratings a row gets noise for the i-th time. */
 static uint32_t due_at(uint32_t n_ratings, uint32_t q, uint32_t i) {
     assert(q > 0 && i < q);
     uint64_t at = (2 * (uint64_t)i + 1) * n_ratings / (2 * (uint64_t)q);
     return at > 0 ? (uint32_t)at : 1;
 }
 
-/* What fell due at the ratings that are before these, elsewhere, was paid there. */
+/* What fell due at the ratings that are before these, elsewhere, was injected there. */
 static void begin_rows(struct side *side, uint32_t every) {
     for (uint64_t i = 0; i < side->n; i++) {
-        const uint32_t n = side->ratings[i], q = payments_of(n, every);
+        const uint32_t n = side->ratings[i], q = injections_of(n, every);
         struct row_count *count = &side->counts[i];
         side->share[i] = 1 / (float)q;
-        while (count->paid < q && due_at(n, q, count->paid) <= count->seen) count->paid++;
-        count->due = count->paid < q ? due_at(n, q, count->paid) : UINT32_MAX;
+        while (count->injected < q && due_at(n, q, count->injected) <= count->seen)
+            count->injected++;
+        count->due = count->injected < q ? due_at(n, q, count->injected) : UINT32_MAX;
     }
 }
 
-/* ---- the second pass: payments --------------------------------------------------------------- */
+/* ---- the second pass: injections ------------------------------------------------------------- */
 
-/* A row, which its events call `name`, has one rating more. @return whether it is to be paid twice
- * in this slice */
+/* A row, which its events call `name`, has one rating more. @return whether it would get noise
+ * twice in this slice */
 static int count_row(struct side *side, uint64_t row, uint32_t name, uint32_t every,
                      uint32_t slice) {
     assert(every > 0);
     struct row_count *count = &side->counts[row];
     if (++count->seen < count->due) return 0;
-    uint32_t n = side->ratings[row], q = payments_of(n, every);
+    uint32_t n = side->ratings[row], q = injections_of(n, every);
     if (!memory_reserve(&side->events, &side->room, side->n_events + 1, sizeof side->events[0]))
         return DPMF_ERR_BASE_NO_MEMORY;
     side->events[side->n_events++] = name;
-    count->due = ++count->paid < q ? due_at(n, q, count->paid) : UINT32_MAX;
+    count->due = ++count->injected < q ? due_at(n, q, count->injected) : UINT32_MAX;
     bool twice = count->slice == slice;
     count->slice = slice;
     return twice;
@@ -266,7 +267,7 @@ static uint32_t largest(const struct side *side) {
     return most;
 }
 
-/* The rows of a slice are to be in a cache near by when they are paid. */
+/* The rows of a slice are to be in a cache near by when they get noise. */
 static void choose_slices(struct noise_schedule *schedule, size_t row_bytes) {
     size_t chunks = SLICE_BYTES / (row_bytes * (KERNEL_LANES + 1));
     if (chunks < SLICE_LEAST) chunks = SLICE_LEAST;
@@ -275,7 +276,7 @@ static void choose_slices(struct noise_schedule *schedule, size_t row_bytes) {
 
 static void choose_every(struct noise_schedule *schedule) {
     uint32_t users = schedule->extremes.user_ratings, items = schedule->extremes.item_ratings;
-    uint32_t every = (users > items ? users : items) / NOISE_PAYMENTS;
+    uint32_t every = (users > items ? users : items) / NOISE_INJECTIONS;
     schedule->every = every > NOISE_EVERY_LEAST ? every : NOISE_EVERY_LEAST;
 }
 
@@ -305,22 +306,22 @@ static int count_elsewhere(struct noise_schedule *schedule, const struct tiling 
     return code < 0 ? code : noise_ranks_max(cluster, &extremes->user_ratings, 1, error);
 }
 
-/* Of what is paid at once, by the ratings that it stands for. */
-static uint32_t largest_lump(const struct side *side) {
+/* The largest portion of noise given at once, in the ratings that it stands for. */
+static uint32_t largest_portion(const struct side *side) {
     float most = 0;
     for (uint64_t i = 0; i < side->n; i++) {
-        float lump = (float)side->ratings[i] * side->share[i];
-        if (lump > most) most = lump;
+        float portion = (float)side->ratings[i] * side->share[i];
+        if (portion > most) most = portion;
     }
     return (uint32_t)(most + 0.5f);
 }
 
-static int find_lumps(struct noise_schedule *schedule, const struct dpmf_cluster *cluster,
-                      struct dpmf_error *error) {
+static int find_portions(struct noise_schedule *schedule, const struct dpmf_cluster *cluster,
+                         struct dpmf_error *error) {
     struct noise_extremes *extremes = &schedule->extremes;
-    extremes->user_lump = largest_lump(&schedule->users);
-    extremes->item_lump = largest_lump(&schedule->items);
-    return noise_ranks_max(cluster, &extremes->user_lump, 1, error);
+    extremes->user_portion = largest_portion(&schedule->users);
+    extremes->item_portion = largest_portion(&schedule->items);
+    return noise_ranks_max(cluster, &extremes->user_portion, 1, error);
 }
 
 static int build(struct noise_schedule *schedule, const struct tiling *tiling, uint64_t n_users,
@@ -347,7 +348,7 @@ static int build(struct noise_schedule *schedule, const struct tiling *tiling, u
     }
     source_free(&source);
     code = cluster_agree(cluster, code, error);
-    return code < 0 ? code : find_lumps(schedule, cluster, error);
+    return code < 0 ? code : find_portions(schedule, cluster, error);
 }
 
 int noise_schedule_build(struct noise_schedule **out, const struct tiling *tiling, uint64_t n_users,
@@ -395,11 +396,11 @@ uint64_t noise_schedule_bytes(uint64_t n_ratings, uint64_t n_users, uint64_t n_i
 
 /* ---- looking things up ----------------------------------------------------------------------- */
 
-struct noise_payments noise_schedule_payments(const struct noise_schedule *schedule,
-                                              size_t superblock, size_t group, size_t slice) {
+struct noise_injections noise_schedule_injections(const struct noise_schedule *schedule,
+                                                  size_t superblock, size_t group, size_t slice) {
     size_t at = (size_t)schedule->first_slice[superblock * schedule->n_groups + group] + slice;
     const uint64_t *users = schedule->users.start + at, *items = schedule->items.start + at;
-    return (struct noise_payments){
+    return (struct noise_injections){
         .users = schedule->users.events + users[0],
         .items = schedule->items.events + items[0],
         .n_users = (size_t)(users[1] - users[0]),

@@ -2,7 +2,7 @@
  * The lookup table of noise_table.h. Without the signs the segments of a small table would add up:
  * a row that gets the same numbers twice has twice as much in that direction, and its variance
  * grows with the square of the times. With them the sum of what a row gets has the right variance
- * whatever the size of the table, and is uncorrelated from payment to payment.
+ * whatever the size of the table, and is uncorrelated from injection to injection.
  */
 #include "sample/noise_table.h"
 

@@ -12,9 +12,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define FIRST_PRODUCT 0.5 /* standard deviation of u.v before the first round, in units ... */
-#define FIRST_BIAS 0.3    /* ... of a bias ... */
-#define FIRST_NOISE 1.0   /* ... and of a rating's noise */
+#define FIRST_PRODUCT 0.5 /* standard deviation of u.v before the first round, in units */
+#define FIRST_BIAS 0.3    /* standard deviation of a bias before the first round, in units */
+/* Standard deviation of a rating's noise before the first round, in units */
+#define FIRST_NOISE 1.0
 
 int precisions_init(struct precisions *precisions, size_t k, double unit,
                     struct dpmf_error *error) {

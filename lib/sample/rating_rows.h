@@ -19,7 +19,7 @@ struct rating_side {
 
 struct rating_rows {
     uint64_t n_ratings;              /* that are here */
-    double mean;                     /* of all, wherever they are */
+    double mean;                     /* mean of all ratings, on whatever rank */
     struct rating_side users, items; /* as the store numbers them */
 };
 

@@ -20,8 +20,8 @@
 static const struct {
     const char *name, *description;
     uint32_t factors, epochs;
-    uint32_t burn_in; /* one epoch in so many */
-    uint32_t chains;  /* of a mean */
+    uint32_t burn_in; /* share of the epochs, as 1 in this number */
+    uint32_t chains;  /* chains that an average is taken over */
 } solvers[] = {
     [SOLVER_SGD] = {"sgd", "stochastic gradient descent (the default)", RATES_FACTORS, RATES_EPOCHS,
                     1, 1},

@@ -20,15 +20,15 @@
 struct langevin_fault {
     const char *name;
     double drift;       /* factor of the ratings' force */
-    double temperature; /* factor of the time that noise is paid for */
+    double temperature; /* factor of the time that noise stands for */
     bool replays;       /* the same noise in every round */
     double
-        leaves_owed; /* what falls due in this part of the superblocks, the last ones, is not paid */
+        leaves_due; /* what falls due in this part of the superblocks, the last ones, gets no noise */
     bool without_signs; /* of the table */
 
     /* of ranks: */
-    bool is_alone;      /* each pays, and keys its noise, as if there were no others */
-    bool forgets;       /* what falls due at the last one is not paid */
+    bool is_alone;      /* each injects and keys its noise as if there were no others */
+    bool forgets;       /* what falls due at the last one gets no noise */
     bool keeps_momenta; /* they do not travel with their rows */
 };
 
@@ -75,7 +75,7 @@ static inline bool bed_pays(const struct langevin_bed *bed, const struct superbl
     double n = (double)tiling_n_superblocks(bed->tiling);
     if (bed->fault.forgets && cluster_rank(bed->cluster) + 1 == cluster_size(bed->cluster))
         return false;
-    return (double)view->superblock < n * (1 - bed->fault.leaves_owed) - 0.5;
+    return (double)view->superblock < n * (1 - bed->fault.leaves_due) - 0.5;
 }
 static inline void bed_before_slice(void *self, int worker, const struct superblock_view *view,
                                     size_t group, size_t slice) {

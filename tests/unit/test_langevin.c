@@ -1,5 +1,5 @@
 /*
- * Langevin dynamics on tiles have the right distribution: rows get the noise that they are owed, to 2 %, and on tiny problems the
+ * Langevin dynamics on tiles have the right distribution: rows get the noise that they are due, to 2 %, and on tiny problems the
  * means and covariances of all predictions are those that brute force finds (reference/exact_posterior.h), at a step and at half
  * of it. Samplers that are wrong in one thing are found out by the same tests. So it is with several ranks, among which the users of each
  * problem are spread so that its items travel between them.
@@ -172,7 +172,7 @@ static void test_injected(void **state) {
                                                      .seed = 1,
                                                      .fault = LANGEVIN_HONEST};
         struct injected injected = inject(&ratings, &options, 6);
-        print_message("%s: U %.4f, V %.4f, biases %.4f of what is owed\n", cases[i].name,
+        print_message("%s: U %.4f, V %.4f, biases %.4f of what is due\n", cases[i].name,
                       injected.users, injected.items, injected.biases);
         if (!is_injected(&injected)) fail_msg("%s: not within 2 %%", cases[i].name);
         assert_true(fabs(injected.biases - 1) < 0.1);
@@ -185,10 +185,10 @@ static void test_injected_wrong(void **state) {
     static const struct langevin_fault faults[] = {
         {.name = "temperature cheated", .drift = 1, .temperature = 0.9},
         {.name = "noise replayed", .drift = 1, .temperature = 1, .replays = true},
-        {.name = "what is owed in the end skipped",
+        {.name = "what is due in the end skipped",
          .drift = 1,
          .temperature = 1,
-         .leaves_owed = 1.0 / 16},
+         .leaves_due = 1.0 / 16},
     };
     struct ratings ratings;
     ratings_skewed(&ratings, RATINGS, ROWS, ROWS);
@@ -431,13 +431,13 @@ static size_t count_twins(struct together *together) {
     return twins;
 }
 
-/* Everyone is paid what they are owed, however many ranks there are, and no two rows are paid with one draw. */
+/* Every row gets its noise, however many ranks there are, and no two rows get the same draw. */
 static void test_injected_by_ranks(void **state) {
     (void)state;
     static const struct langevin_fault faults[] = {
         {.name = "none", .drift = 1, .temperature = 1},
         {.name = "nobody knows of the others", .drift = 1, .temperature = 1, .is_alone = true},
-        {.name = "what is owed at the last rank forgotten",
+        {.name = "what is due at the last rank forgotten",
          .drift = 1,
          .temperature = 1,
          .forgets = true},
@@ -469,13 +469,13 @@ static void test_injected_by_ranks(void **state) {
             assert_int_equal(thread_cluster_run(n, TIMEOUT, inject_rank, &together), 0);
             const struct injected *injected = &together.injected;
             const size_t twins = count_twins(&together);
-            print_message("%d ranks, fault: %s: U %.4f, V %.4f, biases %.4f of what is owed; %zu "
+            print_message("%d ranks, fault: %s: U %.4f, V %.4f, biases %.4f of what is due; %zu "
                           "draws used twice\n",
                           n, faults[i].name, injected->users, injected->items, injected->biases,
                           twins);
             if (i == 0 &&
                 (!is_injected(injected) || fabs(injected->biases - 1) >= 0.1 || twins > 0))
-                fail_msg("not what is owed");
+                fail_msg("not what is due");
             if (i > 0 && is_injected(injected)) fail_msg("not found out: %s", faults[i].name);
             if (faults[i].is_alone) assert_true(twins > 0);
             free(together.seen);
@@ -520,7 +520,7 @@ static void fly(void *self, const struct dpmf_cluster *cluster) {
 }
 
 /* Ranks take rows as far as one machine does, to 3 %: of two means of 128,000 squares, five standard deviations. What is stored of
- * momenta leans on the row that they belong to, so where they do not travel with it, rows fly off. */
+ * momenta is shifted by the row that they belong to, so where they do not travel with it, rows fly off. */
 static void test_momenta_travel(void **state) {
     (void)state;
     static const enum solver solvers[] = {SOLVER_SGHMC, SOLVER_SGNHT};
@@ -839,10 +839,10 @@ static void check_faults(const struct tiny *tiny, const struct trial *trial) {
         {.name = "drift halved", .drift = 0.5, .temperature = 1},
         {.name = "temperature cheated", .drift = 1, .temperature = 0.7},
         {.name = "noise replayed", .drift = 1, .temperature = 1, .replays = true},
-        {.name = "what is owed in the end skipped",
+        {.name = "what is due in the end skipped",
          .drift = 1,
          .temperature = 1,
-         .leaves_owed = 0.25},
+         .leaves_due = 0.25},
     };
     const struct patience patience = {8, 16};
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -885,7 +885,7 @@ static void test_faults(void **state) {
 }
 
 /* By ranks, the problems spread among them: the same distribution, by the same bounds. What is wrong with ranks alone is found
- * out: noise that is owed and not paid, or paid by each. The larger step of SGLD is left out: with the users of a problem far from each
+ * out: noise that is due and not injected, or injected by each. The larger step of SGLD is left out: with the users of a problem far from each
  * other, a slice has never all of its ratings, and that costs more than COST, also on one machine. So does the smaller one where many
  * samples are there to see it (covariances off by .052 on one machine, .036 by two ranks, .026 by three; by half of that with half the step). */
 struct rank_trial {
@@ -905,7 +905,7 @@ static void test_ranks(void **state) {
         {3,
          &trials[0],
          16,
-         {.name = "what is owed at the last rank forgotten",
+         {.name = "what is due at the last rank forgotten",
           .drift = 1,
           .temperature = 1,
           .forgets = true}},

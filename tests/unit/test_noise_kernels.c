@@ -362,7 +362,7 @@ static void check_push(float time, float friction, float drift) {
         for (size_t x = 0; x < K; x++) {
             float *q = &r.rows[i * K + x], *s = &r.momenta[i * K + x];
             *q /= sqrtf(r.precision[x]);
-            *s -= push.lean * *q;
+            *s -= push.row_shift * *q;
         }
     double qq = 0, pp = 0, qp = 0, energies = 0, n = (double)ROWS * K * PUSHES;
     for (size_t step = 0; step < PUSHES; step++) {
@@ -371,7 +371,7 @@ static void check_push(float time, float friction, float drift) {
             energies += (double)energy[i];
             for (size_t x = 0; x < K; x++) {
                 double q = (double)r.rows[i * K + x];
-                double p = (double)r.momenta[i * K + x] + (double)push.lean * q;
+                double p = (double)r.momenta[i * K + x] + (double)push.row_shift * q;
                 q *= sqrt((double)r.precision[x]);
                 qq += q * q;
                 pp += p * p;

@@ -1,5 +1,5 @@
 /*
- * The schedule of payments: every row gets exactly one epoch's worth of noise an epoch, in equal parts that are spread evenly over
+ * The schedule of injections: every row gets exactly one epoch's worth of noise an epoch, in equal parts that are spread evenly over
  * its ratings, whatever the tiling is and wherever the chunks are; slices cover each tile; rows without ratings are told of.
  */
 #include <math.h>
@@ -61,22 +61,22 @@ static size_t row_bytes(size_t k) { return kernel_set_choose(NULL)->stride(k) * 
 
 /* What is seen by someone who goes through the tiles as one thread does. */
 struct seen {
-    uint32_t *ratings, *payments;
-    double *middle; /* of the payments, in ratings */
+    uint32_t *ratings, *injections;
+    double *middle; /* of the injections, in ratings */
     uint64_t n;
 };
 
 static void seen_make(struct seen *seen, uint64_t n) {
     seen->n = n;
     seen->ratings = calloc(n, sizeof seen->ratings[0]);
-    seen->payments = calloc(n, sizeof seen->payments[0]);
+    seen->injections = calloc(n, sizeof seen->injections[0]);
     seen->middle = calloc(n, sizeof seen->middle[0]);
-    assert_true(seen->ratings && seen->payments && seen->middle);
+    assert_true(seen->ratings && seen->injections && seen->middle);
 }
 
 static void seen_free(struct seen *seen) {
     free(seen->ratings);
-    free(seen->payments);
+    free(seen->injections);
     free(seen->middle);
 }
 
@@ -92,12 +92,12 @@ static void see_payments(struct seen *seen, uint64_t first, const uint32_t *rows
     for (size_t i = 0; i < n; i++) {
         uint64_t row = first + rows[i];
         assert_true(row < seen->n);
-        seen->payments[row]++;
+        seen->injections[row]++;
         seen->middle[row] += seen->ratings[row];
     }
 }
 
-/* Where payments are made after a slice. */
+/* Where injections are made after a slice. */
 static void see_tile(const struct tiling *tiling, const struct noise_schedule *schedule, size_t s,
                      size_t g, struct seen *users, struct seen *items) {
     struct tile at = tiling_tile(tiling, s, g);
@@ -112,7 +112,7 @@ static void see_tile(const struct tiling *tiling, const struct noise_schedule *s
         assert_true(done / SGD_UNPACK_CHUNKS == (done + length - 1) / SGD_UNPACK_CHUNKS);
         for (uint32_t c = 0; c < length; c++)
             see_chunk(users, items, first_user, &chunks[done + c], user_resident);
-        struct noise_payments due = noise_schedule_payments(schedule, s, g, slice);
+        struct noise_injections due = noise_schedule_injections(schedule, s, g, slice);
         assert_true(due.n_users <= noise_schedule_most(schedule));
         assert_true(due.n_items <= noise_schedule_most(schedule));
         for (size_t i = 0; i < due.n_items; i++)
@@ -123,11 +123,11 @@ static void see_tile(const struct tiling *tiling, const struct noise_schedule *s
     }
 }
 
-/* Everyone was paid 1 in all, and on the average in the middle of their ratings. */
+/* Every row got 1 in all, and on average in the middle of their ratings. */
 static void check_side(const struct seen *seen, const float *shares, const uint32_t *ratings) {
     double off = 0, wide = 0;
     for (uint64_t i = 0; i < seen->n; i++) {
-        uint32_t q = seen->payments[i], n = seen->ratings[i];
+        uint32_t q = seen->injections[i], n = seen->ratings[i];
         assert_int_equal(n, ratings[i]);
         assert_true(q >= 1 && fabs((double)q * (double)shares[i] - 1) < 1e-6);
         assert_true(q == 1 || (double)n / q >= NOISE_EVERY_LEAST / 2.0);
@@ -155,9 +155,10 @@ static void check_store(const struct dpmf_store *store, size_t k) {
     struct noise_extremes most = noise_schedule_extremes(schedule);
     uint32_t largest =
         most.user_ratings > most.item_ratings ? most.user_ratings : most.item_ratings;
-    uint32_t lump = most.user_lump > most.item_lump ? most.user_lump : most.item_lump;
-    print_message("k = %zu: at most %u ratings a row, %u a payment\n", k, largest, lump);
-    assert_true(lump <= NOISE_EVERY_LEAST || lump <= largest / NOISE_PAYMENTS + 1);
+    uint32_t portion =
+        most.user_portion > most.item_portion ? most.user_portion : most.item_portion;
+    print_message("k = %zu: at most %u ratings a row, %u an injection\n", k, largest, portion);
+    assert_true(portion <= NOISE_EVERY_LEAST || portion <= largest / NOISE_INJECTIONS + 1);
     seen_free(&users);
     seen_free(&items);
     noise_schedule_free(schedule);
@@ -307,7 +308,7 @@ static void test_idle(void **state) {
     const uint32_t *idle = noise_schedule_idle_items(schedule, &n);
     assert_int_equal(n, 1);
     assert_int_equal(idle[0], tiling_row_of_item(tiling, 1));
-    /* What it is owed in a round is paid when the round ends, and it alone: the mean of 12,800 squares, within five times its
+    /* What it is due in a round is injected when the round ends, and it alone: the mean of 12,800 squares, within five times its
      * standard deviation. */
     double own, others;
     paid_without_tiles(store, tiling, idle[0], 1e-3, &own, &others);

@@ -140,12 +140,12 @@ static float pushed(float *row, float *momentum, float precision, float time,
                     const struct noise_push *push, size_t i, float noise) {
     float z = precision * (time * push->drift), decay = series_decay(z < 1 ? z : 1);
     float half = 0.5f * time, q = *row * decay;
-    float p = fmaf(push->lean, q, *momentum) * push->damp[i];
+    float p = fmaf(push->row_shift, q, *momentum) * push->damp[i];
     q = fmaf(half, p, q);
     float next = fmaf(p, push->keep[i], noise * push->spread[i]);
     q = fmaf(push->slip, next - p, q);
     q = fmaf(half, next, q);
-    *momentum = fmaf(-push->lean, q, next);
+    *momentum = fmaf(-push->row_shift, q, next);
     *row = q * decay;
     return next;
 }
