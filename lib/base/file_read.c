@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { PIECE_MAX = 1 << 30 }; /* of one system call: some refuse more than 2 GiB */
+enum { PIECE_MAX = 1 << 30 }; /* bytes in one system call: some refuse more than 2 GiB */
 
 static int ends_early(const char *path, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_IO_READ, "the file ends early");

@@ -19,8 +19,8 @@ struct byte_source {
     int (*read)(const struct byte_source *source, void *bytes, size_t n, uint64_t offset,
                 struct dpmf_error *error);
     void (*release)(struct byte_source *source);
-    int fd;            /* of a file */
-    const void *bytes; /* of memory: the caller's, which must stay */
+    int fd;            /* descriptor of a file */
+    const void *bytes; /* memory of the caller, which must stay valid */
 };
 
 /* Takes over `fd`: close the source also when this fails. A directory is an error. */

@@ -26,10 +26,10 @@ enum json_kind {
 
 struct json_token {
     enum json_kind kind;
-    const char *text; /* of a key, string (between the quotes, still escaped) or number */
+    const char *text; /* text of a key, a string (between its quotes, still escaped) or a number */
     size_t length;
     bool escaped;      /* the string holds backslashes: json_unescape() it */
-    size_t offset;     /* of the token in the text; of the fault for JSON_ERROR */
+    size_t offset;     /* place of the token in the text; for JSON_ERROR, that of the fault */
     const char *fault; /* for JSON_ERROR: what is wrong */
 };
 

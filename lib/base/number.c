@@ -21,8 +21,8 @@ enum {
     SHORT_MAX = 15,           /* characters of which even 15 digits are below 2^53 */
     MANTISSA_DIGITS_MAX = 19, /* what surely fits in 64 bits */
     EXPONENT_LIMIT = 100000,  /* beyond it, TEXT_MAX digits cannot bring a number back */
-    EXACT_POWER_MAX = 22,     /* 10^22 is the last power of ten that is a double ... */
-    WHOLE_POWER_MAX = 19,     /* ... and 10^19 the last in 64 bits */
+    EXACT_POWER_MAX = 22,     /* the last power of ten that is a double: 10^22 */
+    WHOLE_POWER_MAX = 19,     /* the last power of ten that fits in 64 bits: 10^19 */
     SIGNIFICANT_MAX = 17,     /* digits that tell any two doubles apart */
 };
 

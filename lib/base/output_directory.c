@@ -26,7 +26,7 @@
 #include "base/memory.h"
 
 enum {
-    NAME_KEPT_MAX = 200, /* of the final name in the temporary one: NAME_MAX is 255 */
+    NAME_KEPT_MAX = 200, /* bytes of the final name in the temporary one: NAME_MAX is 255 */
     TEMPORARY_SIZE = NAME_KEPT_MAX + 40,
     NAME_ATTEMPTS = 64,
 };

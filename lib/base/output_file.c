@@ -26,8 +26,8 @@
 
 enum {
     BUFFER_SIZE = 1 << 20,
-    PIECE_MAX = 1 << 30, /* of one system call: some refuse more than 2 GiB */
-    NAME_KEPT_MAX = 200, /* of the final name in the temporary one: NAME_MAX is 255 */
+    PIECE_MAX = 1 << 30, /* bytes in one system call: some refuse more than 2 GiB */
+    NAME_KEPT_MAX = 200, /* bytes of the final name in the temporary one: NAME_MAX is 255 */
     TEMPORARY_SIZE = NAME_KEPT_MAX + 32,
     NAME_ATTEMPTS = 64,
 };

@@ -16,7 +16,8 @@
 
 enum { PIPELINE_THREADS_MAX = 1024 };
 
-/* What a job carries besides the caller's object. `code` is its own failure, told in its turn. */
+/* What a job carries besides the caller's object. `code` is its own failure, reported in its
+ * turn. */
 struct slot {
     bool worked; /* may be consumed when its turn comes */
     int code;
