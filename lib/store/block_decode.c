@@ -106,7 +106,7 @@ struct value_out {
     double *exact; /* either may be NULL */
     float *single; /* less base */
     double base;
-    bool counts; /* of events */
+    bool counts; /* the values are counts of events */
 };
 
 static bool is_value(const struct value_out *out, double value) {

@@ -22,7 +22,7 @@ struct block_arrays {
     size_t start_capacity, item_capacity, value_capacity, time_capacity, id_bytes_capacity,
         id_start_capacity;
     uint32_t n_users;
-    uint64_t n_ratings; /* of the users that were ended */
+    uint64_t n_ratings; /* ratings of the users that are complete */
 };
 
 void block_arrays_free(struct block_arrays *arrays);

@@ -58,7 +58,7 @@ struct run {
 struct bucket {
     uint64_t first_extent; /* offsets into the arena, 0 for none (0 is never an extent's) */
     uint64_t last_extent;
-    uint32_t last_size; /* of the last extent, header included */
+    uint32_t last_size; /* bytes of the last extent, header included */
     uint32_t last_used;
     int64_t first_run, last_run;
 };
@@ -562,7 +562,7 @@ static int collect_run(struct slicing *slicing, uint64_t bucket_user, const stru
     const struct rating_sorter *sorter = slicing->sorter;
     uint8_t *buffer = slicing->space->read;
     uint64_t offset = run->offset, remaining = run->length;
-    size_t kept = 0; /* of a record cut by the end of the buffer */
+    size_t kept = 0; /* bytes of a record that the end of the buffer cut */
     while (remaining > 0) {
         size_t n = remaining < READ_BYTES - kept ? (size_t)remaining : READ_BYTES - kept;
         int code =

@@ -13,8 +13,8 @@
 #include "store/store_layout.h"
 
 enum {
-    STORE_BLOCK_USERS = 1024,      /* a block closes at this many users ... */
-    STORE_BLOCK_RATINGS = 1 << 19, /* ... or before it would pass this many ratings */
+    STORE_BLOCK_USERS = 1024,      /* users at which a block is closed */
+    STORE_BLOCK_RATINGS = 1 << 19, /* most ratings of a block, unless one user has more */
     STORE_ID_MAX = 64 * 1024,      /* bytes in an id; at least 1 */
 };
 
@@ -33,7 +33,7 @@ struct store_block {
     uint64_t n_ratings;
     const uint64_t *start;    /* n_users + 1 */
     const uint32_t *item;     /* n_ratings, each */
-    const double *value;      /* exact ... */
+    const double *value;      /* exact values, with STORE_WANT_VALUES */
     const float *value32;     /* ... or less store_base, for training; which, by enum store_want */
     const int64_t *time;      /* NULL in a store without times */
     const char *id_bytes;     /* user i's id is id_bytes[id_start[i]] .. id_start[i+1]-1 */

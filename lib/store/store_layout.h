@@ -23,7 +23,7 @@ enum { STORE_ROLES = 4 }; /* user, item, rating, timestamp */
 struct store_layout {
     enum store_origin origin;
     bool drops_bad;    /* a bad record was dropped by itself, and did not end the import */
-    uint32_t formats;  /* of all inputs, a bit each: see store_layout_format() */
+    uint32_t formats;  /* formats of all inputs, a bit each: see store_layout_format() */
     bool holds_events; /* the values are counts of events, not ratings; a flag of the header */
 
     /* Where the fields of a record were; all 0 where the format says it, or where inputs

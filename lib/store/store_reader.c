@@ -378,7 +378,8 @@ const char *dpmf_store_item(const struct dpmf_store *store, uint64_t i, size_t *
 /* Up to 64 times their range away from 0, floats still tell ratings apart to a few millionths of
  * that range. */
 double store_base(const struct dpmf_store *store) {
-    const double half = store->max / 2 - store->min / 2; /* of the range, which may overflow */
+    const double half =
+        store->max / 2 - store->min / 2; /* half of the range, which itself may overflow */
     const double most = fmax(fabs(store->min), fabs(store->max));
     return most / 128 > half ? store->min + half : 0;
 }

@@ -20,10 +20,10 @@ struct dpmf_store {
     const char *item_bytes; /* in it */
     uint64_t *item_start;   /* n_items + 1, into item_bytes */
     uint64_t *item_ratings;
-    struct dpmf_store **parts; /* of a set: closed with it */
+    struct dpmf_store **parts; /* stores of a set, closed with it; NULL in others */
     size_t n_parts;
     struct file_identity made_from; /* the file that was read; not known of a store as it is */
-    bool is_share;                  /* of another store, whose items it points to */
+    bool is_share;                  /* a part of another store, whose items it points to */
 };
 
 const struct store_index_entry *store_index_at(const struct dpmf_store *store, uint64_t block);

@@ -15,8 +15,8 @@
 #include "store/store_format.h"
 
 struct store_writer {
-    struct output_file *file; /* a named store ... */
-    int fd;                   /* ... or a nameless one; -1 otherwise */
+    struct output_file *file; /* a store with a name; NULL for one without */
+    int fd;                   /* descriptor of a store without a name; -1 for one with */
     bool has_times;
     uint64_t written;
     uint64_t n_users, n_ratings;
