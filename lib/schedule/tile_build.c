@@ -19,7 +19,7 @@
 
 struct rating {
     uint32_t user; /* within the superblock */
-    uint32_t row;  /* of the item */
+    uint32_t row;  /* row of the item */
     float value;
 };
 
@@ -27,8 +27,8 @@ struct job {
     size_t superblock;
     struct store_raw raw;
     struct store_space space;
-    struct store_block block; /* the last one decoded, ... */
-    uint64_t block_number;    /* ... its number plus one */
+    struct store_block block; /* the block that was decoded last */
+    uint64_t block_number;    /* the number of that block plus one */
     struct rating *ratings, *other;
     size_t ratings_capacity, other_capacity;
     uint64_t *count;

@@ -48,8 +48,8 @@ struct tile_build {
     const struct dpmf_run *run;
     int threads;
     size_t n_jobs;
-    uint64_t most_bytes;   /* of all superblocks in memory, or of each in the file ... */
-    uint64_t most_ratings; /* ... and of what is being sorted: more is too large */
+    uint64_t most_bytes; /* limit for all superblocks in memory, or for each of those in the file */
+    uint64_t most_ratings; /* limit for what is sorted at once */
 };
 
 /* Fills the tiling's superblocks and tiles; what it has of them is the caller's also after a

@@ -32,12 +32,12 @@ enum {
     BUILD_BYTES_A_RATING = 54,
     BUILD_BYTES_A_PACKED_RATING = 48,
     DECODE_BYTES_A_RATING = 12,
-    SUPERBLOCK_BYTES = 160,                   /* whatever is kept for each ... */
-    TILE_BYTES = sizeof(struct tile) + 8 + 1, /* ... and for each of its tiles */
+    SUPERBLOCK_BYTES = 160,                   /* bytes kept for each superblock */
+    TILE_BYTES = sizeof(struct tile) + 8 + 1, /* bytes kept for each tile of a superblock */
 };
 
-#define GROUP_SHARE                                                                                \
-    0.08 /* of the ratings, at most: more would make threads wait for the popular group */
+/* Largest share of the ratings in a group: more would make threads wait for the popular group */
+#define GROUP_SHARE 0.08
 #define UNEVEN 1.25 /* the largest superblock, in terms of the average: more is found out */
 
 /* ---- the shape ------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static uint64_t users_by_caches(const struct tiling *tiling, const struct tiling
     return in_rounds(tiling, options, at_least((tiling->n_users + n - 1) / n, 1));
 }
 
-/* What a run with so many users a superblock needs: in slots and for each superblock ... */
+/* Bytes that a run needs for its slots and superblocks, with `users` users a superblock. */
 static uint64_t slots_need(const struct tiling *tiling, const struct tiling_options *options,
                            uint64_t users, uint64_t packed) {
     assert(users > 0);
@@ -228,7 +228,7 @@ static uint64_t ratings_need(const struct tiling *tiling, uint64_t users) {
            256;
 }
 
-/* ... and for one job of building, of the largest block and so many ratings. */
+/* Bytes that one job of building needs, for the largest block and `ratings` ratings. */
 static uint64_t job_need(const struct tiling *tiling, const struct dpmf_store *store,
                          uint64_t ratings) {
     return DECODE_BYTES_A_RATING * store_largest_block(store) + 8 * tiling->n_items +

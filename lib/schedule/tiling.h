@@ -35,11 +35,12 @@ struct tiling_options {
     const uint64_t *tier_ends; /* NULL, or the paper's tiers: numbers of items, increasing */
     size_t n_tiers;
     uint64_t superblock_users; /* 0, or as many, where they fit in memory: those of a snapshot */
-    uint64_t memory_whole;     /* bytes for all chunks; what needs more is streamed, with ... */
-    uint64_t memory_streamed;  /* ... bytes for the slots and for what grows with superblocks ... */
-    size_t slots;              /* ... so many of them, each with a superblock and its user rows */
-    uint64_t memory_build;     /* bytes for building; chunks that stay in memory count in it */
-    uint64_t *missing; /* may be NULL. With DPMF_ERR_USAGE_MEMORY: bytes more that would do */
+    uint64_t memory_whole;     /* bytes for all chunks: what needs more is streamed */
+    /* Bytes of a streamed run for its slots and for what grows with superblocks */
+    uint64_t memory_streamed;
+    size_t slots;          /* number of slots, each with a superblock and its user rows */
+    uint64_t memory_build; /* bytes for building; chunks that stay in memory count in it */
+    uint64_t *missing;     /* may be NULL. With DPMF_ERR_USAGE_MEMORY: bytes more that would do */
     const struct tiling_whole *whole; /* NULL: the store has all ratings */
 };
 
@@ -48,7 +49,7 @@ struct tiling_options {
 struct tiling_whole {
     uint64_t n_ratings;
     uint64_t *item_ratings;             /* by item */
-    size_t n_parts;                     /* of the items, 1 or more */
+    size_t n_parts;                     /* number of parts of the items, 1 or more */
     uint64_t group_rows, group_ratings; /* that a group has at most: tiling_group_bounds */
 };
 
@@ -71,7 +72,7 @@ void tiling_free(struct tiling *tiling);
 size_t tiling_n_superblocks(const struct tiling *tiling);
 size_t tiling_n_groups(const struct tiling *tiling);
 bool tiling_is_streamed(const struct tiling *tiling);
-uint64_t tiling_bytes(const struct tiling *tiling); /* of all chunks, in memory or packed */
+uint64_t tiling_bytes(const struct tiling *tiling); /* bytes of all chunks, in memory or packed */
 
 /* What was taken off the ratings of all chunks (store_base), and the mean of what is left. */
 double tiling_base(const struct tiling *tiling);
@@ -87,7 +88,8 @@ uint64_t tiling_checksum(const struct tiling *tiling);
 void tiling_superblock_users(const struct tiling *tiling, size_t superblock, uint64_t *first,
                              uint64_t *n);
 uint64_t tiling_superblock_ratings(const struct tiling *tiling, size_t superblock);
-uint64_t tiling_users_a_superblock(const struct tiling *tiling); /* of all but the last */
+/* Users of every superblock but the last */
+uint64_t tiling_users_a_superblock(const struct tiling *tiling);
 
 /* Which item rows a group holds, and whether its chunks keep users resident. */
 void tiling_group(const struct tiling *tiling, size_t group, uint64_t *first_row, uint64_t *n_rows,
