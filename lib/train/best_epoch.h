@@ -17,7 +17,7 @@ struct best_epoch {
 /* Makes room beside `beside`, or in memory when that is NULL. */
 int best_epoch_init(struct best_epoch *best, const struct factors *factors, const char *beside,
                     struct dpmf_error *error);
-void best_epoch_free(struct best_epoch *best); /* of a zeroed one: fine */
+void best_epoch_free(struct best_epoch *best); /* may be called for a zeroed one */
 
 /* Copies the model there, and back; `users` has the rows of users. */
 int best_epoch_keep(struct best_epoch *best, const struct factors *factors,

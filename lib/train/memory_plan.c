@@ -20,8 +20,8 @@
 enum {
     PROGRAM_BYTES = 7 << 19, /* the program itself, and what the allocator keeps for later */
     OUTPUT_BYTES = 1 << 19,  /* for writing the model, and snapshots */
-    STACK_BYTES = 1 << 16,   /* of a thread, as far as it is used */
-    PIECE_BYTES = 1 << 17,   /* of rows, for snapshots or validation */
+    STACK_BYTES = 1 << 16,   /* bytes of a thread's stack that are used */
+    PIECE_BYTES = 1 << 17,   /* bytes of rows, for snapshots or validation */
     ITEM_TABLES = 28, /* bytes an item: its row, its group, and its place while they are made */
 };
 
@@ -61,7 +61,7 @@ static uint64_t always_bytes(const struct memory_plan *plan) {
 }
 
 static uint64_t item_id_bytes(const struct memory_plan *plan) {
-    return plan->user_ids ? store_bytes(plan->store) : 0; /* of the model; not less */
+    return plan->user_ids ? store_bytes(plan->store) : 0; /* bytes of the model's ids, at least */
 }
 
 /* What the model has in memory even when the rows of users are not. */

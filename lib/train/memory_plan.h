@@ -17,13 +17,13 @@ struct memory_plan {
     enum sgd_order order;
     int threads;
     uint32_t prefetch; /* superblocks read ahead */
-    uint64_t memory;   /* of the run; 0: the default */
+    uint64_t memory;   /* memory of the run; 0: the default */
     bool has_best;     /* a copy of the best epoch is kept */
-    uint64_t sampler;  /* bytes that a sampler takes beside the model, ... */
-    uint64_t momenta;  /* ... and those that it takes only where all is in memory */
-    uint64_t whole; /* bytes for the chunks of a run in memory, found by memory_plan_divide, ... */
-    uint64_t fixed; /* ... and those that such a run takes beside them */
-    uint64_t missing; /* bytes, found by memory_plan_divide, before there is anything to divide */
+    uint64_t sampler;  /* bytes that a sampler takes beside the model */
+    uint64_t momenta;  /* bytes that a sampler takes only where all is in memory */
+    uint64_t whole;    /* bytes for the chunks of a run in memory, found by memory_plan_divide */
+    uint64_t fixed;    /* bytes that such a run takes beside its chunks */
+    uint64_t missing;  /* bytes, found by memory_plan_divide, before there is anything to divide */
 };
 
 /* The slots of a stream: one for each lane, and those read ahead; at least one, without which a

@@ -16,7 +16,7 @@
 #include "train/rows_file.h"
 
 enum {
-    PIECE_BYTES = 4 << 20, /* of rows, on their way */
+    PIECE_BYTES = 4 << 20, /* bytes of rows in one message */
     TAG_ROWS = 128,
     TAG_BIASES,
 };

@@ -18,16 +18,16 @@ struct rank_share {
     const struct dpmf_store *whole;     /* all ratings, which every rank has at hand */
     struct dpmf_store *own;             /* those of its users; NULL on one machine */
     uint64_t *first_user; /* n_ranks + 1: rank r has users first_user[r] .. first_user[r + 1] - 1 */
-    struct factors file;  /* on rank 0 of a cluster, what a checkpoint tells beside its rows */
+    struct factors file;  /* on rank 0 of a cluster, what a checkpoint holds beside its rows */
 };
 
 /* By all ranks, as is everything else here. */
 int rank_share_open(struct rank_share *share, const struct dpmf_store *whole,
                     const struct dpmf_cluster *cluster, struct dpmf_error *error);
-void rank_share_close(struct rank_share *share); /* of a zeroed one: fine */
+void rank_share_close(struct rank_share *share); /* may be called for a zeroed one */
 
 const struct dpmf_store *rank_share_store(const struct rank_share *share); /* what is here */
-uint64_t rank_share_first_user(const struct rank_share *share);            /* of this rank */
+uint64_t rank_share_first_user(const struct rank_share *share); /* first user of this rank */
 
 /* In a cluster, fills in share->file: the ids of all users and of the items by popularity, and the
  * scale of `factors`. Here and below, without a tiling (NULL) items are in the order that they

@@ -52,7 +52,7 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
 
 /* What the snapshot's run was asked for, as far as its provenance tells. */
 struct first_wish {
-    uint32_t epochs; /* 0: not told */
+    uint32_t epochs; /* 0: not recorded */
     char kernels[CHECKPOINT_ORDER_MAX];
 };
 

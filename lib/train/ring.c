@@ -16,7 +16,7 @@
 
 enum {
     SLOTS = 2, /* parts that a rank has at a time */
-    TAG = 64,  /* of the first array of the first slot */
+    TAG = 64,  /* tag of the first array of the first slot */
     MESSAGES = RING_ARRAYS_MAX + 1,
 };
 
@@ -44,7 +44,7 @@ struct ring {
     struct transfer coming[SLOTS], going[SLOTS];
     double waited;
 
-    /* of the part that is being worked on */
+    /* The part that is being worked on. */
     ring_work *work;
     void *self;
     struct tiling_part part;
@@ -55,7 +55,7 @@ struct ring {
 
     bool gathering; /* and not in a round */
 
-    /* of the running round */
+    /* The round under way. */
     bool stopping;
     int code;
     struct dpmf_error error;
@@ -283,7 +283,7 @@ static int visit_slot(struct ring *ring, uint32_t step, size_t turn, struct dpmf
     }
     if (code == 0 && !ring->stopping)
         code = work_on(ring, &part, step + 1 == steps && turn + 1 == SLOTS, error);
-    if (code == 0) code = end_transfer(ring, going, error); /* of the step before */
+    if (code == 0) code = end_transfer(ring, going, error); /* the transfer of the step before */
     if (code == 0 && step + 1 < steps)
         code = begin_going(ring, going, next_rank(ring), tag, &part, error);
     return code;

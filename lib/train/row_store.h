@@ -20,7 +20,7 @@ struct row_store row_store_of(float *rows, uint64_t n, size_t stride);
 /* A file for n rows beside `beside`, which read as 0 until they are written. */
 int row_store_open(struct row_store *store, const char *beside, uint64_t n, size_t stride,
                    struct dpmf_error *error);
-void row_store_close(struct row_store *store); /* of a zeroed one, or twice: fine */
+void row_store_close(struct row_store *store); /* may be called for a zeroed one, and twice */
 
 /* @return rows `first` to first + n - 1: where they are, or read into `buffer`, or NULL with the
  * error */

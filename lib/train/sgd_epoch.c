@@ -45,12 +45,12 @@ struct sgd_epoch {
     kernel_sgd_tile *kernel;
     size_t n_superblocks, n_groups;
     struct kernel_chunk **unpacked; /* by worker, for chunks that are streamed; or NULL */
-    struct turn
-        *group_turn; /* the superblock whose turn it is (deterministic), or 1 while taken (free) */
+    /* The superblock whose turn it is (deterministic), or 1 while taken (free) */
+    struct turn *group_turn;
     double *squared_error;   /* by tile, so that their sum has one order */
     pthread_mutex_t handing; /* over superblocks, in the free order */
 
-    /* of the running epoch */
+    /* The epoch under way. */
     uint32_t number;
     size_t first;
     struct sgd_groups groups; /* that are visited */
@@ -59,7 +59,7 @@ struct sgd_epoch {
     size_t next;          /* superblock to hand out */
     _Atomic bool stopped; /* nothing more is begun */
     _Atomic int code;
-    struct dpmf_error error; /* of the thread that set the code */
+    struct dpmf_error error; /* error of the thread that set the code */
 };
 
 int sgd_at_once(enum sgd_order order, int threads) {
@@ -179,7 +179,7 @@ static bool goes_on(struct sgd_epoch *epoch) {
     return false;
 }
 
-/* Whether a superblock may be begun; if so, it is told. One call at a time. */
+/* Whether a superblock may begin; if so, the watcher is called. One call at a time. */
 static bool may_begin(struct sgd_epoch *epoch, size_t superblock) {
     assert(superblock <= tiling_n_superblocks(epoch->tiling));
     if (!goes_on(epoch) || atomic_load_explicit(&epoch->stopped, memory_order_relaxed))
@@ -262,7 +262,7 @@ static void visit_in_order(struct sgd_epoch *epoch, const struct superblock_view
 
 /* ---- the workers ----------------------------------------------------------------------------- */
 
-/* Superblocks are handed out one by one, so that each is told of before the next is begun. */
+/* Superblocks are handed out one by one, so that each is reported before the next begins. */
 static bool next_superblock(struct sgd_epoch *epoch, size_t *superblock) {
     pthread_mutex_lock(&epoch->handing);
     *superblock = epoch->next;

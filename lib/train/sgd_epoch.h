@@ -38,8 +38,8 @@ int sgd_epoch_init(struct sgd_epoch **epoch, const struct tiling *tiling,
 void sgd_epoch_free(struct sgd_epoch *epoch);
 
 struct sgd_rates {
-    float rate, reg;           /* eta and lambda of the factors ... */
-    float bias_rate, bias_reg; /* ... and of the biases */
+    float rate, reg;           /* eta and lambda of the factors */
+    float bias_rate, bias_reg; /* eta and lambda of the biases */
 };
 
 /* What a sampler does on the way; called by any worker, each with its own number. */
@@ -85,7 +85,7 @@ struct sgd_watch {
     int (*before_group)(void *self, uint32_t epoch, size_t superblock, size_t group,
                         struct dpmf_error *error);
 
-    const struct sgd_noise *noise; /* of a sampler */
+    const struct sgd_noise *noise; /* noise of a sampler; NULL for SGD */
 };
 
 /* Runs epoch number `number`, from superblock `first` on. *done is how many superblocks of it are

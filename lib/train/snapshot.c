@@ -46,7 +46,7 @@ struct snapshot {
     struct dpmf_error error;
 };
 
-/* Called with the lock held. The first failure is the one that is told. */
+/* Called with the lock held. The first failure is the one that is reported. */
 static void fail(struct snapshot *snapshot, int code, const struct dpmf_error *error) {
     snapshot->dropped = true;
     if (snapshot->code == 0) {

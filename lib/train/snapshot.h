@@ -23,8 +23,8 @@
 
 struct snapshot_source {
     const char *path, *provenance;
-    const struct factors *factors; /* all but the rows of users ... */
-    const struct row_store *users; /* ... which are here */
+    const struct factors *factors; /* the model, without the rows of users */
+    const struct row_store *users; /* the rows of users */
     const struct tiling *tiling;
     const struct superblock_stream *stream;
     const struct sgd_epoch *epoch;
@@ -32,8 +32,8 @@ struct snapshot_source {
     double worst_rmse;             /* a larger error so far means that the run has diverged */
     uint64_t every_superblocks;    /* what is due when; 0 each when it is not by that */
     double every_seconds;
-    uint32_t first_epoch;    /* where the run begins: ... */
-    size_t first_superblock; /* ... there is no need for a snapshot there */
+    uint32_t first_epoch;    /* epoch that the run begins with */
+    size_t first_superblock; /* superblock that the run begins with, where no snapshot is needed */
 };
 
 struct snapshot;
@@ -57,7 +57,7 @@ bool snapshot_is_at(const struct snapshot *snapshot, uint32_t epoch, size_t supe
 int snapshot_begin(struct snapshot *snapshot, const struct checkpoint_state *state, size_t first,
                    struct dpmf_error *error);
 
-/* The watchers of struct sgd_watch. They also tell of a snapshot that failed. */
+/* The watchers of struct sgd_watch. They also report a snapshot that failed. */
 int snapshot_before_users(struct snapshot *snapshot, uint32_t epoch,
                           const struct superblock_view *view, struct dpmf_error *error);
 int snapshot_before_group(struct snapshot *snapshot, uint32_t epoch, size_t superblock,

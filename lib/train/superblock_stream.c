@@ -20,7 +20,7 @@ enum slot_state { SLOT_FREE, SLOT_READING, SLOT_READY, SLOT_TAKEN, SLOT_DIRTY };
 struct slot {
     enum slot_state state;
     size_t superblock;
-    uint64_t turn; /* of the dirty ones, the smallest is written first */
+    uint64_t turn; /* order of writing among dirty slots: the smallest first */
     uint8_t *packed;
     float *rows, *biases;
 };
@@ -31,10 +31,10 @@ struct superblock_stream {
     float *biases;
     bool streamed;
     size_t n_superblocks, n_slots;
-    size_t packed_bytes, rows_bytes, biases_bytes; /* of a slot */
+    size_t packed_bytes, rows_bytes, biases_bytes; /* bytes of a slot */
     _Atomic uint32_t *epochs;                      /* by superblock */
 
-    /* of the running epoch */
+    /* The epoch under way. */
     uint32_t epoch;
     size_t first;
     bool running;

@@ -17,7 +17,7 @@ struct superblock_view {
     size_t superblock;
     const struct kernel_chunk *chunks;
     const uint8_t *packed;
-    float *rows; /* of its users, the first of them first */
+    float *rows; /* rows of its users, in order */
     float *biases;
 };
 

@@ -24,7 +24,7 @@
 struct ranks {
     struct ring *ring;       /* how items come by */
     uint64_t bytes_sent;     /* by this rank, in epochs */
-    uint32_t snapshot_epoch; /* of the last snapshot, or where the run began */
+    uint32_t snapshot_epoch; /* epoch of the last snapshot, or of the beginning of the run */
     double snapshot_time;    /* when that was */
 };
 

@@ -50,9 +50,9 @@ struct train_run {
     struct best_epoch best;
     struct checkpoint_file resumed;
     struct checkpoint_state state;
-    uint64_t n_updates; /* of this run */
+    uint64_t n_updates; /* updates of this run */
     double started;     /* when the first epoch began */
-    double unit;        /* of the ratings: factors_unit */
+    double unit;        /* unit of the ratings: factors_unit */
     double worst_rmse;
     char *provenance; /* a sampler writes its own */
 

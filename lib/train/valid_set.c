@@ -30,18 +30,19 @@ struct valid_set {
     uint64_t n, n_all; /* that are here, and everywhere */
     double *sums;      /* by piece */
     size_t n_pieces;
-    double base;       /* store_base of where they are from */
-    double *totals;    /* of predictions, by rating: NULL before valid_set_mean_rmse; ... */
-    uint64_t n_totals; /* ... over so many models */
+    double base; /* store_base of where they are from */
+    /* Sums of predictions over models, by rating; NULL before valid_set_mean_rmse */
+    double *totals;
+    uint64_t n_totals; /* number of models in `totals` */
 
-    /* of the running evaluation */
+    /* The evaluation under way. */
     const struct factors *factors;
     const struct row_store *users;
     const struct kernel_set *kernels;
     bool totalling; /* the totals, instead of this model alone */
     _Atomic uint64_t next;
     _Atomic int code;
-    struct dpmf_error error; /* of the thread that set the code */
+    struct dpmf_error error; /* error of the thread that set the code */
 };
 
 /* The rows of some users in a row, as a thread has them at hand. */
