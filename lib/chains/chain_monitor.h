@@ -13,7 +13,7 @@
 #include "dpmf.h"
 
 enum {
-    CHAIN_NAME_MAX = 64, /* of a functional, with the NUL; longer ones are cut */
+    CHAIN_NAME_MAX = 64, /* bytes of a functional's name, with the NUL; longer names are cut */
     CHAIN_ESS_MIN =
         100, /* of all chains together: means are then exact to a tenth of a standard deviation */
 };
@@ -21,7 +21,9 @@ enum {
 
 struct chain_verdict {
     double rhat,
-        ess; /* of the worst functional; infinite and 0 when nothing could be told. Never NaN */
+        /* Values of the worst functional; infinite and 0 where they cannot be estimated. Never
+         * NaN */
+        ess;
     char worst[CHAIN_NAME_MAX]; /* which one that is; "" when there is none */
     uint64_t draws;             /* that were judged, of each chain */
     bool is_converged; /* every functional has R-hat < CHAIN_RHAT_MAX and ESS >= CHAIN_ESS_MIN */

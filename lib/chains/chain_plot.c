@@ -21,7 +21,7 @@ enum {
     RIGHT = 20,
     HEAD = 44,       /* above the first panel */
     PANEL = 132,     /* from panel to panel */
-    PANEL_HEAD = 24, /* of which the name */
+    PANEL_HEAD = 24, /* height of the name above the traces */
     PANEL_PLOT = 92, /* and the traces */
     FOOT = 44,       /* below the last panel */
     COLOURS = 6,
@@ -39,7 +39,7 @@ struct picture {
 /* What a panel shows, and where. */
 struct panel {
     size_t functional;
-    int top; /* of the traces, in pixels */
+    int top; /* top of the traces, in pixels */
     double low, high;
 };
 

@@ -16,11 +16,11 @@
 
 #include "dpmf.h"
 
-enum { MIXING_DRAWS_MIN = 8 }; /* of each chain; with fewer nothing can be said */
+enum { MIXING_DRAWS_MIN = 8 }; /* draws of each chain that an estimate needs */
 
 struct mixing {
     double rhat;      /* at least 0; infinite when nothing speaks for agreement. Never NaN */
-    double ess;       /* of all chains together; 0 when it cannot be told */
+    double ess;       /* effective sample size of all chains; 0 where it cannot be estimated */
     bool is_constant; /* one and the same number throughout: it says nothing about the sampler */
 };
 
