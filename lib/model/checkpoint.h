@@ -23,7 +23,7 @@
 enum {
     CHECKPOINT_K_MAX = 4096,
     CHECKPOINT_ID_MAX = 64 * 1024, /* bytes in an id; at least 1 */
-    CHECKPOINT_ORDER_MAX = 16,     /* of the name of an order, with its end */
+    CHECKPOINT_ORDER_MAX = 16,     /* bytes of an order's name, with the NUL */
 };
 
 /* Where a run stands. In the middle of an epoch, the first superblocks_done of its superblocks are
@@ -33,25 +33,25 @@ struct checkpoint_state {
     uint32_t epoch;    /* epochs done */
     uint64_t seed;
     double learning_rate, decay, regularization;
-    uint64_t n_ratings;   /* of the store it was trained on ... */
-    uint64_t fingerprint; /* ... and a checksum of its index, to notice another store */
+    uint64_t n_ratings;   /* ratings of the store that it was trained on */
+    uint64_t fingerprint; /* checksum of that store's index, to notice another store */
     double best_valid;    /* NaN without */
     uint32_t best_epoch;
 
-    uint64_t superblock_users; /* 0 when it is not told */
-    uint64_t superblocks_done; /* of the epoch after `epoch` ... */
-    uint64_t ratings_done;     /* ... with so many ratings ... */
-    double squared_error;      /* ... and the sum of their errors' squares */
-    uint64_t tiles;            /* a checksum of how the ratings were cut into tiles; 0: not told */
-    char order[CHECKPOINT_ORDER_MAX]; /* of the visits to the tiles; "" when it is not told */
+    uint64_t superblock_users; /* 0: not recorded */
+    uint64_t superblocks_done; /* superblocks that are done of the epoch after `epoch` */
+    uint64_t ratings_done;     /* ratings of those superblocks */
+    double squared_error;      /* sum of the squared errors of those ratings */
+    uint64_t tiles; /* checksum of how the ratings were cut into tiles; 0: not recorded */
+    char order[CHECKPOINT_ORDER_MAX]; /* order of the visits to the tiles; "": not recorded */
 
-    /* Of a sampler's model; all 0 in others. */
-    uint32_t samples;        /* of the posterior, side by side in every row ... */
-    uint32_t sample_factors; /* ... so many columns each: sample/posterior_mean.h says which */
-    double noise_precision;  /* of a rating, given a sample */
+    /* Models of samplers; all 0 in others. */
+    uint32_t samples;        /* samples of the posterior, side by side in every row */
+    uint32_t sample_factors; /* columns of each sample; sample/posterior_mean.h lists them */
+    double noise_precision;  /* precision of a rating, given a sample */
     double factor_penalty, bias_penalty; /* that a new user is fitted with, as model/release.h's */
 
-    /* Of a model that ranks, whose scores are no ratings; best_valid is then its NDCG. */
+    /* Models that rank, whose scores are not ratings; best_valid is then the NDCG. */
     bool ranks;
     double unobserved, exponent; /* that a new user is fitted with, as rank/ials.h's */
     bool has_like;               /* only ratings of at least `like` count; else all */

@@ -14,7 +14,7 @@
 #include "base/parts.h"
 
 enum {
-    UNIT_BYTES = 1 << 16,       /* of what is no matrix and no bias */
+    UNIT_BYTES = 1 << 16,       /* bytes of a unit that is no row and no bias */
     PIECE_BYTES = 1 << 20,      /* the most that is read at once: whole units */
     PART_BYTES_LEAST = 1 << 25, /* less is not worth a thread */
 };

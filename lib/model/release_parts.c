@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { PIECE_BYTES = 1 << 20 }; /* of a tensor, summed at once: part of the format */
+enum { PIECE_BYTES = 1 << 20 }; /* bytes of a tensor that are summed at once: part of the format */
 
 const char *const release_tensor_names[RELEASE_TENSORS] = {
     [RELEASE_ID_OFFSETS] = "item_id_offsets",

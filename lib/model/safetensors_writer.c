@@ -71,7 +71,7 @@ struct safetensors_draft {
     struct tensor *tensors; /* without their data; names are the caller's */
     size_t n_tensors;
     uint64_t *begin;      /* n_tensors + 1: where each lies, from the start of the file */
-    size_t room;          /* of the header */
+    size_t room;          /* bytes of room for the header */
     _Atomic uint64_t sum; /* model_checksum_sum of all pieces so far */
     bool has_checksum;    /* a place for it is in the metadata */
 };
