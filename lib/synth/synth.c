@@ -29,21 +29,21 @@
 #include "synth/synth_shape.h"
 #include "synth/titles.h"
 
-enum { ID_TEXT_MAX = 11 }; /* of a number below 2^32, and a NUL */
+enum { ID_TEXT_MAX = 11 }; /* bytes of a number below 2^32, with the NUL */
 
 #define FIRST_TIME INT64_C(915148800)     /* 1999-01-01 */
 #define TIME_SPAN (INT64_C(7) * 31556952) /* seven years */
 
 struct synth_worker {
     struct synth_picker *picker;
-    float *factors; /* of the user at hand */
+    float *factors; /* factors of the current user */
 };
 
 /* A block on its way through the pipeline. */
 struct synth_job {
     uint64_t first_user;
     uint32_t n_users;
-    uint64_t first_place; /* of its first rating among all, see synth_shape_rater_place */
+    uint64_t first_place; /* place of its first rating among all, see synth_shape_rater_place */
     uint64_t first_rater; /* the first t whose item goes to this block */
     struct block_arrays arrays;
     struct store_encoded encoded;
@@ -55,8 +55,9 @@ struct synth {
     struct synth_shape shape;
     struct synth_model model;
     struct synth_pick_table *table;
-    uint32_t *user_id, *item_id;       /* id less 1, by number in the store */
-    float *user_factors, *user_biases; /* of all users, only when the truth is to be kept */
+    uint32_t *user_id, *item_id; /* id less 1, by number in the store */
+    float *user_factors,
+        *user_biases; /* vectors and biases of all users, where the truth is kept */
     uint64_t *item_ratings;
     struct store_writer *writer;
     struct output_file *catalogue;

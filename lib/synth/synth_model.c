@@ -17,7 +17,7 @@
 
 static const double OFFSET_ON_SCALE = 0.65;
 static const double USER_BIAS_SD = 0.4, ITEM_BIAS_SD = 0.5;
-static const double PRODUCT_SD = 0.6; /* of u.v, for any rank */
+static const double PRODUCT_SD = 0.6; /* standard deviation of u.v, for any rank */
 
 enum { TABLE_MAX = 4096 };
 

@@ -18,7 +18,7 @@ struct synth_model {
 
     double min, max, step; /* the scale; step 0: real-valued */
     double last_step;      /* number of the scale's last value */
-    double *scale_values;  /* of each step, where there are few; else NULL */
+    double *scale_values;  /* value of each step, where there are few; else NULL */
 };
 
 int synth_model_init(struct synth_model *model, const struct dpmf_synth_options *options,

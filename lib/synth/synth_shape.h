@@ -23,10 +23,10 @@ enum synth_purpose {
 struct synth_shape {
     uint64_t users, items, ratings;
     uint32_t *degree;      /* ratings of each user: 1 .. items, in sum `ratings` */
-    double *weight;        /* of each item, falling, in sum 1 */
+    double *weight;        /* weights of the items, in falling order; their sum is 1 */
     uint32_t *rater_order; /* a permutation of the items, see synth_shape_rater_place */
     double exponent;       /* a of the weights' power law (j + q)^-a */
-    double expected_share; /* of the 500 most popular items */
+    double expected_share; /* expected share of the 500 most popular items */
 };
 
 /* Needs valid options: users, items <= ratings <= users * items. */
