@@ -24,16 +24,16 @@ struct sharding {
     const char *directory; /* where its files go until all are there */
     const struct dpmf_run *run;
     struct dpmf_shard_report *report;
-    struct shard_entry *entries; /* of those that are begun */
+    struct shard_entry *entries; /* entries of the shards that were begun */
     size_t n_parts, n_begun;
     struct block_arrays *arrays; /* blocks on their way from visit to finish */
     void **products;
     size_t n_products;
 
-    struct store_writer *writer; /* of the shard at hand, and its counts */
+    struct store_writer *writer; /* writer of the current shard */
     struct block_packer packer;
     uint64_t *item_ratings;
-    uint64_t users, ratings;               /* of it */
+    uint64_t users, ratings;               /* counts of the current shard */
     uint64_t users_before, ratings_before; /* it */
     bool has_times;
 };

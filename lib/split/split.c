@@ -32,7 +32,7 @@ static const char *const SIDE_NAMES[N_SIDES] = {"training", "test"};
 struct split_worker {
     uint32_t *item_ratings[N_SIDES]; /* an item has at most one rating of each of 2^32 users */
     uint64_t ratings[N_SIDES];
-    uint8_t *is_test; /* of the block at hand */
+    uint8_t *is_test; /* sides of the current block's ratings */
     size_t is_test_capacity;
 };
 
@@ -58,7 +58,7 @@ struct split {
     size_t n_products;
 
     uint64_t *item_ratings[N_SIDES];
-    uint32_t *new_number[N_SIDES]; /* of an item on a side */
+    uint32_t *new_number[N_SIDES]; /* number of an item on each side */
     uint64_t n_items[N_SIDES], n_ratings[N_SIDES];
     struct store_writer *writer[N_SIDES];
     struct block_packer packer[N_SIDES];

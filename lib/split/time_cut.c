@@ -52,7 +52,7 @@ struct cut_search {
     size_t collect_max;
     enum cut_pass pass;
     struct window window;
-    int shift; /* of the window's parts: they are 2^shift wide */
+    int shift; /* width of the window's parts, as a power of 2 */
     struct cut_worker *workers;
     int n_workers;
 };
