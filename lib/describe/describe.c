@@ -28,10 +28,10 @@ const double dpmf_percentile_levels[DPMF_PERCENTILES] = {0, 10, 25, 50, 75, 90, 
 
 struct describe_worker {
     struct value_counts values;
-    uint64_t bins[MAX_BARS]; /* of values that `values` had no room for */
+    uint64_t bins[MAX_BARS]; /* counts of values that did not fit in `values` */
     bool many_values;
-    uint64_t *users_by_degree; /* below SMALL_DEGREES ... */
-    uint64_t *large_degrees;   /* ... and the others one by one: they are few */
+    uint64_t *users_by_degree; /* number of users by degree, below SMALL_DEGREES */
+    uint64_t *large_degrees;   /* larger degrees, one by one: there are few */
     size_t n_large, large_capacity;
     int64_t first_time, last_time;
 };
@@ -46,7 +46,7 @@ struct describe {
     double min, max;
     struct describe_worker *workers;
     int n_workers;
-    struct block_moments moments; /* of the blocks so far, in order */
+    struct block_moments moments; /* moments of the blocks so far, in order */
 };
 
 /* ---- visiting -------------------------------------------------------------------------------- */
