@@ -35,14 +35,14 @@ struct cluster_ops {
 
     const char *(*host)(void *self, int rank); /* the machine's name; known from the start */
     void (*set_timeout)(void *self, double seconds);
-    void (*end_job)(void *self, int status); /* of all ranks, at once; may not return */
+    void (*end_job)(void *self, int status); /* ends all ranks at once; may not return */
     void (*close)(void *self, int status);   /* when all ranks do; frees self */
 };
 
 /* What changes while it is used. */
 struct cluster_state {
-    bool has_agreed;     /* all ranks know of the failure: cluster_agree told them */
-    bool had_turn;       /* to tell of one that they do not know of */
+    bool has_agreed;     /* all ranks know of the failure, by cluster_agree */
+    bool had_turn;       /* this rank may report a failure that the others do not know of */
     uint64_t bytes_sent; /* by this rank, of messages' contents */
     uint64_t messages_sent;
 };
@@ -52,7 +52,7 @@ struct dpmf_cluster {
     int rank, n_ranks;
     void *self;
     struct cluster_state *state;
-    void *library; /* of the plugin; NULL in tests */
+    void *library; /* handle of the plugin; NULL in tests */
 };
 
 /* What a plugin fills in; its one symbol is CLUSTER_PLUGIN_SYMBOL, of this type. It cannot call the

@@ -38,7 +38,7 @@ static const double beat_seconds = 0.5, push_seconds = 0.02, default_timeout = D
 
 struct cluster_request {
     struct cluster_request *next;
-    int n_pieces, done; /* of its pieces */
+    int n_pieces, done; /* number of its pieces, and of those that are done */
     MPI_Request piece[];
 };
 
@@ -55,7 +55,7 @@ struct life {
 struct mpi_rank {
     int rank, n_ranks;
     MPI_Comm messages, beats;
-    pthread_mutex_t lock; /* of MPI, and of what follows */
+    pthread_mutex_t lock; /* guards MPI and what follows */
     pthread_cond_t ending;
     pthread_t heart;
     bool has_heart, is_ending;
@@ -63,7 +63,7 @@ struct mpi_rank {
     double timeout;
     struct life *lives;            /* n_ranks; of the ranks that this one listens to */
     char (*hosts)[HOST_MAX];       /* n_ranks */
-    struct cluster_request *spare; /* of one piece, to use again */
+    struct cluster_request *spare; /* requests of one piece, to be used again */
 };
 
 int dpmf_cluster_plugin(int version, struct dpmf_cluster *cluster, struct dpmf_error *error)
