@@ -11,13 +11,13 @@
 
 struct client_call {
     const char *symbol;
-    size_t place; /* of its pointer in the table */
+    size_t place; /* place of its pointer in the table */
 };
 
 struct client_library {
     const char *name;    /* as people call it */
     const char *file;    /* by which the loader finds it */
-    const char *package; /* of Debian, which has it */
+    const char *package; /* name of the Debian package that has it */
     const struct client_call *calls;
     size_t n_calls;
 };

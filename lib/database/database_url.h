@@ -23,12 +23,12 @@ struct database_setting {
 
 struct database_url {
     enum database_kind kind;
-    const char *file;  /* of SQLite */
+    const char *file;  /* file of SQLite */
     const char *query; /* SQL; NULL when there is none */
     const char *table; /* NULL when there is none; never both */
-    struct database_setting setting[DATABASE_SETTINGS_MAX]; /* of PostgreSQL */
+    struct database_setting setting[DATABASE_SETTINGS_MAX]; /* settings of PostgreSQL */
     size_t n_settings;
-    const char *shown; /* what people are told it is called: the file, or host and database */
+    const char *shown; /* name for messages: the file, or host and database */
     char *space;       /* where all of these texts are */
 };
 

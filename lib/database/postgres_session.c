@@ -180,7 +180,7 @@ static int flush_all(struct postgres_session *session, const char *doing,
 
 int postgres_session_send(struct postgres_session *session, const void *bytes, size_t n,
                           const char *doing, struct dpmf_error *error) {
-    enum { PIECE_MAX = 1 << 20 }; /* of what libpq keeps a copy of */
+    enum { PIECE_MAX = 1 << 20 }; /* bytes in one call: libpq keeps a copy of them */
     const char *at = bytes;
     int code = 0;
     while (code == 0 && n > 0) {
