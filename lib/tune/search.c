@@ -17,14 +17,15 @@
 #include "tune/surface.h"
 
 enum {
-    CANDIDATES = 1536, /* of each half */
+    CANDIDATES = 1536, /* candidates of each half */
     PURPOSE = 0x74756e65,
-    SUBSTREAM_SHIFT = 0, /* of the even sequence; what is drawn for the n-th point has number n */
+    SUBSTREAM_SHIFT =
+        0, /* substream of the even sequence; draws for the n-th point have number n */
 };
 
 static const double TOWARDS_START = 0.7; /* how much of the box the first points fill */
 static const double EDGE = 0.05, STRETCH = 0.25;
-static const double RETREAT = 0.5; /* of the box's width, for each value that is not finite */
+static const double RETREAT = 0.5; /* share of the box's width, for each value that is not finite */
 static const double CAP = 4;       /* medians above the best: worse values are all the same */
 
 struct point {

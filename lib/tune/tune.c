@@ -36,7 +36,7 @@ static const double CLOSE = 1.01; /* times an error: what may still become bette
 
 /* A trial's validation errors, epoch by epoch: RMSE, or what NDCG lacks of 1. */
 struct curve {
-    uint32_t epochs, n; /* of the schedule; run so far */
+    uint32_t epochs, n; /* epochs of the schedule, and epochs run so far */
     size_t capacity;
     double *error;
 };
@@ -52,14 +52,14 @@ struct tune {
     struct dpmf_tune_report *report;
     bool ranks;              /* models that rank, by ials */
     double unobserved;       /* where the search for it starts */
-    char *directory, *model; /* of what a trial writes, and nobody reads */
+    char *directory, *model; /* paths of what a trial writes and nobody reads */
     struct search *search;
     struct dpmf_run trial_run;
     double started;
 
     struct curve *curves;
     size_t n_curves, curve_capacity;
-    size_t best; /* of the curves; meaningless before report->best is there */
+    size_t best; /* the best of the curves; meaningless before report->best is set */
     struct curve curve;
     struct dpmf_trial trial;
     bool is_stopped; /* the caller's wish */
@@ -235,7 +235,7 @@ static bool is_behind(const struct tune *tune, const struct rung *rung) {
     return reached >= COMPARED_LEAST && (double)better >= rung->kept * (double)reached;
 }
 
-/* Small rises are mended by the small steps of the last epochs; large ones are not. */
+/* The small steps of the last epochs undo small rises, not large ones. */
 static bool is_rising(const struct curve *curve) {
     double least = curve->error[0];
     for (uint32_t i = 1; i < curve->n; i++) least = fmin(least, curve->error[i]);
