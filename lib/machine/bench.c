@@ -37,8 +37,8 @@ struct bench {
     struct thread_pool *pool;
     struct tiling *tiling;
     struct memory_plan plan;
-    struct factors factors; /* but for the rows of users, ... */
-    struct row_store users; /* ... which are here */
+    struct factors factors; /* the model, without the rows of users */
+    struct row_store users; /* the rows of users */
     struct superblock_stream *stream;
     struct sgd_epoch *epoch;
     enum solver solver;
