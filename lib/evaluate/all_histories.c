@@ -22,7 +22,7 @@ struct histories {
     uint32_t *item_numbers;
     struct store_raw raw;
     struct store_space space;
-    struct dpmf_own_rating *ratings; /* of the user at hand */
+    struct dpmf_own_rating *ratings; /* ratings of the current user */
     size_t capacity;
     uint64_t n_ratings; /* given so far */
 };

@@ -101,7 +101,7 @@ static const char *id_at(const struct dpmf_candidates *candidates, uint64_t i, s
 /* ---- one row --------------------------------------------------------------------------------- */
 
 struct placed {
-    uint64_t place; /* of the wanted item, from 1 on; 0: the model does not know it */
+    uint64_t place; /* place of the wanted item, from 1; 0: the model does not know it */
     bool user_known;
 };
 

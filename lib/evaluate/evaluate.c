@@ -53,7 +53,7 @@ struct evaluator {
     size_t n_products;
 
     /* For the ranking, by the model's users. */
-    uint32_t *place; /* of a user in the wanted list, plus one; 0: not there */
+    uint32_t *place; /* place of a user in the wanted list, plus one; 0: not there */
     uint8_t *is_wanted;
 
     struct ranking_items items;

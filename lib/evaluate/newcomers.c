@@ -43,7 +43,7 @@ struct dpmf_newcomers {
     struct store_raw raw;
     struct store_space space;
     struct store_block block;
-    uint64_t block_number; /* of the one above */
+    uint64_t block_number; /* number of the block above */
     struct dpmf_own_rating *ratings;
     size_t ratings_capacity;
 };

@@ -54,7 +54,7 @@ struct ranker {
     const struct dpmf_run *run;
     bool folds;             /* the model has no users */
     size_t n;               /* best items a user, never more than there are */
-    uint32_t *item_numbers; /* of the history's items */
+    uint32_t *item_numbers; /* numbers of the history's items */
     atomic_uchar *is_done;  /* by user: the history had them */
     struct ranking_worker *workers;
     int n_workers;

@@ -18,7 +18,7 @@ enum {
 struct ranking_items {
     uint64_t n;
     uint64_t *popularity;  /* ratings of each item in the history; NULL: there is none */
-    uint8_t *part;         /* of each item, from 1 on, the most popular first; NULL as above */
+    uint8_t *part;         /* fifth of each item, from 1, the most popular first; NULL as above */
     atomic_uchar *is_used; /* by any list */
 };
 
