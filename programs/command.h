@@ -65,8 +65,8 @@ typedef const char *choice_list(size_t i, const char **description);
 struct value {
     enum value_kind kind;
     const char *name;     /* as the help shows it: FILE.dpr, N, A:B */
-    const char *sample;   /* a value that works, for the line that mends an error */
-    const char *suffix;   /* of the files that completion offers; NULL: any file */
+    const char *sample;   /* a value that works, for the line that shows how to fix an error */
+    const char *suffix;   /* ending of the files that completion offers; NULL: any file */
     choice_list *choices; /* with VALUE_CHOICE */
 };
 
@@ -297,8 +297,9 @@ enum { INVOCATION_REPEATS_MAX = 32 };
 
 struct invocation {
     const struct verb *verb;
-    const char *value[OPTION_COUNT];             /* NULL: not given; "" for flags */
-    const char *repeats[INVOCATION_REPEATS_MAX]; /* of the verb's one option of VALUE_TEXTS */
+    const char *value[OPTION_COUNT]; /* NULL: not given; "" for flags */
+    /* Values of the verb's one option of VALUE_TEXTS */
+    const char *repeats[INVOCATION_REPEATS_MAX];
     size_t n_repeats;
     const char **operands;
     size_t n_operands;

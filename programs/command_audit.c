@@ -42,7 +42,8 @@ static const struct option own_options[] = {
      .help = "the items that exist, as for dpmf train"},
     {.id = OPTION_CATALOGUE_FROM_RATINGS, .name = "catalogue-from-ratings",
      .value = {.kind = VALUE_NONE},
-     .help = "take the items of the ratings, as dpmf train does when told so: it is caught"},
+     .help = "take the items of the ratings, as dpmf train does with this option: the audit "
+             "catches it"},
     {.id = OPTION_ITEM_FEATURES, .name = "item-features",
      .value = {VALUE_FILE, "FILE", "features.csv", NULL, NULL},
      .help = "what is publicly known about items"},
@@ -54,7 +55,8 @@ static const struct option own_options[] = {
      .help = "which mechanism to audit (default auto)"},
     {.id = OPTION_RUNS, .name = "runs", .value = {VALUE_COUNT, "N", "100", NULL, NULL},
      .show_default = runs_default,
-     .help = "about so many runs with the first canary and as many without (default {default})"},
+     .help = "number of runs with the first canary, and as many without it, about (default "
+             "{default})"},
     {.id = OPTION_MINUTES, .name = "minutes", .value = {VALUE_NUMBER, "M", "10", NULL, NULL},
      .help = "end after this time, and judge by the runs there were; an error when the worlds "
              "were not all compared by then (default: no limit)"},
@@ -64,14 +66,14 @@ static const struct option own_options[] = {
              "(default {default})"},
     {.id = OPTION_USERS, .name = "users", .value = {VALUE_COUNT, "N", "1000", NULL, NULL},
      .show_default = users_default,
-     .help = "audit with at most so many users of RATINGS (default {default})"},
+     .help = "largest number of users of RATINGS to audit with (default {default})"},
     {0},
 };
 /* clang-format on */
 
 const struct verb verb_audit = {
     .name = "audit",
-    .summary = "try to catch a private mechanism telling more than it claims",
+    .summary = "test whether a private mechanism reveals more than it claims",
     .synopsis = "RATINGS --epsilon E --rating-range A:B --catalogue FILE [options]",
     .paragraphs =
         {

@@ -53,15 +53,16 @@ static void seconds_default(FILE *out) {
 static const struct option own_options[] = {
     {.id = OPTION_FACTOR_LIST, .letter = 'k', .name = "factors",
      .value = {VALUE_COUNTS, "LIST", "16,64", NULL, NULL}, .show_default = factors_default,
-     .help = "measure with so many numbers in a vector, each in turn (default {default})"},
+     .help = "numbers of factors to measure with, one after the other (default {default})"},
     {.id = OPTION_THREAD_LIST, .letter = 'j', .name = "threads",
      .value = {VALUE_COUNTS, "LIST", "1,2", NULL, NULL},
-     .help = "measure with so many threads, each in turn (default: one, and one a core)"},
+     .help = "numbers of threads to measure with, one after the other (default: 1, and one for "
+             "each core)"},
     KERNELS_OPTION,
     LANES_OPTION,
     {.id = OPTION_SOLVER, .name = "solver", .value = {VALUE_TEXT, "NAME", "sgld", NULL, NULL},
-     .help = "measure ials; or a sampler, sgld, sghmc or sgnht, whose epochs then take turns with "
-             "those of sgd, and how fast it is in terms of sgd (default sgd)"},
+     .help = "measure ials; or a sampler, sgld, sghmc or sgnht, whose epochs then take turns "
+             "with those of sgd, and how fast it is in terms of sgd (default sgd)"},
     {.id = OPTION_RATINGS, .name = "ratings", .value = {VALUE_COUNT, "N", "2000000", NULL, NULL},
      .show_default = ratings_default,
      .help = "how many ratings to train on (default: {default} for each user, as in Netflix's "
@@ -74,7 +75,7 @@ static const struct option own_options[] = {
      .help = "how many items (default {default}, as Netflix's set has)"},
     {.id = OPTION_SECONDS, .name = "seconds", .value = {VALUE_NUMBER, "X", "1", NULL, NULL},
      .show_default = seconds_default,
-     .help = "run epochs for so long in each measurement, and at least three (default {default})"},
+     .help = "seconds of each measurement, of at least three epochs (default {default})"},
     {0},
 };
 /* clang-format on */

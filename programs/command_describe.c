@@ -30,7 +30,7 @@ static const struct option own_options[] = {
 
 const struct verb verb_describe = {
     .name = "describe",
-    .summary = "tell what a ratings store, a ratings file or a model holds",
+    .summary = "show what a ratings store, a ratings file or a model contains",
     .synopsis = "FILE [--plot FILE.svg] [options]",
     .paragraphs =
         {

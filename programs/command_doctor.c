@@ -19,7 +19,7 @@ static int run(struct invocation *invocation);
 
 const struct verb verb_doctor = {
     .name = "doctor",
-    .summary = "tell what dpmf finds on this machine",
+    .summary = "show what dpmf finds on this machine",
     .synopsis = "[options]",
     .paragraphs =
         {
@@ -187,7 +187,7 @@ static void print_kernels(const struct dpmf_machine *library) {
                dpmf_machine_lanes(NULL, shown_factors[i], false), shown_factors[i]);
     printf("\n");
     printf("  %-14s %s: a trial got %s\n", "large pages",
-           library->large_pages[0] != '\0' ? library->large_pages : "the system does not tell",
+           library->large_pages[0] != '\0' ? library->large_pages : "not reported by the system",
            library->has_large_pages ? "one" : "none");
 }
 
@@ -203,7 +203,7 @@ static void print_page(const struct machine *machine) {
     printf("dpmf %s\n\n", dpmf_version());
     print_build(dpmf_build_identity());
     printf("  %-14s %s usable\n", "cores", text_number((uint64_t)machine->library.cores).text);
-    printf("  %-14s %s, of which dpmf uses %s unless told otherwise\n", "memory",
+    printf("  %-14s %s, of which dpmf uses %s by default\n", "memory",
            text_binary_bytes(machine->library.memory).text,
            text_binary_bytes(machine->library.memory_default).text);
     printf("  %-14s %s\n", "page size", text_binary_bytes(machine->library.page_size).text);
@@ -211,7 +211,7 @@ static void print_page(const struct machine *machine) {
         printf("  %-14s level %s, %s, %s\n", i == 0 ? "caches" : "",
                text_number(machine->cache[i].level).text, machine->cache[i].type,
                text_binary_bytes(machine->cache[i].bytes).text);
-    if (machine->n_caches == 0) printf("  %-14s the system does not tell\n", "caches");
+    if (machine->n_caches == 0) printf("  %-14s not reported by the system\n", "caches");
     print_kernels(&machine->library);
     printf("  %-14s %s, %s free\n", "temporary", machine->temporary,
            text_bytes(machine->temporary_free).text);

@@ -231,8 +231,7 @@ static void note_release(struct invocation *invocation, const struct dpmf_model 
 static int evaluate(struct invocation *invocation, const struct dpmf_model *model,
                     struct dpmf_store *test, struct dpmf_store *history,
                     const struct dpmf_order *order, uint32_t n) {
-    struct dpmf_evaluate_options options = {
-        .size = sizeof options, .ranking = n, .order = order};
+    struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = n, .order = order};
     struct dpmf_evaluation evaluation;
     struct dpmf_error error = {0};
     int status = options_like(invocation, &options.has_like, &options.like);
@@ -302,8 +301,7 @@ static int print_candidates(const struct invocation *invocation, uint32_t n,
 }
 
 static int rank_candidates(struct invocation *invocation, const struct dpmf_model *model,
-                           struct dpmf_store *history, const struct dpmf_order *order,
-                           uint32_t n) {
+                           struct dpmf_store *history, const struct dpmf_order *order, uint32_t n) {
     struct candidate_rows rows = {0};
     struct dpmf_candidates_evaluation found;
     struct dpmf_error error = {0};

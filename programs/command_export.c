@@ -115,7 +115,7 @@ const struct verb verb_export = {
 /* ---- what it does ---------------------------------------------------------------------------- */
 
 struct target {
-    char *path;       /* of the file; NULL: standard output */
+    char *path;       /* path of the file; NULL: standard output */
     const char *made; /* the directory, when it was missing */
 };
 
@@ -206,7 +206,7 @@ static int report_failure(struct invocation *invocation, const struct target *ta
 enum way {
     WAY_RATINGS = 1,
     WAY_WEB = 2,
-    WAY_CSV = 4, /* of a model, as all below */
+    WAY_CSV = 4, /* vectors of a model, as all below */
     WAY_NPY = 8,
     WAY_LIBMF = 16,
     WAY_SQLITE = 32,

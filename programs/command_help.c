@@ -71,7 +71,7 @@ static int find_verb(const struct invocation *invocation, const struct verb **ve
     const struct verb *part = verb_part_find(*verb, invocation->operands[1]);
     if (part == NULL) {
         char hint[128];
-        snprintf(hint, sizeof hint, "dpmf help %s tells what it has", (*verb)->name);
+        snprintf(hint, sizeof hint, "dpmf help %s lists them", (*verb)->name);
         return terminal_error_print(STATUS_USAGE, hint, "%s has no command \"%.200s\"",
                                     (*verb)->name, invocation->operands[1]);
     }

@@ -96,8 +96,8 @@ static const struct verb ledger_show = {
             "epsilon bounds what they showed. A release whose guarantee is conditional on "
             "convergence makes the total so, and else one that is partial does. A ledger of "
             "0.1.0 does not record what is partial: what it calls proven is shown as partial.",
-            "Without a budget the total is an odometer: it tells what was spent, and stops "
-            "nothing. If how much to spend, or whether to go on, was decided by looking at "
+            "Without a budget the total is an odometer: it shows what was spent, and stops "
+            "nothing. If how much to spend, or whether to continue, was decided by looking at "
             "earlier releases, only a budget set before them is a proven bound.",
             "With --json it prints an object a line: for each population one with event "
             "\"population\", population, epsilon, delta, mu, mu_with_returned, kind, "

@@ -98,7 +98,7 @@ struct predicting {
     struct dpmf_model_info info;
     struct catalogue catalogue;
     bool is_own, is_json, has_head;
-    double level; /* of --intervals; 0 without */
+    double level; /* level of --intervals; 0 without */
     uint64_t n, folded_in, unknown_users, unknown_items;
 };
 
@@ -108,7 +108,7 @@ struct pair {
     uint64_t user_number, item_number;
     const struct dpmf_user *newcomer; /* NULL: the model's own, or nobody known */
     double prediction;
-    double low, high; /* of --intervals; NaN where there is none */
+    double low, high; /* interval; NaN where there is none */
 };
 
 /* ---- printing

@@ -20,12 +20,12 @@ static int run(struct invocation *invocation);
 /* clang-format off */
 static const struct option own_options[] = {
     {.id = OPTION_EPSILON, .name = "epsilon", .value = {VALUE_NUMBER, "E", "1", NULL, NULL},
-     .help = "tell what this epsilon allows"},
+     .help = "show what this epsilon allows"},
     {.id = OPTION_MU, .name = "mu", .value = {VALUE_NUMBER, "M", "0.268", NULL, NULL},
-     .help = "tell what a release with this mu costs"},
+     .help = "show what a release with this mu costs"},
     {.id = OPTION_RELEASES, .name = "releases",
      .value = {VALUE_NUMBERS, "LIST", "0.1,0.2,0.3", NULL, NULL},
-     .help = "tell what several releases cost together, given the mu of each"},
+     .help = "show what several releases cost together, given the mu of each"},
     ACCOUNT_DELTA_OPTION,
     {0},
 };

@@ -41,7 +41,7 @@ static const struct option own_options[] = {
      .help = "how many items the public catalogue has"},
     {.id = OPTION_RATINGS_PER_USER, .required = true, .name = "ratings-per-user",
      .value = {VALUE_NUMBER, "R", "150", NULL, NULL},
-     .help = "how many ratings a user has in the mean, about"},
+     .help = "the average number of ratings of a user, about"},
     {.id = OPTION_RATING_RANGE, .name = "rating-range",
      .value = {VALUE_RANGE, "A:B", "1:5", NULL, NULL}, .show_default = range_default,
      .help = "the scale of the ratings (default {default})"},
@@ -61,18 +61,19 @@ const struct verb verb_privacy_plan = {
     .synopsis = "--users N --items N --ratings-per-user R [--epsilon LIST] [options]",
     .paragraphs =
         {
-            "Tells what to expect of a private release before any data is touched: for each "
+            "Shows what to expect of a private release before any data is touched: for each "
             "epsilon the exact mu and noise multipliers, the number of factors and rounds that "
             "the mechanism will likely choose, and a forecast of the test error. Give sizes "
             "that are public, or assumed: a plan made from exact private sizes is itself "
             "something to keep.",
             "mu and the noise of the counts are exact, and that of the rounds for the number "
-            "of rounds told. The errors are a forecast from assumed variances: ratings spread "
+            "of rounds shown. The errors are a forecast from assumed variances: ratings spread "
             "and items differ as they do in MovieLens 1M, to whose published errors the "
             "assumptions were fitted (they agree to 0.01), and popularity falls as it does "
             "there. On MovieLens 100K, which had no part in that, it is 0.02 to 0.03 too low. "
-            "Ratings of another kind have other errors; what the forecast tells is how "
-            "they change with epsilon, users and ratings, and whether factors will pay at all.",
+            "Ratings of another kind have other errors; what the forecast shows is how "
+            "they change with epsilon, users and ratings, and whether factors are worth their "
+            "noise.",
             "To help decide, it prints what each epsilon means for one person: how often, at "
             "most, someone guesses right whether that person's ratings were used, who knows "
             "everything else and held both for equally likely. For proven releases that is "

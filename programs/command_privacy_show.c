@@ -15,8 +15,7 @@ static int run(struct invocation *invocation);
 /* clang-format off */
 static const struct option own_options[] = {
     {.id = OPTION_REGISTRY, .name = "registry", .value = {.kind = VALUE_NONE},
-     .help = "print an entry for the public registry of differential privacy deployments, in "
-             "YAML"},
+     .help = "print an entry for the public registry of differential privacy deployments, in YAML"},
     {0},
 };
 /* clang-format on */

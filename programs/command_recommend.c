@@ -109,13 +109,13 @@ struct recommending {
     struct dpmf_store *history;
     uint8_t *include, *exclude;
     struct catalogue catalogue;
-    struct own_ratings own; /* of --ratings, or of the user in the history */
+    struct own_ratings own; /* ratings of --ratings, or of the user in the history */
     struct dpmf_user *user; /* with them, or fitted to them */
     struct dpmf_order asked;
     const struct dpmf_order *order; /* NULL: the default */
     size_t n;
 
-    /* Of many users. */
+    /* Runs for many users. */
     uint64_t n_users, n_empty, n_without; /* all, with nothing to recommend, with no known rating */
     bool failed;
 };
@@ -159,7 +159,9 @@ static int print_json(const struct recommending *r, const struct person *person,
     return status;
 }
 
-static bool has_ratings(const struct recommending *r) { return strcmp(r->info.goal, "rating") == 0; }
+static bool has_ratings(const struct recommending *r) {
+    return strcmp(r->info.goal, "rating") == 0;
+}
 
 static void print_csv(const struct recommending *r, const struct dpmf_user_list *list) {
     for (size_t i = 0; i < list->n; i++) {
@@ -253,10 +255,9 @@ static int read_history(struct recommending *r, const char *id, bool *is_in_hist
 static int make_user(struct recommending *r, uint64_t number) {
     struct dpmf_error error = {0};
     if (r->own.n == 0) return STATUS_DONE;
-    int rc = number != UINT64_MAX ? dpmf_user_known(r->model, number, r->own.ratings, r->own.n,
-                                                    &r->user, &error)
-                                  : dpmf_user_fold_in(r->model, r->own.ratings, r->own.n, &r->user,
-                                                      &error);
+    int rc = number != UINT64_MAX
+                 ? dpmf_user_known(r->model, number, r->own.ratings, r->own.n, &r->user, &error)
+                 : dpmf_user_fold_in(r->model, r->own.ratings, r->own.n, &r->user, &error);
     return rc != 0 ? report_error_print(r->invocation, &error) : STATUS_DONE;
 }
 
@@ -273,7 +274,7 @@ static void warn_unknown(struct recommending *r, const char *id) {
 static void predict(const struct recommending *r, uint64_t number,
                     const struct dpmf_scored_item *items, double *ratings, size_t n) {
     for (size_t i = 0; i < n; i++)
-        ratings[i] = !has_ratings(r)  ? NAN
+        ratings[i] = !has_ratings(r)   ? NAN
                      : r->user != NULL ? dpmf_user_predict(r->model, r->user, items[i].item)
                                        : dpmf_model_predict(r->model, number, items[i].item);
 }

@@ -76,11 +76,10 @@ static const struct option own_options[] = {
     PAGE_OPTIONS,
     {.id = OPTION_TIMEOUT, .name = "timeout", .value = {VALUE_COUNT, "SECONDS", "15", NULL, NULL},
      .show_default = timeout_default,
-     .help = "end connections whose request is not whole after so long, 1 to 3600 (default "
-             "{default})"},
+     .help = "seconds that a client has to send its request, 1 to 3600 (default {default})"},
     {.id = OPTION_CONNECTIONS, .name = "connections",
      .value = {VALUE_COUNT, "N", "1000", NULL, NULL}, .show_default = connections_default,
-     .help = "keep at most so many connections at once, 8 to 100000 (default {default})"},
+     .help = "largest number of connections at once, 8 to 100000 (default {default})"},
     {0},
 };
 /* clang-format on */

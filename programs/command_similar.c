@@ -72,9 +72,9 @@ struct comparing {
     uint64_t item;
     size_t n;
     bool is_own;            /* --ratings is given */
-    struct own_ratings own; /* of it */
+    struct own_ratings own; /* ratings of --ratings */
     struct dpmf_user *user; /* fitted to them; NULL without --ratings */
-    double *scores;         /* of what was found, for them; NULL without */
+    double *scores;         /* scores of what was found; NULL without */
 };
 
 /* ---- printing

@@ -198,14 +198,14 @@ static const struct option sampler_options[] = {
              "model"},
     {.id = OPTION_SAMPLES, .name = "samples", .value = {VALUE_COUNT, "N", "16", NULL, NULL},
      .show_default = samples_default,
-     .help = "keep at most so many samples for --average (default {default}): two columns more "
-             "than there are factors each, and at most 4096 columns in all"},
+     .help = "largest number of samples to keep for --average (default {default}): two columns "
+             "more than there are factors each, and at most 4096 columns in all"},
     {.id = OPTION_BURN_IN, .name = "burn-in", .value = {VALUE_COUNT, "N", "30", NULL, NULL},
      .show_default = burn_in_default,
      .help = "epochs of each chain that do not count (default: {default} of them)"},
     {.id = OPTION_CHAINS, .name = "chains", .value = {VALUE_COUNT, "N", "4", NULL, NULL},
      .show_default = chains_default,
-     .help = "so many chains, each from the prior, one after the other (default 1; with "
+     .help = "number of chains, each from the prior, one after the other (default 1; with "
              "--average {default})"},
     {.id = OPTION_STEP, .name = "step", .value = {VALUE_NUMBER, "X", "0.001", NULL, NULL},
      .help = "of sgld, sghmc and sgnht: how much time of the process an epoch stands for "
@@ -243,7 +243,7 @@ const struct verb verb_train = {
             "the ratings make it likely, and with --average predicts by the mean of many of "
             "them: gibbs does that best where the ratings fit in memory. How much to shrink "
             "is then drawn too. It warns when the chains of draws do not agree with each "
-            "other. docs/samplers.md tells more.",
+            "other. docs/samplers.md has more.",
             "A model holds a vector for every user: it is as private as the ratings. Without "
             "--deterministic the last bits of a model depend on the threads.",
             "With --epsilon it makes a release instead: item vectors that are proven to say "
@@ -271,7 +271,7 @@ const struct verb verb_train = {
             "It needs the plugin that make mpi builds. Only the first process prints and "
             "writes. "
             "When one fails, hangs or is lost, one message names it and all of them end. "
-            "docs/cluster.md tells more.",
+            "docs/cluster.md has more.",
         },
     .groups = {{"Options", own_options},
                {"Samplers", sampler_options},
@@ -558,17 +558,18 @@ static void tell_snapshot(struct invocation *invocation, const struct stat *befo
     if (!is_replaced(before, &now))
         terminal_note_print(terminal, "interrupted; there is no snapshot of this run");
     else if (resumed == NULL)
-        terminal_note_print(terminal,
-                            "interrupted; the run so far is in %s: go on with the same command and "
-                            "--resume %s",
-                            path, path);
+        terminal_note_print(
+            terminal,
+            "interrupted; the run so far is in %s: continue with the same command and "
+            "--resume %s",
+            path, path);
     else if (options_same_file(path, resumed))
         terminal_note_print(
-            terminal, "interrupted; the run so far is in %s: go on with the same command", path);
+            terminal, "interrupted; the run so far is in %s: continue with the same command", path);
     else
         terminal_note_print(
             terminal,
-            "interrupted; the run so far is in %s: go on with the same command, but "
+            "interrupted; the run so far is in %s: continue with the same command, but "
             "--resume %s",
             path, path);
 }
@@ -658,7 +659,7 @@ static int run(struct invocation *invocation) {
         terminal_note_print(terminal, "%d processes sent each other %s", report.ranks,
                             text_bytes(report.bytes_sent).text);
     if (report.ranks > 0 && terminal->verbose && !isnan(report.seconds_waited))
-        terminal_note_print(terminal, "each of them waited %s for that, in the mean",
+        terminal_note_print(terminal, "on average, each of them waited %s for that",
                             text_seconds(report.seconds_waited).text);
     if (report.stopped_early && is_ials(invocation))
         terminal_note_print(terminal,

@@ -83,7 +83,7 @@ const struct option train_private_options[] = {
      .help = "allow what a release may not do, and mark the file not releasable"},
     {.id = OPTION_MAX_RATINGS, .name = "max-ratings",
      .value = {VALUE_COUNT, "T", "100", NULL, NULL}, .show_default = max_ratings_default,
-     .help = "of posterior: so many ratings of a user count, the others are left out at random "
+     .help = "of posterior: how many ratings of a user count; others are left out at random "
              "(default {default})"},
     {.id = OPTION_KAPPA, .name = "kappa", .value = {VALUE_REAL, "X", "1", NULL, NULL},
      .help = "of posterior: how far predictions may go beyond the range of ratings, in its units "
@@ -110,7 +110,7 @@ static int refuse_metrics(const struct invocation *invocation) {
             return terminal_error_print(
                 STATUS_REFUSED,
                 "leave it out, or add --research, which marks the file not releasable",
-                "--%s measures private ratings, which no release pays for",
+                "--%s measures private ratings, which the privacy budget does not cover",
                 asking[i] == OPTION_VALID ? "valid" : "patience");
     return STATUS_DONE;
 }

@@ -36,7 +36,7 @@ static const struct option own_options[] = {
      .help = "also train a model on all ratings with the best options, and write it here"},
     {.id = OPTION_TRIALS, .name = "trials", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
      .show_default = trials_default,
-     .help = "try at most so many (default {default})"},
+     .help = "largest number of trials (default {default})"},
     {.id = OPTION_MINUTES, .name = "minutes", .value = {VALUE_NUMBER, "M", "10", NULL, NULL},
      .help = "stop after this time, with the best found by then (default: no limit)"},
     {.id = OPTION_VALID, .name = "valid",
@@ -44,28 +44,27 @@ static const struct option own_options[] = {
      .help = "measure on these ratings instead of holding some back"},
     {.id = OPTION_VALID_FRACTION, .name = "valid-fraction",
      .value = {VALUE_FRACTION, "F", "0.1", NULL, NULL}, .show_default = fraction_default,
-     .help = "hold back so much of the ratings (default {default})"},
+     .help = "share of the ratings to hold back (default {default})"},
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
      .help = "what the model is for: rating (the default), measured by RMSE; or ranking, by "
              "NDCG@10"},
     {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
-     .help = "with --goal ranking: ratings of at least X are likes, and nothing else counts; any, "
-             "the default: all of them"},
+     .help = "with --goal ranking: ratings of at least X are likes, and nothing else counts; "
+             "any, the default: all of them"},
     {.id = OPTION_FACTORS, .letter = 'k', .name = "factors",
      .value = {VALUE_COUNT, "K", "64", NULL, NULL},
-     .help = "use so many factors, instead of looking for a number"},
+     .help = "use this number of factors instead of searching"},
     {.id = OPTION_EPOCHS, .name = "epochs", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
-     .help = "run so many epochs, instead of looking for a number"},
+     .help = "run this number of epochs instead of searching"},
     {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
      .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL},
-     .help = "begin with this step size, instead of looking for one"},
+     .help = "begin with this step size instead of searching"},
     {.id = OPTION_REG, .name = "reg", .value = {VALUE_NUMBER, "X", "0.05", NULL, NULL},
-     .help = "use this penalty, instead of looking for one"},
-    {.id = OPTION_UNOBSERVED, .name = "unobserved",
-     .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
-     .help = "with --goal ranking: use this weight of a pair without a rating, instead of looking "
-             "for one"},
+     .help = "use this penalty instead of searching"},
+    {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
+     .help = "with --goal ranking: use this weight of a pair without a rating, instead of "
+             "looking for one"},
     {.id = OPTION_ROW_STEPS, .name = "row-steps", .value = {VALUE_COUNT, "N", "3", NULL, NULL},
      .help = "with --goal ranking: steps for each vector and epoch, as in train"},
     {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
@@ -103,7 +102,7 @@ const struct verb verb_tune = {
             "also trains that model, on all of RATINGS.",
             "The same seed gives the same trials for any number of threads, as long as "
             "--minutes does not cut them short. The trials leave nothing behind.",
-            "Options that ratings have chosen tell something of those ratings. If private "
+            "Options chosen by ratings reveal something about those ratings. If private "
             "releases are made of the same people, name them with --population: the ledger "
             "then shows that there was tuning.",
             "With --json it prints an object a trial with event, trial, factors, "

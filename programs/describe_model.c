@@ -15,8 +15,7 @@
 #include "report.h"
 #include "text.h"
 
-/* How many epochs the run was asked for, out of the text of its provenance; 0 when that does not
- * tell. */
+/* Epochs that the run was asked for, from its provenance; 0 when that does not record them. */
 static uint32_t epochs_asked(const struct dpmf_model_info *info) {
     static const char key[] = "\"epochs\":";
     const char *at = info->provenance != NULL ? strstr(info->provenance, key) : NULL;
@@ -194,7 +193,7 @@ static void print_release(const char *path, const struct dpmf_model_info *info,
     printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
 }
 
-/* A statement that does not hold is told, not hidden: everything else may still be looked at. */
+/* A statement that does not hold is reported, not hidden: the rest may still be looked at. */
 static int describe_release(const struct invocation *invocation,
                             const struct dpmf_model_info *info) {
     const char *path = invocation->operands[0];

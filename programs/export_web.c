@@ -34,8 +34,8 @@ struct target {
     int directory;    /* its descriptor, or -1 */
     bool is_made;     /* it was not there before */
     bool is_locked;   /* until its descriptor is closed */
-    int fd;           /* of the file being written, or -1 */
-    const char *name; /* of that file */
+    int fd;           /* descriptor of the file being written, or -1 */
+    const char *name; /* name of that file */
     uint64_t bytes;   /* written so far */
     int problem;      /* the errno of a write that failed, or 0 */
 };

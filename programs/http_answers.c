@@ -209,8 +209,8 @@ struct heads {
     const char *host;
     unsigned n_hosts;
     bool has_body, has_more;
-    const char *begin, *end; /* of the head, as it came ... */
-    const char *seen;        /* ... and of what was seen of it; NULL when that is elsewhere */
+    const char *begin, *end; /* the head as it came */
+    const char *seen;        /* the end of what was seen of it; NULL when that is elsewhere */
 };
 
 static bool is_within(const struct heads *heads, const char *at) {

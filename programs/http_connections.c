@@ -23,12 +23,12 @@ struct http_connection {
     struct http_connection *before, *after;
     int fd;
     bool is_answered;      /* its request is whole */
-    bool is_shut;          /* it has been told to end */
+    bool is_shut;          /* it has been asked to end */
     double since, expires; /* the state that it is in */
 };
 
 struct http_connections {
-    pthread_mutex_t lock;        /* of everything below, and it keeps the sockets open */
+    pthread_mutex_t lock;        /* guards everything below, and keeps the sockets open */
     struct http_connection ends; /* before the first and after the last */
     size_t n, answered, limit;
     double timeout;

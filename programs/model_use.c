@@ -49,7 +49,7 @@ static void warn_of_statement(struct invocation *invocation) {
     if (rc == DPMF_ERR_BASE_NO_MEMORY)
         why = "its privacy statement could not be checked: there is not enough memory";
     else if (rc != 0)
-        why = "its privacy statement does not hold; dpmf privacy verify tells why";
+        why = "its privacy statement does not hold; dpmf privacy verify shows why";
     else if (statement.claim == DPMF_CLAIM_NOT_PRIVATE)
         why = statement.is_insecure ? "NOT PRIVATE: its noise was made from a seed"
                                     : "NOT PRIVATE: it was made with --research";
@@ -315,8 +315,8 @@ void model_id_print(const struct dpmf_model *model, enum model_side side, uint64
 }
 
 void model_items_print(const struct dpmf_model *model, const struct catalogue *catalogue,
-                       const char *heading, const struct dpmf_scored_item *items,
-                       const char *other, const double *others, size_t n) {
+                       const char *heading, const struct dpmf_scored_item *items, const char *other,
+                       const double *others, size_t n) {
     size_t width = 4;
     for (size_t i = 0; i < n; i++) {
         size_t length;

@@ -80,7 +80,7 @@ void model_id_json(struct dpmf_json *json, const char *key, const struct dpmf_mo
 /* A numbered list for people: rank, what `heading` names, id, title; beside the first column another
  * that `other` names, unless its numbers are NULL. */
 void model_items_print(const struct dpmf_model *model, const struct catalogue *catalogue,
-                       const char *heading, const struct dpmf_scored_item *items,
-                       const char *other, const double *others, size_t n);
+                       const char *heading, const struct dpmf_scored_item *items, const char *other,
+                       const double *others, size_t n);
 
 #endif

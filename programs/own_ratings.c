@@ -35,10 +35,10 @@ struct reading {
     const struct dpmf_model *model;
     struct own_ratings *own;
     struct dpmf_input_options input;
-    const char *path;         /* to be read ... */
-    const char *name;         /* ... and what errors call it */
+    const char *path;         /* path to read */
+    const char *name;         /* name in messages */
     char copy[PATH_TEXT_MAX]; /* the path of a copy, where there is one */
-    bool are_pairs;           /* of the command line, not of a file */
+    bool are_pairs;           /* pairs of the command line, not of a file */
     bool ranks;               /* the model learns from events: items need no ratings */
     double event;             /* what an event counts as, to such a model */
 };

@@ -13,8 +13,8 @@ enum { OWN_UNKNOWN_MAX = 64 };
 struct own_ratings {
     struct dpmf_own_rating *ratings;
     size_t n, capacity;
-    uint64_t unknown;                    /* ratings of items that the model does not know ... */
-    char first_unknown[OWN_UNKNOWN_MAX]; /* ... and the first of them, where it is known */
+    uint64_t unknown; /* number of ratings of items that the model does not know */
+    char first_unknown[OWN_UNKNOWN_MAX]; /* the first such item, where it is known */
     uint64_t replaced;                   /* ratings of an item that is rated again further down */
     uint64_t skipped;                    /* bad records left out, with --on-error skip */
     uint64_t outside;                    /* ratings outside the model's scale */

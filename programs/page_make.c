@@ -23,7 +23,7 @@ static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
  * 0 */
 static size_t character_length(const unsigned char *text) {
     unsigned char low = 0x80,
-                  high = 0xbf; /* of the second byte: no overlong forms, no surrogates */
+                  high = 0xbf; /* limit of the second byte: no overlong forms, no surrogates */
     if (text[0] < 0x80) return 1;
     if (text[0] < 0xc2 || text[0] > 0xf4) return 0;
     if (text[0] == 0xe0) low = 0xa0;
@@ -111,7 +111,7 @@ struct filling {
     const char *before; /* what is written around it */
     struct page_piece piece;
     const char *after;
-    const char *place; /* of the marker in the page */
+    const char *place; /* place of the marker in the page */
 };
 
 static int complain(struct dpmf_error *error, int code, const char *format, const char *what) {

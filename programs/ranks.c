@@ -16,7 +16,7 @@
 #include "error_show.h"
 #include "options.h"
 
-static int own_stderr = -1; /* of a silenced process: where its errors would have gone */
+static int own_stderr = -1; /* where the errors of a silenced process would have gone */
 static int held = -1;       /* what it said there before it had joined, in memory */
 
 static void send_nowhere(int stream) {
@@ -37,7 +37,7 @@ void ranks_silence(void) {
         send_nowhere(STDERR_FILENO);
 }
 
-/* From now on the ranks agree on who tells of what. */
+/* From now on the ranks agree on who reports what. */
 static void stop_holding(void) {
     if (held < 0) return;
     send_nowhere(STDERR_FILENO);
@@ -60,7 +60,7 @@ void ranks_tell_alone(int status) {
     fprintf(stderr, "%.*s  (rank %d on %s)\n", (int)n, text, rank, host);
 }
 
-/* --cluster-timeout, or 0 when it is not told or no such number. */
+/* --cluster-timeout, or 0 when it is not given or no such number. */
 static double told_timeout(const struct invocation *invocation) {
     if (!command_has(invocation, OPTION_CLUSTER_TIMEOUT)) return 0;
     double seconds = options_number(invocation, OPTION_CLUSTER_TIMEOUT);

@@ -45,7 +45,7 @@ static void fill_hint(char *hint, size_t size, const struct verb *verb, int code
     case DPMF_ERR_INPUT_ID_TOO_LONG:
     case DPMF_ERR_INPUT_TIME:
     case DPMF_ERR_INPUT_JSON:
-        snprintf(hint, size, "mend this record, or leave bad records out with --on-error skip");
+        snprintf(hint, size, "fix this record, or leave bad records out with --on-error skip");
         break;
     case DPMF_ERR_INPUT_COUNT:
     case DPMF_ERR_INPUT_HEADER:

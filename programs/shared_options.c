@@ -90,9 +90,9 @@ void page_name_default(FILE *out) { fputs(PAGE_NAME_DEFAULT, out); }
     {.id = OPTION_JSON, .name = "json", .value = {.kind = VALUE_NONE},                             \
      .help = "print one JSON object per line on standard output instead of text for people"},      \
     {.id = OPTION_QUIET, .letter = 'q', .name = "quiet", .value = {.kind = VALUE_NONE},            \
-     .help = "say nothing on standard error but errors"},                                          \
+     .help = "print nothing but errors on standard error"},                                        \
     {.id = OPTION_VERBOSE, .letter = 'v', .name = "verbose", .value = {.kind = VALUE_NONE},        \
-     .help = "say more on standard error: seconds per phase, bytes spilled"},                      \
+     .help = "print more on standard error: seconds per phase, bytes spilled"},                    \
     {.id = OPTION_PROGRESS, .name = "progress",                                                    \
      .value = {VALUE_CHOICE, "WHEN", "always", NULL, progress_choices},                            \
      .help = "show a progress line on standard error; auto, the default, does when it is a "       \
@@ -114,12 +114,15 @@ static const struct option every_verb_options[] = {
     OPTIONS_AFTER_THREADS,
 };
 
-static const struct option every_verb_options_without_threads[] = {OPTIONS_BEFORE_THREADS, OPTIONS_AFTER_THREADS};
+static const struct option every_verb_options_without_threads[] = {
+    OPTIONS_BEFORE_THREADS,
+    OPTIONS_AFTER_THREADS,
+};
 
 const struct option input_options[] = {
     {.id = OPTION_FORMAT, .name = "format",
      .value = {VALUE_CHOICE, "NAME", "csv", NULL, format_choices},
-     .help = "take the input for this format instead of sniffing it"},
+     .help = "read the input as this format instead of detecting it"},
     {.id = OPTION_COLUMNS, .name = "columns",
      .value = {VALUE_TEXT, "LIST", "user,item,rating,_", NULL, NULL},
      .help = "what the columns are, in order: a list of user, item, rating or count, timestamp, "
@@ -148,7 +151,7 @@ const struct option input_options[] = {
 const struct option cluster_options[] = {
     {.id = OPTION_CLUSTER_TIMEOUT, .name = "cluster-timeout",
      .value = {VALUE_NUMBER, "SECONDS", "300", NULL, NULL}, .show_default = cluster_timeout_default,
-     .help = "a process that is not heard from for so long is taken for lost, and ends the run "
+     .help = "seconds of silence after which a process is considered lost, which ends the run "
              "(default {default})"},
     {0},
 };

@@ -10,7 +10,7 @@
 /* ---- whole groups ---------------------------------------------------------------------------- */
 
 extern const struct option input_options[];   /* how ratings are read */
-extern const struct option cluster_options[]; /* of verbs that mpirun may start */
+extern const struct option cluster_options[]; /* options of verbs that mpirun may start */
 
 /* The options of every verb; the second list is for verbs with a --threads of their own. */
 extern const struct option_group every_verb_group;
@@ -24,7 +24,7 @@ choice_list solver_choices;    /* the library's solvers */
 choice_list accept_choices;    /* kinds of releases that are not proven */
 choice_list order_choices;     /* what lists are ordered by */
 
-default_print private_delta_default; /* of releases and of audits */
+default_print private_delta_default; /* delta of releases and audits */
 default_print top_default;           /* how many items are listed */
 default_print taste_default;         /* the dial of lists */
 
@@ -49,7 +49,7 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 
 #define SEED_OPTION                                                                                \
     {.id = OPTION_SEED, .name = "seed", .value = {VALUE_COUNT, "N", "1", NULL, NULL},              \
-     .help = "what the random choices grow from; the same seed gives the same files"}
+     .help = "seed of the random choices; the same seed gives the same files"}
 
 #define KERNELS_OPTION                                                                             \
     {.id = OPTION_KERNELS, .name = "kernels", .value = {VALUE_TEXT, "NAME", "avx2", NULL, NULL},   \
@@ -82,7 +82,7 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     {.id = OPTION_CATALOGUE, .name = "catalogue", .alias = "catalog",                              \
      .value = {VALUE_FILE, "FILE", "items.csv", NULL, NULL},                                       \
      .help = "show titles from this table of items and titles: CSV, or MovieLens movies.dat or "   \
-             "u.item; what is not UTF-8 is taken for ISO-8859-1"}
+             "u.item; what is not UTF-8 is read as ISO-8859-1"}
 
 #define MINE_OPTION(what)                                                                          \
     {.id = OPTION_MINE, .name = "ratings", .value = {VALUE_FILE, "MINE", "mine.csv", NULL, NULL},  \
@@ -140,15 +140,16 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     "person's ratings in any format that dpmf import knows, or a table of items and ratings "      \
     "without a column of users, of two columns or with a header that names item and rating. "      \
     "Anything else with a colon in it is pairs ITEM:RATING with commas between them; of several "  \
-    "colons in a pair the last parts the two. Ratings of items that the model does not know are "  \
+    "colons in a pair the last separates the two. Ratings of items that the model does not know "  \
+    "are "                                                                                         \
     "left out, and their number is reported. The ratings go nowhere: all is computed here."
 
 #define SCORE_PARAGRAPH                                                                            \
-    "The score of an item is the sum of three parts: how much everyone likes it, from how many "    \
-    "people had it and how they rated it; how the user rates, which is the same for all items; "    \
-    "and the user's taste, from what they have chosen and rated, times twice --taste. "             \
-    "docs/goals.md defines it. A model made by 0.1.0 does not say how many people had an "        \
-    "item: its lists are ordered by the predicted rating, and a note says so. Of a model that "     \
+    "The score of an item is the sum of three parts: how much everyone likes it, from how many "   \
+    "people had it and how they rated it; how the user rates, which is the same for all items; "   \
+    "and the user's taste, from what they have chosen and rated, times twice --taste. "            \
+    "docs/goals.md defines it. A model made by 0.1.0 does not say how many people had an "         \
+    "item: its lists are ordered by the predicted rating, and a note says so. Of a model that "    \
     "ranks, what everyone likes is the score of the average user."
 
 #endif

@@ -12,7 +12,7 @@
 enum { WEB_DIGEST_MAX = 24 };
 
 struct web_release {
-    char *bytes; /* of the file, exactly */
+    char *bytes; /* bytes of the file */
     size_t size;
     char digest[WEB_DIGEST_MAX]; /* the file's own */
     uint64_t items, titles;      /* how many there are */

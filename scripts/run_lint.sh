@@ -53,7 +53,7 @@ layout() {
         xargs -0 clang-format --dry-run 2>&1 | sed -nE 's/^([^:]+):[0-9]+:[0-9]+: warning.*/\1/p' |
         LC_ALL=C sort | uniq -c)
     [[ -z $places ]] && return 0
-    printf '%s\nmake format mends it.\n' "$places"
+    printf '%s\nmake format fixes it.\n' "$places"
     return 1
 }
 
