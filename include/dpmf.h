@@ -1550,19 +1550,19 @@ DPMF_API int dpmf_newcomers_find(struct dpmf_newcomers *newcomers, const char *i
 /* The list of one user, as dpmf_model_recommend_all gives it. What it points to is gone when `take`
  * returns. */
 struct dpmf_user_list {
-    const char *id;                       /* id of the user, not ended by NUL */
-    size_t id_length;                     /* its bytes */
-    uint64_t user;                        /* number in the model; UINT64_MAX: fitted to the history */
-    size_t known;                         /* ratings in the history of items that the model has */
+    const char *id;   /* id of the user, not ended by NUL */
+    size_t id_length; /* its bytes */
+    uint64_t user;    /* number in the model; UINT64_MAX: fitted to the history */
+    size_t known;     /* ratings in the history of items that the model has */
     const struct dpmf_scored_item *items; /* the best items, the best first */
     const double *ratings;                /* predicted rating of each; NaN of a model that ranks */
     size_t n;                             /* number of items */
     uint64_t spare[4];
 };
 
-/* Finds the best items for every user of a model and, of a release, for every user of `history`, who
- * is fitted to their ratings in it; with all threads. What a user has rated in `history` is left
- * out, and says what they choose.
+/* Finds the best items for every user of a model and, of a release, for every user of `history`,
+ * who is fitted to their ratings in it; with all threads. What a user has rated in `history` is
+ * left out, and says what they choose.
  *
  * @param model    the model
  * @param history  ratings whose items are left out; may be NULL
@@ -1580,8 +1580,7 @@ struct dpmf_user_list {
  * @error DPMF_ERR_IO_*           the history cannot be read
  * @error DPMF_ERR_STORE_CORRUPT  the history is damaged
  * @error DPMF_ERR_USAGE_VALUE    run.threads cannot be used, or the dial is not within 0 and 1
- * @error DPMF_ERR_MODEL_KIND     the model does not have this order
- */
+ * @error DPMF_ERR_MODEL_KIND     the model does not have this order */
 DPMF_API int dpmf_model_recommend_all(const struct dpmf_model *model, struct dpmf_store *history,
                                       const struct dpmf_order *order, const uint8_t *exclude,
                                       const uint8_t *include, size_t n, const struct dpmf_run *run,
@@ -1751,11 +1750,12 @@ struct dpmf_candidates_evaluation {
  * @error DPMF_ERR_CLUSTER_LOST       a process of the cluster was lost
  * @error DPMF_ERR_BASE_NOT_DEFINITE  equations have no stable solution
  */
-DPMF_API int
-dpmf_model_rank_candidates(const struct dpmf_model *model, const struct dpmf_candidates *candidates,
-                           struct dpmf_store *history, const struct dpmf_order *order, uint32_t n,
-                           const struct dpmf_run *run,
-                           struct dpmf_candidates_evaluation *evaluation, struct dpmf_error *error);
+DPMF_API int dpmf_model_rank_candidates(const struct dpmf_model *model,
+                                        const struct dpmf_candidates *candidates,
+                                        struct dpmf_store *history, const struct dpmf_order *order,
+                                        uint32_t n, const struct dpmf_run *run,
+                                        struct dpmf_candidates_evaluation *evaluation,
+                                        struct dpmf_error *error);
 
 /* ------------------------------------------------------------------------------------------------
  * Privacy: what releases cost, exactly, and what to expect of one

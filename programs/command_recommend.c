@@ -251,7 +251,8 @@ static int read_history(struct recommending *r, const char *id, bool *is_in_hist
     return exclude_own(r);
 }
 
-/* Someone with what they rated: a user of the model, or else fitted to it. Without ratings there is nobody to make. */
+/* Someone with what they rated: a user of the model, or else fitted to it. Without ratings there is
+ * nobody to make. */
 static int make_user(struct recommending *r, uint64_t number) {
     struct dpmf_error error = {0};
     if (r->own.n == 0) return STATUS_DONE;
@@ -289,7 +290,8 @@ static int print_items(const struct recommending *r, const struct person *person
     return STATUS_DONE;
 }
 
-/* The best items of a user of the model or, where one was made, of that one. `id` is NULL for --ratings. */
+/* The best items of a user of the model or, where one was made, of that one. `id` is NULL for
+ * --ratings. */
 static int print_list(struct recommending *r, uint64_t number, const char *id) {
     const struct person person = {id, id != NULL ? strlen(id) : 0,
                                   r->user != NULL && number == UINT64_MAX,

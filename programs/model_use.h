@@ -43,7 +43,8 @@ void model_use_suggest(const struct dpmf_model *model, enum model_side side, con
 /* -n, or 10. @return an exit status when it is not from 1 to `most` */
 int model_use_top(const struct invocation *invocation, uint64_t most, size_t *n);
 
-/* What --taste and --by ask for: *asked is NULL where neither is given, and else `order`. @return an exit status */
+/* What --taste and --by ask for: *asked is NULL where neither is given, and else `order`. @return
+ * an exit status */
 int model_use_order(const struct invocation *invocation, struct dpmf_order *order,
                     const struct dpmf_order **asked);
 
@@ -77,8 +78,8 @@ void model_id_csv(const struct dpmf_model *model, enum model_side side, uint64_t
 void model_id_json(struct dpmf_json *json, const char *key, const struct dpmf_model *model,
                    enum model_side side, uint64_t number);
 
-/* A numbered list for people: rank, what `heading` names, id, title; beside the first column another
- * that `other` names, unless its numbers are NULL. */
+/* A numbered list for people: rank, what `heading` names, id, title; beside the first column
+ * another that `other` names, unless its numbers are NULL. */
 void model_items_print(const struct dpmf_model *model, const struct catalogue *catalogue,
                        const char *heading, const struct dpmf_scored_item *items, const char *other,
                        const double *others, size_t n);

@@ -1,9 +1,10 @@
 /*
- * What the page's script calls: a thin layer over dpmf_client.h, compiled to WebAssembly. One release, one
- * person, one map. Numbers pass as 32-bit integers and doubles, which JavaScript has; lists are left in
- * `answer`, an array of doubles that the script reads before it calls again. Nothing here ends the module:
- * whatever the script or the release says, a function returns a negative number (or NaN, or 0 for an address) and
- * error_text() says why. Fed by app.js, which also makes room for the release with allocate().
+ * What the page's script calls: a thin layer over dpmf_client.h, compiled to WebAssembly. One
+ * release, one person, one map. Numbers pass as 32-bit integers and doubles, which JavaScript has;
+ * lists are left in `answer`, an array of doubles that the script reads before it calls again.
+ * Nothing here ends the module: whatever the script or the release says, a function returns a
+ * negative number (or NaN, or 0 for an address) and error_text() says why. Fed by app.js, which
+ * also makes room for the release with allocate().
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 
 #include "dpmf_client.h"
 
-/* A function that the script knows as NAME; here it is page_NAME, since some of the names belong to the C library. */
+/* A function that the script knows as NAME; here it is page_NAME, since some of the names belong to
+ * the C library. */
 #define EXPORT(type, name, ...)                                                                    \
     type page_##name(__VA_ARGS__) __attribute__((export_name(#name)));                             \
     type page_##name(__VA_ARGS__)
@@ -33,10 +35,11 @@ static size_t answer_room;
 static struct dpmf_error error;
 static char text[3 * DPMF_ERROR_TEXT_MAX];
 
-/* ---- no way out ------------------------------------------------------------------------------- */
+/* ---- no way out ------------------------------------------------------------------------------ */
 
-/* What the C library would ask of the system around it, answered here, so that the module imports nothing: all it can
- * do is compute. Formatting numbers is what links the files in; none is ever open. */
+/* What the C library would ask of the system around it, answered here, so that the module imports
+ * nothing: all it can do is compute. Formatting numbers is what links the files in; none is ever
+ * open. */
 
 #define SYSTEM_CALL(name, ...)                                                                     \
     int32_t __imported_wasi_snapshot_preview1_##name(__VA_ARGS__);                                 \
@@ -175,8 +178,8 @@ EXPORT(int32_t, open, void *bytes, uint32_t n) {
 /* Items, factors, offset, min, max, and whether there is a dial. */
 EXPORT(int32_t, describe, void) {
     if (!model) return fail("no release is open");
-    const double facts[] = {(double)info.items, (double)info.factors, info.offset, info.min,
-                            info.max, info.has_counts ? 1 : 0};
+    const double facts[] = {(double)info.items, (double)info.factors,   info.offset, info.min,
+                            info.max,           info.has_counts ? 1 : 0};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);
@@ -240,7 +243,8 @@ EXPORT(int32_t, dial, double taste) {
 EXPORT(int32_t, recommend, uint32_t n) {
     if (!model) return fail("no release is open");
     if (n > LIST_MAX) n = LIST_MAX;
-    return give_list(dpmf_user_recommend(model, user, order_wanted(), excluded, NULL, n, list, &error));
+    return give_list(
+        dpmf_user_recommend(model, user, order_wanted(), excluded, NULL, n, list, &error));
 }
 
 EXPORT(int32_t, similar, double item, uint32_t n) {
@@ -255,8 +259,9 @@ EXPORT(double, predict, double item) {
     return check_item(item) < 0 ? NAN : dpmf_user_predict(model, user, (uint64_t)item);
 }
 
-/* The score's parts as dpmf_client.h has them: total, crowd, habit, taste, the predicted rating and the reason (0: neither,
- * 1: the crowd, 2: taste); then each of the person's items with its share in taste. @return how many of those there are */
+/* The score's parts as dpmf_client.h has them: total, crowd, habit, taste, the predicted rating and
+ * the reason (0: neither, 1: the crowd, 2: taste); then each of the person's items with its share
+ * in taste. @return how many of those there are */
 EXPORT(int32_t, explain, double item) {
     int32_t code = check_item(item);
     if (code < 0) return code;
@@ -265,7 +270,8 @@ EXPORT(int32_t, explain, double item) {
     struct dpmf_score score;
     const size_t n = dpmf_user_ratings(user, &ratings);
     if (!has_room(PARTS + 3 * n)) return no_memory();
-    double *pairs = answer + PARTS, *shares = pairs + 2 * n; /* behind the pairs that they go into */
+    double *pairs = answer + PARTS,
+           *shares = pairs + 2 * n; /* behind the pairs that they go into */
     code = dpmf_user_explain(model, user, order_wanted(), (uint64_t)item, &score, shares, &error);
     if (code < 0) return code;
     const double parts[PARTS] = {score.total, score.crowd,  score.habit,

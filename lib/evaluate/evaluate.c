@@ -289,12 +289,8 @@ static int check_same(const struct evaluator *evaluator, struct dpmf_store *hist
                       const struct dpmf_cluster *cluster, struct dpmf_error *error) {
     const struct factors *factors = &evaluator->model->factors;
     const double scale[] = {factors->offset, factors->min, factors->max, evaluator->order.taste};
-    const uint64_t counts[] = {factors->k,
-                               factors->users.n,
-                               factors->items.n,
-                               evaluator->ranking,
-                               history != NULL,
-                               evaluator->order.by_rating};
+    const uint64_t counts[] = {factors->k,         factors->users.n, factors->items.n,
+                               evaluator->ranking, history != NULL,  evaluator->order.by_rating};
     uint64_t digest = checksum64_seeded(scale, sizeof scale, checksum64(counts, sizeof counts));
     digest = digest_side(&factors->users, &factors->user_ids, factors->k, digest);
     digest = digest_side(&factors->items, &factors->item_ids, factors->k, digest);

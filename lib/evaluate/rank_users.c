@@ -75,8 +75,7 @@ static bool make_room(const struct ranker *ranker, struct ranked *ranked, size_t
     size_t kept = ranker->ranking->take ? n_users : 1, cells;
     ranked->n = ranked->n_id_bytes = 0;
     return !__builtin_mul_overflow(kept, ranker->n, &cells) &&
-           memory_reserve(&ranked->users, &ranked->user_capacity, n_users,
-                          sizeof *ranked->users) &&
+           memory_reserve(&ranked->users, &ranked->user_capacity, n_users, sizeof *ranked->users) &&
            memory_reserve(&ranked->best, &ranked->best_capacity, cells, sizeof *ranked->best) &&
            memory_reserve(&ranked->ratings, &ranked->rating_capacity, cells,
                           sizeof *ranked->ratings);
@@ -104,13 +103,12 @@ static int rank_user(const struct ranker *ranker, struct ranking_worker *worker,
     size_t n = recommend_scoring_top_n(&worker->scorer.scoring, worker->seen, ranking->include,
                                        ranker->n, best);
     for (size_t i = 0; ranking->take && i < n; i++)
-        ranked->ratings[at + i] =
-            rates ? scoring_exact(&worker->scorer.rating, best[i].item) : NAN;
+        ranked->ratings[at + i] = rates ? scoring_exact(&worker->scorer.rating, best[i].item) : NAN;
     struct ranked_user *kept = &ranked->users[ranked->n++];
     *kept = (struct ranked_user){.user = user, .known = worker->n_own, .n_best = n};
-    return ranking->rank ? ranking->rank(ranking->self, user, &worker->scorer, worker->seen, best,
-                                         n, error)
-                         : 0;
+    return ranking->rank
+               ? ranking->rank(ranking->self, user, &worker->scorer, worker->seen, best, n, error)
+               : 0;
 }
 
 static int give(const struct ranker *ranker, const struct ranked *ranked,
@@ -146,8 +144,7 @@ static int gather_own(const struct ranker *ranker, const struct store_block *blo
     for (uint64_t r = from; r < end; r++) {
         uint32_t item = ranker->item_numbers[block->item[r]];
         if (item != MODEL_NUMBERS_NONE)
-            worker->own[worker->n_own++] =
-                (struct dpmf_own_rating){item, block->value[r]};
+            worker->own[worker->n_own++] = (struct dpmf_own_rating){item, block->value[r]};
     }
     return 0;
 }
@@ -182,8 +179,8 @@ static int rank_newcomer(const struct ranker *ranker, struct ranking_worker *wor
     scorer_set(&worker->scorer, &person, &ranking->order);
     code = rank_user(ranker, worker, UINT64_MAX, ranked, error);
     dpmf_user_free(fitted);
-    if (code == 0 && !keep_id(ranked, &ranked->users[ranked->n - 1], block->id_bytes + from,
-                              (size_t)length))
+    if (code == 0 &&
+        !keep_id(ranked, &ranked->users[ranked->n - 1], block->id_bytes + from, (size_t)length))
         return error_no_memory(error);
     return code;
 }
@@ -225,9 +222,12 @@ static int finish_block(void *self, void *product, struct dpmf_error *error) {
 }
 
 static int rank_history(struct ranker *ranker, struct dpmf_error *error) {
-    const struct store_visitor visitor = {"ranking",         STORE_WANT_VALUE | STORE_WANT_IDS,
-                                          visit_block,       finish_block,
-                                          ranker,            ranker->pointers,
+    const struct store_visitor visitor = {"ranking",
+                                          STORE_WANT_VALUE | STORE_WANT_IDS,
+                                          visit_block,
+                                          finish_block,
+                                          ranker,
+                                          ranker->pointers,
                                           ranker->n_products};
     const struct rank_users *ranking = ranker->ranking;
     if (!ranking->history) return 0;

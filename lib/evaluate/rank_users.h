@@ -1,6 +1,6 @@
 /*
- * Every user of a history, or of a model, as scores see them, with all threads: for lists of the n best items, what
- * each has rated already left out, and for whatever else is scored.
+ * Every user of a history, or of a model, as scores see them, with all threads: for lists of the n
+ * best items, what each has rated already left out, and for whatever else is scored.
  */
 #ifndef DPMF_EVALUATE_RANK_USERS_H
 #define DPMF_EVALUATE_RANK_USERS_H
@@ -16,8 +16,8 @@ struct rank_users {
     const uint8_t *wanted;            /* a bitmap over the model's users; NULL: all */
     size_t n;                         /* the length of the lists; 0: none are made */
 
-    /* In parallel, for different users: the list, with a bitmap of what was left out, and how items are scored.
-     * May be NULL. @return 0 or a negative code */
+    /* In parallel, for different users: the list, with a bitmap of what was left out, and how items
+     * are scored. May be NULL. @return 0 or a negative code */
     int (*rank)(void *self, uint64_t user, const struct scorer *scorer, const uint8_t *seen,
                 const struct dpmf_scored_item *best, size_t n, struct dpmf_error *error);
 

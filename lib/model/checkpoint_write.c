@@ -28,7 +28,7 @@ enum {
 enum {
     USER_ID_OFFSETS,
     ITEM_ID_OFFSETS,
-    FACTORS,                    /* users', items', the best epoch's users' and items' */
+    FACTORS,              /* users', items', the best epoch's users' and items' */
     BIASES = FACTORS + 4, /* likewise */
     ITEM_COUNTS = BIASES + 4,
     USER_ID_BYTES, /* ids */

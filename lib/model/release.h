@@ -8,11 +8,11 @@
  *
  * Tensors: item_factors (n x k F32; k may be 0), item_biases (F32), item_id_bytes (U8),
  * item_id_offsets (I64, n + 1) and, in format 2, item_counts (F32: noisy, how many people rated
- * each item), which lists are ordered with. Metadata: dpmf.kind = release, dpmf.format, dpmf.version,
- * dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty, dpmf.bias_penalty, dpmf.statement (JSON)
- * and dpmf.digest (of everything else, to notice damage). A file with anything more, or whose
- * header is spelt in another way, is no release: it could be about a person.
- * docs/formats/release.md is the specification.
+ * each item), which lists are ordered with. Metadata: dpmf.kind = release, dpmf.format,
+ * dpmf.version, dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty, dpmf.bias_penalty,
+ * dpmf.statement (JSON) and dpmf.digest (of everything else, to notice damage). A file with
+ * anything more, or whose header is spelt in another way, is no release: it could be about a
+ * person. docs/formats/release.md is the specification.
  */
 #ifndef DPMF_MODEL_RELEASE_H
 #define DPMF_MODEL_RELEASE_H

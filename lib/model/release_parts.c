@@ -20,10 +20,8 @@
 enum { PIECE_BYTES = 1 << 20 }; /* bytes of a tensor that are summed at once: part of the format */
 
 const char *const release_tensor_names[RELEASE_TENSORS] = {
-    [RELEASE_ID_OFFSETS] = "item_id_offsets",
-    [RELEASE_FACTORS] = "item_factors",
-    [RELEASE_BIASES] = "item_biases",
-    [RELEASE_ID_BYTES] = "item_id_bytes",
+    [RELEASE_ID_OFFSETS] = "item_id_offsets", [RELEASE_FACTORS] = "item_factors",
+    [RELEASE_BIASES] = "item_biases",         [RELEASE_ID_BYTES] = "item_id_bytes",
     [RELEASE_COUNTS] = "item_counts",
 };
 

@@ -8,7 +8,7 @@
 #include "model/release.h"
 
 enum {
-    RELEASE_TENSORS = 5, /* at most: without counts there are 4 */
+    RELEASE_TENSORS = 5,   /* at most: without counts there are 4 */
     RELEASE_METADATA = 10, /* the digest last: it is of all before it */
     RELEASE_DIGEST_TEXT = 17,
     RELEASE_VERSION_MAX = 23, /* characters in dpmf.version */

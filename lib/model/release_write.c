@@ -36,8 +36,9 @@ int release_write(const char *path, const struct release *release, struct dpmf_e
     dpmf_format_double(release->factor_penalty, number[FACTOR_PENALTY]);
     dpmf_format_double(release->bias_penalty, number[BIAS_PENALTY]);
     const char *const values[RELEASE_METADATA] = {
-        "release",   format,                 dpmf_version(),       number[OFFSET],     number[MIN],
-        number[MAX], number[FACTOR_PENALTY], number[BIAS_PENALTY], release->statement, digest,
+        "release",          format,      dpmf_version(),         number[OFFSET],
+        number[MIN],        number[MAX], number[FACTOR_PENALTY], number[BIAS_PENALTY],
+        release->statement, digest,
     };
     int code = release_digest_make(release, values, digest, error);
     if (code < 0) return code;

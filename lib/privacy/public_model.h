@@ -1,6 +1,7 @@
 /*
- * The public state of a private run: the model as released so far, and what is known about it. All of it follows from
- * releases and public constants; users compute from the model, the curator keeps the rest beside it.
+ * The public state of a private run: the model as released so far, and what is known about it. All
+ * of it follows from releases and public constants; users compute from the model, the curator keeps
+ * the rest beside it.
  */
 #ifndef DPMF_PRIVACY_PUBLIC_MODEL_H
 #define DPMF_PRIVACY_PUBLIC_MODEL_H
@@ -10,8 +11,9 @@
 #include "privacy/catalogue.h"
 #include "statement/residual_rule.h"
 
-/* On the standard scale, ratings -2 .. 2:  y = b0 + c_j + a + u.v_j + noise of variance s2, a ~ N(0, var_a), u ~ N(0, I).
- * Row j of `rows` is v_j, then a 1 (the column of a), then zeros up to the stride. */
+/* On the standard scale, ratings -2 .. 2:  y = b0 + c_j + a + u.v_j + noise of variance s2, a ~
+ * N(0, var_a), u ~ N(0, I). Row j of `rows` is v_j, then a 1 (the column of a), then zeros up to
+ * the stride. */
 struct public_model {
     size_t n_items, K, stride;
     size_t n_free; /* the last of the K columns: public, not measured (free_columns.c) */
@@ -19,10 +21,12 @@ struct public_model {
     double *c, *rows;
     double *weight; /* of an item in contributions: omega_j */
     const struct exact_kernels *exact;
-    double *counts; /* noisy and above 0, in the unit of their sum; all 0 where none were asked for */
+    double
+        *counts; /* noisy and above 0, in the unit of their sum; all 0 where none were asked for */
 };
 
-/* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector, and the bias. */
+/* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector,
+ * and the bias. */
 struct item_evidence {
     double *N; /* noisy weighted counts, floored */
     double total, typical,
@@ -36,8 +40,8 @@ struct item_evidence {
     double *regressors; /* of the prior means: 1, log count, public features; n x n_regressors */
 };
 
-/* The inner loops of contributions. Whichever are chosen, the bits are the same; $DPMF_KERNELS names others, and is
- * refused when this machine has none of that name. */
+/* The inner loops of contributions. Whichever are chosen, the bits are the same; $DPMF_KERNELS
+ * names others, and is refused when this machine has none of that name. */
 int private_kernels_choose(const struct exact_kernels **exact, struct dpmf_error *error);
 
 int public_model_init(struct public_model *model, size_t n_items, struct dpmf_error *error);
@@ -51,8 +55,8 @@ int item_evidence_widen(struct item_evidence *evidence, size_t n_items, size_t K
                         struct dpmf_error *error);
 void item_evidence_free(struct item_evidence *evidence);
 
-/* Sampling variance of a weighted sum a unit of weight, (sum w^2) / (sum w), from released sums only; p is the release's sum of
- * w sqrt(m). */
+/* Sampling variance of a weighted sum a unit of weight, (sum w^2) / (sum w), from released sums
+ * only; p is the release's sum of w sqrt(m). */
 double item_evidence_weight_unit(const struct item_evidence *evidence, double p);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * Why an item is in someone's list: the parts of its score, and which ratings the part of taste is due to.
- * That part is linear in what someone rated (score.h): with x = v_item - m and A the matrix of ridge.h,
+ * Why an item is in someone's list: the parts of its score, and which ratings the part of taste is
+ * due to. That part is linear in what someone rated (score.h): with x = v_item - m and A the matrix
+ * of ridge.h,
  *
  *     dial (p + g u).x  =  sum_j share_j,
  *     share_j = dial (w_j (v_j - m)^T (W C + penalty I)^-1 x  +  g y_j (0, x)^T A^-1 x_j).
  *
- * Of a model that ranks, and of lists by rating, the first term is not there. Ratings at hand are fitted for the
- * purpose; a user who rates on has the factor of A already.
+ * Of a model that ranks, and of lists by rating, the first term is not there. Ratings at hand are
+ * fitted for the purpose; a user who rates on has the factor of A already.
  */
 #include <stdlib.h>
 
@@ -19,9 +20,10 @@ static int refuse_item(struct dpmf_error *error) {
     return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
 }
 
-/* ---- the vector's part ------------------------------------------------------------------------ */
+/* ---- the vector's part ----------------------------------------------------------------------- */
 
-/* weights[j] := x^T A^-1 x_j, with the factor that is kept: O(k^2) for the direction, O(k) for each rating. */
+/* weights[j] := x^T A^-1 x_j, with the factor that is kept: O(k^2) for the direction, O(k) for each
+ * rating. */
 static int weigh_kept(const struct dpmf_user *user, const double *x, double *weights,
                       struct dpmf_error *error) {
     const struct dpmf_model *model = user->model;
@@ -32,10 +34,9 @@ static int weigh_kept(const struct dpmf_user *user, const double *x, double *wei
     if (code == 0) {
         normal_equations_refine(&user->equations, x, direction, direction + w);
         for (size_t j = 0; j < user->known.n; j++)
-            weights[j] =
-                direction[0] * bias_column +
-                model_dot_double(direction + 1, model_item_row(model, user->known.at[j].item),
-                                 w - 1);
+            weights[j] = direction[0] * bias_column +
+                         model_dot_double(direction + 1,
+                                          model_item_row(model, user->known.at[j].item), w - 1);
     }
     free(direction);
     return code;
@@ -60,7 +61,7 @@ static int share_vector(const struct dpmf_user *user, double weight, const doubl
     return code;
 }
 
-/* ---- both ------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 /* `space` has room for k + 1 numbers, then for n + k + 1. */
 static int share_taste(const struct dpmf_user *user, const struct dpmf_order *order, uint64_t item,

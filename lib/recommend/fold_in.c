@@ -1,7 +1,7 @@
 /*
- * A user whom the model was not trained on, fitted to ratings of their own (ridge.h) and then used as any
- * other: for predictions and for the best items. Fed by histories and by people's own tables; user_rate.c
- * changes one rating at a time.
+ * A user whom the model was not trained on, fitted to ratings of their own (ridge.h) and then used
+ * as any other: for predictions and for the best items. Fed by histories and by people's own
+ * tables; user_rate.c changes one rating at a time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "recommend/ridge.h"
 #include "recommend/user.h"
 
-/* Up to so many columns the equations are kept from the start: that takes a few milliseconds at most, and then
- * explanations are quick too. Beyond, they wait for a first rating. */
+/* Up to so many columns the equations are kept from the start: that takes a few milliseconds at
+ * most, and then explanations are quick too. Beyond, they wait for a first rating. */
 enum { KEPT_WIDTH_MAX = 257 };
 
 static int make_room(struct dpmf_user *user, struct dpmf_error *error) {
@@ -137,7 +137,7 @@ void dpmf_user_free(struct dpmf_user *user) {
     free(user);
 }
 
-/* ---- what they are used for ------------------------------------------------------------------- */
+/* ---- what they are used for ------------------------------------------------------------------ */
 
 struct scoring user_scoring(const struct dpmf_user *user) {
     return scoring_by_rating(user->model, user->model->factors.offset + user->bias, user->row,

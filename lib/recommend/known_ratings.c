@@ -1,6 +1,7 @@
 /*
- * Sorts out a person's own ratings: items that the model does not know are passed over, and so are ratings that are no
- * events to a model that ranks; of an item that is there twice the last rating counts. Fed by whoever folds in or explains; feeds ridge.c and user_rate.c.
+ * Sorts out a person's own ratings: items that the model does not know are passed over, and so are
+ * ratings that are no events to a model that ranks; of an item that is there twice the last rating
+ * counts. Fed by whoever folds in or explains; feeds ridge.c and user_rate.c.
  */
 #include "recommend/known_ratings.h"
 

@@ -1,6 +1,6 @@
 /*
- * An open model: the factors, the kernels that go through them, and what is known about the run that
- * made them. What the public struct dpmf_model is.
+ * An open model: the factors, the kernels that go through them, and what is known about the run
+ * that made them. What the public struct dpmf_model is.
  */
 #ifndef DPMF_RECOMMEND_MODEL_H
 #define DPMF_RECOMMEND_MODEL_H
@@ -60,8 +60,8 @@ static inline double model_user_base(const struct dpmf_model *model, uint64_t us
     return model->factors.offset + (user < users->n ? (double)users->biases[user] : 0.0);
 }
 
-/* a.b over k columns in double, in one fixed order that vectors of up to four can follow: the same on every machine,
- * whatever its kernels. */
+/* a.b over k columns in double, in one fixed order that vectors of up to four can follow: the same
+ * on every machine, whatever its kernels. */
 static inline double model_dot(const float *a, const float *b, size_t k) {
     double sum[4] = {0, 0, 0, 0};
     size_t c = 0;
@@ -113,7 +113,8 @@ static inline double scoring_exact(const struct scoring *scoring, uint64_t item)
     return scoring->base + sum;
 }
 
-/* The n best items, best first, ties by number. The bitmaps may be NULL. Allocates nothing, cannot fail.
+/* The n best items, best first, ties by number. The bitmaps may be NULL. Allocates nothing, cannot
+ * fail.
  * @return how many there are */
 size_t recommend_scoring_top_n(const struct scoring *scoring, const uint8_t *exclude,
                                const uint8_t *include, size_t n, struct dpmf_scored_item *out);

@@ -1,6 +1,6 @@
 /*
- * Opens a model for use and tells what it is: reads the checkpoint or the release into rows laid out
- * for the best kernels of this machine. Feeds everything else in this folder and the commands.
+ * Opens a model for use and tells what it is: reads the checkpoint or the release into rows laid
+ * out for the best kernels of this machine. Feeds everything else in this folder and the commands.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -19,7 +19,8 @@
 
 #include "recommend/model.h"
 
-/* c and s for so many ratings. @return 0, or DPMF_ERR_INPUT_NOT_FINITE when they are no usable numbers */
+/* c and s for so many ratings. @return 0, or DPMF_ERR_INPUT_NOT_FINITE when they are no usable
+ * numbers */
 int ridge_penalties(const struct dpmf_model *model, size_t n, double *penalty, double *bias_column,
                     struct dpmf_error *error);
 
@@ -46,14 +47,14 @@ struct ridge {
     double *matrix;  /* its factor */
 };
 
-/* Factors the system of n ratings, of items that the model knows; with none of them there is no system. `ratings`
- * must outlive it. Free it also after a failure. */
+/* Factors the system of n ratings, of items that the model knows; with none of them there is no
+ * system. `ratings` must outlive it. Free it also after a failure. */
 int ridge_init(struct ridge *ridge, const struct dpmf_model *model,
                const struct dpmf_own_rating *ratings, size_t n, struct dpmf_error *error);
 void ridge_free(struct ridge *ridge);
 
-/* weights[j] := x^T (X^T X + c I)^-1 x_j for each of the n ratings; there is room for n + width. `x` is a row, k + 1
- * numbers. */
+/* weights[j] := x^T (X^T X + c I)^-1 x_j for each of the n ratings; there is room for n + width.
+ * `x` is a row, k + 1 numbers. */
 void ridge_weigh(const struct ridge *ridge, const double *x, double *weights);
 
 /* The bias, and the vector after it; there is room for n + width. */

@@ -1,7 +1,7 @@
 /*
- * Scores of score.h, for anyone: what everyone likes is found once a model, and a person becomes a base and
- * a vector, with which items are scored as for predicted ratings. Fed by model_open.c and by whoever has a
- * person; feeds top_n.c and explanations.
+ * Scores of score.h, for anyone: what everyone likes is found once a model, and a person becomes a
+ * base and a vector, with which items are scored as for predicted ratings. Fed by model_open.c and
+ * by whoever has a person; feeds top_n.c and explanations.
  */
 #include "recommend/score.h"
 
@@ -14,19 +14,19 @@
 
 static const double taste_middle = 0.5, quality = 0.3;
 
-/* Below this a part is too small to be a reason: of scores, where it multiplies the odds by less than 1.35;
- * of ratings, in quarters of the scale. */
+/* Below this a part is too small to be a reason: of scores, where it multiplies the odds by less
+ * than 1.35; of ratings, in quarters of the scale. */
 static const double small_score = 0.3, small_rating = 0.1;
 
 double score_quality(const struct dpmf_model *model) {
     return quality / factors_unit(model->factors.min, model->factors.max);
 }
 
-/* ---- everyone --------------------------------------------------------------------------------- */
+/* ---- everyone -------------------------------------------------------------------------------- */
 
-/* The natural logarithm of a number above 0, by steps that IEEE fixes: libraries differ in theirs. With x =
- * 2^e f and f near 1 it is e log 2 + 2 artanh z, z = (f - 1) / (f + 1), |z| < 0.172; the series ends where
- * z^26 / 27 is below 1e-21. */
+/* The natural logarithm of a number above 0, by steps that IEEE fixes: libraries differ in theirs.
+ * With x = 2^e f and f near 1 it is e log 2 + 2 artanh z, z = (f - 1) / (f + 1), |z| < 0.172; the
+ * series ends where z^26 / 27 is below 1e-21. */
 static double natural_log(double x) {
     static const double log_2 = 0.69314718055994530942, root_half = 0.70710678118654752440;
     enum { TERMS = 13 };
@@ -56,8 +56,7 @@ static void fill_by_counts(struct dpmf_model *model) {
     const double average = total / (double)factors->items.n;
     for (uint64_t i = 0; i < factors->items.n; i++)
         note_crowd(model, i,
-                   natural_log((double)counts[i] / average) +
-                       g * (double)factors->items.biases[i]);
+                   natural_log((double)counts[i] / average) + g * (double)factors->items.biases[i]);
 }
 
 static int fill_by_average(struct dpmf_model *model, struct dpmf_error *error) {
@@ -98,7 +97,7 @@ void score_free(struct dpmf_model *model) {
     model->average_user = NULL;
 }
 
-/* ---- the order -------------------------------------------------------------------------------- */
+/* ---- the order ------------------------------------------------------------------------------- */
 
 struct dpmf_order dpmf_order_default(void) {
     return (struct dpmf_order){.taste = taste_middle};
@@ -130,7 +129,7 @@ int score_order_find(const struct dpmf_model *model, const struct dpmf_order *as
     return 0;
 }
 
-/* ---- someone ---------------------------------------------------------------------------------- */
+/* ---- someone --------------------------------------------------------------------------------- */
 
 struct person score_person_known(const struct dpmf_model *model, uint64_t user,
                                  const double *choice) {
@@ -201,8 +200,7 @@ static void set_ranked(struct scorer *scorer, const struct dpmf_model *model,
                        const struct person *person) {
     const double dial = 2 * scorer->order.taste;
     for (size_t c = 0; c < model->factors.k; c++)
-        scorer->vector[c] =
-            person->row ? dial * (u_at(person, c) - model->average_user[c]) : 0;
+        scorer->vector[c] = person->row ? dial * (u_at(person, c) - model->average_user[c]) : 0;
     take_vector(scorer, model, 0);
 }
 
@@ -233,10 +231,11 @@ static enum dpmf_reason reason_of(const struct scorer *scorer, const struct dpmf
         by_rating ? small_rating * factors_unit(factors->min, factors->max) : small_score;
     if (score->taste > small) return DPMF_REASON_TASTE;
     return score->crowd - (by_rating ? factors->offset : 0) > small ? DPMF_REASON_CROWD
-                                                                     : DPMF_REASON_NEITHER;
+                                                                    : DPMF_REASON_NEITHER;
 }
 
-/* Where scores of a model that ranks are plain products, taste is what they have beyond the crowd. */
+/* Where scores of a model that ranks are plain products, taste is what they have beyond the
+ * crowd. */
 static double taste_of(const struct scorer *scorer, uint64_t item, const struct dpmf_score *score) {
     const struct scoring *scoring = &scorer->scoring;
     const struct dpmf_model *model = scoring->model;
@@ -254,8 +253,8 @@ struct dpmf_score scorer_parts(const struct scorer *scorer, uint64_t item) {
     if (!model->state.ranks)
         score.rating = is_known ? scoring_exact(&scorer->rating, item) : scorer->rating.base;
     if (scorer->order.by_rating)
-        score.crowd = model->factors.offset +
-                      (is_known ? (double)model->factors.items.biases[item] : 0.0);
+        score.crowd =
+            model->factors.offset + (is_known ? (double)model->factors.items.biases[item] : 0.0);
     else
         score.crowd = is_known ? (double)model->crowd[item] : 0.0;
     score.total = is_known ? scoring_exact(&scorer->scoring, item) : score.crowd + score.habit;
@@ -264,7 +263,7 @@ struct dpmf_score scorer_parts(const struct scorer *scorer, uint64_t item) {
     return score;
 }
 
-/* ---- users of the model ----------------------------------------------------------------------- */
+/* ---- users of the model ---------------------------------------------------------------------- */
 
 int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
                              const struct dpmf_order *asked, const uint8_t *exclude,

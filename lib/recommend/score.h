@@ -1,6 +1,6 @@
 /*
- * What lists are ordered by: not the predicted rating alone, which is highest for what few people know and
- * all of those few love, but what someone will want.
+ * What lists are ordered by: not the predicted rating alone, which is highest for what few people
+ * know and all of those few love, but what someone will want.
  *
  *     score_j = crowd_j + habit + 2 t taste_j
  *
@@ -8,13 +8,14 @@
  *     habit   = g (a + u.m)                           how this person rates: the same for all items
  *     taste_j = (p + g u).(v_j - m)                   this person's taste
  *
- * t is the dial, from 0, the crowd alone, to 1; in the middle taste counts once. N_j is how many people had
- * the item, p the person's choices and m the average vector (taste.h); b_j, a and u are the item's bias, the
- * person's bias and their vector, as for predicted ratings, which count g = 0.3 a quarter of the scale.
- * Someone of whom the model knows u and no history is given is ranked with taste_j = u.(v_j - m) / unit.
+ * t is the dial, from 0, the crowd alone, to 1; in the middle taste counts once. N_j is how many
+ * people had the item, p the person's choices and m the average vector (taste.h); b_j, a and u are
+ * the item's bias, the person's bias and their vector, as for predicted ratings, which count g =
+ * 0.3 a quarter of the scale. Someone of whom the model knows u and no history is given is ranked
+ * with taste_j = u.(v_j - m) / unit.
  *
- * Of a model that ranks (rank/ials.h) crowd_j is the average user's score of the item, and taste_j what is
- * this person's own in theirs; habit is 0. In the middle of the dial that is u.v_j.
+ * Of a model that ranks (rank/ials.h) crowd_j is the average user's score of the item, and taste_j
+ * what is this person's own in theirs; habit is 0. In the middle of the dial that is u.v_j.
  */
 #ifndef DPMF_RECOMMEND_SCORE_H
 #define DPMF_RECOMMEND_SCORE_H
@@ -26,8 +27,8 @@ int score_prepare(struct dpmf_model *model, struct dpmf_error *error);
 void score_free(struct dpmf_model *model);
 
 /* The order that is meant: of NULL the default one, by rating where the model has no counts.
- * @return 0, DPMF_ERR_USAGE_VALUE for a dial out of its range, DPMF_ERR_MODEL_KIND for what the model
- * cannot do */
+ * @return 0, DPMF_ERR_USAGE_VALUE for a dial out of its range, DPMF_ERR_MODEL_KIND for what the
+ * model cannot do */
 int score_order_find(const struct dpmf_model *model, const struct dpmf_order *asked,
                      struct dpmf_order *order, struct dpmf_error *error);
 
@@ -60,7 +61,8 @@ void scorer_free(struct scorer *scorer);
 /* Takes someone's place. What `person` points to must stay while the scorer is used. */
 void scorer_set(struct scorer *scorer, const struct person *person, const struct dpmf_order *order);
 
-/* The parts of an item's score; of one that the model does not know, as of one that is average in all. */
+/* The parts of an item's score; of one that the model does not know, as of one that is average in
+ * all. */
 struct dpmf_score scorer_parts(const struct scorer *scorer, uint64_t item);
 
 /* The g of predicted ratings in scores. */

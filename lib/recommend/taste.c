@@ -16,7 +16,8 @@ enum { BLOCK_MOST = 64 };
 
 static const double weight_most = 1, weight_least = -0.5, weight_shift = 0.5;
 
-/* A variance below this share of the mean's square is the rounding of sums: the vectors are all the same. */
+/* A variance below this share of the mean's square is the rounding of sums: the vectors are all the
+ * same. */
 static const double rounding = 1e-16;
 
 /* Columns of block b. */
@@ -29,7 +30,7 @@ static const float *row_of(const struct factors *factors, uint64_t item) {
     return factors->items.rows + item * factors->items.stride;
 }
 
-/* ---- the items -------------------------------------------------------------------------------- */
+/* ---- the items ------------------------------------------------------------------------------- */
 
 static double share_of(const struct factors *factors, uint64_t item, double total) {
     return factors->item_ids.counts ? (double)factors->item_ids.counts[item] / total : 1 / total;
@@ -119,7 +120,7 @@ void taste_space_free(struct taste_space *space) {
     *space = (struct taste_space){0};
 }
 
-/* ---- a person --------------------------------------------------------------------------------- */
+/* ---- a person -------------------------------------------------------------------------------- */
 
 double taste_weight(const struct taste_space *space, double rating) {
     if (!(space->unit > 0)) return weight_most;

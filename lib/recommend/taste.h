@@ -1,11 +1,12 @@
 /*
- * What a person is likely to choose next, from what they chose before. People are taken to choose item j
- * with a probability in proportion to
+ * What a person is likely to choose next, from what they chose before. People are taken to choose
+ * item j with a probability in proportion to
  *
  *     N_j exp(p.v_j),
  *
- * N_j being how many people had it and p the person's own. Around p = 0 the logarithm of the probability of
- * a history h is quadratic, with the mean m and the covariance C of the vectors under N:
+ * N_j being how many people had it and p the person's own. Around p = 0 the logarithm of the
+ * probability of a history h is quadratic, with the mean m and the covariance C of the vectors
+ * under N:
  *
  *     sum_h w_h p.(v_h - m)  -  W/2 p'C p,        W = sum_h |w_h|,
  *
@@ -13,14 +14,15 @@
  *
  *     p = (W C + penalty I)^-1 sum_h w_h (v_h - m).
  *
- * The penalty is half the trace of C: a priori p.(v_j - m) then has variance 2 over the items, whatever the
- * scale of the vectors. w_h is 1 for an event; of a rating it is least(1, (r - min) / unit - 1/2), with a
- * unit of a quarter of the scale, and never below -1/2: what is rated lowest counts against.
+ * The penalty is half the trace of C: a priori p.(v_j - m) then has variance 2 over the items,
+ * whatever the scale of the vectors. w_h is 1 for an event; of a rating it is least(1, (r - min) /
+ * unit - 1/2), with a unit of a quarter of the scale, and never below -1/2: what is rated lowest
+ * counts against.
  *
- * Columns are taken in blocks of at most 64, each of them as if it were alone, and the blocks' answers are
- * averaged: so the cost stays in proportion to the columns, and each sample in a model of samples
- * (sample/posterior_mean.h) is a block. C is kept as its eigenvectors, so that a person costs one product
- * with them. All of it in double and in one order: the same bits everywhere.
+ * Columns are taken in blocks of at most 64, each of them as if it were alone, and the blocks'
+ * answers are averaged: so the cost stays in proportion to the columns, and each sample in a model
+ * of samples (sample/posterior_mean.h) is a block. C is kept as its eigenvectors, so that a person
+ * costs one product with them. All of it in double and in one order: the same bits everywhere.
  */
 #ifndef DPMF_RECOMMEND_TASTE_H
 #define DPMF_RECOMMEND_TASTE_H
@@ -37,8 +39,9 @@ struct taste_space {
     double unit, min;          /* of the scale; 0: every rating is an event */
 };
 
-/* From the items' vectors and counts; without counts (NULL) all items count the same. `block` is the width
- * of a sample's block, 0 for a model that is no sampler's. Free it also after a failure. */
+/* From the items' vectors and counts; without counts (NULL) all items count the same. `block` is
+ * the width of a sample's block, 0 for a model that is no sampler's. Free it also after a
+ * failure. */
 int taste_space_init(struct taste_space *space, const struct factors *factors, size_t block,
                      struct dpmf_error *error);
 void taste_space_free(struct taste_space *space);
@@ -50,8 +53,8 @@ double taste_weight(const struct taste_space *space, double rating);
 void taste_fit(const struct taste_space *space, const struct factors *factors,
                const struct dpmf_own_rating *ratings, size_t n, double *p);
 
-/* shares[h] := the part of p.x that is due to the rating h; they add up to p.x. `x` is k numbers and is
- * destroyed. */
+/* shares[h] := the part of p.x that is due to the rating h; they add up to p.x. `x` is k numbers
+ * and is destroyed. */
 void taste_share(const struct taste_space *space, const struct factors *factors,
                  const struct dpmf_own_rating *ratings, size_t n, double *x, double *shares);
 

@@ -1,8 +1,9 @@
 /*
- * The exact n best items of a user. All items are scored by the kernels, in floats and some thousands at a time
- * so that the scores stay in the first cache; nearly all of them then cost one comparison. Those few that
- * could be among the best, given how far a kernel can be off, are scored again in double, and that score
- * alone decides: the list is the same on every machine. Feeds recommend and the ranking metrics.
+ * The exact n best items of a user. All items are scored by the kernels, in floats and some
+ * thousands at a time so that the scores stay in the first cache; nearly all of them then cost one
+ * comparison. Those few that could be among the best, given how far a kernel can be off, are scored
+ * again in double, and that score alone decides: the list is the same on every machine. Feeds
+ * recommend and the ranking metrics.
  */
 #include <float.h>
 #include <math.h>
@@ -22,10 +23,10 @@ static double length_of(const struct scoring *scoring) {
     return sqrt(sum);
 }
 
-/* How far, at most, a kernel's score is from the one in double. A sum of k products in floats, in whatever order,
- * is within k eps/2 of the sum of their sizes, which is at most |u||v|; u rounded to floats and the bias
- * added are two such errors more; and a little for what is lost in double, and below the smallest float. Where
- * floats could overflow they say nothing. */
+/* How far, at most, a kernel's score is from the one in double. A sum of k products in floats, in
+ * whatever order, is within k eps/2 of the sum of their sizes, which is at most |u||v|; u rounded
+ * to floats and the bias added are two such errors more; and a little for what is lost in double,
+ * and below the smallest float. Where floats could overflow they say nothing. */
 static double bound_error(const struct scoring *scoring) {
     const struct dpmf_model *model = scoring->model;
     const double k = (double)model->factors.k, half = FLT_EPSILON / 2.0;

@@ -1,7 +1,7 @@
 /*
- * Someone fitted to ratings of their own: what the public struct dpmf_user is. Those who are asked for
- * once need the bias and the vector alone; who rates on has the normal equations kept as well, and every
- * change then costs O(k^2).
+ * Someone fitted to ratings of their own: what the public struct dpmf_user is. Those who are asked
+ * for once need the bias and the vector alone; who rates on has the normal equations kept as well,
+ * and every change then costs O(k^2).
  */
 #ifndef DPMF_RECOMMEND_USER_H
 #define DPMF_RECOMMEND_USER_H
@@ -15,10 +15,10 @@ struct dpmf_user {
     const struct dpmf_model *model;
     struct known_ratings known; /* without their origins */
     double bias;
-    double *vector;                    /* k */
-    float *row;                        /* the same, laid out as the model's for its kernels */
-    double *choice;                    /* k: p of taste.h */
-    bool is_known;                     /* the vector is the model's own, not fitted to the ratings */
+    double *vector; /* k */
+    float *row;     /* the same, laid out as the model's for its kernels */
+    double *choice; /* k: p of taste.h */
+    bool is_known;  /* the vector is the model's own, not fitted to the ratings */
     struct normal_equations equations; /* their width is 0 while they are not kept */
     double *x; /* k + 1: room for a row of the equations, and for a solution */
 };

@@ -1,12 +1,14 @@
 /*
- * dpmf_release_make: from a store to a release one can sign. Checks that the promise can be kept, reserves the budget, runs the
- * mechanism, checks the statement's arithmetic, publishes, and commits.
+ * dpmf_release_make: from a store to a release one can sign. Checks that the promise can be kept,
+ * reserves the budget, runs the mechanism, checks the statement's arithmetic, publishes, and
+ * commits.
  *
- * Under a cluster all ranks do this together, each with its own users: they check that they were told the same,
- * every step ends in an agreement on how it went, and only rank 0 writes: the ledger, then the release.
+ * Under a cluster all ranks do this together, each with its own users: they check that they were
+ * told the same, every step ends in an agreement on how it went, and only rank 0 writes: the
+ * ledger, then the release.
  *
- * What reaches the file: the public model, the catalogue, the declared range and the statement. What reaches no file:
- * anything of the ratings' own, their numbers and sizes.
+ * What reaches the file: the public model, the catalogue, the declared range and the statement.
+ * What reaches no file: anything of the ratings' own, their numbers and sizes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -65,7 +67,7 @@ struct private_run {
     char id[LEDGER_ID_TEXT];
 };
 
-/* ---- the run ---------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int read_public(struct private_run *self, struct dpmf_error *error) {
     const struct dpmf_release_options *options = self->options;
@@ -81,7 +83,7 @@ static int read_public(struct private_run *self, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- what all ranks must have been told ------------------------------------------------------- */
+/* ---- what all ranks must have been told ------------------------------------------------------ */
 
 static uint64_t digest_add(uint64_t digest, const void *bytes, size_t n) {
     return n > 0 ? checksum64_seeded(bytes, n, digest) : digest;
@@ -114,13 +116,15 @@ static uint64_t digest_public(const struct private_run *self) {
                       (size_t)self->wishes.ids.n * sizeof *self->wishes.epsilon);
 }
 
-/* A rank with another file of wishes would break a promise; one with another catalogue would add apples to pears. */
+/* A rank with another file of wishes would break a promise; one with another catalogue would add
+ * apples to pears. */
 static int check_same(struct private_run *self, struct dpmf_error *error) {
     int code = cluster_check_same(
         self->cluster, digest_public(self), DPMF_ERR_PRIVACY_REFUSED,
         "the processes of the cluster were given different options or files",
         "give all of them the same, the catalogue, features and wishes included", error);
-    /* What mechanisms make of memory is public, and so must be the same; rank 0's is what counts. */
+    /* What mechanisms make of memory is public, and so must be the same; rank 0's is what
+     * counts. */
     return code < 0
                ? code
                : cluster_broadcast(self->cluster, &self->memory, sizeof self->memory, 0, error);
@@ -158,8 +162,9 @@ static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings
     return code;
 }
 
-/* A wish that matches nobody decides nothing, least of all whether there is a release: that would show who is in the ratings. It is
- * counted, over all ranks, for the curator to see before anything is spent. */
+/* A wish that matches nobody decides nothing, least of all whether there is a release: that would
+ * show who is in the ratings. It is counted, over all ranks, for the curator to see before anything
+ * is spent. */
 static int count_wishes(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
     const struct user_wishes *wishes = &self->wishes;
     struct dpmf_release_report *report = self->report;
@@ -294,7 +299,7 @@ static int run_mechanism(struct private_run *self, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- the release ------------------------------------------------------------------------------ */
+/* ---- the release ----------------------------------------------------------------------------- */
 
 /* From the standard scale to that of the ratings, whose unit is a quarter of their range:
  * r = middle + unit (b0 + c + a + u.v). */
@@ -323,8 +328,8 @@ static int fill_release(const struct private_run *self, struct release *release,
     return release->statement ? 0 : error_no_memory(error);
 }
 
-/* The counts that the first noisy sum gave, relative to their average, which is all that lists need of them:
- * post-processing. A mechanism that asked for none has none to give. */
+/* The counts that the first noisy sum gave, relative to their average, which is all that lists need
+ * of them: post-processing. A mechanism that asked for none has none to give. */
 static int copy_counts(const struct public_model *model, float **counts, struct dpmf_error *error) {
     double sum = 0;
     for (size_t j = 0; j < model->n_items; j++) sum += model->counts[j];
@@ -352,18 +357,20 @@ static int write_release(struct private_run *self, const char *output, struct dp
     return code;
 }
 
-/* ---- the ledger ------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------------ */
 
 static const char *population_of(const struct private_run *self) {
     return self->options->population ? self->options->population : "default";
 }
 
-/* A seed's noise is for tests of the program, and what is watched is an audit's: neither is a use of people's ratings to record. */
+/* A seed's noise is for tests of the program, and what is watched is an audit's: neither is a use
+ * of people's ratings to record. */
 static bool is_recorded(const struct private_run *self) {
     return !self->options->has_insecure_seed && !self->watch;
 }
 
-/* A release over the ledger, or over the file that its lock is on, would make it forget what was spent. */
+/* A release over the ledger, or over the file that its lock is on, would make it forget what was
+ * spent. */
 static int check_claims(const struct private_run *self, const char *output,
                         struct dpmf_error *error) {
     int is_claimed = ledger_lock_claims(self->ledger, output, error);
@@ -386,13 +393,14 @@ static int look_at_ledger(struct private_run *self, struct dpmf_error *error) {
     report->is_new_ledger = !view.is_there;
     report->is_new_population = !view.is_known;
     report->other_populations = view.others;
-    /* A path that was mistyped would forget what was spent; the user's own ledger is always in one place. */
+    /* A path that was mistyped would forget what was spent; the user's own ledger is always in one
+     * place. */
     if (!view.is_there && self->options->ledger) return ledger_refuse_missing(self->ledger, error);
     return 0;
 }
 
-/* Found, and looked at, before anything is read: without a home and without being told there is no place for it, which a run that is
- * recorded refuses. */
+/* Found, and looked at, before anything is read: without a home and without being told there is no
+ * place for it, which a run that is recorded refuses. */
 static int find_ledger(struct private_run *self, const char *output, struct dpmf_error *error) {
     if (cluster_rank(self->cluster) != 0 || self->watch) return 0;
     int code = ledger_find(self->options->ledger, &self->ledger, error);
@@ -432,8 +440,8 @@ static int reserve(struct private_run *self, struct dpmf_error *error) {
     return code;
 }
 
-/* Whether the file is this very release: writing can fail after it is in its place, when the directory is flushed. What cannot
- * be looked at counts as published. */
+/* Whether the file is this very release: writing can fail after it is in its place, when the
+ * directory is flushed. What cannot be looked at counts as published. */
 static bool is_published(const struct private_run *self, const char *output) {
     enum { HEADER_READ = 1 << 20 }; /* the statement, with the id in it, is near the beginning */
     FILE *file = fopen(output, "rb");
@@ -446,14 +454,15 @@ static bool is_published(const struct private_run *self, const char *output) {
     return found;
 }
 
-/* What was reserved and not published is given back. When even that fails it stays reserved, which is safe. */
+/* What was reserved and not published is given back. When even that fails it stays reserved, which
+ * is safe. */
 static void give_back(const struct private_run *self, const char *output) {
     if (self->is_reserved && !is_published(self, output))
         ledger_return(self->ledger, NULL, self->id, NULL);
 }
 
-/* Before anything is read or reserved: whether the first rank will be able to write it. A release is a file: a pipe
- * would take it, and no one could look whether it did. */
+/* Before anything is read or reserved: whether the first rank will be able to write it. A release
+ * is a file: a pipe would take it, and no one could look whether it did. */
 static int check_output(const struct private_run *self, const char *output,
                         struct dpmf_error *error) {
     struct stat status;
@@ -506,8 +515,8 @@ static int write_and_commit(struct private_run *self, const char *output,
     return code;
 }
 
-/* Ranks other than the first take part in the mechanism alone, and are told how the rest went. Once the first has
- * published, that a rank was lost afterwards changes nothing. */
+/* Ranks other than the first take part in the mechanism alone, and are told how the rest went. Once
+ * the first has published, that a rank was lost afterwards changes nothing. */
 static int publish(struct private_run *self, const char *output, struct dpmf_error *error) {
     const bool is_first = cluster_rank(self->cluster) == 0;
     struct dpmf_error lost;
@@ -528,7 +537,7 @@ static int publish(struct private_run *self, const char *output, struct dpmf_err
     return 0;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void fill_report(struct private_run *self, double started) {
     struct dpmf_release_report *report = self->report;

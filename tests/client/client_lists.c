@@ -1,7 +1,8 @@
 /*
- * The 20 best items of many users, with nothing but the client library: reads "user item rating" a line, a user's
- * lines together, and prints "user item score" a line, best first. Each user is made in two ways, at once and a
- * rating at a time, which must agree. dense_check.py compares it with a dense solve.
+ * The 20 best items of many users, with nothing but the client library: reads "user item rating" a
+ * line, a user's lines together, and prints "user item score" a line, best first. Each user is made
+ * in two ways, at once and a rating at a time, which must agree. dense_check.py compares it with a
+ * dense solve.
  *
  *     client_lists RELEASE < ratings
  */

@@ -1,6 +1,6 @@
 /*
- * Releases of any size for tests of the client, and a dense solve of the ridge system that shares nothing with the
- * library: Gauss's elimination in long double. Include after cmocka.
+ * Releases of any size for tests of the client, and a dense solve of the ridge system that shares
+ * nothing with the library: Gauss's elimination in long double. Include after cmocka.
  */
 #ifndef DPMF_TESTS_CLIENT_MAKE_H
 #define DPMF_TESTS_CLIENT_MAKE_H
@@ -10,7 +10,8 @@
 #include "recommend/model.h"
 #include "temp_dir.h"
 
-/* Rows shrink with the item's number, as those of rarely rated items do, and so do counts, where there are any. */
+/* Rows shrink with the item's number, as those of rarely rated items do, and so do counts, where
+ * there are any. */
 static inline void client_write_release(const char *path, uint64_t items, uint32_t k,
                                         double factor_penalty, double bias_penalty, bool counted,
                                         uint64_t seed) {

@@ -1,6 +1,7 @@
 /*
- * The sizes of the structs of include/, in bytes, where pointers have 64 bits: for test_arguments.c, which defines what the
- * two macros check. dpmf_build is returned by value, and so never changes either.
+ * The sizes of the structs of include/, in bytes, where pointers have 64 bits: for
+ * test_arguments.c, which defines what the two macros check. dpmf_build is returned by value, and
+ * so never changes either.
  */
 EXACTLY(dpmf_error, 1560);
 EXACTLY(dpmf_model_info, 248);

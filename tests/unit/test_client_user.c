@@ -1,7 +1,8 @@
 /*
- * A user at home: what is fitted is what a dense solve in long double gives, in whatever order ratings came, changed
- * and went; the list of the best items is that of the dense solve, item by item, whatever the kernels; reasons
- * add up to the prediction; and what is refused changes nothing.
+ * A user at home: what is fitted is what a dense solve in long double gives, in whatever order
+ * ratings came, changed and went; the list of the best items is that of the dense solve, item by
+ * item, whatever the kernels; reasons add up to the prediction; and what is refused changes
+ * nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +49,7 @@ static void some_ratings(struct dpmf_own_rating *ratings, size_t n, uint64_t ite
         ratings[i] = (struct dpmf_own_rating){(first + i * step) % items, some_rating(random)};
 }
 
-/* ---- against a dense solve -------------------------------------------------------------------- */
+/* ---- against a dense solve ------------------------------------------------------------------- */
 
 static double distance(const struct dpmf_model *model, const struct dpmf_user *user,
                        const long double *w) {
@@ -127,10 +128,10 @@ static void test_no_factors(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- changes ---------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
-/* A random walk through ratings that come, change and go; now and then all go. @return how often the factor was made
- * from the sums for it */
+/* A random walk through ratings that come, change and go; now and then all go. @return how often
+ * the factor was made from the sums for it */
 static uint64_t walk(const struct dpmf_model *model, int changes, int check_every,
                      uint64_t most_items, double tolerance) {
     struct dpmf_user *user, *fresh;
@@ -164,8 +165,8 @@ static uint64_t walk(const struct dpmf_model *model, int changes, int check_ever
     return n_factored;
 }
 
-/* Ten thousand changes; few ratings and many; and penalties so small that a rating that goes takes nearly all of a
- * direction with it. */
+/* Ten thousand changes; few ratings and many; and penalties so small that a rating that goes takes
+ * nearly all of a direction with it. */
 static void test_many_changes(void **state) {
     struct dpmf_model *model = client_open_release(*state, 400, 16, 0.5, 0.25, 1);
     assert_true(walk(model, 10000, 100, 400, 1e-9) < 20); /* once to begin with, and when all go */
@@ -221,8 +222,8 @@ static void test_given_twice(void **state) {
     assert_int_equal(dpmf_user_fold_in(model, once, 3, &plain, NULL), 0);
     assert_true(dpmf_user_predict(model, user, 11) == dpmf_user_predict(model, plain, 11));
     assert_int_equal(dpmf_model_explain(model, given, 8, NULL, 11, &score, shares, NULL), 0);
-    assert_int_equal(
-        dpmf_model_explain(model, once, 3, NULL, 11, &plain_score, plain_shares, NULL), 0);
+    assert_int_equal(dpmf_model_explain(model, once, 3, NULL, 11, &plain_score, plain_shares, NULL),
+                     0);
     assert_true(score.total == plain_score.total && shares[7] == plain_shares[0]);
     assert_true(shares[6] == plain_shares[1] && shares[5] == plain_shares[2]);
     for (size_t i = 0; i < 5; i++) assert_true(shares[i] == 0);
@@ -313,7 +314,7 @@ static void test_many_columns(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- the best items --------------------------------------------------------------------------- */
+/* ---- the best items -------------------------------------------------------------------------- */
 
 struct ranked {
     uint64_t item;
@@ -406,8 +407,8 @@ static void check_equal(const struct dpmf_scored_item *a, const struct dpmf_scor
     for (size_t i = 0; i < n; i++) assert_true(a[i].item == b[i].item && a[i].score == b[i].score);
 }
 
-/* Vectors of all directions, and biases that make all their scores the same but for what floats cannot see: what
- * decides is beyond the kernels. Some are equal to the bit. */
+/* Vectors of all directions, and biases that make all their scores the same but for what floats
+ * cannot see: what decides is beyond the kernels. Some are equal to the bit. */
 static void test_nearly_ties(void **state) {
     static struct dpmf_scored_item best[MANY], all[MANY];
     struct dpmf_model *model = client_open_release(*state, MANY, 24, 0.5, 0.25, 9);
@@ -441,7 +442,8 @@ static double plain_cosine(const float *a, const float *b, size_t k) {
     return model_dot(a, b, k) / (sqrt(model_dot(a, a, k)) * sqrt(model_dot(b, b, k)));
 }
 
-/* The same of similar items: all at one angle but for what floats cannot see, and of very different lengths. */
+/* The same of similar items: all at one angle but for what floats cannot see, and of very different
+ * lengths. */
 static void test_nearly_similar(void **state) {
     enum { K = 24 };
     static struct dpmf_scored_item best[MANY], all[MANY];
@@ -516,7 +518,7 @@ static void test_any_kernels(void **state) {
     assert_true(met > 0);
 }
 
-/* ---- reasons ---------------------------------------------------------------------------------- */
+/* ---- reasons --------------------------------------------------------------------------------- */
 
 static void check_reasons(const struct dpmf_model *model, const struct dpmf_user *user) {
     const struct dpmf_own_rating *ratings;

@@ -1,6 +1,6 @@
 /*
- * Evaluation, ranking of many users and histories, against the plain definitions and for any number of
- * threads.
+ * Evaluation, ranking of many users and histories, against the plain definitions and for any number
+ * of threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,8 @@
 
 enum { USERS = 1500, ITEMS = 60, K = 5 };
 
-/* A model of users u0.. and items i0..; stores that hold most of them and some that it does not know. */
+/* A model of users u0.. and items i0..; stores that hold most of them and some that it does not
+ * know. */
 struct fixture {
     struct temp_dir dir;
     struct dpmf_model *model;
@@ -89,7 +90,7 @@ static uint64_t item_of(const struct fixture *fixture, const struct triple *t) {
     return dpmf_model_find_item(fixture->model, t->item, t->item_length);
 }
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void test_errors(void **state) {
     struct fixture *fixture = *state;
@@ -122,7 +123,7 @@ static void test_errors(void **state) {
     }
 }
 
-/* ---- ranking ---------------------------------------------------------------------------------- */
+/* ---- ranking --------------------------------------------------------------------------------- */
 
 /* For all pairs: 1 in the test set, 2 in the history. Items past the model's are there too, but no
  * history leaves them out. */
@@ -143,7 +144,8 @@ static uint8_t *mark_pairs(const struct fixture *fixture, bool with_history) {
     return marks;
 }
 
-/* The ratings of each item in the history, and which fifth of the items it is in: from 1 on, the most popular first. */
+/* The ratings of each item in the history, and which fifth of the items it is in: from 1 on, the
+ * most popular first. */
 struct plain_items {
     uint64_t count[ITEMS];
     int part[ITEMS];
@@ -166,7 +168,8 @@ static struct plain_items plain_popularity(const struct fixture *fixture) {
     return items;
 }
 
-/* One part of the items (0: all of them) by the definitions. `list_popularity` and the other are sums over users. */
+/* One part of the items (0: all of them) by the definitions. `list_popularity` and the other are
+ * sums over users. */
 static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const uint8_t *marks,
                                            const struct plain_items *items, int part, size_t n,
                                            double popularity[2]) {
@@ -184,8 +187,8 @@ static struct dpmf_ranking_part plain_part(const struct fixture *fixture, const 
         }
         if (relevant == 0) continue;
         struct dpmf_scored_item all[ITEMS];
-        assert_int_equal(dpmf_model_recommend(fixture->model, user, NULL, NULL, NULL, ITEMS, all, NULL),
-                         ITEMS);
+        assert_int_equal(
+            dpmf_model_recommend(fixture->model, user, NULL, NULL, NULL, ITEMS, all, NULL), ITEMS);
         for (size_t i = 0; i < ITEMS && rank < n; i++) {
             if (mark[all[i].item] & 2) continue;
             rank++;
@@ -288,7 +291,7 @@ static void test_ranking(void **state) {
         DPMF_ERR_USAGE_VALUE);
 }
 
-/* ---- candidates ------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 static struct dpmf_table_record row_of(const char *const *ids, struct dpmf_field *fields) {
     size_t n = 0;
@@ -305,7 +308,8 @@ static double gain_of(const struct fixture *fixture, const char *const *ids, uin
     assert_int_equal(dpmf_candidates_new(&candidates, NULL), 0);
     assert_int_equal(dpmf_candidates_add(candidates, &row, NULL), 0);
     assert_int_equal(
-        dpmf_model_rank_candidates(fixture->model, candidates, NULL, NULL, n, NULL, &found, NULL), 0);
+        dpmf_model_rank_candidates(fixture->model, candidates, NULL, NULL, n, NULL, &found, NULL),
+        0);
     assert_int_equal(found.rows, 1);
     dpmf_candidates_free(candidates);
     assert_true(found.hr == (found.mrr > 0));
@@ -317,7 +321,8 @@ static void test_candidate_rows(void **state) {
     const struct fixture *fixture = *state;
     struct dpmf_scored_item all[ITEMS];
     char id[4][16];
-    assert_int_equal(dpmf_model_recommend(fixture->model, 7, NULL, NULL, NULL, ITEMS, all, NULL), ITEMS);
+    assert_int_equal(dpmf_model_recommend(fixture->model, 7, NULL, NULL, NULL, ITEMS, all, NULL),
+                     ITEMS);
     const size_t places[] = {0, 9, 20, 59};
     for (int i = 0; i < 4; i++) {
         size_t length;
@@ -340,7 +345,8 @@ static void test_candidate_rows(void **state) {
     assert_close(gain_of(fixture, (const char *[]){user, "who", id[3], NULL}, 10), 0);
 }
 
-/* Everything has the same score for users whose vectors are 0: the wanted item must not gain by that. */
+/* Everything has the same score for users whose vectors are 0: the wanted item must not gain by
+ * that. */
 static void test_candidate_ties(void **state) {
     struct fixture *fixture = *state;
     struct factors *factors = &fixture->model->factors;
@@ -376,7 +382,7 @@ static void test_candidate_errors(void **state) {
     dpmf_candidates_free(NULL);
 }
 
-/* ---- all users -------------------------------------------------------------------------------- */
+/* ---- all users ------------------------------------------------------------------------------- */
 
 struct collected {
     const struct fixture *fixture;
@@ -430,19 +436,19 @@ static void test_all_users(void **state) {
     uint8_t *marks = mark_pairs(fixture, true), exclude[ITEMS / 8 + 1] = {0x81, 3};
     one = many = (struct collected){.fixture = fixture, .marks = marks, .exclude = exclude};
     struct dpmf_run run = run_with(1);
-    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL, 4,
-                                              &run, collect, &one, NULL),
+    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL,
+                                              4, &run, collect, &one, NULL),
                      0);
     assert_int_equal(one.n, USERS);
     run.threads = 4;
-    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL, 4,
-                                              &run, collect, &many, NULL),
+    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL,
+                                              4, &run, collect, &many, NULL),
                      0);
     assert_memory_equal(one.order, many.order, sizeof one.order);
     many.n = 0;
     many.stop_at = 7;
-    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL, 4,
-                                              &run, collect, &many, NULL),
+    assert_int_equal(dpmf_model_recommend_all(fixture->model, fixture->history, NULL, exclude, NULL,
+                                              4, &run, collect, &many, NULL),
                      DPMF_ERR_BASE_CANCELLED);
     free(marks);
 }

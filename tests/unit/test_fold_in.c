@@ -1,7 +1,7 @@
 /*
- * Users that a model does not know: what they are fitted to is the plain solution of the ridge system, what
- * is predicted and recommended for them is what explain adds up to, and those of a store are found in it,
- * in any order, over many blocks.
+ * Users that a model does not know: what they are fitted to is the plain solution of the ridge
+ * system, what is predicted and recommended for them is what explain adds up to, and those of a
+ * store are found in it, in any order, over many blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,7 +146,7 @@ static void test_recommends_what_it_predicts(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- newcomers -------------------------------------------------------------------------------- */
+/* ---- newcomers ------------------------------------------------------------------------------- */
 
 enum { PEOPLE = 2500 /* several blocks */, EACH = 3 };
 

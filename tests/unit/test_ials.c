@@ -367,7 +367,8 @@ static void test_folds_in(void **state) {
         struct dpmf_score score;
         double sum = 0, *shares = calloc(history.n + 1, sizeof(double));
         assert_int_equal(
-            dpmf_model_explain(model, history.ratings, history.n, NULL, 4, &score, shares, NULL), 0);
+            dpmf_model_explain(model, history.ratings, history.n, NULL, 4, &score, shares, NULL),
+            0);
         for (size_t i = 0; i < history.n; i++) {
             sum += shares[i];
             assert_true(history.ratings[i].rating >= 3 || shares[i] == 0);

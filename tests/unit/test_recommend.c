@@ -52,7 +52,7 @@ static double plain_prediction(const struct dpmf_model *model, uint64_t user, ui
 static const uint32_t some_k[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100};
 enum { N_SOME_K = sizeof some_k / sizeof some_k[0] };
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void test_open(void **state) {
     struct dpmf_model *model = open_made(*state, 5, 7, 3, 1);
@@ -97,7 +97,7 @@ static void test_predict(void **state) {
     }
 }
 
-/* ---- the best items --------------------------------------------------------------------------- */
+/* ---- the best items -------------------------------------------------------------------------- */
 
 static int compare_scored(const void *a, const void *b) {
     const struct dpmf_scored_item *x = a, *y = b;
@@ -210,7 +210,7 @@ static void test_overflow(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- similar ---------------------------------------------------------------------------------- */
+/* ---- similar --------------------------------------------------------------------------------- */
 
 static double plain_cosine(const struct dpmf_model *model, uint64_t a, uint64_t b) {
     const float *x = model_item_row(model, a), *y = model_item_row(model, b);
@@ -248,10 +248,10 @@ static void test_similar(void **state) {
     }
 }
 
-/* ---- explain ---------------------------------------------------------------------------------- */
+/* ---- explain --------------------------------------------------------------------------------- */
 
-/* The fit by steepest descent's fixed point: the gradient of the penalised squares must vanish at the
- * weights that the shares imply, which is checked by predicting the ratings themselves. */
+/* The fit by steepest descent's fixed point: the gradient of the penalised squares must vanish at
+ * the weights that the shares imply, which is checked by predicting the ratings themselves. */
 static void check_explain(const struct dpmf_model *model, size_t n, uint64_t seed) {
     const struct factors *f = &model->factors;
     struct dpmf_own_rating *ratings = calloc(n + 1, sizeof *ratings);

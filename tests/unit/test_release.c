@@ -1,7 +1,7 @@
 /*
- * Releases come back as they were written, hold nothing else, and no flipped bit, damaged or made-up file gets
- * past both the reader and the verification. Also keeps the releases that the golden tests use
- * (tests/cli/fixtures) the same as what is written today.
+ * Releases come back as they were written, hold nothing else, and no flipped bit, damaged or
+ * made-up file gets past both the reader and the verification. Also keeps the releases that the
+ * golden tests use (tests/cli/fixtures) the same as what is written today.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* ---- whole files ------------------------------------------------------------------------------ */
+/* ---- whole files ----------------------------------------------------------------------------- */
 
 static void check_same(const struct release *a, const struct release *b) {
     const struct factors *x = &a->factors, *y = &b->factors;
@@ -120,7 +120,7 @@ static void test_not_written(void **state) {
     }
 }
 
-/* ---- damaged files ---------------------------------------------------------------------------- */
+/* ---- damaged files --------------------------------------------------------------------------- */
 
 /* The bytes as a file that is on no disk. */
 static int open_bytes(const char *bytes, size_t n, char path[64]) {
@@ -200,11 +200,12 @@ static void test_cut_anywhere(void **state) {
     free(bytes);
 }
 
-/* ---- made-up files ---------------------------------------------------------------------------- */
+/* ---- made-up files --------------------------------------------------------------------------- */
 
 enum { N_TENSORS = 4, N_METADATA = 10 };
 
-/* What release_write would be given, to be changed and written as it is; the digest is not mended. */
+/* What release_write would be given, to be changed and written as it is; the digest is not
+ * mended. */
 struct parts {
     struct tensor tensors[N_TENSORS + 1];
     const char *metadata[2 * (N_METADATA + 1)];
@@ -315,10 +316,10 @@ static void test_wrong_metadata(void **state) {
     }
 }
 
-/* ---- the same said in another way ------------------------------------------------------------- */
+/* ---- the same said in another way ------------------------------------------------------------ */
 
-/* The release with the first `from` of its header become `to`, filled up with spaces to a multiple of
- * `unit`. The digest does not see how the header is spelt, so it still fits. */
+/* The release with the first `from` of its header become `to`, filled up with spaces to a multiple
+ * of `unit`. The digest does not see how the header is spelt, so it still fits. */
 static void expect_spelling_refused(const char *bytes, size_t n, const char *from, const char *to,
                                     size_t unit) {
     size_t header = (size_t)bytes_get_u64((const uint8_t *)bytes), n_to = strlen(to);
@@ -444,7 +445,7 @@ static void test_other_kinds(void **state) {
     assert_int_equal(dpmf_release_statement(path, &statement, NULL), DPMF_ERR_MODEL_KIND);
 }
 
-/* ---- verification ----------------------------------------------------------------------------- */
+/* ---- verification ---------------------------------------------------------------------------- */
 
 /* Files whose digest fits, so that only the verification can notice. */
 static void test_verification(void **state) {
@@ -505,7 +506,7 @@ static void test_verification(void **state) {
     }
 }
 
-/* ---- use -------------------------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------- */
 
 /* Against the normal equations, solved by hand: u and a minimise what model/release.h says. */
 static void test_fold_in(void **state) {
@@ -550,7 +551,8 @@ static void test_fold_in(void **state) {
             dpmf_user_free(user);
         }
         struct dpmf_scored_item items[4];
-        assert_int_equal(dpmf_model_recommend(model, UINT64_MAX, NULL, NULL, NULL, 4, items, NULL), 4);
+        assert_int_equal(dpmf_model_recommend(model, UINT64_MAX, NULL, NULL, NULL, 4, items, NULL),
+                         4);
         assert_int_equal(items[0].item, 2);
         assert_int_equal(dpmf_model_similar(model, 0, 4, items, NULL), 3);
         assert_int_equal(items[0].item, 1);
@@ -558,7 +560,8 @@ static void test_fold_in(void **state) {
     }
 }
 
-/* Many users over several blocks, each with what the four items are to them, and one without history. */
+/* Many users over several blocks, each with what the four items are to them, and one without
+ * history. */
 static void write_ratings(const char *path, bool is_history) {
     static const char *const items[] = {"dune", "solaris", "alien", "brazil", "unknown"};
     FILE *file = fopen(path, "w");
@@ -632,10 +635,10 @@ static void test_evaluate(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- the golden tests' releases --------------------------------------------------------------- */
+/* ---- the golden tests' releases -------------------------------------------------------------- */
 
-/* Each is what release_write makes of its statement today, as long as the version is the same; and is
- * read by every later version. DPMF_WRITE_EXAMPLES=1 writes them anew. */
+/* Each is what release_write makes of its statement today, as long as the version is the same; and
+ * is read by every later version. DPMF_WRITE_EXAMPLES=1 writes them anew. */
 static void keep_fixture(const struct temp_dir *dir, const char *name, uint32_t k,
                          const struct statement *statement) {
     char path[TEMP_PATH_MAX], kept_path[TEMP_PATH_MAX];

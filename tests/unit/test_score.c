@@ -1,7 +1,8 @@
 /*
- * What lists are ordered by: crowd, habit and taste are what score.h and taste.h say, computed anew here in long
- * double by Gauss's elimination; the list is the best by that score, whatever the dial and the kernels; shares add
- * up to taste; counts come back from files; and orders that a model does not have are refused.
+ * What lists are ordered by: crowd, habit and taste are what score.h and taste.h say, computed anew
+ * here in long double by Gauss's elimination; the list is the best by that score, whatever the dial
+ * and the kernels; shares add up to taste; counts come back from files; and orders that a model
+ * does not have are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,11 +33,11 @@ static int tear_down(void **state) {
 static void some_ratings(struct dpmf_own_rating *ratings, size_t n, uint64_t items,
                          uint64_t *random) {
     for (size_t i = 0; i < n; i++)
-        ratings[i] = (struct dpmf_own_rating){(7 + i * 13) % items,
-                                              (double)(1 + make_random(random) % 5)};
+        ratings[i] =
+            (struct dpmf_own_rating){(7 + i * 13) % items, (double)(1 + make_random(random) % 5)};
 }
 
-/* ---- the plain way ---------------------------------------------------------------------------- */
+/* ---- the plain way --------------------------------------------------------------------------- */
 
 /* x := A^-1 x for a definite A, n x n, which is destroyed. */
 static void solve(long double *A, size_t n, long double *x) {
@@ -79,10 +80,9 @@ static void plain_block(const struct dpmf_model *model, const struct dpmf_own_ra
     for (size_t a = 0; a < n; a++) A[a * n + a] += trace / 2;
     for (size_t h = 0; h < n_ratings; h++)
         for (size_t a = 0; a < n; a++)
-            plain->p[first + a] +=
-                plain_weight(ratings[h].rating) *
-                ((long double)model_item_row(model, ratings[h].item)[first + a] -
-                 plain->mean[first + a]);
+            plain->p[first + a] += plain_weight(ratings[h].rating) *
+                                   ((long double)model_item_row(model, ratings[h].item)[first + a] -
+                                    plain->mean[first + a]);
     solve(A, n, plain->p + first);
 }
 
@@ -122,7 +122,7 @@ static struct dpmf_score plain_score(const struct dpmf_model *model, const struc
                                .taste = (double)taste};
 }
 
-/* ---- scores ----------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 static bool near(double a, double b) { return fabs(a - b) < 1e-6; } /* crowd is kept as a float */
 
@@ -180,7 +180,8 @@ static void test_scores(void **state) {
     }
 }
 
-/* A user who rates one by one, and changes their mind, has the scores of one who is fitted at once. */
+/* A user who rates one by one, and changes their mind, has the scores of one who is fitted at
+ * once. */
 static void test_rating_on(void **state) {
     struct dpmf_model *model = client_open_counted(*state, ITEMS, 33, 5);
     struct dpmf_own_rating ratings[RATINGS];
@@ -234,7 +235,7 @@ static void test_kernels_agree(void **state) {
     assert_true(met > 0);
 }
 
-/* ---- reasons ---------------------------------------------------------------------------------- */
+/* ---- reasons --------------------------------------------------------------------------------- */
 
 static void check_shares(const struct dpmf_model *model, const struct dpmf_user *user,
                          const struct dpmf_order *order) {
@@ -259,8 +260,8 @@ static void check_shares(const struct dpmf_model *model, const struct dpmf_user 
 
 static void test_shares(void **state) {
     static const uint32_t some_k[] = {0, 3, 20, 100, 300};
-    const struct dpmf_order orders[] = {{.taste = 0.5}, {.taste = 1}, {.taste = 0},
-                                        {.by_rating = true}};
+    const struct dpmf_order orders[] = {
+        {.taste = 0.5}, {.taste = 1}, {.taste = 0}, {.by_rating = true}};
     for (size_t i = 0; i < sizeof some_k / sizeof some_k[0]; i++) {
         struct dpmf_model *model = client_open_counted(*state, 400, some_k[i], 8);
         struct dpmf_own_rating ratings[RATINGS];
@@ -274,7 +275,8 @@ static void test_shares(void **state) {
     }
 }
 
-/* What is liked pulls towards it, what is rated lowest pushes away; someone without ratings has no taste. */
+/* What is liked pulls towards it, what is rated lowest pushes away; someone without ratings has no
+ * taste. */
 static void test_reason(void **state) {
     struct dpmf_model *model = client_open_counted(*state, 300, 8, 2);
     struct dpmf_own_rating like = {5, 5}, dislike = {5, 1};
@@ -292,8 +294,7 @@ static void test_reason(void **state) {
     for (uint64_t item = 0; item < 300; item++) {
         assert_int_equal(dpmf_user_score(model, anyone, NULL, item, &score, NULL), 0);
         assert_true(score.taste == 0 && score.habit == 0 && score.total == score.crowd);
-        assert_int_equal(score.reason,
-                         score.crowd > 0.3 ? DPMF_REASON_CROWD : DPMF_REASON_NEITHER);
+        assert_int_equal(score.reason, score.crowd > 0.3 ? DPMF_REASON_CROWD : DPMF_REASON_NEITHER);
     }
     assert_int_equal(dpmf_user_score(model, anyone, NULL, UINT64_MAX, &score, NULL), 0);
     assert_true(score.total == 0);
@@ -303,7 +304,7 @@ static void test_reason(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- users of the model ----------------------------------------------------------------------- */
+/* ---- users of the model ---------------------------------------------------------------------- */
 
 static struct dpmf_model *open_checkpoint(const struct temp_dir *dir, bool counted, bool ranks) {
     char path[TEMP_PATH_MAX];
@@ -403,7 +404,7 @@ static void test_ranks(void **state) {
     dpmf_model_close(model);
 }
 
-/* ---- orders ----------------------------------------------------------------------------------- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 static void test_orders(void **state) {
     struct dpmf_model *old = open_checkpoint(*state, false, false);
@@ -474,8 +475,8 @@ static void test_no_taste(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_scores),  TEST(test_rating_on), TEST(test_kernels_agree), TEST(test_shares),
-        TEST(test_reason),  TEST(test_known),     TEST(test_ranks),         TEST(test_orders),
-        TEST(test_no_taste)};
+        TEST(test_scores), TEST(test_rating_on), TEST(test_kernels_agree),
+        TEST(test_shares), TEST(test_reason),    TEST(test_known),
+        TEST(test_ranks),  TEST(test_orders),    TEST(test_no_taste)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
