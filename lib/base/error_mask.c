@@ -236,5 +236,5 @@ int error_mask_message(const char *message, bool is_cut, char *masked, size_t si
 }
 
 int dpmf_error_mask(const char *text, char *masked, size_t size) {
-    return error_mask_message(text, false, masked, size);
+    return error_mask_message(text ? text : "", false, masked, masked ? size : 0);
 }

@@ -72,7 +72,7 @@ void error_text_write(char *text, size_t size, const char *format, va_list argum
 void dpmf_error_write(char *text, size_t size, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    error_text_write(text, size, format, arguments);
+    if (text) error_text_write(text, size, format ? format : "", arguments);
     va_end(arguments);
 }
 
@@ -133,8 +133,8 @@ static void put_rendered(struct text_sink *sink, const char *text, dpmf_setting_
 
 int dpmf_error_text(const char *text, dpmf_setting_writer *write, void *self, char *out,
                     size_t size) {
-    struct text_sink sink = {out, size, 0};
-    put_rendered(&sink, text, write, self);
+    struct text_sink sink = {out, out ? size : 0, 0};
+    put_rendered(&sink, text ? text : "", write, self);
     return text_sink_end(&sink);
 }
 
@@ -156,7 +156,8 @@ static void put_place(struct text_sink *sink, const struct dpmf_error *error) {
 
 int dpmf_error_format(const struct dpmf_error *error, dpmf_setting_writer *write, void *self,
                       char *out, size_t size) {
-    struct text_sink sink = {out, size, 0};
+    struct text_sink sink = {out, out ? size : 0, 0};
+    if (!error) return text_sink_end(&sink);
     put_place(&sink, error);
     put_rendered(&sink, error->message[0] ? error->message : dpmf_error_sentence(error->code),
                  write, self);

@@ -159,7 +159,10 @@ void dpmf_json_end_array(struct dpmf_json *json) { close_container(json, false);
 /* ---- values ---------------------------------------------------------------------------------- */
 
 void dpmf_json_bytes(struct dpmf_json *json, const char *key, const char *value, size_t n) {
-    if (begin_value(json, key)) put_string(json, value, n);
+    if (!value)
+        dpmf_json_null(json, key);
+    else if (begin_value(json, key))
+        put_string(json, value, n);
 }
 
 void dpmf_json_null(struct dpmf_json *json, const char *key) {

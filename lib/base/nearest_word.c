@@ -32,6 +32,7 @@ static size_t distance_between(const char *a, const char *b) {
 
 void dpmf_nearest_offer(struct dpmf_nearest *nearest, const char *word) {
     assert(nearest && nearest->wanted && word);
+    if (!nearest || !nearest->wanted || !word) return;
     size_t length = strlen(nearest->wanted);
     size_t distance = distance_between(nearest->wanted, word);
     size_t limit = length < 4 ? 1 : length / 3;

@@ -510,16 +510,19 @@ double number_widen_float(float value) {
 /* ---- the public helpers ---------------------------------------------------------------------- */
 
 int dpmf_parse_double(const char *text, double *value) {
+    if (!text || !value) return DPMF_ERR_USAGE_NULL;
     enum number_result result = number_parse_double(text, strlen(text), value);
     return result == NUMBER_OK ? 0 : DPMF_ERR_USAGE_VALUE;
 }
 
 int dpmf_parse_uint64(const char *text, uint64_t *value) {
+    if (!text || !value) return DPMF_ERR_USAGE_NULL;
     enum number_result result = parse_digits(text, strlen(text), value);
     return result == NUMBER_OK ? 0 : DPMF_ERR_USAGE_VALUE;
 }
 
 int dpmf_format_double(double value, char text[DPMF_DOUBLE_TEXT_MAX]) {
+    if (!text) return 0;
     size_t n = number_format_double(value, text);
     text[n] = '\0';
     return (int)n;
@@ -540,6 +543,7 @@ static uint64_t unit_of(const char *text) {
 }
 
 int dpmf_parse_size(const char *text, uint64_t *bytes) {
+    if (!text || !bytes) return DPMF_ERR_USAGE_NULL;
     size_t whole_digits = strspn(text, "0123456789");
     uint64_t whole, fraction = 0, scale = 1;
     if (parse_digits(text, whole_digits, &whole) != NUMBER_OK) return DPMF_ERR_USAGE_VALUE;

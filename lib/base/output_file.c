@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -287,7 +288,8 @@ int output_file_check(const char *path, struct dpmf_error *error) {
 }
 
 int dpmf_output_check(const char *path, struct dpmf_error *error) {
-    return output_file_check(path, error);
+    int code = arguments_check(error, "path", path);
+    return code < 0 ? code : output_file_check(path, error);
 }
 
 char *output_file_temporary(const struct output_file *file) {

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arguments.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -124,6 +125,8 @@ static void let_go(struct dpmf_cluster *cluster) {
 }
 
 int dpmf_cluster_open(struct dpmf_cluster **out, struct dpmf_error *error) {
+    int code = arguments_check(error, "cluster", out);
+    if (code < 0) return code;
     *out = NULL;
     if (dpmf_cluster_launched() < 0) return 0;
     struct dpmf_cluster *cluster = memory_alloc_zero(1, sizeof *cluster);
@@ -132,7 +135,6 @@ int dpmf_cluster_open(struct dpmf_cluster **out, struct dpmf_error *error) {
         let_go(cluster);
         return error_no_memory(error);
     }
-    int code = 0;
     cluster->library = load_plugin();
     /* A job of one needs no one to speak to. */
     bool is_alone = !cluster->library && launched_size() == 1;

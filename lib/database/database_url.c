@@ -324,6 +324,7 @@ void database_url_free(struct database_url *url) {
 char *dpmf_input_file(const char *path) {
     struct database_url url;
     char *file = NULL;
+    if (!path) return NULL;
     if (!database_url_is(path)) return strdup(path);
     if (database_url_parse(path, &url, NULL) < 0) return NULL;
     if (url.kind == DATABASE_SQLITE) file = strdup(url.file);

@@ -33,6 +33,8 @@ struct dpmf_candidates {
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 int dpmf_candidates_new(struct dpmf_candidates **candidates, struct dpmf_error *error) {
+    int code = arguments_check(error, "candidates", candidates);
+    if (code < 0) return code;
     *candidates = memory_alloc_zero(1, sizeof **candidates);
     if (!*candidates) return error_no_memory(error);
     (*candidates)->row_start = memory_alloc_zero(1, sizeof *(*candidates)->row_start);
@@ -72,7 +74,8 @@ static int check_row(const struct dpmf_table_record *row, struct dpmf_error *err
 
 int dpmf_candidates_add(struct dpmf_candidates *candidates, const struct dpmf_table_record *row,
                         struct dpmf_error *error) {
-    int code = check_row(row, error);
+    int code = arguments_check(error, "candidates row", candidates, row);
+    if (code == 0) code = check_row(row, error);
     if (code < 0) return code;
     size_t bytes = 0;
     for (size_t i = 0; i < row->n; i++) bytes += row->field[i].length;

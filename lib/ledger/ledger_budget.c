@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "dpmf_text.h"
@@ -54,6 +55,8 @@ static int refuse_large_mu(struct dpmf_error *error, const char *text, double mu
 }
 
 int dpmf_budget_parse(const char *text, struct dpmf_budget *budget, struct dpmf_error *error) {
+    int code = arguments_check(error, "text budget", text, budget);
+    if (code < 0) return code;
     const char *at = strchr(text, '@');
     const size_t n = at ? (size_t)(at - text) : strlen(text);
     double number, delta = 0;

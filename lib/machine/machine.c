@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/host.h"
 #include "base/memory.h"
 #include "dpmf.h"
@@ -71,8 +72,10 @@ int dpmf_machine_describe(struct dpmf_machine *machine, struct dpmf_error *error
                                           [HOST_FROM_ENVIRONMENT] = "environment"};
     struct host_caches caches;
     const struct kernel_set *chosen = kernel_set_choose(NULL), *set;
+    int code = arguments_check(error, "machine", machine);
+    if (code < 0) return code;
     memset(machine, 0, sizeof *machine);
-    int code = host_check(error);
+    code = host_check(error);
     if (code == 0) code = host_caches_read(&caches, error);
     if (code < 0) return code;
     for (size_t i = 0; i < DPMF_KERNEL_SETS_MAX && (set = kernel_set_at(i)) != NULL; i++) {

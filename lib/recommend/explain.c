@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "recommend/ridge.h"
@@ -91,9 +92,11 @@ int dpmf_user_explain(const struct dpmf_model *model, const struct dpmf_user *us
                       double *shares, struct dpmf_error *error) {
     struct dpmf_order order;
     double *space = NULL;
-    (void)model;
+    int code = arguments_check(error, "model user score", model, user, score);
+    if (code == 0 && user->known.n > 0) code = arguments_check(error, "shares", shares);
+    if (code < 0) return code;
     if (!model_item_row(user->model, item)) return refuse_item(error);
-    int code = score_order_find(user->model, asked, &order, error);
+    code = score_order_find(user->model, asked, &order, error);
     if (code == 0) code = dpmf_user_score(user->model, user, &order, item, score, error);
     if (code < 0 || user->known.n == 0) return code;
     space = memory_alloc(user->known.n + 2 * ((size_t)user->model->factors.k + 1), sizeof(double));
@@ -108,8 +111,11 @@ int dpmf_model_explain(const struct dpmf_model *model, const struct dpmf_own_rat
     struct dpmf_user *user = NULL;
     struct known_ratings own = {0};
     double *own_shares = NULL;
+    int code = arguments_check(error, n > 0 ? "model score ratings shares" : "model score", model,
+                               score, ratings, shares);
+    if (code < 0) return code;
     if (!model_item_row(model, item)) return refuse_item(error);
-    int code = known_ratings_take(&own, model, ratings, n, error);
+    code = known_ratings_take(&own, model, ratings, n, error);
     if (code == 0) code = user_fold_in_light(model, own.at, own.n, &user, error);
     if (code < 0) goto out;
     own_shares = memory_alloc(own.n, sizeof(double));

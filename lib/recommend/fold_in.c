@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "recommend/ridge.h"
@@ -109,7 +110,10 @@ int user_fold_in_light(const struct dpmf_model *model, const struct dpmf_own_rat
 int dpmf_user_known(const struct dpmf_model *model, uint64_t number,
                     const struct dpmf_own_rating *ratings, size_t n, struct dpmf_user **user,
                     struct dpmf_error *error) {
-    *user = NULL;
+    int code =
+        arguments_check(error, n > 0 ? "model user ratings" : "model user", model, user, ratings);
+    if (user) *user = NULL;
+    if (code < 0) return code;
     if (!model_user_row(model, number))
         return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this user");
     return make_user(model, number, ratings, n, user, error);
@@ -117,7 +121,11 @@ int dpmf_user_known(const struct dpmf_model *model, uint64_t number,
 
 int dpmf_user_fold_in(const struct dpmf_model *model, const struct dpmf_own_rating *ratings,
                       size_t n, struct dpmf_user **user, struct dpmf_error *error) {
-    int code = user_fold_in_light(model, ratings, n, user, error);
+    int code =
+        arguments_check(error, n > 0 ? "model user ratings" : "model user", model, user, ratings);
+    if (user) *user = NULL;
+    if (code < 0) return code;
+    code = user_fold_in_light(model, ratings, n, user, error);
     if (code == 0 && model->factors.k < KEPT_WIDTH_MAX) code = user_equations_keep(*user, error);
     if (code < 0) {
         dpmf_user_free(*user);
@@ -168,8 +176,8 @@ int64_t dpmf_user_recommend(const struct dpmf_model *model, const struct dpmf_us
                             const uint8_t *include, size_t n, struct dpmf_scored_item *out,
                             struct dpmf_error *error) {
     struct scorer scorer;
-    (void)model;
-    int code = take_place(&scorer, user, order, error);
+    int code = arguments_check(error, n > 0 ? "model user out" : "model user", model, user, out);
+    if (code == 0) code = take_place(&scorer, user, order, error);
     if (code < 0) return code;
     const size_t found = recommend_scoring_top_n(&scorer.scoring, exclude, include, n, out);
     scorer_free(&scorer);
@@ -180,8 +188,8 @@ int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_user *user
                     const struct dpmf_order *order, uint64_t item, struct dpmf_score *score,
                     struct dpmf_error *error) {
     struct scorer scorer;
-    (void)model;
-    int code = take_place(&scorer, user, order, error);
+    int code = arguments_check(error, "model user score", model, user, score);
+    if (code == 0) code = take_place(&scorer, user, order, error);
     if (code < 0) return code;
     *score = scorer_parts(&scorer, item);
     scorer_free(&scorer);
@@ -189,10 +197,10 @@ int dpmf_user_score(const struct dpmf_model *model, const struct dpmf_user *user
 }
 
 size_t dpmf_user_ratings(const struct dpmf_user *user, const struct dpmf_own_rating **ratings) {
-    *ratings = user->known.at;
-    return user->known.n;
+    if (ratings) *ratings = user ? user->known.at : NULL;
+    return user ? user->known.n : 0;
 }
 
-double dpmf_user_bias(const struct dpmf_user *user) { return user->bias; }
+double dpmf_user_bias(const struct dpmf_user *user) { return user ? user->bias : NAN; }
 
-const double *dpmf_user_vector(const struct dpmf_user *user) { return user->vector; }
+const double *dpmf_user_vector(const struct dpmf_user *user) { return user ? user->vector : NULL; }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "recommend/model.h"
@@ -80,9 +81,11 @@ static int check(const struct dpmf_model *model, double level, struct dpmf_error
 
 int dpmf_model_interval(const struct dpmf_model *model, uint64_t user, uint64_t item, double level,
                         double *low, double *high, struct dpmf_error *error) {
+    int code = arguments_check(error, "model low high", model, low, high);
+    if (code < 0) return code;
     struct mixture mixture = {.n = model->state.samples};
     *low = *high = NAN;
-    int code = check(model, level, error);
+    code = check(model, level, error);
     if (code < 0) return code;
     if (user >= model->factors.users.n || item >= model->factors.items.n) return 0;
     mixture.spread = 1 / sqrt(model->state.noise_precision);

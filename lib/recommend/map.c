@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/symmetric_eigen.h"
@@ -202,15 +203,17 @@ static int find_places(const struct dpmf_model *model, struct dpmf_map *map,
 /* ---- the map ---------------------------------------------------------------------------------- */
 
 int dpmf_map_make(const struct dpmf_model *model, struct dpmf_map **out, struct dpmf_error *error) {
+    int code = arguments_check(error, "model map", model, out);
+    if (out) *out = NULL;
+    if (code < 0) return code;
     struct dpmf_map *map = memory_alloc_zero(1, sizeof *map);
-    *out = NULL;
     if (!map) return error_no_memory(error);
     map->n = model->factors.items.n;
     map->k = model->factors.k;
     map->mean = memory_alloc_zero(map->k, sizeof(double));
     map->place = memory_alloc_zero((size_t)map->n, AXES * sizeof(float));
     for (size_t a = 0; a < AXES; a++) map->axis[a] = memory_alloc_zero(map->k, sizeof(double));
-    int code = map->mean && map->place && map->axis[0] && map->axis[1] ? 0 : error_no_memory(error);
+    code = map->mean && map->place && map->axis[0] && map->axis[1] ? 0 : error_no_memory(error);
     if (code == 0 && map->k > 0 && map->n > 0) {
         find_mean(model, map);
         code = find_axes(model, map, error);
@@ -233,14 +236,18 @@ void dpmf_map_free(struct dpmf_map *map) {
 }
 
 void dpmf_map_item(const struct dpmf_map *map, uint64_t item, float xy[2]) {
-    for (size_t a = 0; a < AXES; a++) xy[a] = item < map->n ? map->place[AXES * item + a] : 0;
+    const bool is_known = map && item < map->n;
+    if (!xy) return;
+    for (size_t a = 0; a < AXES; a++) xy[a] = is_known ? map->place[AXES * item + a] : 0;
 }
 
 /* Where an item would be whose vector points where the user's does and is as long as items' vectors are. */
 void dpmf_map_user(const struct dpmf_map *map, const struct dpmf_user *user, float xy[2]) {
+    if (!xy) return;
+    xy[0] = xy[1] = 0;
+    if (!map || !user) return;
     const double *u = user->vector;
     double square = 0;
-    xy[0] = xy[1] = 0;
     if (user->model->factors.k != map->k) return;
     for (size_t c = 0; c < map->k; c++) square += u[c] * u[c];
     if (!(square > 0)) return;

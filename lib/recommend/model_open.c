@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "recommend/model.h"
@@ -117,16 +118,20 @@ out:
 
 int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_error *error) {
     struct safetensors *file = NULL;
-    *model = NULL;
-    int code = safetensors_open(path, &file, error);
+    int code = arguments_check(error, "path model", path, model);
+    if (model) *model = NULL;
+    if (code < 0) return code;
+    code = safetensors_open(path, &file, error);
     return open_file(file, code, model, error);
 }
 
 int dpmf_model_open_memory(const void *bytes, size_t n, const char *name, struct dpmf_model **model,
                            struct dpmf_error *error) {
     struct safetensors *file = NULL;
-    *model = NULL;
-    int code = safetensors_open_memory(bytes, n, name, &file, error);
+    int code = arguments_check(error, "bytes name model", bytes, name, model);
+    if (model) *model = NULL;
+    if (code < 0) return code;
+    code = safetensors_open_memory(bytes, n, name, &file, error);
     return open_file(file, code, model, error);
 }
 
@@ -142,6 +147,11 @@ void dpmf_model_close(struct dpmf_model *model) {
 }
 
 void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *info) {
+    if (!info) return;
+    if (!model) {
+        *info = (struct dpmf_model_info){0};
+        return;
+    }
     const struct checkpoint_state *state = &model->state;
     *info = (struct dpmf_model_info){
         .kind = model->kind == MODEL_RELEASE ? "release" : "checkpoint",
@@ -176,49 +186,51 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
 }
 
 uint64_t dpmf_model_find_user(const struct dpmf_model *model, const char *id, size_t length) {
-    return factor_ids_find(&model->factors.user_ids, id, length);
+    return model && id ? factor_ids_find(&model->factors.user_ids, id, length) : UINT64_MAX;
 }
 
 uint64_t dpmf_model_find_item(const struct dpmf_model *model, const char *id, size_t length) {
-    return factor_ids_find(&model->factors.item_ids, id, length);
+    return model && id ? factor_ids_find(&model->factors.item_ids, id, length) : UINT64_MAX;
 }
 
 static const char *id_at(const struct factor_ids *ids, uint64_t i, size_t *length) {
+    size_t unwanted;
+    if (!length) length = &unwanted;
     *length = 0;
-    if (i >= ids->n) return NULL;
+    if (!ids || i >= ids->n) return NULL;
     *length = (size_t)(ids->start[i + 1] - ids->start[i]);
     return ids->bytes + ids->start[i];
 }
 
 const char *dpmf_model_user_id(const struct dpmf_model *model, uint64_t user, size_t *length) {
-    return id_at(&model->factors.user_ids, user, length);
+    return id_at(model ? &model->factors.user_ids : NULL, user, length);
 }
 
 const char *dpmf_model_item_id(const struct dpmf_model *model, uint64_t item, size_t *length) {
-    return id_at(&model->factors.item_ids, item, length);
+    return id_at(model ? &model->factors.item_ids : NULL, item, length);
 }
 
 static const float *rows_of(const struct factor_matrix *matrix, size_t *stride) {
-    *stride = matrix->stride;
-    return matrix->rows;
+    if (stride) *stride = matrix ? matrix->stride : 0;
+    return matrix ? matrix->rows : NULL;
 }
 
 const float *dpmf_model_item_factors(const struct dpmf_model *model, size_t *stride) {
-    return rows_of(&model->factors.items, stride);
+    return rows_of(model ? &model->factors.items : NULL, stride);
 }
 
 const float *dpmf_model_item_biases(const struct dpmf_model *model) {
-    return model->factors.items.biases;
+    return model ? model->factors.items.biases : NULL;
 }
 
 const float *dpmf_model_item_counts(const struct dpmf_model *model) {
-    return model->factors.item_ids.counts;
+    return model ? model->factors.item_ids.counts : NULL;
 }
 
 const float *dpmf_model_user_factors(const struct dpmf_model *model, size_t *stride) {
-    return rows_of(&model->factors.users, stride);
+    return rows_of(model ? &model->factors.users : NULL, stride);
 }
 
 const float *dpmf_model_user_biases(const struct dpmf_model *model) {
-    return model->factors.users.biases;
+    return model ? model->factors.users.biases : NULL;
 }

@@ -2,6 +2,8 @@
  * One prediction, in double: the same number that a list of the best items shows. What the model does not
  * know about a pair is left out of the sum.
  */
+#include <math.h>
+
 #include "recommend/user.h"
 
 static double predict(const struct scoring *scoring, uint64_t item) {
@@ -9,14 +11,15 @@ static double predict(const struct scoring *scoring, uint64_t item) {
 }
 
 double dpmf_model_predict(const struct dpmf_model *model, uint64_t user, uint64_t item) {
-    const struct scoring scoring = scoring_by_rating(model, model_user_base(model, user),
-                                                     model_user_row(model, user), NULL);
+    if (!model) return NAN;
+    const struct scoring scoring =
+        scoring_by_rating(model, model_user_base(model, user), model_user_row(model, user), NULL);
     return predict(&scoring, item);
 }
 
 double dpmf_user_predict(const struct dpmf_model *model, const struct dpmf_user *user,
                          uint64_t item) {
+    if (!model || !user) return NAN;
     const struct scoring scoring = user_scoring(user);
-    (void)model;
     return predict(&scoring, item);
 }

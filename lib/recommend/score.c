@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/exact_arithmetic.h"
 #include "base/memory.h"
@@ -271,7 +272,8 @@ int64_t dpmf_model_recommend(const struct dpmf_model *model, uint64_t user,
                              struct dpmf_error *error) {
     struct scorer scorer;
     struct dpmf_order order;
-    int code = score_order_find(model, asked, &order, error);
+    int code = arguments_check(error, n > 0 ? "model out" : "model", model, out);
+    if (code == 0) code = score_order_find(model, asked, &order, error);
     if (code == 0) code = scorer_init(&scorer, model, error);
     if (code < 0) return code;
     const struct person person = score_person_known(model, user, NULL);

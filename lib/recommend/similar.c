@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "recommend/best_items.h"
 #include "recommend/model.h"
@@ -46,6 +47,8 @@ static bool could_be_best(const struct likeness *likeness, uint64_t other, float
 
 int64_t dpmf_model_similar(const struct dpmf_model *model, uint64_t item, size_t n,
                            struct dpmf_scored_item *out, struct dpmf_error *error) {
+    int code = arguments_check(error, n > 0 ? "model out" : "model", model, out);
+    if (code < 0) return code;
     const struct factor_matrix *items = &model->factors.items;
     const float *v = model_item_row(model, item);
     if (!v) return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");

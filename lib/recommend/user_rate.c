@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "recommend/ridge.h"
 #include "recommend/user.h"
@@ -102,7 +103,8 @@ static void note(struct known_ratings *own, const struct change *change) {
 
 int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint64_t item,
                    double rating, struct dpmf_error *error) {
-    (void)model;
+    int code = arguments_check(error, "model user", model, user);
+    if (code < 0) return code;
     if (!model_item_row(user->model, item))
         return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "the model does not know this item");
     if (isinf(rating)) return known_ratings_refuse(error);
@@ -112,7 +114,7 @@ int dpmf_user_rate(const struct dpmf_model *model, struct dpmf_user *user, uint6
     change.comes = change.at == user->known.n;
     if (change.comes && change.goes) return 0;
 
-    int code = known_ratings_reserve(&user->known, error);
+    code = known_ratings_reserve(&user->known, error);
     if (code == 0) code = user_equations_keep(user, error);
     if (code < 0) return code;
     code = solve(user, &change, error);

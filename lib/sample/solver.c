@@ -73,6 +73,7 @@ int dpmf_train_options_solver(const char *name, struct dpmf_train_options *optio
 
 void dpmf_train_options_complete(struct dpmf_train_options *options) {
     enum solver solver;
+    if (!options) return;
     if (solver_find(options->solver, &solver, NULL) < 0 || !dpmf_solver_is_sampler(options->solver))
         return;
     options->sampler.burn_in = solver_burn_in(solver, options);

@@ -248,7 +248,9 @@ double dpmf_privacy_epsilon(double mu, double delta) { return accountant_epsilon
 
 double dpmf_privacy_delta(double mu, double epsilon) { return accountant_delta(mu, epsilon); }
 
-double dpmf_privacy_compose(const double *mu, size_t n) { return accountant_compose(mu, n); }
+double dpmf_privacy_compose(const double *mu, size_t n) {
+    return mu || n == 0 ? accountant_compose(mu, n) : NAN;
+}
 
 double dpmf_privacy_epsilon_renyi(double mu, double delta) {
     return accountant_epsilon_renyi(mu, delta);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "dpmf_text.h"
@@ -179,8 +180,10 @@ int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verific
     struct dpmf_error own;
     struct checking checking = {.found = verification};
     if (!error) error = &own;
+    int code = arguments_check(error, "path verification", path, verification);
+    if (code < 0) return code;
     *verification = (struct dpmf_verification){.claim = DPMF_CLAIM_NOT_PRIVATE};
-    int code = read_file(&checking, path, error);
+    code = read_file(&checking, path, error);
     if (code == 0) {
         note(&checking, "it holds what a release holds, and nothing else");
         note(&checking, "its numbers are finite, and its digest fits what it holds");
@@ -236,7 +239,9 @@ int dpmf_release_statement(const char *path, struct dpmf_statement *out, struct 
     struct dpmf_error own;
     struct checking checking = {0};
     if (!error) error = &own;
-    int code = read_file(&checking, path, error);
+    int code = arguments_check(error, "path statement", path, out);
+    if (code < 0) return code;
+    code = read_file(&checking, path, error);
     return give_statement(&checking, code, path, out, error);
 }
 
@@ -245,11 +250,14 @@ int dpmf_release_statement_memory(const void *bytes, size_t n, const char *name,
     struct dpmf_error own;
     struct checking checking = {0};
     if (!error) error = &own;
-    int code = read_memory(&checking, bytes, n, name, error);
+    int code = arguments_check(error, "bytes name statement", bytes, name, out);
+    if (code < 0) return code;
+    code = read_memory(&checking, bytes, n, name, error);
     return give_statement(&checking, code, name, out, error);
 }
 
 void dpmf_statement_free(struct dpmf_statement *statement) {
+    if (!statement) return;
     free(statement->json);
     free(statement->recorded);
     free(statement->text);

@@ -352,6 +352,11 @@ void store_block_size(const struct dpmf_store *store, uint64_t b, uint32_t *n_us
 }
 
 void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *info) {
+    if (!info) return;
+    if (!store) {
+        *info = (struct dpmf_store_info){0};
+        return;
+    }
     *info = (struct dpmf_store_info){
         .users = store->n_users,
         .items = store->n_items,
@@ -369,7 +374,8 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
 
 const char *dpmf_store_item(const struct dpmf_store *store, uint64_t i, size_t *length,
                             uint64_t *n_ratings) {
-    struct store_item item = store_item_at(store, i);
+    struct store_item item = {0};
+    if (store && i < store->n_items) item = store_item_at(store, i);
     if (length) *length = item.id_length;
     if (n_ratings) *n_ratings = item.n_ratings;
     return item.id;

@@ -600,6 +600,7 @@ int table_read_public_whole(const char *path, const struct dpmf_run *run, take_r
 }
 
 const char *dpmf_table_column_role(const char *name, size_t length) {
+    if (!name) return NULL;
     for (int w = 0; w < N_WANTED; w++)
         if (is_role((enum wanted)w, name, length)) return wanted_names[w];
     return column_could_name_person(name, length) ? "person" : NULL;

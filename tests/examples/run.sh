@@ -146,6 +146,13 @@ listed=$(grep -oE '\]\([a-z0-9_]+\.(c|py)\)' examples/README.md | tr -d '])(' | 
 diff <(cd examples && ls -- *.c *.py) <(echo "$listed") >"$work/log"
 verdict "examples/README.md lists other examples than there are"
 
+# ---- NULL --------------------------------------------------------------------------------------------------
+
+"$python" tests/examples/null_calls.py >"$work/null_calls.c" &&
+    "${CC:-cc}" -w -Iinclude "$work/null_calls.c" -L"$build" -Wl,-rpath,"$build" -ldpmf -o "$work/null_calls" &&
+    (cd "$work/data" && "$work/null_calls") >"$work/log" 2>&1 && tail -n 1 "$work/log" | grep -qE '^[1-9][0-9]{2} calls$'
+verdict "a function does not take NULL as its comment says: $(tail -n 3 "$work/log")"
+
 # ---- the manual --------------------------------------------------------------------------------------------
 
 "$python" scripts/api_docs.py --check >"$work/log"
