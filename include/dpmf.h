@@ -1910,7 +1910,7 @@ DPMF_API int dpmf_release_statement(const char *path, struct dpmf_statement *sta
 /* Reads and checks the statement of a release in memory, so that what is checked is what is then
  * used.
  *
- * @param bytes      the contents of the release
+ * @param bytes      the contents of the release; may be NULL when n is 0
  * @param n          the number of bytes
  * @param name       what errors call it
  * @param statement  receives the statement, to be freed with dpmf_statement_free

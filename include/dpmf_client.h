@@ -314,7 +314,7 @@ DPMF_API int dpmf_model_open(const char *path, struct dpmf_model **model, struct
 
 /* Opens a model from memory. The bytes are not needed afterwards.
  *
- * @param bytes  the contents of a model file
+ * @param bytes  the contents of a model file; may be NULL when n is 0
  * @param n      the number of bytes
  * @param name   what errors call the model
  * @param model  receives the model, to be closed with dpmf_model_close; NULL after a failure

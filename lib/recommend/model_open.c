@@ -128,7 +128,8 @@ int dpmf_model_open(const char *path, struct dpmf_model **model, struct dpmf_err
 int dpmf_model_open_memory(const void *bytes, size_t n, const char *name, struct dpmf_model **model,
                            struct dpmf_error *error) {
     struct safetensors *file = NULL;
-    int code = arguments_check(error, "bytes name model", bytes, name, model);
+    int code =
+        arguments_check(error, n > 0 ? "name model bytes" : "name model", name, model, bytes);
     if (model) *model = NULL;
     if (code < 0) return code;
     code = safetensors_open_memory(bytes, n, name, &file, error);

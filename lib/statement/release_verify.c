@@ -250,7 +250,8 @@ int dpmf_release_statement_memory(const void *bytes, size_t n, const char *name,
     struct dpmf_error own;
     struct checking checking = {0};
     if (!error) error = &own;
-    int code = arguments_check(error, "bytes name statement", bytes, name, out);
+    int code =
+        arguments_check(error, n > 0 ? "name statement bytes" : "name statement", name, out, bytes);
     if (code < 0) return code;
     code = read_memory(&checking, bytes, n, name, error);
     return give_statement(&checking, code, name, out, error);
