@@ -1,7 +1,7 @@
 /*
- * How fast a store is read through the stream: blocks read ahead by one thread, decoded by others, to
- * item numbers and single-precision ratings, as a trainer takes them. Beside it, in the same run, the
- * limit: the same bytes read into memory and nothing done with them.
+ * How fast a store is visited: blocks read in order and decoded by all threads, to item numbers and
+ * single-precision ratings. Beside it, in the same run, the limit: the same bytes read into memory,
+ * and nothing done with them.
  *
  *     bench_store_read [ignored] [STORE]
  *
@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 
 #include "base/clock.h"
 #include "base/host.h"
-#include "base/threads.h"
 #include "store/store.h"
 
 static void fail(const struct dpmf_error *error) {
@@ -27,55 +25,49 @@ static void fail(const struct dpmf_error *error) {
     exit(1);
 }
 
-struct consumer {
-    struct store_stream *stream;
-    const struct dpmf_store *store;
+struct sums {
     uint64_t ratings;
     double sum; /* so that nothing is optimised away */
 };
 
-static void *consume(void *self) {
-    struct consumer *consumer = self;
-    struct store_space space = {0};
-    struct store_raw *raw;
-    struct store_block block;
-    struct dpmf_error error = {0};
-    int code;
-    while ((code = store_stream_take(consumer->stream, &raw, &error)) == 1) {
-        if (store_block_decode(consumer->store, raw, STORE_WANT_VALUE32, &space, &block, &error) <
-            0)
-            fail(&error);
-        consumer->ratings += block.n_ratings;
-        consumer->sum += block.value32[0] + (double)block.item[block.n_ratings - 1];
-        store_stream_give_back(consumer->stream, raw);
-    }
-    if (code < 0) fail(&error);
-    store_space_free(&space);
-    return NULL;
+static int visit_block(void *self, int worker, const struct store_block *block, void *product,
+                       struct dpmf_error *error) {
+    struct sums *sums = product;
+    (void)self;
+    (void)worker;
+    (void)error;
+    sums->ratings = block->n_ratings;
+    sums->sum = block->value32[0] + (double)block->item[block->n_ratings - 1];
+    return 0;
 }
 
-static double read_by_stream(const struct dpmf_store *store, int threads) {
-    enum { THREADS_MAX = 64 };
-    pthread_t thread[THREADS_MAX];
-    struct consumer consumer[THREADS_MAX];
-    struct store_stream *stream;
+static int add_block(void *self, void *product, struct dpmf_error *error) {
+    struct sums *all = self;
+    const struct sums *sums = product;
+    (void)error;
+    all->ratings += sums->ratings;
+    all->sum += sums->sum;
+    return 0;
+}
+
+static double read_by_visit(struct dpmf_store *store, int threads) {
     struct dpmf_error error = {0};
+    struct dpmf_run run = dpmf_run_default();
+    struct sums all = {0};
+    run.threads = threads;
     double started = clock_now();
-    if (store_stream_open(&stream, store, 0, store_n_blocks(store), 2 * (size_t)threads + 2,
-                          &error) < 0)
-        fail(&error);
-    for (int i = 0; i < threads; i++) {
-        consumer[i] = (struct consumer){.stream = stream, .store = store};
-        if (pthread_create(&thread[i], NULL, consume, &consumer[i]) != 0) exit(1);
-    }
-    uint64_t ratings = 0;
-    for (int i = 0; i < threads; i++) {
-        pthread_join(thread[i], NULL);
-        ratings += consumer[i].ratings;
-    }
+    size_t n = store_visit_products(store, &run);
+    struct sums *products = calloc(n, sizeof *products);
+    void **pointers = calloc(n, sizeof *pointers);
+    if (!products || !pointers) exit(1);
+    for (size_t i = 0; i < n; i++) pointers[i] = &products[i];
+    const struct store_visitor visitor = {
+        "reading", STORE_WANT_VALUE32, visit_block, add_block, &all, pointers, n};
+    if (store_visit(store, &visitor, &run, &error) < 0) fail(&error);
     double seconds = clock_now() - started;
-    store_stream_close(stream);
-    if (ratings != store_n_ratings(store)) exit(1);
+    free(products);
+    free(pointers);
+    if (all.ratings != store_n_ratings(store)) exit(1);
     return seconds;
 }
 
@@ -117,7 +109,7 @@ int main(int argc, char **argv) {
         double bytes = read_bytes_alone(path);
         printf("bytes alone %6.2f GB/s", 1e-9 * (double)info.file_bytes / bytes);
         for (int threads = 1; threads <= n_threads && threads <= 64; threads *= 2) {
-            double seconds = read_by_stream(store, threads);
+            double seconds = read_by_visit(store, threads);
             printf("   %d thread%s %6.1f M ratings/s (%.2f of the limit)", threads,
                    threads > 1 ? "s" : "", 1e-6 * (double)info.ratings / seconds, bytes / seconds);
         }

@@ -23,7 +23,6 @@ enum {
     TAG_GATHER,
     TAG_ALL_GATHER,
     TAG_REDUCE,
-    TAG_BARRIER,
 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -156,22 +155,6 @@ int cluster_all_sum(const struct dpmf_cluster *cluster, uint64_t *values, size_t
 int cluster_all_max(const struct dpmf_cluster *cluster, uint64_t *values, size_t n,
                     struct dpmf_error *error) {
     return combine_all(cluster, values, n, combine_largest, error);
-}
-
-/* In log2(ranks) rounds each rank has heard, by way of others, of all. */
-int cluster_barrier(const struct dpmf_cluster *cluster, struct dpmf_error *error) {
-    const int n = cluster_size(cluster);
-    int code = 0;
-    for (int step = 1; step < n && code == 0; step *= 2) {
-        struct cluster_request *sending = NULL;
-        char out = 0, in;
-        code = cluster_begin_send(cluster, (cluster->rank + step) % n, TAG_BARRIER, &out, 1,
-                                  &sending, error);
-        if (code == 0)
-            code = receive(cluster, (cluster->rank + n - step % n) % n, TAG_BARRIER, &in, 1, error);
-        if (code == 0) code = cluster_wait(cluster, &sending, error);
-    }
-    return code;
 }
 
 /* ---- the ring -------------------------------------------------------------------------------- */

@@ -111,7 +111,6 @@ int cluster_all_max(const struct dpmf_cluster *cluster, uint64_t *values, size_t
 /* Sums of all ranks' values, added in the order of ranks: the same bits on each. */
 int cluster_sum_doubles(const struct dpmf_cluster *cluster, double *values, size_t n,
                         struct dpmf_error *error);
-int cluster_barrier(const struct dpmf_cluster *cluster, struct dpmf_error *error);
 
 /* The end of a phase: `code` and `error` are how it went here. When it failed anywhere, all ranks
  * get the failure of the lowest rank where it did, which says which rank that is. `error` may be

@@ -194,20 +194,6 @@ int store_block_decode(const struct dpmf_store *store, const struct store_raw *r
                        struct store_space *space, struct store_block *out,
                        struct dpmf_error *error);
 
-/* The reader pipeline for consumers that run their own threads: a reader thread keeps up to
- * `in_flight` blocks read ahead; consumers take them in order and give them back. */
-struct store_stream;
-
-int store_stream_open(struct store_stream **stream, const struct dpmf_store *store,
-                      uint64_t first_block, uint64_t n_blocks, size_t in_flight,
-                      struct dpmf_error *error);
-
-/* From any number of threads. @return 1 with a block, 0 past the last, or a negative code */
-int store_stream_take(struct store_stream *stream, struct store_raw **raw,
-                      struct dpmf_error *error);
-void store_stream_give_back(struct store_stream *stream, struct store_raw *raw);
-void store_stream_close(struct store_stream *stream); /* in the middle is fine */
-
 /* Visits every block: `visit` in parallel (worker as in base/pipeline.h), then `finish` serially in
  * the order of blocks. `product` is one of `products`, the caller's objects that carry results from
  * visit to finish; there must be n_products > 0 of them (they bound what is in flight). Reports

@@ -354,10 +354,6 @@ void input_stream_take_plain(struct input_stream *stream) {
     stream->compression = PLAIN;
 }
 
-bool input_stream_is_compressed(const struct input_stream *stream) {
-    return stream->compression != PLAIN;
-}
-
 const char *input_stream_name(const struct input_stream *stream) { return stream->name; }
 uint64_t input_stream_total(const struct input_stream *stream) { return stream->total; }
 

@@ -40,7 +40,6 @@ size_t input_stream_head(const struct input_stream *stream, const void **bytes);
 /* Takes the bytes as they are, whatever they begin with. Only before the first read. */
 void input_stream_take_plain(struct input_stream *stream);
 
-bool input_stream_is_compressed(const struct input_stream *stream);
 const char *input_stream_name(const struct input_stream *stream);
 
 /* Bytes on disk: all of them (0 when not known), and how many were read so far (any thread). */

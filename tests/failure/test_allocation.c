@@ -405,29 +405,11 @@ static int shard_it(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
-static int stream_it(struct dpmf_store *store, const struct dpmf_run *run) {
-    struct store_stream *stream;
-    struct store_space space = {0};
-    struct store_block block;
-    struct store_raw *raw;
-    (void)run;
-    int code = store_stream_open(&stream, store, 0, store_n_blocks(store), 2, NULL);
-    while (code == 0 && (code = store_stream_take(stream, &raw, NULL)) == 1) {
-        code = store_block_decode(store, raw, STORE_WANT_VALUE | STORE_WANT_TIME, &space, &block,
-                                  NULL);
-        store_stream_give_back(stream, raw);
-    }
-    store_stream_close(stream);
-    store_space_free(&space);
-    return code;
-}
-
 static int describing(void) { return with_store(describe_it); }
 static int exporting(void) { return with_store(export_it); }
 static int splitting_by_time(void) { return with_store(split_by_time); }
 static int splitting_by_probe(void) { return with_store(split_by_probe); }
 static int sharding(void) { return with_store(shard_it); }
-static int streaming(void) { return with_store(stream_it); }
 
 /* Any format where a store is taken. */
 static int opening_text(void) {
@@ -905,7 +887,6 @@ static const struct scenario scenarios[] = {
     {"split by time", splitting_by_time},
     {"split by probe", splitting_by_probe},
     {"shards", sharding},
-    {"stream", streaming},
     {"text as a store", opening_text},
     {"arrays as a store", taking_arrays},
     {"checkpoint written", checkpoint_writing},

@@ -66,7 +66,6 @@ static void try_sums(void *self, const struct dpmf_cluster *cluster) {
     for (uint64_t i = 0; i < MANY; i++) EXPECT(values[i] == i * ranks - 7 * (uint64_t)n);
     EXPECT(cluster_all_max(cluster, largest, 2, NULL) == 0);
     EXPECT(largest[0] == (uint64_t)(n - 1) && largest[1] == (uint64_t)n);
-    EXPECT(cluster_barrier(cluster, NULL) == 0);
 }
 
 /* Ranges of unequal lengths, some of them empty. */
@@ -126,7 +125,6 @@ static void one_machine_is_a_cluster_of_one(void **state) {
     assert_int_equal(cluster_all_max(NULL, &value, 1, NULL), 0);
     assert_int_equal(cluster_reduce_scatter(NULL, &sum, start, NULL), 0);
     assert_int_equal(cluster_all_gather(NULL, &sum, start, NULL), 0);
-    assert_int_equal(cluster_barrier(NULL, NULL), 0);
     assert_int_equal(cluster_agree(NULL, 0, NULL), 0);
     assert_int_equal(value, 5);
     assert_int_equal(sum, 6);

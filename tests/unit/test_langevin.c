@@ -769,13 +769,13 @@ static void run_tiny_rank(void *self, const struct dpmf_cluster *cluster) {
     for (double t = 0; t < patience->sampling; t += time) {
         bed_round(&bed);
         show_users(together, &bed);
-        assert_int_equal(cluster_barrier(cluster, NULL), 0);
+        assert_int_equal(cluster_agree(cluster, 0, NULL), 0);
         if (cluster_rank(cluster) == 0) {
             for (size_t c = 0; c < COPIES; c++)
                 chains->m = fill_numbers(tiny, &bed, &together->users, c, chains->sum[c]);
             chains->rounds++;
         }
-        assert_int_equal(cluster_barrier(cluster, NULL), 0);
+        assert_int_equal(cluster_agree(cluster, 0, NULL), 0);
     }
     bed_free(&bed);
 }

@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -323,90 +322,18 @@ static void test_not_a_store(void **state) {
     assert_int_equal(read_whole("/tmp"), DPMF_ERR_IO_DIRECTORY);
 }
 
-/* ---- stream and visit ------------------------------------------------------------------------- */
+/* ---- visit ------------------------------------------------------------------------------------ */
 
-enum { STREAM_BLOCKS = 40 };
+enum { MANY_BLOCKS = 40 };
 
 static struct dpmf_store *open_many_blocks(void) {
-    struct made_block *made[STREAM_BLOCKS];
-    for (uint32_t b = 0; b < STREAM_BLOCKS; b++) made[b] = make_block(b * 50, 50, 5, false, b);
-    write_store(path, made, STREAM_BLOCKS, false);
-    for (size_t b = 0; b < STREAM_BLOCKS; b++) free(made[b]);
+    struct made_block *made[MANY_BLOCKS];
+    for (uint32_t b = 0; b < MANY_BLOCKS; b++) made[b] = make_block(b * 50, 50, 5, false, b);
+    write_store(path, made, MANY_BLOCKS, false);
+    for (size_t b = 0; b < MANY_BLOCKS; b++) free(made[b]);
     struct dpmf_store *store;
     assert_int_equal(store_open_file(path, &store, NULL), 0);
     return store;
-}
-
-static void test_stream_in_order(void **state) {
-    (void)state;
-    struct dpmf_store *store = open_many_blocks();
-    for (size_t in_flight = 1; in_flight < 6; in_flight++) {
-        struct store_stream *stream;
-        assert_int_equal(store_stream_open(&stream, store, 3, 30, in_flight, NULL), 0);
-        struct store_raw *raw;
-        for (uint64_t b = 3; b < 33; b++) {
-            assert_int_equal(store_stream_take(stream, &raw, NULL), 1);
-            assert_int_equal(raw->block, b);
-            store_stream_give_back(stream, raw);
-        }
-        assert_int_equal(store_stream_take(stream, &raw, NULL), 0);
-        store_stream_close(stream);
-    }
-    dpmf_store_close(store);
-}
-
-static void test_stream_left_early(void **state) {
-    (void)state;
-    struct dpmf_store *store = open_many_blocks();
-    struct store_stream *stream;
-    struct store_raw *raw;
-    assert_int_equal(store_stream_open(&stream, store, 0, STREAM_BLOCKS, 2, NULL), 0);
-    assert_int_equal(store_stream_take(stream, &raw, NULL), 1);
-    store_stream_close(stream);
-    assert_int_equal(store_stream_open(&stream, store, 0, STREAM_BLOCKS + 1, 2, NULL),
-                     DPMF_ERR_USAGE_VALUE);
-    dpmf_store_close(store);
-}
-
-struct stream_user {
-    struct store_stream *stream;
-    const struct dpmf_store *store;
-    uint64_t ratings;
-};
-
-static void *consume_stream(void *self) {
-    struct stream_user *user = self;
-    struct store_space space = {0};
-    struct store_raw *raw;
-    struct store_block block;
-    while (store_stream_take(user->stream, &raw, NULL) == 1) {
-        if (store_block_decode(user->store, raw, STORE_WANT_VALUE32, &space, &block, NULL) == 0)
-            user->ratings += block.n_ratings;
-        store_stream_give_back(user->stream, raw);
-    }
-    store_space_free(&space);
-    return NULL;
-}
-
-static void test_stream_many_consumers(void **state) {
-    (void)state;
-    struct dpmf_store *store = open_many_blocks();
-    struct store_stream *stream;
-    assert_int_equal(store_stream_open(&stream, store, 0, STREAM_BLOCKS, 3, NULL), 0);
-    struct stream_user users[4];
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++) {
-        users[i] = (struct stream_user){stream, store, 0};
-        assert_int_equal(pthread_create(&threads[i], NULL, consume_stream, &users[i]), 0);
-    }
-    uint64_t ratings = 0;
-    for (int i = 0; i < 4; i++) {
-        pthread_join(threads[i], NULL);
-        ratings += users[i].ratings;
-    }
-    assert_int_equal(ratings, store_n_ratings(store));
-    store_stream_close(stream);
-    dpmf_store_close(store);
 }
 
 struct visit_check {
@@ -467,17 +394,10 @@ static void test_visit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_is_private),
-        cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_any_bit_flipped),
-        cmocka_unit_test(test_newer_version),
-        cmocka_unit_test(test_hostile_payload),
-        cmocka_unit_test(test_not_a_store),
-        cmocka_unit_test(test_stream_in_order),
-        cmocka_unit_test(test_stream_left_early),
-        cmocka_unit_test(test_stream_many_consumers),
-        cmocka_unit_test(test_visit),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_is_private),
+        cmocka_unit_test(test_cut_anywhere),  cmocka_unit_test(test_any_bit_flipped),
+        cmocka_unit_test(test_newer_version), cmocka_unit_test(test_hostile_payload),
+        cmocka_unit_test(test_not_a_store),   cmocka_unit_test(test_visit),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
