@@ -96,6 +96,7 @@ int known_ratings_refuse(struct dpmf_error *error) {
 }
 
 void dpmf_ratings_mark(const struct dpmf_own_rating *ratings, size_t n, uint8_t *bitmap) {
+    if (!ratings || !bitmap) return;
     for (size_t i = 0; i < n; i++)
         bitmap[ratings[i].item / 8] |= (uint8_t)(1u << ratings[i].item % 8);
 }
