@@ -41,7 +41,8 @@ const struct verb verb_demo = {
             "Makes a small synthetic store in a temporary directory, describes it, splits it, "
             "exports a part of it, trains a model, evaluates it and recommends from it; then "
             "makes a private release, recommends from that to someone with a few ratings of "
-            "their own, and makes a web page of it. It prints each command before its output. "
+            "their own, and makes a web page of it. Last it makes events of what people liked, and "
+            "learns to recommend from these alone. It prints each command before its output. "
             "Nothing is left behind but, with --web, the page.",
         },
     .groups = {{"Options", own_options}},
@@ -73,6 +74,11 @@ static const char *const steps[] = {
     "evaluate release.safetensors test.dpr --history train.dpr",
     "export release.safetensors --web page --catalogue titles.csv",
     "recommend release.safetensors --ratings mine.csv --catalogue titles.csv -n 5",
+    "import train.dpr --like 4 --on-error skip -o likes.dpr",
+    "import test.dpr --like 4 -o liked.dpr",
+    "train likes.dpr -k 32 -o ranking.safetensors",
+    "evaluate ranking.safetensors liked.dpr --history likes.dpr",
+    "recommend ranking.safetensors --user 7 --history likes.dpr --catalogue titles.csv -n 5",
     NULL,
 };
 
@@ -156,6 +162,9 @@ static void remove_files(int directory) {
                                         "ledger.lock",
                                         "release.safetensors",
                                         "mine.csv",
+                                        "likes.dpr",
+                                        "liked.dpr",
+                                        "ranking.safetensors",
                                         "page/index.html",
                                         "page/statement.txt",
                                         "page/release.safetensors"};

@@ -2,7 +2,11 @@
  * dpmf synth: a synthetic store of a chosen shape, with the planted truth and a catalogue beside it
  * when they are wanted. Feeds tests, benchmarks and the demo.
  */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "report.h"
@@ -39,6 +43,9 @@ static const struct option own_options[] = {
     {.id = OPTION_TOP_500, .name = "top-500",
      .value = {VALUE_FRACTION, "SHARE", "0.44", NULL, NULL},
      .help = "the share of the ratings that the 500 most rated items hold"},
+    {.id = OPTION_EVENTS, .name = "events", .value = {.kind = VALUE_NONE},
+     .help = "write what the made-up people like as events: ratings in the upper quarter of the scale, "
+             "4 and 5 of 1 to 5; the others are left out"},
     {.id = OPTION_TIMESTAMPS, .name = "timestamps", .value = {.kind = VALUE_NONE},
      .help = "give every rating a made-up time"},
     SEED_OPTION,
@@ -74,6 +81,8 @@ const struct verb verb_synth = {
              "dpmf synth --like ml-100k --scale 0.5:5:0.5 --truth truth.safetensors -o "
              "like.dpr",
              NULL},
+            {"Events: what made-up people like",
+             "dpmf synth --users 1000 --items 200 --ratings 20000 --events -o likes.dpr", NULL},
         },
     .run = run,
 };
@@ -122,6 +131,28 @@ static int fill(const struct invocation *invocation, struct dpmf_synth_options *
     return set_rank(invocation, options);
 }
 
+/* Ratings first, in a file beside the output that is gone afterwards; then their likes. */
+static int make_events(const char *output, const struct dpmf_synth_options *options,
+                       const struct dpmf_run *run, struct dpmf_import_report *report,
+                       struct dpmf_error *error) {
+    struct dpmf_input_options input = dpmf_input_options_default();
+    char *path = NULL;
+    const char *ratings;
+    int rc = dpmf_output_check(output, error);
+    if (rc != 0) return rc;
+    if (asprintf(&path, "%s.ratings-%ld", output, (long)getpid()) < 0)
+        return error->code = DPMF_ERR_BASE_NO_MEMORY;
+    input.skip_bad = input.has_like = true; /* so that private runs accept the store */
+    input.like = options->scale_min + 0.75 * (options->scale_max - options->scale_min);
+    ratings = path;
+    rc = dpmf_synth(path, options, run, report, error);
+    if (rc == 0) rc = dpmf_import(&ratings, 1, output, &input, run, report, error);
+    unlink(path);
+    free(path);
+    report->not_liked = 0; /* it was not about them */
+    return rc;
+}
+
 static int run(struct invocation *invocation) {
     struct dpmf_synth_options options;
     struct dpmf_import_report report = {0};
@@ -130,7 +161,9 @@ static int run(struct invocation *invocation) {
 
     int status = fill(invocation, &options);
     if (status != 0) return status;
-    int rc = dpmf_synth(output, &options, &invocation->run, &report, &error);
+    int rc = command_has(invocation, OPTION_EVENTS)
+                 ? make_events(output, &options, &invocation->run, &report, &error)
+                 : dpmf_synth(output, &options, &invocation->run, &report, &error);
     if (rc != 0) return report_error_print(invocation, &error);
     return report_import_print(invocation, output, &report);
 }

@@ -39,6 +39,7 @@ export XDG_STATE_HOME=$work/state
 "$dpmf" synth --users 1500 --items 120 --ratings 45000 --rank 3 --seed 4 --catalogue-out titles.csv -q -o made-up.dpr &&
     echo '121,"Open Next Week (2031)"' >>titles.csv && # the list is not made from the ratings
     "$dpmf" export made-up.dpr --csv - -q >ratings.csv &&
+    "$dpmf" import ratings.csv --like 4 -q -o likes.dpr && "$dpmf" export likes.dpr --csv - -q >plays.csv &&
     "$dpmf" train ratings.csv -k 8 --deterministic -q -o model.safetensors &&
     "$dpmf" ledger init -q ledger &&
     "$dpmf" train ratings.csv --epsilon 8 --delta 1e-4 --rating-range 1:5 --catalogue titles.csv --ledger ledger \
@@ -98,6 +99,11 @@ run 05_at_home release.safetensors 3 5 17 1 8 4 && [[ $(wc -l <"$work/05_at_home
 verdict "05_at_home"
 run 06_in_memory memory.safetensors && grep -q '^4 epochs' "$work/06_in_memory.out"
 verdict "06_in_memory"
+run 07_events plays.csv ranking.safetensors 42 && [[ $(wc -l <"$work/07_events.out") == 6 ]]
+verdict "07_events"
+(cd "$work/data" && "$work/programs/07_events" ratings.csv refused.safetensors 42) >"$work/out" 2>"$work/log"
+[[ $? == 1 && ! -s $work/out ]] && grep -q 'declared as events' "$work/log"
+verdict "07_events of ratings"
 
 # How they refuse: with a sentence.
 (cd "$work/data" && "$work/programs/01_read" no-such-file) >"$work/out" 2>"$work/log"
@@ -138,9 +144,11 @@ if "$python" -c 'import numpy, cffi, setuptools' 2>/dev/null; then
     verdict "05_at_home.py says something else than 05_at_home.c"
     python_run 06_in_memory memory-py.safetensors && same 06_in_memory
     verdict "06_in_memory.py says something else than 06_in_memory.c"
+    python_run 07_events plays.csv ranking-py.safetensors 42 && same 07_events
+    verdict "07_events.py says something else than 07_events.c"
 else
     echo "Debian's Python lacks NumPy, cffi or setuptools"
-    skipped=$((skipped + 8))
+    skipped=$((skipped + 9))
 fi
 listed=$(grep -oE '\]\([a-z0-9_]+\.(c|py)\)' examples/README.md | tr -d '])(' | LC_ALL=C sort)
 diff <(cd examples && ls -- *.c *.py) <(echo "$listed") >"$work/log"
