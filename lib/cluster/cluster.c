@@ -202,27 +202,44 @@ static size_t longest_range(const size_t *start, int n) {
     return longest;
 }
 
+static void add_integers(void *into, const void *from, size_t n) { combine_sums(into, from, n); }
+
+static void add_floats(void *into, const void *from, size_t n) {
+    float *sums = into;
+    const float *more = from;
+    for (size_t i = 0; i < n; i++) sums[i] = more[i] + sums[i];
+}
+
 /* In step s rank r hands on the sums of the range of rank r - s - 1, to which it has added its own.
- * After n - 1 steps those of its own range have come to it. */
-int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
-                           struct dpmf_error *error) {
+ * After n - 1 steps those of its own range have come to it. Numbers have `size` bytes each. */
+static int reduce_ranges(const struct dpmf_cluster *cluster, void *sums, size_t size,
+                         const size_t *start, void (*add)(void *into, const void *from, size_t n),
+                         struct dpmf_error *error) {
     const int n = cluster_size(cluster), rank = cluster_rank(cluster);
     if (n == 1) return 0;
-    uint64_t *own = (uint64_t *)sums, *in_bytes;
-    in_bytes = memory_alloc(longest_range(start, n), sizeof *in_bytes);
+    char *own = sums, *coming = memory_alloc(longest_range(start, n) + 1, size);
     /* Without the room for a message this rank could not even take part in what tells the
      * others. */
-    int code = cluster_agree(cluster, in_bytes ? 0 : error_no_memory(error), error);
+    int code = cluster_agree(cluster, coming ? 0 : error_no_memory(error), error);
     for (int step = 0; step < n - 1 && code == 0; step++) {
         const int out = (rank - step - 1 + n) % n, in = (rank - step - 2 + 2 * n) % n;
         const size_t n_in = start[in + 1] - start[in];
-        code = exchange(cluster, TAG_REDUCE, own + start[out],
-                        (start[out + 1] - start[out]) * sizeof *own, in_bytes,
-                        n_in * sizeof *in_bytes, error);
-        if (code == 0) combine_sums(own + start[in], in_bytes, n_in);
+        code = exchange(cluster, TAG_REDUCE, own + start[out] * size,
+                        (start[out + 1] - start[out]) * size, coming, n_in * size, error);
+        if (code == 0) add(own + start[in] * size, coming, n_in);
     }
-    free(in_bytes);
+    free(coming);
     return code;
+}
+
+int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
+                           struct dpmf_error *error) {
+    return reduce_ranges(cluster, sums, sizeof *sums, start, add_integers, error);
+}
+
+int cluster_reduce_floats(const struct dpmf_cluster *cluster, float *sums, const size_t *start,
+                          struct dpmf_error *error) {
+    return reduce_ranges(cluster, sums, sizeof *sums, start, add_floats, error);
 }
 
 int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *all,

@@ -103,6 +103,11 @@ int cluster_gather(const struct dpmf_cluster *cluster, const void *mine, void *a
 int cluster_reduce_scatter(const struct dpmf_cluster *cluster, int64_t *sums, const size_t *start,
                            struct dpmf_error *error);
 
+/* The same of floats, added in the order of ranks from the one after the owner on: the same bits in
+ * every run of so many ranks. */
+int cluster_reduce_floats(const struct dpmf_cluster *cluster, float *sums, const size_t *start,
+                          struct dpmf_error *error);
+
 int cluster_all_sum(const struct dpmf_cluster *cluster, uint64_t *values, size_t n,
                     struct dpmf_error *error);
 int cluster_all_max(const struct dpmf_cluster *cluster, uint64_t *values, size_t n,

@@ -48,6 +48,14 @@ struct plan {
     uint64_t n_teams;
 };
 
+/* What threads do for a part of a sweep. */
+struct part {
+    const float *vectors, *penalties;
+    float target;
+    float *out, *sums;
+    uint64_t n;
+};
+
 struct ials {
     const struct kernel_set *kernels;
     size_t k, width; /* width: k padded */
@@ -62,6 +70,7 @@ struct ials {
     struct plan plans[2]; /* of the sides seen so far: there are two */
 
     /* Of a sweep. */
+    struct part part;
     const struct plan *plan;
     const struct event_side *events;
     struct factor_matrix *own;
@@ -207,11 +216,14 @@ void ials_gramian(struct ials *ials, const struct factor_matrix *rows, double *g
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+double ials_penalty(const struct ials_rule *rule, uint64_t n_events, uint64_t n_other) {
+    return rule->penalty *
+           pow((double)n_events + rule->unobserved * (double)n_other, rule->exponent);
+}
+
 static double penalty_of(const struct ials *ials, uint64_t row) {
     const uint64_t n = ials->events->start[row + 1] - ials->events->start[row];
-    const struct ials_rule *rule = &ials->rule;
-    return rule->penalty *
-           pow((double)n + rule->unobserved * (double)ials->other->n, rule->exponent);
+    return ials_penalty(&ials->rule, n, ials->other->n);
 }
 
 static float pull(const struct ials *ials, uint64_t first, uint64_t end, const float *x,
@@ -449,52 +461,70 @@ static void solve_rows(struct ials *ials, struct work *work, const uint32_t *row
         if (!solve_exactly(ials, work, rows[i])) atomic_store(&ials->failed, true);
 }
 
-static void work_on(void *self, int worker) {
-    struct ials *ials = self;
+static void work_on_teams(struct ials *ials, int worker,
+                          void (*team_work)(struct ials *, struct work *, const uint32_t *rows,
+                                            size_t n)) {
     const struct plan *plan = ials->plan;
     const unsigned state = ials->kernels->flush_denormals();
     while (!atomic_load_explicit(&ials->stopped, memory_order_relaxed)) {
         const uint64_t team = atomic_fetch_add(&ials->next, 1);
         if (team >= plan->n_teams) break;
         const uint32_t first = plan->team[team], end = plan->team[team + 1];
-        solve_rows(ials, &ials->work[worker], plan->order + first, end - first);
+        team_work(ials, &ials->work[worker], plan->order + first, end - first);
         if (ials->stop && ials->stop(ials->self)) atomic_store(&ials->stopped, true);
     }
     ials->kernels->restore_denormals(state);
 }
 
-static int begin_sweep(struct ials *ials, struct dpmf_error *error) {
+static void work_on(void *self, int worker) { work_on_teams(self, worker, solve_rows); }
+
+static int make_squares(struct ials *ials, struct dpmf_error *error) {
+    if (ials->squares_n >= ials->own->n) return 0;
+    free(ials->squares);
+    ials->squares = memory_alloc((size_t)ials->own->n, sizeof *ials->squares);
+    ials->squares_n = ials->squares ? ials->own->n : 0;
+    return ials->squares ? 0 : error_no_memory(error);
+}
+
+static int begin_sweep(struct ials *ials, const struct dpmf_cluster *cluster,
+                       struct dpmf_error *error) {
     const size_t width = ials->width;
     int code = find_plan(ials, error);
+    if (code == 0) code = make_squares(ials, error);
+    code = cluster_agree(cluster, code, error);
     if (code < 0) return code;
-    if (ials->squares_n < ials->own->n) {
-        free(ials->squares);
-        ials->squares = memory_alloc((size_t)ials->own->n, sizeof *ials->squares);
-        ials->squares_n = ials->squares ? ials->own->n : 0;
-        if (!ials->squares) return error_no_memory(error);
-    }
     ials_gramian(ials, ials->other, ials->gramian);
+    code = cluster_sum_doubles(cluster, ials->gramian, width * width, error);
     for (size_t a = 0; a < width; a++)
         for (size_t b = 0; b < width; b++) {
             ials->gramian[a * width + b] *= ials->rule.unobserved;
             ials->gramian32[kernel_panel_at(width, a, b)] = (float)ials->gramian[a * width + b];
         }
-    return 0;
+    return code;
 }
 
-int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
-               const struct factor_matrix *other, bool (*stop)(void *self), void *self,
-               double *squares, struct dpmf_error *error) {
+static void begin_work(struct ials *ials) {
+    atomic_store(&ials->stopped, false);
+    atomic_store(&ials->failed, false);
+    atomic_store(&ials->next, 0);
+}
+
+static void set_sides(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
+                      const struct factor_matrix *other, bool (*stop)(void *self), void *self) {
     ials->events = events;
     ials->own = own;
     ials->other = other;
     ials->stop = stop;
     ials->self = self;
-    atomic_store(&ials->stopped, false);
-    atomic_store(&ials->failed, false);
-    int code = begin_sweep(ials, error);
+}
+
+int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
+               const struct factor_matrix *other, bool (*stop)(void *self), void *self,
+               double *squares, struct dpmf_error *error) {
+    set_sides(ials, events, own, other, stop, self);
+    int code = begin_sweep(ials, NULL, error);
     if (code < 0) return code;
-    atomic_store(&ials->next, 0);
+    begin_work(ials);
     thread_pool_run(ials->pool, work_on, ials);
     if (atomic_load(&ials->stopped))
         return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
@@ -504,4 +534,73 @@ int ials_sweep(struct ials *ials, const struct event_side *events, struct factor
     for (uint64_t i = 0; squares && i < own->n; i++) sum += (double)ials->squares[i];
     if (squares) *squares = sum;
     return 0;
+}
+
+/* ---- parts of a sweep ------------------------------------------------------------------------ */
+
+size_t ials_width(const struct ials *ials) { return ials->width; }
+
+const struct ials_rule *ials_rule(const struct ials *ials) { return &ials->rule; }
+
+float ials_dot(const struct ials *ials, const float *a, const float *b) { return dot(ials, a, b); }
+
+float ials_residual(const struct ials *ials, const float *r, float first) {
+    return square_of(ials, r, first);
+}
+
+int ials_begin(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
+               const struct factor_matrix *other, const struct dpmf_cluster *cluster,
+               bool (*stop)(void *self), void *self, struct dpmf_error *error) {
+    set_sides(ials, events, own, other, stop, self);
+    return begin_sweep(ials, cluster, error);
+}
+
+static void pull_rows(struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
+    const size_t width = ials->width, bytes = width * sizeof(float);
+    const struct part *part = &ials->part;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(work->p + i * width, part->vectors + rows[i] * width, bytes);
+        if (part->out) memcpy(work->q + i * width, part->out + rows[i] * width, bytes);
+    }
+    pull_team(ials, work, rows, n, work->p, part->target, part->out ? work->q : NULL);
+    for (size_t i = 0; i < n; i++) {
+        part->sums[rows[i]] = work->sums[i];
+        if (part->out) memcpy(part->out + rows[i] * width, work->q + i * width, bytes);
+    }
+}
+
+static void work_on_pulls(void *self, int worker) {
+    struct ials *ials = self;
+    work_on_teams(ials, worker, pull_rows);
+}
+
+int ials_pull_all(struct ials *ials, const float *vectors, float target, float *out, float *sums,
+                  struct dpmf_error *error) {
+    ials->part = (struct part){.vectors = vectors, .target = target, .out = out, .sums = sums};
+    begin_work(ials);
+    thread_pool_run(ials->pool, work_on_pulls, ials);
+    return atomic_load(&ials->stopped) ? error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted")
+                                       : 0;
+}
+
+static void work_on_products(void *self, int worker) {
+    struct ials *ials = self;
+    const struct part *part = &ials->part;
+    const size_t width = ials->width;
+    const unsigned state = ials->kernels->flush_denormals();
+    uint64_t first;
+    while ((first = TEAM * atomic_fetch_add(&ials->next, 1)) < part->n) {
+        const size_t n = part->n - first < TEAM ? (size_t)(part->n - first) : TEAM;
+        apply_common(ials, &ials->work[worker], n, part->vectors + first * width,
+                     part->penalties + first);
+        memcpy(part->out + first * width, ials->work[worker].q, n * width * sizeof(float));
+    }
+    ials->kernels->restore_denormals(state);
+}
+
+void ials_apply_all(struct ials *ials, const float *vectors, const float *penalties, size_t n,
+                    float *out) {
+    ials->part = (struct part){.vectors = vectors, .penalties = penalties, .n = n, .out = out};
+    begin_work(ials);
+    thread_pool_run(ials->pool, work_on_products, ials);
 }

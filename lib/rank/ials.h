@@ -19,6 +19,7 @@
 #define DPMF_RANK_IALS_H
 
 #include "base/threads.h"
+#include "cluster/cluster.h"
 #include "kernels/kernels.h"
 #include "model/factors.h"
 #include "rank/event_rows.h"
@@ -43,6 +44,30 @@ uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads);
 int ials_sweep(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
                const struct factor_matrix *other, bool (*stop)(void *self), void *self,
                double *squares, struct dpmf_error *error);
+
+/* ---- parts of a sweep, for ials_ranks.c, by way of rows that are a padded k apart -------------- */
+
+size_t ials_width(const struct ials *ials); /* k padded */
+const struct ials_rule *ials_rule(const struct ials *ials);
+double ials_penalty(const struct ials_rule *rule, uint64_t n_events, uint64_t n_other);
+
+/* Begins a sweep: the Gramian is that of the rows of `other` on all ranks. */
+int ials_begin(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
+               const struct factor_matrix *other, const struct dpmf_cluster *cluster,
+               bool (*stop)(void *self), void *self, struct dpmf_error *error);
+
+/* The events' part, for all rows: out += sum of w (target - v.x) v, unless out is NULL; sums becomes
+ * that of w (target - v.x)^2. */
+int ials_pull_all(struct ials *ials, const float *vectors, float target, float *out, float *sums,
+                  struct dpmf_error *error);
+
+/* The rest, for n vectors: out := -(alpha G + penalty) x. */
+void ials_apply_all(struct ials *ials, const float *vectors, const float *penalties, size_t n,
+                    float *out);
+float ials_dot(const struct ials *ials, const float *a, const float *b);
+
+/* r.r, or 0 where it is rounding: `first` is that of the first residual. */
+float ials_residual(const struct ials *ials, const float *r, float first);
 
 /* G of all rows, k x k padded and whole, in double. */
 void ials_gramian(struct ials *ials, const struct factor_matrix *rows, double *gramian);

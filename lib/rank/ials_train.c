@@ -2,7 +2,8 @@
  * The solver "ials": epochs of two sweeps, all users for the items and all items for the users,
  * over events that are in memory twice. A validation set is ranked after every epoch, and the epoch
  * with the best NDCG is kept. The model is a checkpoint without biases, marked as one that ranks,
- * with the rule that new users are fitted by. Fed by a store; feeds a checkpoint.
+ * with the rule that new users are fitted by. Of several ranks each has its own users and all items
+ * (ials_ranks.h); on one machine the share is everything. Fed by a store; feeds a checkpoint.
  */
 #define _GNU_SOURCE
 #include "rank/ials_train.h"
@@ -19,15 +20,17 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "cluster/cluster.h"
+#include "cluster/user_shares.h"
 #include "dpmf_text.h"
 #include "random/random.h"
 #include "rank/ials.h"
+#include "rank/ials_ranks.h"
 #include "recommend/model.h"
 #include "store/store.h"
 #include "train/best_epoch.h"
 #include "train/model_ids.h"
+#include "train/rank_share.h"
 #include "train/resume.h"
-#include "train/rows_file.h"
 
 enum {
     PROGRAM_BYTES = 6 << 20, /* the program itself, and what the allocator keeps for later */
@@ -39,7 +42,12 @@ enum {
 static const double first_length = 0.1;
 
 struct ials_run {
-    struct dpmf_store *store, *valid;
+    struct dpmf_store *whole, *valid;   /* all ratings */
+    const struct dpmf_cluster *cluster; /* NULL: one machine */
+    struct rank_share share;
+    const struct dpmf_store *store; /* those of the users that are here */
+    uint64_t n_events;              /* on all ranks */
+    uint64_t *item_events;          /* the same by item */
     const struct dpmf_train_options *options;
     const struct dpmf_run *run;
     struct dpmf_train_report *report;
@@ -104,11 +112,14 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
     int code = check_numbers(options, error);
     if (code < 0) return code;
-    if (cluster_size(run->run->cluster) > 1) {
-        code = error_set(error, DPMF_ERR_USAGE_CONFLICT, "ials is run by one process");
-        error_hint(error, "run it once, without mpirun");
+    if (cluster_size(run->cluster) > 1 && options->ials.row_steps == 0) {
+        code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "exact solutions of rows are for one process");
+        error_hint(error, "give {row-steps} of 1 or more");
         return code;
     }
+    if (run->cluster) code = user_shares_check_store(run->whole, error);
+    if (code < 0) return code;
     if (options->tiers || options->snapshot_blocks > 0) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "ials has no tiers and no blocks: it goes through whole rows");
@@ -147,8 +158,10 @@ static int plan_memory(const struct ials_run *run, int threads, struct dpmf_erro
     const struct factors *factors = &run->model.factors;
     const uint64_t ids = factors->user_ids.start[factors->user_ids.n] +
                          factors->item_ids.start[factors->item_ids.n] + 24 * rows;
+    const uint64_t shared = ials_ranks_bytes(run->cluster, run->kernels, run->options->factors,
+                                             store_n_items(run->store));
     return ials_memory_check(run->store, run->kernels, run->options->factors, threads,
-                             ids + (run->valid ? rows * row : 0), run->run, error);
+                             ids + shared + (run->valid ? rows * row : 0), run->run, error);
 }
 
 /* ---- before the epochs ----------------------------------------------------------------------- */
@@ -169,8 +182,8 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
     if (options->ials.has_like) dpmf_json_double(json, "like", options->ials.like);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", run->kernels->name);
-    dpmf_json_uint(json, "ratings", store_n_ratings(run->store));
-    dpmf_json_uint(json, "events", run->events.n_events);
+    dpmf_json_uint(json, "ratings", store_n_ratings(run->whole));
+    dpmf_json_uint(json, "events", run->n_events);
     dpmf_json_end_object(json);
     const char *text = dpmf_json_text(json, NULL);
     run->provenance = text ? strdup(text) : NULL;
@@ -217,7 +230,7 @@ static int begin_state(struct ials_run *run, struct dpmf_error *error) {
     run->state = (struct checkpoint_state){
         .seed = options->seed,
         .regularization = options->regularization,
-        .n_ratings = store_n_ratings(run->store),
+        .n_ratings = store_n_ratings(run->whole),
         .best_valid = NAN,
         .ranks = true,
         .unobserved = run->rule.unobserved,
@@ -225,31 +238,86 @@ static int begin_state(struct ials_run *run, struct dpmf_error *error) {
         .has_like = options->ials.has_like,
         .like = options->ials.has_like ? options->ials.like : 0,
     };
-    return store_digest(run->store, &run->state.fingerprint, error);
+    return store_digest(run->whole, &run->state.fingerprint, error);
+}
+
+/* Rank 0 opens the snapshot; what it says of the run is for all. */
+static int open_resumed(struct ials_run *run, struct checkpoint_file *file,
+                        struct dpmf_error *error) {
+    struct dpmf_train_options options = *run->options;
+    options.decay = 0; /* there is no schedule that would depend on the number of epochs */
+    if (cluster_rank(run->cluster) > 0) return 0;
+    int code = resume_open(file, run->options->resume, run->options->factors, &run->state, error);
+    if (code < 0) return code;
+    const struct factors shape = rank_share_shape(&run->share, &run->model.factors);
+    code = resume_compare(file, &options, run->kernels->name, run->valid != NULL, run->run, error);
+    return code < 0 ? code : resume_compare_ids(file, &shape, error);
+}
+
+static int read_best(struct ials_run *run, const struct checkpoint_file *file, bool has_best,
+                     struct dpmf_error *error) {
+    struct best_epoch *best = &run->best;
+    const struct checkpoint_state *state = &run->state;
+    if (!run->valid) return 0;
+    if (!has_best)
+        return state->best_epoch == state->epoch && state->epoch > 0
+                   ? best_epoch_keep(best, &run->model.factors, &run->users, error)
+                   : 0;
+    int code = rank_share_load_users(&run->share, &best->rows[0], best->matrix[0].biases,
+                                     CHECKPOINT_BEST_USERS, file, error);
+    if (code == 0)
+        code = rank_share_load_items(&run->share, NULL, &best->matrix[1], CHECKPOINT_BEST_ITEMS,
+                                     file, error);
+    best->kept = code == 0;
+    return code;
+}
+
+static int read_resumed(struct ials_run *run, struct checkpoint_file *file,
+                        struct dpmf_error *error) {
+    struct factors *factors = &run->model.factors;
+    const struct checkpoint_file *own = cluster_rank(run->cluster) == 0 ? file : NULL;
+    int code = cluster_broadcast(run->cluster, &file->state, sizeof file->state, 0, error);
+    if (code == 0)
+        code = cluster_broadcast(run->cluster, &file->has_best, sizeof file->has_best, 0, error);
+    run->state = file->state;
+    if (code == 0)
+        code = rank_share_load_users(&run->share, &run->users, factors->users.biases,
+                                     CHECKPOINT_USERS, own, error);
+    if (code == 0)
+        code =
+            rank_share_load_items(&run->share, NULL, &factors->items, CHECKPOINT_ITEMS, own, error);
+    return code < 0 ? code : read_best(run, own, file->has_best, error);
 }
 
 static int resume(struct ials_run *run, struct dpmf_error *error) {
-    struct checkpoint_file file;
+    struct checkpoint_file file = {0};
     if (!run->options->resume) return 0;
-    int code = resume_open(&file, run->options->resume, run->options->factors, &run->state, error);
-    if (code < 0) return code;
-    /* There is no schedule that would depend on the number of epochs. */
-    struct dpmf_train_options options = *run->options;
-    options.decay = 0;
-    code = resume_compare(&file, &options, run->kernels->name, run->valid != NULL, run->run, error);
-    if (code == 0)
-        code = resume_read(&file, &run->model.factors, &run->users, run->valid ? &run->best : NULL,
-                           error);
-    if (code == 0) run->state = file.state;
-    checkpoint_file_close(&file);
+    int code = cluster_agree(run->cluster, open_resumed(run, &file, error), error);
+    if (code == 0) code = read_resumed(run, &file, error);
+    if (cluster_rank(run->cluster) == 0) checkpoint_file_close(&file);
     return code;
+}
+
+/* How many events all ranks have, and those of each item. */
+static int sum_events(struct ials_run *run, struct dpmf_error *error) {
+    const struct event_side *items = &run->events.items;
+    run->item_events = memory_alloc((size_t)items->n + 1, sizeof *run->item_events);
+    int code = cluster_agree(run->cluster, run->item_events ? 0 : error_no_memory(error), error);
+    if (code < 0) return code;
+    for (uint64_t i = 0; i < items->n; i++)
+        run->item_events[i] = items->start[i + 1] - items->start[i];
+    run->n_events = run->events.n_events;
+    code = cluster_all_sum(run->cluster, run->item_events, (size_t)items->n, error);
+    return code < 0 ? code : cluster_all_sum(run->cluster, &run->n_events, 1, error);
 }
 
 static int read_events(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
     int code = event_rows_read(&run->events, run->store, least_like(options), run->run, error);
+    code = cluster_agree(run->cluster, code, error);
+    if (code == 0) code = sum_events(run, error);
     if (code < 0) return code;
-    if (run->events.n_events == 0) {
+    if (run->n_events == 0) {
         code = error_set(error, DPMF_ERR_INPUT_EMPTY, "none of the ratings is a like");
         error_hint(error, "let lower ratings count as likes too");
         return code;
@@ -257,7 +325,7 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
     run->rule = (struct ials_rule){
         .unobserved = options->ials.unobserved > 0
                           ? options->ials.unobserved
-                          : ials_default_unobserved(run->events.n_events, run->events.users.n,
+                          : ials_default_unobserved(run->n_events, store_n_users(run->whole),
                                                     run->events.items.n),
         .penalty = options->regularization,
         .exponent = options->ials.exponent,
@@ -266,25 +334,53 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
     return 0;
 }
 
-static int prepare(struct ials_run *run, struct dpmf_error *error) {
-    const int threads = threads_wanted(run->run);
+/* Rows are laid out, and rounded, as rank 0's kernels do it. */
+static int share_kernels(struct ials_run *run, struct dpmf_error *error) {
+    char name[32] = "";
+    if (cluster_rank(run->cluster) == 0) snprintf(name, sizeof name, "%s", run->kernels->name);
+    int code = cluster_broadcast(run->cluster, name, sizeof name, 0, error);
+    if (code < 0) return code;
+    run->kernels = kernel_set_choose(name);
+    if (!run->kernels) {
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "this machine has no kernels called \"%s\", which the first process has",
+                         name);
+        error_hint(error, "give {kernels} with a set that all machines have");
+    }
+    return cluster_agree(run->cluster, code, error);
+}
+
+/* What is here: users, their ids, and whether there is room for their events. */
+static int take_share(struct ials_run *run, int threads, struct dpmf_error *error) {
     struct factors *factors = &run->model.factors;
-    const double begun = clock_now();
-    int code = check_options(run, error);
-    if (code == 0) code = model_ids_fill_users(&factors->user_ids, run->store, error);
+    int code = cluster_agree(run->cluster, check_options(run, error), error);
+    if (code == 0) code = share_kernels(run, error);
+    if (code == 0) code = rank_share_open(&run->share, run->whole, run->cluster, error);
+    if (code < 0) return code;
+    run->store = rank_share_store(&run->share);
+    code = model_ids_fill_users(&factors->user_ids, run->store, error);
     if (code == 0) code = model_ids_fill_items(&factors->item_ids, run->store, NULL, error);
     if (code == 0) code = plan_memory(run, threads, error);
+    return cluster_agree(run->cluster, code, error);
+}
+
+static int prepare(struct ials_run *run, struct dpmf_error *error) {
+    const int threads = threads_wanted(run->run);
+    const double begun = clock_now();
+    int code = take_share(run, threads, error);
     if (code == 0) code = read_events(run, error);
-    if (code == 0) code = make_model(run, error);
+    if (code == 0) code = cluster_agree(run->cluster, make_model(run, error), error);
+    if (code == 0) code = rank_share_describe(&run->share, &run->model.factors, NULL, error);
     if (code == 0) code = begin_state(run, error);
     if (code == 0) code = write_provenance(run, error);
+    code = cluster_agree(run->cluster, code, error);
     if (code == 0) code = resume(run, error);
     if (code == 0) code = thread_pool_init(&run->pool, threads, error);
     if (code == 0)
         code = ials_init(&run->ials, run->kernels, run->options->factors, &run->rule, run->pool,
                          error);
     run->report->tiling_seconds = clock_now() - begun;
-    return code;
+    return cluster_agree(run->cluster, code, error);
 }
 
 static void free_run(struct ials_run *run) {
@@ -295,28 +391,38 @@ static void free_run(struct ials_run *run) {
     free(run->model.item_norms);
     event_rows_free(&run->events);
     free(run->provenance);
+    free(run->item_events);
+    rank_share_close(&run->share);
     pthread_mutex_destroy(&run->progress_lock);
 }
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
+static int put_best(const struct ials_run *run, struct checkpoint_draft *draft,
+                    struct dpmf_error *error) {
+    const struct best_epoch *best = &run->best;
+    int code = rank_share_save_users(&run->share, &best->rows[0], best->matrix[0].biases,
+                                     CHECKPOINT_BEST_USERS, draft, error);
+    return code < 0 ? code
+                    : rank_share_save_items(&run->share, NULL, &best->matrix[1],
+                                            CHECKPOINT_BEST_ITEMS, draft, error);
+}
+
 static int write_model(const struct ials_run *run, const char *path, bool with_best,
                        struct dpmf_error *error) {
     const struct factors *factors = &run->model.factors;
-    const struct row_store items =
-        row_store_of(factors->items.rows, factors->items.n, factors->items.stride);
+    const struct factors shape = rank_share_shape(&run->share, factors);
     struct checkpoint_draft *draft = NULL;
-    int code = checkpoint_draft_open(&draft, path, factors, with_best, run->provenance, error);
-    if (code < 0) return code;
-    code = checkpoint_draft_put_ids(draft, error);
+    int code =
+        rank_share_open_draft(&run->share, path, &shape, with_best, run->provenance, &draft, error);
     if (code == 0)
-        code = rows_file_save(&run->users, factors->users.biases, CHECKPOINT_USERS, draft, error);
+        code = rank_share_save_users(&run->share, &run->users, factors->users.biases,
+                                     CHECKPOINT_USERS, draft, error);
     if (code == 0)
-        code = rows_file_save(&items, factors->items.biases, CHECKPOINT_ITEMS, draft, error);
-    if (code == 0 && with_best) code = best_epoch_save(&run->best, draft, error);
-    if (code == 0) return checkpoint_draft_commit(draft, &run->state, error);
-    checkpoint_draft_abandon(draft);
-    return code;
+        code = rank_share_save_items(&run->share, NULL, &factors->items, CHECKPOINT_ITEMS, draft,
+                                     error);
+    if (code == 0 && with_best) code = put_best(run, draft, error);
+    return rank_share_end_draft(&run->share, code, draft, &run->state, error);
 }
 
 static int write_snapshot(struct ials_run *run, struct dpmf_error *error) {
@@ -335,6 +441,13 @@ static bool is_due(const struct ials_run *run) {
     return run->state.epoch - run->snapshot_epoch >= every;
 }
 
+/* Rank 0's clock decides. */
+static int snapshot_if_due(struct ials_run *run, struct dpmf_error *error) {
+    bool due = is_due(run);
+    int code = cluster_broadcast(run->cluster, &due, sizeof due, 0, error);
+    return code == 0 && due ? write_snapshot(run, error) : code;
+}
+
 /* ---- epochs ---------------------------------------------------------------------------------- */
 
 static bool should_stop(void *self) {
@@ -351,6 +464,18 @@ static bool should_stop(void *self) {
     return atomic_load(&run->stopped);
 }
 
+/* The averages over the users of all ranks. */
+static int average(const struct ials_run *run, struct dpmf_evaluation *found,
+                   struct dpmf_error *error) {
+    const double n = (double)found->ranked_users;
+    double sums[3] = {n, n > 0 ? n * found->recall : 0, n > 0 ? n * found->ndcg : 0};
+    if (!run->cluster) return 0;
+    int code = cluster_sum_doubles(run->cluster, sums, 3, error);
+    found->recall = sums[0] > 0 ? sums[1] / sums[0] : NAN;
+    found->ndcg = sums[0] > 0 ? sums[2] / sums[0] : NAN;
+    return code;
+}
+
 /* Ranks the validation set by the model as it is; the best epoch so far is kept. */
 static int validate(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf_error *error) {
     const struct dpmf_evaluate_options options = {.size = sizeof options,
@@ -362,10 +487,14 @@ static int validate(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf_
     if (!run->valid) return 0;
     struct dpmf_run quiet = *run->run;
     quiet.progress = NULL;
+    quiet.cluster = NULL; /* each rank ranks for the users that it has */
     int code = model_items_measure(&run->model, error);
     if (code == 0)
-        code = dpmf_model_evaluate(&run->model, run->valid, run->store, &options, &quiet, &found,
-                                   error);
+        code = dpmf_model_evaluate(&run->model, run->valid,
+                                   run->share.own ? run->share.own : run->whole, &options, &quiet,
+                                   &found, error);
+    code = cluster_agree(run->cluster, code, error);
+    if (code == 0) code = average(run, &found, error);
     if (code < 0) return code;
     epoch->valid_recall = found.recall;
     epoch->valid_ndcg = found.ndcg;
@@ -381,9 +510,12 @@ static int run_epoch(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf
     double squares = 0;
     int code = ials_sweep(run->ials, &run->events.users, &factors->users, &factors->items,
                           should_stop, run, NULL, error);
+    const struct ials_totals totals = {run->item_events, store_n_users(run->whole)};
+    code = cluster_agree(run->cluster, code, error);
     if (code == 0)
-        code = ials_sweep(run->ials, &run->events.items, &factors->items, &factors->users,
-                          should_stop, run, &squares, error);
+        code =
+            ials_ranks_sweep_items(run->ials, &run->events.items, &factors->items, &factors->users,
+                                   &totals, run->cluster, should_stop, run, &squares, error);
     if (code < 0) return code;
     if (!isfinite(squares)) {
         code = error_set(error, DPMF_ERR_TRAIN_DIVERGED, "the error is not finite");
@@ -395,8 +527,8 @@ static int run_epoch(struct ials_run *run, struct dpmf_epoch *epoch, struct dpmf
     run->report->seconds += seconds;
     *epoch = (struct dpmf_epoch){
         .epoch = run->state.epoch,
-        .updates_per_second = (double)run->events.n_events / fmax(seconds, 1e-9),
-        .train_rmse = sqrt(squares / (double)run->events.n_events),
+        .updates_per_second = (double)run->n_events / fmax(seconds, 1e-9),
+        .train_rmse = sqrt(squares / (double)run->n_events),
         .valid_rmse = NAN,
         .valid_recall = NAN,
         .valid_ndcg = NAN,
@@ -418,8 +550,8 @@ static bool is_finished(const struct ials_run *run) {
 /* An epoch that was interrupted is done again: users' rows that are newer than the items' do no
  * harm, but are not the same bits. */
 static int keep_interrupted(struct ials_run *run, int code) {
-    if (code == DPMF_ERR_BASE_CANCELLED && run->options->snapshot && !run->options->deterministic &&
-        run->state.epoch > run->snapshot_epoch)
+    if (code == DPMF_ERR_BASE_CANCELLED && run->options->snapshot && !run->cluster &&
+        !run->options->deterministic && run->state.epoch > run->snapshot_epoch)
         (void)write_snapshot(run, NULL);
     return code;
 }
@@ -436,16 +568,28 @@ static int run_epochs(struct ials_run *run,
     while (wanted && !is_finished(run)) {
         struct dpmf_epoch epoch;
         int code = run_epoch(run, &epoch, error);
-        if (code == 0 && is_due(run)) code = write_snapshot(run, error);
+        if (code == 0) code = snapshot_if_due(run, error);
         if (code < 0) return keep_interrupted(run, code);
         report->train_rmse = epoch.train_rmse;
-        wanted = !on_epoch || on_epoch(self, &epoch) == 0;
+        wanted = !on_epoch || cluster_rank(run->cluster) > 0 || on_epoch(self, &epoch) == 0;
+        code = cluster_broadcast(run->cluster, &wanted, sizeof wanted, 0, error);
+        if (code < 0) return code;
     }
     report->epochs = run->state.epoch;
     report->valid_ndcg = run->state.best_valid;
-    report->updates_per_second = (double)(run->state.epoch - first) * (double)run->events.n_events /
-                                 fmax(report->seconds, 1e-9);
+    report->updates_per_second =
+        (double)(run->state.epoch - first) * (double)run->n_events / fmax(report->seconds, 1e-9);
     return 0;
+}
+
+/* How long ranks waited for each other is not measured. */
+static int report_ranks(const struct ials_run *run, uint64_t before, struct dpmf_error *error) {
+    struct dpmf_train_report *report = run->report;
+    if (!run->cluster) return 0;
+    report->ranks = cluster_size(run->cluster);
+    report->bytes_sent = run->cluster->state->bytes_sent - before;
+    report->seconds_waited = NAN;
+    return cluster_all_sum(run->cluster, &report->bytes_sent, 1, error);
 }
 
 int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *output,
@@ -453,13 +597,21 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
                int (*on_epoch)(void *self, const struct dpmf_epoch *epoch), void *self,
                struct dpmf_train_report *report, struct dpmf_error *error) {
     struct ials_run ials = {
-        .store = store, .valid = valid, .options = options, .run = run, .report = report};
+        .whole = store,
+        .valid = valid,
+        .cluster = run->cluster,
+        .options = options,
+        .run = run,
+        .report = report,
+    };
     if (pthread_mutex_init(&ials.progress_lock, NULL) != 0) return error_no_memory(error);
     int code = prepare(&ials, error);
+    const uint64_t before = run->cluster ? run->cluster->state->bytes_sent : 0;
     if (code == 0) {
         snprintf(report->kernels, sizeof report->kernels, "%s", ials.kernels->name);
         code = run_epochs(&ials, on_epoch, self, error);
     }
+    if (code == 0) code = report_ranks(&ials, before, error);
     if (code == 0 && ials.best.kept)
         code = best_epoch_restore(&ials.best, &ials.model.factors, &ials.users, error);
     if (code == 0) code = write_model(&ials, output, false, error);

@@ -20,6 +20,7 @@
 #include "store/store.h"
 #include "synth_split.h"
 #include "temp_dir.h"
+#include "thread_cluster.h"
 
 static struct temp_dir directory;
 static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
@@ -287,6 +288,95 @@ static void test_validates(void **state) {
     dpmf_store_close(history);
 }
 
+/* ---- several ranks --------------------------------------------------------------------------- */
+
+enum { RANKS_MOST = 3 };
+
+struct ranks_job {
+    struct dpmf_train_options options;
+    const char *output;
+    int code[RANKS_MOST];
+    struct dpmf_train_report report[RANKS_MOST];
+};
+
+static void train_rank(void *self, const struct dpmf_cluster *cluster) {
+    struct ranks_job *job = self;
+    const int rank = cluster_rank(cluster);
+    struct dpmf_store *store = NULL, *valid = NULL;
+    struct dpmf_run run = dpmf_run_default();
+    run.threads = 1 + rank;
+    run.cluster = cluster;
+    int code = dpmf_store_open(train_file, NULL, NULL, &store, NULL);
+    if (code == 0) code = dpmf_store_open(test_file, NULL, NULL, &valid, NULL);
+    if (code == 0)
+        code = dpmf_train(store, valid, job->output, &job->options, &run, NULL, NULL,
+                          &job->report[rank], NULL);
+    dpmf_store_close(store);
+    dpmf_store_close(valid);
+    job->code[rank] = code;
+}
+
+static int train_by(int n, struct ranks_job *job) {
+    assert_int_equal(thread_cluster_run(n, 60, train_rank, job), 0);
+    for (int r = 1; r < n; r++) assert_int_equal(job->code[r], job->code[0]);
+    return job->code[0];
+}
+
+static void assert_near_rows(const struct factor_matrix *a, const struct factor_matrix *b) {
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < (size_t)a->n * a->stride; i++)
+        assert_true(fabsf(a->rows[i] - b->rows[i]) < 1e-3f);
+}
+
+static void assert_near_models(const char *a, const char *b) {
+    struct dpmf_model *x = open_model(a), *y = open_model(b);
+    assert_near_rows(&x->factors.users, &y->factors.users);
+    assert_near_rows(&x->factors.items, &y->factors.items);
+    dpmf_model_close(x);
+    dpmf_model_close(y);
+}
+
+/* Three ranks, of three blocks of users or of fewer than there are ranks, and snapshots that others continue. */
+static void check_ranks(uint64_t users) {
+    struct ranks_job job = {.options = small_options(), .output = b_file};
+    struct dpmf_synth_options synth = dpmf_synth_options_default();
+    struct dpmf_train_report alone;
+    synth.users = users;
+    synth.items = 50;
+    synth.ratings = 12 * users;
+    assert_int_equal(synth_split(&synth, store_file, train_file, test_file), 0);
+    assert_int_equal(train(&job.options, a_file, 2, true, &alone), 0);
+    assert_int_equal(train_by(1, &job), 0);
+    assert_same_models(a_file, b_file);
+    for (int n = 2; n <= RANKS_MOST; n++) {
+        assert_int_equal(train_by(n, &job), 0);
+        assert_near_models(a_file, b_file);
+        assert_int_equal(job.report[0].ranks, n);
+        assert_true(fabs(job.report[0].valid_ndcg - alone.valid_ndcg) < 1e-3);
+        assert_true(fabs(job.report[0].train_rmse - alone.train_rmse) < 1e-5);
+    }
+    job.options.epochs = 3;
+    job.options.snapshot = snapshot_file;
+    assert_int_equal(train_by(2, &job), 0);
+    job.options = small_options();
+    job.options.resume = snapshot_file;
+    assert_int_equal(train_by(3, &job), 0);
+    assert_near_models(a_file, b_file);
+    job.options.resume = NULL;
+    job.options.ials.row_steps = 0;
+    assert_int_equal(train_by(2, &job), DPMF_ERR_USAGE_CONFLICT);
+    job.options = small_options();
+    job.options.ials.has_like = true;
+    job.options.ials.like = 99;
+    assert_int_equal(train_by(3, &job), DPMF_ERR_INPUT_EMPTY);
+}
+
+static void test_ranks(void **state) {
+    (void)state;
+    check_ranks(300);
+    check_ranks(2600);
+}
+
 static void test_resumes(void **state) {
     struct dpmf_train_options options = small_options();
     (void)state;
@@ -390,7 +480,7 @@ int main(void) {
         cmocka_unit_test(test_sweeps),   cmocka_unit_test(test_threads),
         cmocka_unit_test(test_trains),   cmocka_unit_test(test_validates),
         cmocka_unit_test(test_resumes),  cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_folds_in),
+        cmocka_unit_test(test_folds_in), cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
 }
