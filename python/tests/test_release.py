@@ -183,7 +183,7 @@ class Releases(FolderTest):
     def test_what_is_not_pickled(self):
         checkpoint = dpmf.Model(n_factors=2, n_epochs=1).fit(self.users, self.items, self.ratings)
         for copying in (pickle.dumps, copy.copy, copy.deepcopy):
-            with self.assertRaisesRegex(dpmf.PrivacyRefused, "holds people"):
+            with self.assertRaisesRegex(dpmf.PrivacyRefused, "contains user data"):
                 copying(checkpoint)
         with quiet():
             insecure = self.fit(insecure_noise_seed=1)

@@ -214,7 +214,7 @@ class Someone(unittest.TestCase):
         for n in (0, -1, 1.5, "3", "x", None, float("nan"), True):
             self.assertRaises(dpmf.UsageError, me.recommend, n)
         for copied in (pickle.dumps, copy.copy, copy.deepcopy):
-            with self.assertRaisesRegex(dpmf.PrivacyRefused, "someone's ratings are their own"):
+            with self.assertRaisesRegex(dpmf.PrivacyRefused, "contains a person's ratings"):
                 copied(me)
 
     def test_what_is_told(self):

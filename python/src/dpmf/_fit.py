@@ -329,7 +329,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
                 reading: Reading, run: Run, deliver: Callable[[Fitted], None]) -> None:
     """Once it is paid for, a release is delivered, whatever else is raised."""
     refuse_given(parameters, defaults, PLAIN_ONLY,
-                 "has no meaning with epsilon: a private mechanism follows its public rule")
+                 "cannot be set with epsilon: a private mechanism fixes it")
     ranks = check_goal(parameters)
     _check_declared(parameters, ranks or reading.events)
     reading = reading._replace(like=least_like(parameters))

@@ -577,12 +577,12 @@ class Model:
         fitted = self._fitted
         if not fitted.file.is_release:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                                 "a checkpoint holds people, and pickles are passed around: refused",
-                                 "save(path) writes a file for its owner alone")
+                                 "not copied or pickled: this model contains user data",
+                                 "use save(path), which writes a file that only you can read")
         if not fitted.file.statement.is_private:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                                 "this file is NOT PRIVATE, and pickles are passed around: refused",
-                                 "save(path) writes it to a file")
+                                 "not copied or pickled: this model is NOT PRIVATE",
+                                 "use save(path)")
         # What a fit was told may name people and places. What is public of it is in the release.
         for name in ("catalogue", "item_features", "user_privacy", "about", "population", "ledger",
                      "ledger_budget"):

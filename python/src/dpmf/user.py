@@ -306,8 +306,8 @@ class User:
 
     def __reduce__(self) -> Any:
         raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                             "someone's ratings are their own, and pickles are passed around: refused",
-                             "keep user.ratings, and give them to fold_in again")
+                             "not copied or pickled: this contains a person's ratings",
+                             "keep user.ratings and pass them to fold_in again")
 
     def __repr__(self) -> str:
         return f"<dpmf.User with {len(self._own())} ratings>"
