@@ -1,7 +1,8 @@
 /*
- * The curator's declaration: lines of `name: text`, as docs/formats/about.md specifies them. Every text is UTF-8 that can be
- * shown anywhere: nothing in it can move a cursor, turn the direction of writing or begin a line of its own, so that
- * none of it can pass for words of dpmf. Fed by a file, or by a statement that is read; feeds statement_*.c.
+ * The curator's declaration: lines of `name: text`, as docs/formats/about.md specifies them. Every
+ * text is UTF-8 that can be shown anywhere: nothing in it can move a cursor, turn the direction of
+ * writing or begin a line of its own, so that none of it can pass for words of dpmf. Fed by a file,
+ * or by a statement that is read; feeds statement_*.c.
  */
 #define _GNU_SOURCE
 #include "statement/about.h"
@@ -73,7 +74,8 @@ static uint32_t point_of(const char *text, size_t n) {
     return point;
 }
 
-/* Control characters, line and paragraph separators, what turns the direction of writing, and what is no character. */
+/* Control characters, line and paragraph separators, what turns the direction of writing, and what
+ * is no character. */
 static bool is_shown(uint32_t point) {
     if (point < 0x20 || (point >= 0x7f && point < 0xa0)) return false;
     if (point == 0x061c || point == 0x200e || point == 0x200f) return false;

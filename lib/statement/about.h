@@ -1,6 +1,7 @@
 /*
- * What the curator declares about a release, in their own words: who answers for it, what it is of and for, until when.
- * Free text that dpmf cannot verify, kept apart from what it proves. docs/formats/about.md specifies the file.
+ * What the curator declares about a release, in their own words: who answers for it, what it is of
+ * and for, until when. Free text that dpmf cannot verify, kept apart from what it proves.
+ * docs/formats/about.md specifies the file.
  */
 #ifndef DPMF_STATEMENT_ABOUT_H
 #define DPMF_STATEMENT_ABOUT_H
@@ -54,11 +55,12 @@ bool about_is_empty(const struct about *about);
 /* The mu that was spent on the same people before, as declared; NaN: nothing was declared. */
 double about_spent_before(const struct about *about);
 
-/* Adds a field. @return NULL, or what is wrong with it: it is there already, is not text that can be shown, is too long, or is no
- * date or number where one is needed */
+/* Adds a field. @return NULL, or what is wrong with it: it is there already, is not text that can
+ * be shown, is too long, or is no date or number where one is needed */
 const char *about_put(struct about *about, enum about_field field, const char *text, size_t n);
 
-/* @return 0, or DPMF_ERR_INPUT_HEADER (a field that is unknown or there twice) or DPMF_ERR_INPUT_COLUMNS, with the line */
+/* @return 0, or DPMF_ERR_INPUT_HEADER (a field that is unknown or there twice) or
+ * DPMF_ERR_INPUT_COLUMNS, with the line */
 int about_parse(const char *bytes, size_t n, struct about *about, struct dpmf_error *error);
 
 /* The same of a file, which may be a pipe. */

@@ -8,8 +8,8 @@
  *
  *     delta = Phi(-x) - e^eps Phi(-y) = phi(x) (R(x) - R(y)),   R(t) = Phi(-t) / phi(t),
  *
- * R being Mills' ratio, and no power of e is ever large. At a fixed mu, delta falls as x grows: an x that is too small
- * errs on the safe side.
+ * R being Mills' ratio, and no power of e is ever large. At a fixed mu, delta falls as x grows: an
+ * x that is too small errs on the safe side.
  *
  * The difference. R(t) is the integral over s > 0 of e^(-ts - s^2/2): completely monotone. Let
  * I_k(t) be the same integral with s^k before the e, so that I_0 = R, I_1 = 1 - t I_0 and I_(k+1) =
@@ -74,10 +74,11 @@ static const double series_until = 40;     /* x; beyond it phi(x) is 0 in double
 
 /* An upper bound of R(x) - R(x + mu) for mu < 2^-6, so x > -2^-6, and x <= 40, by the series above.
  *
- * Let E_k bound the error of I_k. E_0 = mills_error R. I_1 = 1 - x R with |x| R < 1, so E_1 <= |x| E_0
- * + 2u <= 2 mills_error; after that E_(k+1) <= k E_(k-1) + |x| E_k and three roundings of numbers up
- * to k I_(k-1) < 2^5 (I_(k+1) is positive), less than 100u or mills_error. The loop carries E along
- * and adds it to each term, whatever its sign; what it adds up itself is off by less than 32u. */
+ * Let E_k bound the error of I_k. E_0 = mills_error R. I_1 = 1 - x R with |x| R < 1, so E_1 <= |x|
+ * E_0 + 2u <= 2 mills_error; after that E_(k+1) <= k E_(k-1) + |x| E_k and three roundings of
+ * numbers up to k I_(k-1) < 2^5 (I_(k+1) is positive), less than 100u or mills_error. The loop
+ * carries E along and adds it to each term, whatever its sign; what it adds up itself is off by
+ * less than 32u. */
 static double difference_by_series(double x, double mu) {
     double before = mills(x), now = 1 - x * before;
     double error_before = mills_error * before, error_now = 2 * mills_error;
@@ -177,8 +178,9 @@ double accountant_epsilon(double mu, double delta) {
 
 /* The bound by the order alpha = 1 + over. Any order gives a true bound, so only the rounding
  * counts. ln(1 - 1/alpha) is taken such that neither form loses digits: ln(over) - ln(alpha) up to
- * alpha = 2, and beyond it from -1/alpha, whose 2u the logarithm magnifies by less than 2. Then every
- * part is within 16u for its logarithm and 4u more, and three sums add 3u of the parts' sizes. */
+ * alpha = 2, and beyond it from -1/alpha, whose 2u the logarithm magnifies by less than 2. Then
+ * every part is within 16u for its logarithm and 4u more, and three sums add 3u of the parts'
+ * sizes. */
 static double renyi_bound(double rho, double log_delta, double over) {
     const double alpha = 1 + over, log_alpha = log1p(over), cost = alpha * rho;
     const double gain = over > 1 ? log1p(-1 / alpha) : log(over) - log_alpha;
@@ -218,11 +220,12 @@ double accountant_compose(const double *mu, size_t n) {
     return largest * sqrt(sum) * (1 + ((double)n + 8) * 2 * u);
 }
 
-/* Why it holds. The trade-off function of what is epsilon-private lies above the two lines from (0, 1) and from (1, 0) to the
- * point (p, p), p = 1 / (1 + e^epsilon). That of a Gaussian is convex, has the same ends, and at p is p when Phi(-mu/2) = p:
- * so it lies below both lines. An upper bound of log Phi(-x) stands in for it: Mills' ratio with its error, so that x
- * can only come out too large; the bisection ends on the side where the bound holds, and the last
- * factor covers what the two logarithms are off, less than 64u of a number of at most 1e9 each. */
+/* Why it holds. The trade-off function of what is epsilon-private lies above the two lines from (0,
+ * 1) and from (1, 0) to the point (p, p), p = 1 / (1 + e^epsilon). That of a Gaussian is convex,
+ * has the same ends, and at p is p when Phi(-mu/2) = p: so it lies below both lines. An upper bound
+ * of log Phi(-x) stands in for it: Mills' ratio with its error, so that x can only come out too
+ * large; the bisection ends on the side where the bound holds, and the last factor covers what the
+ * two logarithms are off, less than 64u of a number of at most 1e9 each. */
 double accountant_mu_pure(double epsilon) {
     if (!(epsilon >= 0) || epsilon > 1e9) return NAN;
     if (epsilon == 0) return 0;

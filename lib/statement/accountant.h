@@ -1,12 +1,14 @@
 /*
  * What a release costs: exact accounting of Gaussian mechanisms, every figure rounded against us.
  *
- * A sum over users in which each user's share has L2 norm at most 1, published with N(0, 1/mu^2) on every
- * coordinate, is mu-GDP for adding or removing one user. Adaptive composition adds squares. With total mu,
+ * A sum over users in which each user's share has L2 norm at most 1, published with N(0, 1/mu^2) on
+ * every coordinate, is mu-GDP for adding or removing one user. Adaptive composition adds squares.
+ * With total mu,
  *
  *     delta(eps) = Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2)          (exact, Balle and Wang 2018).
  *
- * "Against us": a delta or an epsilon that is printed is never below the true one, a mu allowed never above.
+ * "Against us": a delta or an epsilon that is printed is never below the true one, a mu allowed
+ * never above.
  */
 #ifndef DPMF_STATEMENT_ACCOUNTANT_H
 #define DPMF_STATEMENT_ACCOUNTANT_H
@@ -15,8 +17,8 @@
 
 #include "base/exact_arithmetic.h"
 
-/* An upper bound of delta(epsilon), tight to 1e-9 of itself wherever it is above 1e-300; epsilon >= 0,
- * mu >= 0 (0: no release at all). NaN for what makes no sense, as below. */
+/* An upper bound of delta(epsilon), tight to 1e-9 of itself wherever it is above 1e-300; epsilon >=
+ * 0, mu >= 0 (0: no release at all). NaN for what makes no sense, as below. */
 double accountant_delta(double mu, double epsilon);
 
 /* The largest mu that (epsilon, delta) allows, rounded down; 0 when nothing is allowed. */
@@ -27,15 +29,15 @@ double accountant_mu(double epsilon, double delta);
  * a claim, ask whether accountant_delta(mu, epsilon) <= delta, which accountant_mu promises. */
 double accountant_epsilon(double mu, double delta);
 
-/* The same by zCDP and the Renyi conversion, min over alpha of alpha rho + ln(1 - 1/alpha) - ln(delta alpha) /
- * (alpha - 1), rho = mu^2 / 2: a cross-check that is never below the exact one. */
+/* The same by zCDP and the Renyi conversion, min over alpha of alpha rho + ln(1 - 1/alpha) -
+ * ln(delta alpha) / (alpha - 1), rho = mu^2 / 2: a cross-check that is never below the exact one. */
 double accountant_epsilon_renyi(double mu, double delta);
 
 /* The mu of all of them together: sqrt of the sum of squares, rounded up. */
 double accountant_compose(const double *mu, size_t n);
 
-/* What a release that is epsilon-private without any delta is as a Gaussian one, rounded up: mu-GDP with
- * Phi(-mu/2) = 1 / (1 + e^epsilon). For epsilon from 0 to 1e9. */
+/* What a release that is epsilon-private without any delta is as a Gaussian one, rounded up: mu-GDP
+ * with Phi(-mu/2) = 1 / (1 + e^epsilon). For epsilon from 0 to 1e9. */
 double accountant_mu_pure(double epsilon);
 
 #endif

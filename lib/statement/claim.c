@@ -1,7 +1,8 @@
 /*
- * What may be claimed of a release, from its statement's contents alone, so that whoever reads the file comes to the same
- * answer as whoever wrote it; releases whose statement has no list of assumptions are judged by what they record, too. Fed
- * by a statement; feeds everything that says what kind of promise a release makes.
+ * What may be claimed of a release, from its statement's contents alone, so that whoever reads the
+ * file comes to the same answer as whoever wrote it; releases whose statement has no list of
+ * assumptions are judged by what they record, too. Fed by a statement; feeds everything that says
+ * what kind of promise a release makes.
  */
 #include "statement/claim.h"
 

@@ -1,6 +1,7 @@
 /*
- * The mechanisms by name. A release names the one that made it, and whoever reads a release must know the
- * name, also where no mechanism is built in. The mechanisms themselves are in lib/mechanisms.
+ * The mechanisms by name. A release names the one that made it, and whoever reads a release must
+ * know the name, also where no mechanism is built in. The mechanisms themselves are in
+ * lib/mechanisms.
  */
 #ifndef DPMF_STATEMENT_MECHANISM_NAMES_H
 #define DPMF_STATEMENT_MECHANISM_NAMES_H

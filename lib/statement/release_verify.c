@@ -1,9 +1,9 @@
 /*
- * A release held against its own statement, from the file alone: that it is whole and holds nothing else, that
- * the statement is one of ours word by word, that its figures follow from the releases it lists, and that those
- * fit the numbers in the file. Fed by lib/model/release_read.c and statement_*.c; feeds `dpmf privacy show` and
- * `verify`. It cannot know who made the file, nor whether noise was added: whoever writes a false statement
- * with sound arithmetic passes.
+ * A release held against its own statement, from the file alone: that it is whole and holds nothing
+ * else, that the statement is one of ours word by word, that its figures follow from the releases
+ * it lists, and that those fit the numbers in the file. Fed by lib/model/release_read.c and
+ * statement_*.c; feeds `dpmf privacy show` and `verify`. It cannot know who made the file, nor
+ * whether noise was added: whoever writes a false statement with sound arithmetic passes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -197,7 +197,8 @@ int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verific
     return code;
 }
 
-/* What was recorded; of an older version's, what this one would record, so that its kind is what it is called today. */
+/* What was recorded; of an older version's, what this one would record, so that its kind is what it
+ * is called today. */
 static char *present_json(const struct checking *checking) {
     const char *recorded = checking->release.statement;
     if (checking->statement->format == STATEMENT_FORMAT) return strdup(recorded);

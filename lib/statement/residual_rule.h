@@ -1,6 +1,6 @@
 /*
- * The public rule: every constant of the `residual` mechanism, none of them read from the data. docs/privacy/rule.md
- * says what each is for and how it was found.
+ * The public rule: every constant of the `residual` mechanism, none of them read from the data.
+ * docs/privacy/rule.md says what each is for and how it was found.
  */
 #ifndef DPMF_STATEMENT_RESIDUAL_RULE_H
 #define DPMF_STATEMENT_RESIDUAL_RULE_H
@@ -12,11 +12,12 @@
 /* Learned columns of item vectors, free ones, both. */
 enum { RULE_FACTORS_MAX = 20, RULE_FREE_MAX = 20, RULE_WIDTH_MAX = 40, RULE_ROUNDS_MAX = 20 };
 
-/* Sizes of releases, which a statement is checked against: numbers of the first one, an item's and the rest. */
+/* Sizes of releases, which a statement is checked against: numbers of the first one, an item's and
+ * the rest. */
 enum { BIAS_RELEASE_WIDTH = 2, BIAS_RELEASE_TAIL = 5 };
 
-/* Numbers of a round that belong to no item, with K columns: [u, a, 1] [u, a, 1]^T and the posterior covariance, triangles
- * of symmetric matrices, and the mean squared residual. */
+/* Numbers of a round that belong to no item, with K columns: [u, a, 1] [u, a, 1]^T and the
+ * posterior covariance, triangles of symmetric matrices, and the mean squared residual. */
 static inline size_t residual_moments_n(size_t K) {
     return (K + 2) * (K + 3) / 2 + (K + 1) * (K + 2) / 2 + 1;
 }

@@ -1,15 +1,16 @@
 /*
- * The arithmetic of a statement: what its releases cost together, every figure rounded up, and whether
- * what it claims fits. Fed by a mechanism that lists its releases, or by a statement that was read; feeds
- * statement_json.c, statement_text.c and the verification.
+ * The arithmetic of a statement: what its releases cost together, every figure rounded up, and
+ * whether what it claims fits. Fed by a mechanism that lists its releases, or by a statement that
+ * was read; feeds statement_json.c, statement_text.c and the verification.
  *
- * What is claimed. The releases are Gaussian mechanisms of sensitivity 1 (the grid's norm bound) with
- * noise of sigma / 2^bits, each chosen from public constants and earlier releases alone, so that together they
- * are mu-GDP with mu^2 the sum of (2^bits / sigma)^2; noise that is rounded is post-processing. g ids of
- * one person shift a sum by at most g, so they are g mu-GDP together.
+ * What is claimed. The releases are Gaussian mechanisms of sensitivity 1 (the grid's norm bound)
+ * with noise of sigma / 2^bits, each chosen from public constants and earlier releases alone, so
+ * that together they are mu-GDP with mu^2 the sum of (2^bits / sigma)^2; noise that is rounded is
+ * post-processing. g ids of one person shift a sum by at most g, so they are g mu-GDP together.
  *
- * A conditional statement lists no releases. What it claims follows from the bound on a user's loss and from the scale that is put
- * on it (posterior_rule.h), for an exact draw; g ids are g epsilon-private together.
+ * A conditional statement lists no releases. What it claims follows from the bound on a user's loss
+ * and from the scale that is put on it (posterior_rule.h), for an exact draw; g ids are g
+ * epsilon-private together.
  */
 #include "statement/statement.h"
 
@@ -181,7 +182,8 @@ static int check_claim(const struct statement *statement, struct dpmf_error *err
     return refuse(error, text);
 }
 
-/* a B <= epsilon with the public numbers that are listed, and nothing else: whether the draw is one, no file can show. */
+/* a B <= epsilon with the public numbers that are listed, and nothing else: whether the draw is
+ * one, no file can show. */
 static int check_conditional(const struct statement *statement, struct dpmf_error *error) {
     const struct statement_posterior *posterior = &statement->posterior;
     const struct posterior_rule rule = rule_of(statement);
@@ -218,8 +220,8 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
     return check_claim(statement, error);
 }
 
-/* Not below what the releases give, but for the last bits of another machine's logarithms, and above it by
- * no more than the rounding. */
+/* Not below what the releases give, but for the last bits of another machine's logarithms, and
+ * above it by no more than the rounding. */
 static bool fits(double read, double made) {
     return isfinite(read) && read >= made * (1 - 1e-9) && read <= made * (1 + 1e-5);
 }
@@ -259,14 +261,15 @@ int statement_figures_check(const struct statement *statement,
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-/* The numbers of a round in which `learned` of k columns were measured, each item's and its bias, and the moments of
- * users over all columns. n < 2^32 and k <= 4096: nothing overflows. */
+/* The numbers of a round in which `learned` of k columns were measured, each item's and its bias,
+ * and the moments of users over all columns. n < 2^32 and k <= 4096: nothing overflows. */
 static uint64_t round_size(uint64_t n, uint32_t k, uint32_t learned) {
     return n * (learned + UINT64_C(1)) + residual_moments_n(k);
 }
 
-/* First a release of a count and a sum for each item, and a few scalars. Then, for each round, one of the measured columns; the
- * other columns are made from what is public. Without factors, the first one again. */
+/* First a release of a count and a sum for each item, and a few scalars. Then, for each round, one
+ * of the measured columns; the other columns are made from what is public. Without factors, the
+ * first one again. */
 static int check_residual(const struct statement *statement, uint64_t n, uint32_t k,
                           struct dpmf_error *error) {
     const uint64_t first = n * BIAS_RELEASE_WIDTH + BIAS_RELEASE_TAIL;

@@ -1,7 +1,7 @@
 /*
- * The privacy statement of a release: exactly what was proven, for the file (JSON) and for people (text), and
- * the check of its arithmetic. Nothing in it follows from the private data but through a release that is
- * listed. A whitelist: what is not a field here is not in a release.
+ * The privacy statement of a release: exactly what was proven, for the file (JSON) and for people
+ * (text), and the check of its arithmetic. Nothing in it follows from the private data but through
+ * a release that is listed. A whitelist: what is not a field here is not in a release.
  */
 #ifndef DPMF_STATEMENT_STATEMENT_H
 #define DPMF_STATEMENT_STATEMENT_H
@@ -19,7 +19,8 @@ enum {
     STATEMENT_DELTAS = 4, /* at which epsilon is given beside the declared one */
 };
 
-/* One noisy sum: every coordinate has round(N(0, sigma^2)) added, in units of 2^-bits of the norm bound. */
+/* One noisy sum: every coordinate has round(N(0, sigma^2)) added, in units of 2^-bits of the norm
+ * bound. */
 struct statement_release {
     char name[24];        /* "counts and biases", "round 3" */
     uint64_t coordinates; /* how many numbers were published; public sizes alone */
@@ -28,7 +29,7 @@ struct statement_release {
     uint64_t draws;       /* of noise, taken: must equal coordinates */
 };
 
-/* What a conditional mechanism was told: public. posterior_rule.h says what each is. */
+/* The public parameters of a conditional mechanism. posterior_rule.h says what each is. */
 struct statement_posterior {
     uint32_t max_ratings; /* tau */
     uint32_t factors, rounds;
@@ -40,8 +41,8 @@ struct statement_build {
     char commit[80], compiler[48], sources[65];
 };
 
-/* What follows from the releases, each figure rounded up: for the file and for people. Of a conditional statement mu, exact and
- * renyi are 0, and the last four count. */
+/* What follows from the releases, each figure rounded up: for the file and for people. Of a
+ * conditional statement mu, exact and renyi are 0, and the last four count. */
 struct statement_figures {
     double mu, exact, renyi; /* of all releases; epsilon at the statement's delta, both ways */
     double group[STATEMENT_GROUPS];         /* epsilon of 2, 3 and 4 ids together */
@@ -85,12 +86,13 @@ double statement_mu(const struct statement *statement);
 /* Computes the figures from the releases listed. */
 void statement_figures_make(const struct statement *statement, struct statement_figures *figures);
 
-/* JSON text of the whole statement, also with the derived figures (mu, group figures for 2 .. 4 ids, the Renyi
- * cross-check); free with free(). NULL when there is no memory. */
+/* JSON text of the whole statement, also with the derived figures (mu, group figures for 2 .. 4
+ * ids, the Renyi cross-check); free with free(). NULL when there is no memory. */
 char *statement_to_json(const struct statement *statement);
 
-/* Reads it back, believing nothing: it must be, byte by byte, what statement_to_json would write, so that
- * there is nothing in it that is not a field here. `mechanism` points to a constant of the library.
+/* Reads it back, believing nothing: it must be, byte by byte, what statement_to_json would write,
+ * so that there is nothing in it that is not a field here. `mechanism` points to a constant of the
+ * library.
  * @return 0, or DPMF_ERR_MODEL_CORRUPT */
 int statement_from_json(const char *json, size_t n, struct statement *statement,
                         struct dpmf_error *error);
@@ -109,8 +111,8 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
 int statement_figures_check(const struct statement *statement,
                             const struct statement_figures *figures, struct dpmf_error *error);
 
-/* Whether the releases can have made a model of `items` items and `k` factors, as far as the mechanism
- * decides it. @return as above */
+/* Whether the releases can have made a model of `items` items and `k` factors, as far as the
+ * mechanism decides it. @return as above */
 int statement_shape_check(const struct statement *statement, uint64_t items, uint32_t k,
                           struct dpmf_error *error);
 
@@ -120,8 +122,8 @@ const char *statement_mechanism_find(const char *name);
 /* For people: plain sentences, lines of at most 80 columns; free with free(). NULL: no memory. */
 char *statement_to_text(const struct statement *statement);
 
-/* An entry for the public registry of deployments, YAML; free with free(). NULL: no memory, or it is NOT PRIVATE, and there is
- * nothing to register. */
+/* An entry for the public registry of deployments, YAML; free with free(). NULL: no memory, or it
+ * is NOT PRIVATE, and there is nothing to register. */
 char *statement_to_registry(const struct statement *statement);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * A conditional statement for people: what an exact draw from the posterior would promise, and why nothing is promised for the run
- * that was made. No sentence says more than posterior_rule.h proves; what is assumed comes before what follows from
- * it. Fed by a statement that was checked; beside statement_text.c, which writes the proven ones.
+ * A conditional statement for people: what an exact draw from the posterior would promise, and why
+ * nothing is promised for the run that was made. No sentence says more than posterior_rule.h
+ * proves; what is assumed comes before what follows from it. Fed by a statement that was checked;
+ * beside statement_text.c, which writes the proven ones.
  */
 #include "statement/statement_conditional.h"
 
@@ -52,7 +53,8 @@ static void put_condition(struct statement_page *page, const struct statement *s
 /* ---- what it would mean ----------------------------------------------------------------------- */
 
 static void put_meaning(struct statement_page *page, const struct statement *statement) {
-    /* Two outcomes of an epsilon-private release are told apart with at most e^epsilon / (1 + e^epsilon). */
+    /* Two outcomes of an epsilon-private release are told apart with at most e^epsilon / (1 +
+     * e^epsilon). */
     double right = 100 / (1 + exp(-statement->epsilon));
     statement_page_line(page, "\nWhat the numbers would mean\n");
     if (statement->epsilon > 20)

@@ -1,7 +1,7 @@
 /*
- * A statement as JSON, for the file: one spelling for one statement. docs/formats/release.md lists the
- * fields, which are a promise. Fed by a mechanism, or by statement_parse.c, which holds what it read against
- * what this would have written.
+ * A statement as JSON, for the file: one spelling for one statement. docs/formats/release.md lists
+ * the fields, which are a promise. Fed by a mechanism, or by statement_parse.c, which holds what it
+ * read against what this would have written.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,8 @@ void statement_id_format(const struct statement *statement, char text[STATEMENT_
         snprintf(text + 2 * i, 3, "%02x", statement->id[i]);
 }
 
-/* As 0.1.0 wrote it, which knew no partial ones. Only for holding a statement of that time against its own words. */
+/* As 0.1.0 wrote it, which knew no partial ones. Only for holding a statement of that time against
+ * its own words. */
 static const char *first_kind(const struct statement *statement) {
     if (statement->is_insecure || statement->is_research) return "not private";
     return statement_is_conditional(statement) ? "conditional" : "proven";

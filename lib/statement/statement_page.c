@@ -1,6 +1,6 @@
 /*
- * Sentences broken into lines, and numbers in them that are rounded against us. Fed by statement_text.c and
- * statement_conditional.c, which say what stands on the page.
+ * Sentences broken into lines, and numbers in them that are rounded against us. Fed by
+ * statement_text.c and statement_conditional.c, which say what stands on the page.
  */
 #include "statement/statement_page.h"
 
@@ -50,7 +50,8 @@ static void wrap(struct statement_page *page, size_t first, size_t indent, const
     statement_page_put(page, "\n", 1);
 }
 
-/* Lines that all begin with a mark, whatever the text: words that are longer than a line are broken too, between characters. */
+/* Lines that all begin with a mark, whatever the text: words that are longer than a line are broken
+ * too, between characters. */
 void statement_page_quote(struct statement_page *page, const char *label, const char *text) {
     static const char mark[] = "  | ";
     size_t column = strlen(mark) + strlen(label) + 1;
@@ -129,7 +130,8 @@ struct statement_number statement_number_exact(double value) {
     return out;
 }
 
-/* The least number of so many decimals that is not below `value`; a margin for the logarithms' last bits. */
+/* The least number of so many decimals that is not below `value`; a margin for the logarithms' last
+ * bits. */
 struct statement_number statement_number_at_most(double value, int decimals) {
     struct statement_number out;
     double up = dpmf_round_decimals(value * (1 + 1e-12), decimals, true);

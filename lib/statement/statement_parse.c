@@ -1,8 +1,8 @@
 /*
- * Reads a statement back. The fields that vary are taken out of the JSON one by one; then the statement is
- * written anew from them, and must be the same text, byte by byte. So every sentence of it is one of ours,
- * no field is missing, doubled or added, and there is no room to hide anything in. Whether what it says is
- * true is for statement_check.
+ * Reads a statement back. The fields that vary are taken out of the JSON one by one; then the
+ * statement is written anew from them, and must be the same text, byte by byte. So every sentence
+ * of it is one of ours, no field is missing, doubled or added, and there is no room to hide
+ * anything in. Whether what it says is true is for statement_check.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +198,8 @@ static bool take_flag(struct statement *statement, const struct json_token *key,
     return flag && take_bool(value, flag);
 }
 
-/* What is not taken here is the same in all statements, and is compared with the rest in the end. */
+/* What is not taken here is the same in all statements, and is compared with the rest in the end.
+ * */
 static bool take_top(struct parsing *parsing, const struct json_token *key,
                      struct json_token value) {
     struct statement *statement = parsing->statement;

@@ -1,6 +1,7 @@
 /*
- * What a statement says beside its promise, as JSON and for people: see the header. Fed by statement_json.c, statement_parse.c and
- * statement_text.c, which have the statement's own members and pages.
+ * What a statement says beside its promise, as JSON and for people: see the header. Fed by
+ * statement_json.c, statement_parse.c and statement_text.c, which have the statement's own members
+ * and pages.
  */
 #include "statement/statement_provenance.h"
 
@@ -92,7 +93,8 @@ static bool take_word(const struct json_token *token, const char *allowed, char 
 
 static const char hexadecimal[] = "0123456789abcdef";
 
-/* What packaging/build_identity.cmake writes: a hash, of changed sources with a mark, or "unknown". */
+/* What packaging/build_identity.cmake writes: a hash, of changed sources with a mark, or "unknown".
+ * */
 static bool is_commit(const char *text) {
     const size_t n = strspn(text, hexadecimal);
     if (strcmp(text, "unknown") == 0) return true;
@@ -201,7 +203,8 @@ void statement_build_put(struct statement_page *page, const struct statement *st
     statement_page_line(page, "      sources   %s", statement->build.sources);
 }
 
-/* What follows if it is true what was declared; of Gaussian noise alone, whose costs add by squares. */
+/* What follows if it is true what was declared; of Gaussian noise alone, whose costs add by
+ * squares. */
 static void put_spent(struct statement_page *page, const struct statement *statement) {
     const double before = about_spent_before(&statement->about);
     if (isnan(before) || statement_is_conditional(statement)) return;

@@ -1,7 +1,8 @@
 /*
- * A statement as an entry for the public registry of differential privacy deployments (opendp/deployments-registry-data), in its YAML
- * and up to its third tier. What only the curator can know comes from their declaration and is marked; what nobody declared is left as in
- * the registry's template, with a note to fill it in. docs/privacy/registry.md says how to hand it in.
+ * A statement as an entry for the public registry of differential privacy deployments
+ * (opendp/deployments-registry-data), in its YAML and up to its third tier. What only the curator
+ * can know comes from their declaration and is marked; what nobody declared is left as in the
+ * registry's template, with a note to fill it in. docs/privacy/registry.md says how to hand it in.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ static void put(struct statement_page *page, const char *text) {
     statement_page_put(page, text, strlen(text));
 }
 
-/* In double quotes, on one line. Of several backslashes one is kept: the registry takes two for a mistake in LaTeX. */
+/* In double quotes, on one line. Of several backslashes one is kept: the registry takes two for a
+ * mistake in LaTeX. */
 static void put_quoted(struct statement_page *page, const char *text) {
     put(page, "\"");
     for (const char *at = text; *at; at++) {
@@ -66,8 +68,8 @@ static void put_declared(struct statement_page *page, const char *key,
 
 /* ---- the slug --------------------------------------------------------------------------------- */
 
-/* As the registry makes it of the name, the curators and the year: small letters, and a dash for everything else. What is not ASCII stays
- * as it is; the registry's own script has the last word. */
+/* As the registry makes it of the name, the curators and the year: small letters, and a dash for
+ * everything else. What is not ASCII stays as it is; the registry's own script has the last word. */
 static void put_slug_part(struct statement_page *page, const char *text, size_t n) {
     bool was_other = false;
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /*
- * A statement for people: a page that a privacy officer who is no specialist can follow and sign. Every
- * sentence is a consequence of what is proven (statement.c), every figure is rounded against us, and what is
- * not promised has as much room as what is. Fed by a statement that was checked.
+ * A statement for people: a page that a privacy officer who is no specialist can follow and sign.
+ * Every sentence is a consequence of what is proven (statement.c), every figure is rounded against
+ * us, and what is not promised has as much room as what is. Fed by a statement that was checked.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +112,8 @@ static void put_factor(struct statement_page *page, const struct statement *stat
 }
 
 static void put_meaning(struct statement_page *page, const struct statement *statement) {
-    /* Telling two outcomes apart: right (1 + total variation) / 2 of the time, and that is delta(0). */
+    /* Telling two outcomes apart: right (1 + total variation) / 2 of the time, and that is
+     * delta(0). */
     double right = 50 * (1 + accountant_delta(statement_mu(statement), 0));
     statement_page_line(page, "\nWhat the numbers %s\n",
                         claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE ? "would mean" : "mean");

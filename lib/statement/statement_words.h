@@ -1,6 +1,6 @@
 /*
- * What is the same in every statement of this format, and the JSON of one with given figures: shared by the
- * writer and by the reader, which accepts nothing else.
+ * What is the same in every statement of this format, and the JSON of one with given figures:
+ * shared by the writer and by the reader, which accepts nothing else.
  */
 #ifndef DPMF_STATEMENT_STATEMENT_WORDS_H
 #define DPMF_STATEMENT_STATEMENT_WORDS_H
@@ -15,14 +15,16 @@ enum {
         10, /* epsilon above which a conditional claim says nothing of a finite run */
 };
 
-/* What was done with a list of wishes: not that everyone who has one is in it, which nobody but the curator can know. */
+/* What was done with a list of wishes: not that everyone who has one is in it, which nobody but the
+ * curator can know. */
 #define STATEMENT_WISHES                                                                           \
     "The curator gave a list of users with smaller epsilons of their own, and it was applied: a "  \
     "user whose id is in it contributed only as much as their own epsilon allows, and nothing if " \
     "that is 0. Whether everyone who asked is in the list, under the id that the ratings have, "   \
     "dpmf cannot know."
 
-/* The statement in its own format with these figures, whatever they are. @return text, or NULL without memory */
+/* The statement in its own format with these figures, whatever they are. @return text, or NULL
+ * without memory */
 char *statement_json_make(const struct statement *statement,
                           const struct statement_figures *figures);
 
