@@ -69,8 +69,9 @@ enum column_role column_role_of(const char *name, size_t n) {
 
 /* ---- names of people -------------------------------------------------------------------------- */
 
-/* Words for people and for what stands for one, in some of the languages that files are written in. Nobody can list all
- * of them: tables whose columns must not name people list what they may hold as well (privacy/public_table.c). */
+/* Words for people and for what stands for one, in some of the languages that files are written in.
+ * Nobody can list all of them: tables whose columns must not name people list what they may hold as
+ * well (privacy/public_table.c). */
 static const char *const person_words[] = {
     "account",     "adherent",   "annotator",   "anvandare",  "applicant", "benutzer",
     "borrower",    "bruger",     "buyer",       "cardholder", "citizen",   "client",
@@ -126,7 +127,8 @@ static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
 static bool is_letter(char c) { return is_upper(c) || is_lower(c); }
 
-/* Whether a word ends before the byte at i > 0: where letters end or begin, and in "raterName" before the N. */
+/* Whether a word ends before the byte at i > 0: where letters end or begin, and in "raterName"
+ * before the N. */
 static bool ends_word(const char *name, size_t n, size_t i) {
     if (i == n || is_letter(name[i]) != is_letter(name[i - 1])) return true;
     return is_upper(name[i]) && is_lower(name[i - 1]);

@@ -1,8 +1,8 @@
 /*
- * Where the bytes of ratings text come from. Plain files are read straight into the caller's buffer;
- * gzip (also several members one after the other) and zstd (also several frames) pass through a
- * small buffer of raw bytes. Feeds text_source.c, which cuts the text into chunks; source_open.c
- * looks at the raw head to recognise a store.
+ * Where the bytes of ratings text come from. Plain files are read straight into the caller's
+ * buffer; gzip (also several members one after the other) and zstd (also several frames) pass
+ * through a small buffer of raw bytes. Feeds text_source.c, which cuts the text into chunks;
+ * source_open.c looks at the raw head to recognise a store.
  */
 #define _GNU_SOURCE
 #include "tables/input_stream.h"
@@ -241,7 +241,7 @@ static int start_decompressor(struct input_stream *stream, struct dpmf_error *er
     return 0;
 }
 
-/* A pipe gives its first bytes in pieces: go on until there is enough for any magic number. */
+/* A pipe gives its first bytes in pieces: continue until there is enough for any magic number. */
 static int read_head(struct input_stream *stream, struct dpmf_error *error) {
     while (stream->raw_n < HEAD_BYTES && !stream->raw_end) {
         size_t got = 0;

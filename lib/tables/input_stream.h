@@ -9,8 +9,8 @@
 
 struct input_stream;
 
-/* Who is asked, a few times a second while a pipe or a terminal has nothing to read, whether to go on
- * waiting. When not, reading ends with DPMF_ERR_BASE_CANCELLED. */
+/* Who is asked, a few times a second while a pipe or a terminal has nothing to read, whether to go
+ * on waiting. When not, reading ends with DPMF_ERR_BASE_CANCELLED. */
 struct input_wait {
     bool (*go_on)(void *self);
     void *self;

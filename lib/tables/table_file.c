@@ -1,8 +1,8 @@
 /*
- * Reads small tables of text as people have them: pairs to predict, lists of items, catalogues, one's
- * own ratings. One row at a time from a buffer that holds a few of them, so that a table of any length
- * takes little memory. Rows are what dpmf_import() would take them for, but only some columns matter
- * here, and none need be a rating. A store is read as if it were such a table.
+ * Reads small tables of text as people have them: pairs to predict, lists of items, catalogues,
+ * one's own ratings. One row at a time from a buffer that holds a few of them, so that a table of
+ * any length takes little memory. Rows are what dpmf_import() would take them for, but only some
+ * columns matter here, and none need be a rating. A store is read as if it were such a table.
  */
 #include "tables/table_file.h"
 
@@ -81,7 +81,8 @@ static int fail(const struct table *table, int code, int64_t column, const char 
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* A name in a header without the blanks around it, and without its type as RecBole's files have one: "user_id:token". */
+/* A name in a header without the blanks around it, and without its type as RecBole's files have
+ * one: "user_id:token". */
 static void strip_name(const char **text, size_t *n) {
     static const char *const types[] = {":token", ":token_seq", ":float", ":float_seq"};
     while (*n > 0 && is_blank(**text)) ++*text, --*n;
@@ -195,7 +196,8 @@ static void find_separator(struct table *table, const char *text, size_t n) {
         table->separator = SEPARATOR_BLANKS;
 }
 
-/* Cuts a row into fields, in place. @return how many there are, at most `most`, or a negative code */
+/* Cuts a row into fields, in place. @return how many there are, at most `most`, or a negative code
+ * */
 static int cut(const struct table *table, char *text, size_t n, struct dpmf_field *fields, int most,
                struct dpmf_error *error) {
     int n_fields = 0;
@@ -321,8 +323,9 @@ static int take_all_fields(struct table *table, const struct dpmf_field *fields,
     return table->take_whole(table->self, &record, error);
 }
 
-/* What is no text would be cut into ids at whatever bytes look like separators. A carriage return that no line feed follows
- * may be meant as the end of a row: then other people's rows would be part of this one. */
+/* What is no text would be cut into ids at whatever bytes look like separators. A carriage return
+ * that no line feed follows may be meant as the end of a row: then other people's rows would be
+ * part of this one. */
 static int check_text(const struct table *table, const char *text, size_t n,
                       struct dpmf_error *error) {
     const char *nul = memchr(text, '\0', n);
@@ -529,8 +532,8 @@ static int read_store(struct table *table, const char *path, struct dpmf_error *
     return code;
 }
 
-/* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is left
- * to the reader of text, which says why. */
+/* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is
+ * left to the reader of text, which says why. */
 static bool is_store(const char *path) {
     struct stat status;
     char magic[8];

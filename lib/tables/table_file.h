@@ -1,7 +1,8 @@
 /*
- * Tables that a private run takes as public: catalogues, item features, users' wishes. As those of dpmf_table_read,
- * but a row is a line: a quote that is not closed in its line is an error of the file, so that it cannot make one field
- * of the rows that follow. And all of it is text: UTF-16, and a NUL byte, are errors too.
+ * Tables that a private run takes as public: catalogues, item features, users' wishes. As those of
+ * dpmf_table_read, but a row is a line: a quote that is not closed in its line is an error of the
+ * file, so that it cannot make one field of the rows that follow. And all of it is text: UTF-16,
+ * and a NUL byte, are errors too.
  */
 #ifndef DPMF_TABLES_TABLE_FILE_H
 #define DPMF_TABLES_TABLE_FILE_H
@@ -9,8 +10,8 @@
 #include "dpmf.h"
 #include "dpmf_text.h"
 
-/* `look` is shown the whole first row, be it a header or not, before anything is taken; a value other than 0 ends the
- * reading with that value. It may be NULL. A store has no such row. */
+/* `look` is shown the whole first row, be it a header or not, before anything is taken; a value
+ * other than 0 ends the reading with that value. It may be NULL. A store has no such row. */
 int table_read_public(const char *path, const char *columns, const struct dpmf_run *run,
                       int (*look)(void *self, const struct dpmf_table_record *first,
                                   struct dpmf_error *error),
