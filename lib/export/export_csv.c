@@ -43,7 +43,7 @@ struct cursor {
 };
 
 /* A block's text. A block of long ids can have gigabytes of it: then it holds the beginning, and a
- * copy of the block for `finish` to go on with. */
+ * copy of the block for `finish` to continue with. */
 struct export_product {
     struct byte_buffer text;
     struct block_arrays rest;

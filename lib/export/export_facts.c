@@ -1,6 +1,7 @@
 /*
- * What is said about an exported model: a few facts that predictions need, and the statement or the provenance, taken
- * apart for tables or as they are for files. Fed by the open model; feeds every form.
+ * What is said about an exported model: a few facts that predictions need, and the statement or the
+ * provenance, taken apart for tables or as they are for files. Fed by the open model; feeds every
+ * form.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /*
- * A model in the text that LIBMF's mf-predict reads. Fed by an open model; beside the file stand the ids, a line each,
- * because LIBMF knows rows by their numbers alone.
+ * A model in the text that LIBMF's mf-predict reads. Fed by an open model; beside the file stand
+ * the ids, a line each, because LIBMF knows rows by their numbers alone.
  *
- * LIBMF predicts p.q and nothing more. Offset and biases are therefore two more factors: a user's row ends with
- * offset + bias and 1, an item's with 1 and its bias. Without users, as a release is, there is one row in their place:
- * someone with no ratings, for whom every item is predicted by its bias.
+ * LIBMF predicts p.q and nothing more. Offset and biases are therefore two more factors: a user's
+ * row ends with offset + bias and 1, an item's with 1 and its bias. Without users, as a release is,
+ * there is one row in their place: someone with no ratings, for whom every item is predicted by its
+ * bias.
  */
 #include <errno.h>
 #include <math.h>
@@ -105,7 +106,8 @@ static int check_model(const char *path, struct dpmf_error *error) {
     return is_model ? 0 : export_file_refuse(path, error);
 }
 
-/* Ids without a model may be what a killed export left, if they are the ones that it was to write. */
+/* Ids without a model may be what a killed export left, if they are the ones that it was to write.
+ * */
 static int check_ids(const struct export_task *task, const struct export_side *side,
                      const char *path, struct dpmf_error *error) {
     FILE *file = fopen(path, "rb");
@@ -125,7 +127,8 @@ static int check_ids(const struct export_task *task, const struct export_side *s
 static int check_place(struct writing *writing, size_t f, const char *path,
                        struct dpmf_error *error) {
     const struct export_task *task = writing->task;
-    /* Without a model beside them, the very ids that are to be written are what a killed export left. */
+    /* Without a model beside them, the very ids that are to be written are what a killed export
+     * left. */
     if (f > 0 && !writing->replaces && !task->options->replace && access(path, F_OK) == 0 &&
         check_ids(task, &task->side[f - 1], path, NULL) == 0)
         return 0;
@@ -148,7 +151,8 @@ static int open_file(struct writing *writing, size_t f, struct dpmf_error *error
     return code;
 }
 
-/* To LIBMF the offset is one more factor, a float, which has no room for a large offset and small differences. */
+/* To LIBMF the offset is one more factor, a float, which has no room for a large offset and small
+ * differences. */
 static int check_scale(const struct export_task *task, struct dpmf_error *error) {
     const double half = task->info.max / 2 - task->info.min / 2;
     if (!(fabs(task->info.offset) / 128 > half) || half == 0) return 0;
@@ -179,8 +183,8 @@ static int empty_model(const struct export_task *task, struct dpmf_error *error)
     return code == 0 ? output_file_commit(empty, error) : code;
 }
 
-/* All of them on the disk first, then the model's place last: where it is, its ids are. That is why a model that is
- * replaced goes first: beside the new ids, its rows would be someone else's. */
+/* All of them on the disk first, then the model's place last: where it is, its ids are. That is why
+ * a model that is replaced goes first: beside the new ids, its rows would be someone else's. */
 static int finish(struct writing *writing, struct dpmf_error *error) {
     int code = 0;
     for (size_t f = 0; code == 0 && f < LIBMF_FILES; f++)

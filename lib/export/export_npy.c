@@ -1,6 +1,6 @@
 /*
- * A model as NumPy's own files: a directory of vectors, biases and ids. Fed by an open model; read by
- * numpy.load, and by much else: the format is a line of Python and the raw numbers.
+ * A model as NumPy's own files: a directory of vectors, biases and ids. Fed by an open model; read
+ * by numpy.load, and by much else: the format is a line of Python and the raw numbers.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /*
- * A model as tables of a PostgreSQL database, in one transaction: whoever looks sees the old ones, or none, until the new
- * ones are whole. Fed by an open model. Where the extension pgvector is there a vector is its `vector`, whose
- * operators find neighbours; elsewhere it is an array, real[].
+ * A model as tables of a PostgreSQL database, in one transaction: whoever looks sees the old ones,
+ * or none, until the new ones are whole. Fed by an open model. Where the extension pgvector is
+ * there a vector is its `vector`, whose operators find neighbours; elsewhere it is an array,
+ * real[].
  *
  *     NAME        number bigint, id text, title text, bias real, vector vector(k) or real[]
  *     NAME_users  number bigint, id text, bias real, vector ...                            (with `users`)
@@ -49,7 +50,7 @@ struct writing {
     struct byte_buffer rows; /* to be sent */
 };
 
-/* What would mend it, where the SQLSTATE tells; the first that fits. */
+/* What would fix it, by SQLSTATE; the first that matches. */
 static const char *hint_of(const char *state) {
     static const struct {
         const char *state, *hint;
@@ -69,7 +70,7 @@ static const char *hint_of(const char *state) {
     return known[i].hint;
 }
 
-/* What the server would not do: never the user's query, which is what readers are told. */
+/* What the server refused to do. Readers see their own query in errors; exports have none. */
 static int refuse(const struct writing *writing, int code, struct dpmf_error *error) {
     if (code == DPMF_ERR_IO_PERMISSION) {
         error_hint(error, "the role must be allowed to make tables there: GRANT CREATE ON SCHEMA");
@@ -177,8 +178,8 @@ static int choose_type(struct writing *writing, struct dpmf_error *error) {
     return 0;
 }
 
-/* One that is there is replaced when that was asked for and the comment says that dpmf made it, so that a slip of the
- * pen does not cost someone their ratings; else all is refused. */
+/* One that is there is replaced when that was asked for and the comment says that dpmf made it, so
+ * that a slip of the pen does not cost someone their ratings; else all is refused. */
 static int make_room(struct writing *writing, size_t t, struct dpmf_error *error) {
     char *there = NULL, *comment = NULL;
     bool replace = writing->task->options->replace;
@@ -267,7 +268,8 @@ static void put_vector(uint8_t **at, const float *vector, uint32_t k) {
     for (uint32_t c = 0; c < k; c++) put_float(at, vector[c]);
 }
 
-/* An array's: dimensions, no NULLs, the type of its elements, their number and the first one's, and each as a field. */
+/* An array's: dimensions, no NULLs, the type of its elements, their number and the first one's, and
+ * each as a field. */
 static void put_array(uint8_t **at, const float *vector, uint32_t k) {
     put_32(at, k > 0 ? 20 + 8 * k : 12);
     put_32(at, k > 0);

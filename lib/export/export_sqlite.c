@@ -1,7 +1,8 @@
 /*
- * A model as an SQLite database: items with their titles, vectors as the bytes of their floats, the facts, and the
- * privacy statement or the provenance as a table. Fed by an open model. SQLite writes it under a temporary name, without
- * a journal: what is not whole is never seen under the real one.
+ * A model as an SQLite database: items with their titles, vectors as the bytes of their floats, the
+ * facts, and the privacy statement or the provenance as a table. Fed by an open model. SQLite
+ * writes it under a temporary name, without a journal: what is not whole is never seen under the
+ * real one.
  *
  *     model        field, value            statement   field, value         provenance  field, value
  *     items        number, id, title       item_vectors  number, bias, vector
@@ -26,8 +27,8 @@ static const char beginning[] =
 
 enum { TABLES_WITHOUT_USERS = 5, TABLES = 7 };
 
-/* SQLite keeps these texts as they are: by them a database is known again as one of ours, and is replaced on demand. One
- * that is changed must stay known in its old form too. */
+/* SQLite keeps these texts as they are: by them a database is known again as one of ours, and is
+ * replaced on demand. One that is changed must stay known in its old form too. */
 static const char *const tables[TABLES] = {
     "CREATE TABLE model (field TEXT PRIMARY KEY, value) WITHOUT ROWID",
     "CREATE TABLE statement (field TEXT PRIMARY KEY, value) WITHOUT ROWID",
@@ -75,7 +76,8 @@ static int prepare(struct writing *writing, const char *sql, struct dpmf_error *
     return result == SQLITE_OK ? 0 : fail(writing, error);
 }
 
-/* The row that is bound goes in. `bound` is what the binding said: 0, or something that went wrong. */
+/* The row that is bound goes in. `bound` is what the binding said: 0, or something that went wrong.
+ * */
 static int insert(const struct writing *writing, int bound, struct dpmf_error *error) {
     int result = bound == SQLITE_OK ? writing->sqlite.step(writing->statement) : bound;
     if (result != SQLITE_DONE) return fail(writing, error);
@@ -212,8 +214,8 @@ static bool has_our_tables(const struct sqlite_library *sqlite, sqlite3 *databas
     return ours && result == SQLITE_DONE && (n == TABLES_WITHOUT_USERS || n == TABLES);
 }
 
-/* Nobody writes to it, or check_journals would have said so; and one that is in WAL mode would get two files beside it
- * when it is merely looked at. Someone made it that way, so it is theirs. */
+/* Nobody writes to it, or check_journals would have said so; and one that is in WAL mode would get
+ * two files beside it when it is merely looked at. Someone made it that way, so it is theirs. */
 static int check_head(const char *path, struct dpmf_error *error) {
     static const char magic[] = "SQLite format 3";
     char head[20];

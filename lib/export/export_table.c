@@ -1,7 +1,7 @@
 /*
- * A model as CSV: a row for each item (and each user, where asked for), with the id, the title where there is one, the
- * bias and the vector, every number in the shortest text that reads back as the same bits. Fed by an open model; read by
- * everything.
+ * A model as CSV: a row for each item (and each user, where asked for), with the id, the title
+ * where there is one, the bias and the vector, every number in the shortest text that reads back as
+ * the same bits. Fed by an open model; read by everything.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,9 @@ static bool put(struct byte_buffer *row, const void *bytes, size_t n) {
     return true;
 }
 
-/* What a reader of CSV would not give back as it is: separators, quotes, ends of lines and other control bytes;
- * blanks at either end; a byte order mark; and an empty text, which would be a missing one. */
+/* What a reader of CSV would not give back as it is: separators, quotes, ends of lines and other
+ * control bytes; blanks at either end; a byte order mark; and an empty text, which would be a
+ * missing one. */
 static bool needs_quotes(const char *text, size_t n) {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)text[i];

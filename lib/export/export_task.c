@@ -1,7 +1,7 @@
 /*
- * dpmf_model_export: decides whether a model may be exported, what of it, and who may read the result; the forms
- * themselves are in the other files of this folder. Fed by an open model, its verified statement and a table of
- * titles; feeds `dpmf export`.
+ * dpmf_model_export: decides whether a model may be exported, what of it, and who may read the
+ * result; the forms themselves are in the other files of this folder. Fed by an open model, its
+ * verified statement and a table of titles; feeds `dpmf export`.
  */
 #include "export/export_task.h"
 
@@ -22,7 +22,8 @@ static bool is_of(const struct dpmf_statement *statement, const struct dpmf_mode
            strcmp(statement->recorded, info->statement) == 0;
 }
 
-/* Why the rows could say much about someone; NULL when something is promised, which is then said with its kind. */
+/* Why the rows could say much about someone; NULL when something is promised, which is then said
+ * with its kind. */
 static const char *exposure_of(const struct dpmf_model_info *info,
                                const struct dpmf_statement *statement) {
     if (strcmp(info->kind, "release") != 0)

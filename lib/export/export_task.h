@@ -1,6 +1,7 @@
 /*
- * What all exports of a model share: the rows that are written, who they belong to, what is said about them, and
- * progress. lib/export turns an open model into files and tables for other tools; see dpmf_model_export in dpmf.h.
+ * What all exports of a model share: the rows that are written, who they belong to, what is said
+ * about them, and progress. lib/export turns an open model into files and tables for other tools;
+ * see dpmf_model_export in dpmf.h.
  */
 #ifndef DPMF_EXPORT_EXPORT_TASK_H
 #define DPMF_EXPORT_EXPORT_TASK_H
@@ -39,15 +40,16 @@ int export_libmf_write(struct export_task *task, struct dpmf_error *error);
 int export_sqlite_write(struct export_task *task, struct dpmf_error *error);
 int export_pgvector_write(struct export_task *task, struct dpmf_error *error);
 
-/* Whether a file may be written there: what is there already is replaced only where that was asked for, and, unless it is
- * empty, where it is known to be of dpmf's making.
- * @return 0: nothing is there that anyone could miss; 1: the form has to look what it is; or a negative code */
+/* Whether a file may be written there: what is there already is replaced only where that was asked
+ * for, and, unless it is empty, where it is known to be of dpmf's making.
+ * @return 0: nothing is there that anyone could miss; 1: the form has to look what it is; or a
+ *         negative code */
 int export_file_check(const struct export_task *task, const char *path, struct dpmf_error *error);
 
 /* What a form says of a file that is someone's. @return DPMF_ERR_IO_WRITE */
 int export_file_refuse(const char *path, struct dpmf_error *error);
 
-/* Counts rows, tells the run now and then, and asks it whether to go on. */
+/* Counts rows, and reports progress from time to time, which may end the export. */
 int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *error);
 
 /* The title of an item, or NULL. */
@@ -81,7 +83,8 @@ int export_documents_add(struct export_task *task, struct output_directory *dire
 
 /* ---- ids --------------------------------------------------------------------------------------- */
 
-/* For what is written a line each: refuses ids with the end of a line in them, before anything is written. */
+/* For what is written a line each: refuses ids with the end of a line in them, before anything is
+ * written. */
 int export_ids_check(const struct export_task *task, struct dpmf_error *error);
 
 /* Ids of a side that were checked, a line each. */
