@@ -994,16 +994,17 @@ struct dpmf_budget {
     double epsilon, delta; /* what it was declared as; both 0: as a mu */
 };
 
-/* Parses a budget: "1.2" is a mu, "5@1e-5" an epsilon at a delta. A mu above DPMF_MU_USUAL_MAX and
- * a delta above DPMF_DELTA_USUAL_MAX are refused.
+/* Parses a budget: "1.2" is a mu, "5@1e-5" an epsilon at a delta. A delta above DPMF_DELTA_USUAL_MAX
+ * is refused, and so is a mu above DPMF_MU_USUAL_MAX unless it is accepted.
  *
- * @param text    the text
- * @param budget  receives the budget
- * @param error   receives the description of a failure
+ * @param text            the text
+ * @param accept_epsilon  accept a large budget, for releases whose large epsilon was accepted
+ * @param budget          receives the budget
+ * @param error           receives the description of a failure
  * @return 0 or a negative code
  * @error DPMF_ERR_USAGE_VALUE  the text is not a budget, or the budget is too large
  */
-DPMF_API int dpmf_budget_parse(const char *text, struct dpmf_budget *budget,
+DPMF_API int dpmf_budget_parse(const char *text, bool accept_epsilon, struct dpmf_budget *budget,
                                struct dpmf_error *error);
 
 /* What became of a release, or what else was done with a population's ratings. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,10 +137,10 @@ static int make_directory(const char *directory, struct target *target) {
                                                       : text_system_error(mkdir_errno).text);
 }
 
-/* A name that ends in .csv is a file's, never a directory's. */
+/* A name that ends in .csv, in letters of any case, is a file's, never a directory's. */
 static bool is_csv_name(const char *path) {
     const size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
+    return n > 4 && strcasecmp(path + n - 4, ".csv") == 0;
 }
 
 static int open_target(const char *place, const char *input, struct target *target) {

@@ -43,6 +43,13 @@ static const struct option no_options[] = {{0}};
 
 static const struct option change_options[] = {LEDGER_OPTION, {0}};
 
+static const struct option budget_options[] = {
+    LEDGER_OPTION,
+    {.id = OPTION_ACCEPT_EPSILON, .name = "accept-epsilon", .value = {.kind = VALUE_NONE},
+     .help = "allow a budget above mu 3.45, for releases made with train --accept-epsilon"},
+    {0},
+};
+
 /* clang-format on */
 
 /* A run that was killed, for the examples: it left a reservation. */
@@ -52,7 +59,8 @@ static const struct option change_options[] = {LEDGER_OPTION, {0}};
     "'{\"release\":\"0b9c4f3e7d1a48f2a6e55c8812d0f3aa\",\"population\":\"movies\","                \
     "\"state\":\"reserved\",\"kind\":\"proven\",\"mu\":0.2,\"delta\":0.00001,\"epsilon\":0.8,"     \
     "\"time\":1718000000,\"check\":\"43ba2f2be2cab83f\"}' "                                        \
-    "'{\"end\":1,\"check\":\"f5aa0a19b1cd57cc\"}' >team.ledger; chmod 600 team.ledger"
+    "'{\"end\":1,\"check\":\"f5aa0a19b1cd57cc\"}' >team.ledger; chmod 600 team.ledger; "           \
+    "dpmf ledger init -q team.ledger"
 
 static const struct verb ledger_init = {
     .name = "ledger init",
@@ -161,14 +169,14 @@ static const struct verb ledger_budget = {
             "From now on a release is refused that would bring what the population NAME has "
             "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
             "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
-            "printed. Above mu 3.45 (epsilon 20 at delta 1e-5), and at a delta above 1e-4, "
-            "it is refused. It may be more than before, or less; with less than is spent "
+            "printed. Above mu 3.45 (epsilon 20 at delta 1e-5) it is refused without "
+            "--accept-epsilon, and at a delta above 1e-4 always. It may be more than before, or less; with less than is spent "
             "already, nothing more can be released. none removes the budget.",
             "A population is named by whoever keeps the ledger: the people whose ratings "
             "releases are made from. Ratings that have changed, or another set with many of "
             "the same people in it, are the same population.",
         },
-    .groups = {{"Options", change_options}},
+    .groups = {{"Options", budget_options}},
     .operands = {{VALUE_TEXT, "NAME and MU", "movies", NULL, NULL}, 2, 2},
     .examples = {{"All releases of movies together may cost epsilon 5 at delta 1e-5",
                   "dpmf ledger budget movies 5@1e-5", NULL},
@@ -400,7 +408,10 @@ static int run_budget(struct invocation *invocation) {
     const char *wanted = invocation->operands[1];
     struct dpmf_budget budget = {0};
     struct dpmf_error error = {0};
-    int rc = strcmp(wanted, "none") == 0 ? 0 : dpmf_budget_parse(wanted, &budget, &error);
+    int rc = strcmp(wanted, "none") == 0
+                 ? 0
+                 : dpmf_budget_parse(wanted, command_has(invocation, OPTION_ACCEPT_EPSILON),
+                                     &budget, &error);
     if (rc == 0) rc = dpmf_ledger_set_budget(path, name, &budget, &invocation->run, &error);
     if (rc == 0) rc = dpmf_ledger_visit(path, name, note_budget, &invocation->terminal, &error);
     if (rc != 0) return report_error_print(invocation, &error);

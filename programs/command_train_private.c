@@ -320,8 +320,10 @@ static void tell_chains(struct terminal *terminal, const struct dpmf_release_rep
 /* No more than what is proven: of a file that is no release, nothing. */
 static void tell_result(struct invocation *invocation, const struct dpmf_release_report *report) {
     struct terminal *terminal = &invocation->terminal;
-    char promise[200], delta[40] = "", kind[40] = "";
-    if (!is_sampled(report)) snprintf(delta, sizeof delta, " at delta %g", report->delta);
+    char promise[200], delta[DPMF_DOUBLE_TEXT_MAX + 20] = "", kind[40] = "";
+    char exactly[DPMF_DOUBLE_TEXT_MAX];
+    dpmf_format_double(report->delta, exactly); /* as declared: no digit is rounded away */
+    if (!is_sampled(report)) snprintf(delta, sizeof delta, " at delta %s", exactly);
     if (report->claim != DPMF_CLAIM_PROVEN)
         snprintf(kind, sizeof kind, ", %s, not proven", dpmf_claim_name(report->claim));
     if (report->claim == DPMF_CLAIM_NOT_PRIVATE)
@@ -469,7 +471,8 @@ static int check_users(const struct invocation *invocation) {
 static int read_budget(struct invocation *invocation, struct dpmf_budget *budget) {
     struct dpmf_error error = {0};
     if (!command_has(invocation, OPTION_LEDGER_BUDGET)) return STATUS_DONE;
-    if (dpmf_budget_parse(invocation->value[OPTION_LEDGER_BUDGET], budget, &error) != 0)
+    if (dpmf_budget_parse(invocation->value[OPTION_LEDGER_BUDGET],
+                          command_has(invocation, OPTION_ACCEPT_EPSILON), budget, &error) != 0)
         return report_error_print(invocation, &error);
     terminal_note_print(&invocation->terminal, "budget of the population: %s",
                         ledger_words_budget(budget).text);

@@ -82,8 +82,16 @@ static void read_line(int fd, char *text, size_t size) {
     text[strcspn(text, "\r\n")] = '\0';
 }
 
+/* A regular file: a pipe would be waited for. */
 static int open_file(const char *path, int *fd) {
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat found;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd >= 0 && fstat(*fd, &found) == 0 && !S_ISREG(found.st_mode)) {
+        close(*fd);
+        *fd = -1;
+        return terminal_error_print(STATUS_USAGE, "give the file itself",
+                                    "%s: this is not a regular file", path);
+    }
     if (*fd >= 0) return STATUS_DONE;
     return terminal_error_print(STATUS_IO, errno == ENOENT ? "check the path" : NULL,
                                 "%s: cannot open: %s", path, text_system_error(errno).text);

@@ -275,15 +275,104 @@ size_t number_format_int64(int64_t value, char *text) {
     return sign + put_digits(sign ? -(uint64_t)value : (uint64_t)value, text + sign);
 }
 
-size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TEXT_MAX]) {
-    const double limit = 9007199254740992.0; /* 2^53 */
-    size_t digits = n > 0 && text[0] == '-';
-    double value;
-    if (number_parse_double(text, n, &value) != NUMBER_OK) return 0;
-    if (!(value > -limit && value < limit) || value != (double)(int64_t)value) return 0;
-    while (digits < n && text[digits] >= '0' && text[digits] <= '9') digits++;
-    if (digits == n && !(value == 0 && text[0] == '-')) return 0;
-    return number_format_int64((int64_t)value, out);
+/* A decimal number taken apart: digits[0].digits[1]... times ten to the exponent, without zeros at either end. */
+struct spelled {
+    char digits[NUMBER_SPELLED_MAX];
+    int n; /* 0: the number is 0 */
+    int64_t exponent;
+    bool is_negative;
+};
+
+/* The exponent behind the digits, the "e" and the end included. @return false for what is none */
+static bool read_exponent(const char *text, size_t n, int64_t *exponent) {
+    enum { DIGITS_MAX = 9 };
+    *exponent = 0;
+    if (n == 0) return true;
+    if (n < 2 || (text[0] != 'e' && text[0] != 'E')) return false;
+    const size_t sign = text[1] == '-' || text[1] == '+', first = 1 + sign;
+    if (n == first || n - first > DIGITS_MAX) return false;
+    for (size_t i = first; i < n; i++) {
+        if (!is_digit(text[i])) return false;
+        *exponent = 10 * *exponent + (text[i] - '0');
+    }
+    if (text[1] == '-') *exponent = -*exponent;
+    return true;
+}
+
+/* @return false for what is no decimal number, or has too many digits */
+static bool split_decimal(const char *text, size_t n, struct spelled *number) {
+    size_t i = n > 0 && (text[0] == '-' || text[0] == '+');
+    int64_t place = 0, zeros = 0,
+            exponent; /* of the next digit, from the point; zeros that may be at the end */
+    bool any = false, is_behind = false;
+    *number = (struct spelled){.is_negative = n > 0 && text[0] == '-'};
+    for (; i < n && (is_digit(text[i]) || (text[i] == '.' && !is_behind)); i++) {
+        if (text[i] == '.') {
+            is_behind = true;
+            continue;
+        }
+        any = true;
+        if (!is_behind && number->n > 0) place++;
+        if (text[i] == '0') {
+            if (number->n > 0) zeros++;
+            if (number->n == 0 && is_behind) place--;
+            continue;
+        }
+        if (number->n == 0 && is_behind) place--;
+        if (number->n + zeros >= NUMBER_SPELLED_MAX) return false;
+        for (; zeros > 0; zeros--) number->digits[number->n++] = '0';
+        number->digits[number->n++] = text[i];
+    }
+    if (!any || !read_exponent(text + i, n - i, &exponent)) return false;
+    number->exponent = place + exponent;
+    return true;
+}
+
+/* @return the length of the number without its exponent, written out, or -1 when that is too long to read */
+static int spell_plain(const struct spelled *number, char out[NUMBER_SPELLED_MAX]) {
+    enum { READABLE = 40 };
+    const int n = number->n;
+    int at = 0;
+    if (number->exponent >= READABLE || number->exponent < -READABLE / 2 || n > READABLE) return -1;
+    const int whole = (int)number->exponent + 1; /* digits before the point */
+    if (whole <= 0) {
+        out[at++] = '0';
+        out[at++] = '.';
+        for (int i = whole; i < 0; i++) out[at++] = '0';
+    }
+    for (int i = 0; i < n || i < whole; i++) {
+        if (i == whole && i > 0) out[at++] = '.';
+        out[at++] = i < n ? number->digits[i] : '0';
+    }
+    return at;
+}
+
+static int spell_scientific(const struct spelled *number, char out[NUMBER_SPELLED_MAX]) {
+    const int n = number->n;
+    int at = 0;
+    if (n > NUMBER_SPELLED_MAX - 24) return -1; /* a sign, a point, and the exponent */
+    for (int i = 0; i < n; i++) {
+        if (i == 1) out[at++] = '.';
+        out[at++] = number->digits[i];
+    }
+    out[at++] = 'e';
+    return at + (int)number_format_int64(number->exponent, out + at);
+}
+
+size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]) {
+    struct spelled number;
+    if (!split_decimal(text, n, &number)) return 0;
+    if (number.n == 0) {
+        out[0] = '0';
+        return n == 1 ? 0 : 1;
+    }
+    char *begin = out + number.is_negative;
+    if (number.is_negative) out[0] = '-';
+    int length = spell_plain(&number, begin);
+    if (length < 0) length = spell_scientific(&number, begin);
+    if (length < 0) return 0;
+    const size_t size = (size_t)length + number.is_negative;
+    return size == n && memcmp(out, text, n) == 0 ? 0 : size;
 }
 
 /* Whole numbers and decimals of at most six places, which is what most ratings are: the first

@@ -22,14 +22,14 @@ enum number_result number_parse_int64(const char *text, size_t n, int64_t *value
  * @return whether it is one */
 bool number_parse_whole(const char **text, size_t *n, uint64_t *value);
 
-/* Room for the text of a whole number below 2^53 in size. */
-enum { NUMBER_WHOLE_TEXT_MAX = 17 };
+/* Room for the text of a number in its one spelling. */
+enum { NUMBER_SPELLED_MAX = 64 };
 
-/* The text of the whole number that another text stands for: "1" of 1.0, 1e0 and 10e-1, "0" of -0.
- * Where it is no number, no whole one, not below 2^53 in size (as far as a double tells all of them
- * apart) or spelled like this already, there is none.
+/* The one spelling of the number that a text stands for: "1" of 1.0, 1e0 and 10e-1, "1.5" of 1.50 and 15e-1, "0" of -0, "1e90" of
+ * 10e89. Numbers are compared as decimals, so that any two that differ stay two. Where the text is no decimal number, has more
+ * digits than there is room for, or is spelled like this already, there is none.
  * @return the length, without NUL, or 0 */
-size_t number_respell_whole(const char *text, size_t n, char out[NUMBER_WHOLE_TEXT_MAX]);
+size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]);
 
 /* As dpmf_format_double and for int64; no NUL. @return the length (at most DPMF_DOUBLE_TEXT_MAX) */
 size_t number_format_double(double value, char *text);

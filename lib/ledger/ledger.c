@@ -256,7 +256,7 @@ static int refuse_value(struct dpmf_error *error, const char *what) {
 }
 
 static int check_name(const char *population, struct dpmf_error *error) {
-    const char *fault = ledger_name_fault(population);
+    const char *fault = ledger_new_name_fault(population);
     if (!fault) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "the population's name %s", fault);
     error_hint(error, "name it in a few words, for example movies-2024");

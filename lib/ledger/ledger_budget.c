@@ -50,11 +50,24 @@ static int refuse_large_mu(struct dpmf_error *error, const char *text, double mu
                          "the budget %.60s is a mu, which is epsilon %s at delta 1e-5: more "
                          "than is taken on trust",
                          text, epsilon);
-    error_hint(error, "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5", text, text);
+    error_hint(error,
+               "for an epsilon of %.60s at delta 1e-5 write %.60s@1e-5; if it is meant, add "
+               "{accept-epsilon}",
+               text, text);
     return code;
 }
 
-int dpmf_budget_parse(const char *text, struct dpmf_budget *budget, struct dpmf_error *error) {
+static int refuse_large(struct dpmf_error *error, const char *text) {
+    int code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the budget \"%.60s\" is above mu 3.45: guesses about a person may be "
+                         "right nearly always",
+                         text);
+    error_hint(error, "give less, or add {accept-epsilon} if it is meant");
+    return code;
+}
+
+int dpmf_budget_parse(const char *text, bool accept_epsilon, struct dpmf_budget *budget,
+                      struct dpmf_error *error) {
     int code = arguments_check(error, "text budget", text, budget);
     if (code < 0) return code;
     const char *at = strchr(text, '@');
@@ -70,14 +83,12 @@ int dpmf_budget_parse(const char *text, struct dpmf_budget *budget, struct dpmf_
         return refuse(error, text, "has a delta that is not between 0 and 1");
     if (at && delta > DPMF_DELTA_USUAL_MAX)
         return refuse(error, text, "has a delta above 1e-4, at which an epsilon promises little");
-    if (!at && number > DPMF_MU_USUAL_MAX) return refuse_large_mu(error, text, number);
+    if (!at && number > DPMF_MU_USUAL_MAX && !accept_epsilon)
+        return refuse_large_mu(error, text, number);
     const struct dpmf_budget read =
         at ? ledger_budget_declare(number, delta) : (struct dpmf_budget){.mu = number};
     if (!ledger_budget_is_valid(&read)) return refuse(error, text, "allows no release at all");
-    if (read.mu > DPMF_MU_USUAL_MAX)
-        return refuse(error, text,
-                      "is above mu 3.45: guesses about a person may be right nearly "
-                      "always");
+    if (read.mu > DPMF_MU_USUAL_MAX && !accept_epsilon) return refuse_large(error, text);
     *budget = read;
     return 0;
 }

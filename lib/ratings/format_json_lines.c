@@ -134,11 +134,11 @@ static bool is_complete(const struct reading *reading, const struct found *found
     return true;
 }
 
-/* Spells an id that is a whole number as such, however it is written: one number is one person. */
+/* Spells an id that is a number in one way, however it is written: one number is one person. */
 static void respell(const struct reading *reading, enum column_role role, struct found *found) {
     if (found->value[role].kind != JSON_NUMBER) return;
     char *text = reading->chunk->numbers[reading->batch->n][role == COLUMN_ITEM];
-    size_t length = number_respell_whole(found->text[role], found->length[role], text);
+    size_t length = number_respell(found->text[role], found->length[role], text);
     if (length == 0) return;
     found->text[role] = text;
     found->length[role] = length;

@@ -24,7 +24,7 @@ struct text_chunk {
     int64_t n_lines; /* set by parse */
 
     /* For formats whose ids can be numbers: a user's and an item's text for each record that is not taken yet. */
-    char numbers[RECORD_BATCH][2][NUMBER_WHOLE_TEXT_MAX];
+    char numbers[RECORD_BATCH][2][NUMBER_SPELLED_MAX];
 
     /* For formats in blocks: the block that the chunk begins in. */
     char *block_id;

@@ -107,7 +107,7 @@ static const char *why_no_text(const struct id_form *form) {
  * there are, 0 or 1 */
 static size_t respell(const char *text, size_t n, struct id_text *out) {
     out->text = out->number;
-    out->n = number_respell_whole(text, n, out->number);
+    out->n = number_respell(text, n, out->number);
     return out->n > 0;
 }
 

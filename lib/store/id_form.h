@@ -28,7 +28,7 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b);
 struct id_text {
     const char *text; /* in what was given, or in `number` */
     size_t n;
-    char number[NUMBER_WHOLE_TEXT_MAX];
+    char number[NUMBER_SPELLED_MAX];
 };
 
 enum { ID_SPELLINGS = 2 };

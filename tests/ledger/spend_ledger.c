@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
         struct dpmf_budget budget = {0};
         int code = 0;
         if (argc > 6 && strcmp(argv[6], "none") != 0)
-            code = dpmf_budget_parse(argv[6], &budget, &error);
+            code = dpmf_budget_parse(argv[6], false, &budget, &error);
         if (argc > 7) wait_for(argv[7]);
         if (code == 0) code = ledger_reserve(argv[1], NULL, true, &entry, &budget, &error);
         return report(code, &error);

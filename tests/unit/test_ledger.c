@@ -292,16 +292,42 @@ static void test_budget_words(void **state) {
                                       "5 @1e-5", "1e10@1e-5", "5@0.5", "1@1.01e-4", "50@1e-6"};
     struct dpmf_budget budget;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(dpmf_budget_parse(bad[i], &budget, &error), DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(dpmf_budget_parse(bad[i], false, &budget, &error), DPMF_ERR_USAGE_VALUE);
         assert_true(budget.mu == 0);
     }
-    assert_int_equal(dpmf_budget_parse("1.2", &budget, NULL), 0);
+    assert_int_equal(dpmf_budget_parse("1.2", false, &budget, NULL), 0);
     assert_true(budget.mu == 1.2 && budget.epsilon == 0 && budget.delta == 0);
-    assert_int_equal(dpmf_budget_parse("5@1e-5", &budget, NULL), 0);
+    assert_int_equal(dpmf_budget_parse("5@1e-5", false, &budget, NULL), 0);
     assert_true(budget.mu == accountant_mu(5, 1e-5) && budget.epsilon == 5 && budget.delta == 1e-5);
-    assert_int_equal(dpmf_budget_parse("1@1e-4", &budget, NULL), 0);
-    assert_int_equal(dpmf_budget_parse("20@1e-5", &budget, NULL), 0);
+    assert_int_equal(dpmf_budget_parse("1@1e-4", false, &budget, NULL), 0);
+    assert_int_equal(dpmf_budget_parse("20@1e-5", false, &budget, NULL), 0);
     assert_true(budget.mu > 3.4 && budget.mu <= DPMF_MU_USUAL_MAX);
+    /* What an epsilon that was accepted costs can be a budget, if that is accepted. */
+    assert_int_equal(dpmf_budget_parse("5", true, &budget, NULL), 0);
+    assert_true(budget.mu == 5);
+    assert_int_equal(dpmf_budget_parse("50@1e-6", true, &budget, NULL), 0);
+    assert_int_equal(dpmf_budget_parse("5@0.5", true, &budget, NULL), DPMF_ERR_USAGE_VALUE);
+}
+
+/* Names that look the same are one population to whoever reads them. */
+static void test_invisible_names(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "mo\xe2\x80\x8bvies", "movies\xc2\xa0",         "\xef\xbb\xbfmovies", "mo\xc2\xadvies",
+        "\xe2\x80\xaemovies", "movies\xf3\xa0\x80\xa0", "mo\xe3\x80\x80vies"};
+    static const char *const good[] = {"movies", "caf\xc3\xa9", "\xe6\x98\xa0\xe7\x94\xbb",
+                                       "\xf0\x9f\x8e\xac"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct ledger_entry entry = entry_of(bad[i], 1, 0.1);
+        assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
+        assert_int_equal(dpmf_ledger_record_tuning(path, bad[i], NULL, &error),
+                         DPMF_ERR_USAGE_VALUE);
+        assert_null(ledger_name_fault(bad[i])); /* a ledger of 0.1.0 may have it */
+    }
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        struct ledger_entry entry = entry_of(good[i], i + 1, 0.1);
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    }
 }
 
 static void test_conditional(void **state) {
@@ -1161,6 +1187,7 @@ int main(void) {
         TEST(test_delta_hides_nothing),
         TEST(test_budget_is_a_mu),
         TEST(test_budget_words),
+        TEST(test_invisible_names),
         TEST(test_conditional),
         TEST(test_partial),
         TEST(test_pure),

@@ -520,8 +520,76 @@ static void test_round_to_one_side(void **state) {
     }
 }
 
+/* One number has one spelling, and two numbers have two. */
+static void test_respell(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"1.0", "1"},
+        {"1e0", "1"},
+        {"10e-1", "1"},
+        {"1.50", "1.5"},
+        {"15e-1", "1.5"},
+        {"0.15E1", "1.5"},
+        {"-0", "0"},
+        {"-0.00e7", "0"},
+        {"00", "0"},
+        {"+7", "7"},
+        {"-1.50", "-1.5"},
+        {"0.00150", "0.0015"},
+        {"1.5e-3", "0.0015"},
+        {"100.250", "100.25"},
+        {"1.2e3", "1200"},
+        {"10e89", "1e90"},
+        {"0.1e91", "1e90"},
+        {"1.20e-30", "1.2e-30"},
+        {"9007199254740993.0", "9007199254740993"},
+        {".5", "0.5"},
+        {"5.", "5"},
+        {"0.10000000000000001e0", "0.10000000000000001"},
+        {"12e20", "1200000000000000000000"},
+        {"1e-20", "0.00000000000000000001"},
+        /* no spelling, or this one already */
+        {"1", ""},
+        {"0", ""},
+        {"1.5", ""},
+        {"-1.5", ""},
+        {"1e90", ""},
+        {"1.2e-30", ""},
+        {"", ""},
+        {"-", ""},
+        {".", ""},
+        {"e5", ""},
+        {"1e", ""},
+        {"1e+", ""},
+        {"1.2.3", ""},
+        {"1x", ""},
+        {"nan", ""},
+        {"inf", ""},
+        {"1e1234567890", ""},
+        {"0x10", ""},
+        {"0.00000000000000000001", ""},
+        {"1200000000000000000000", ""},
+    };
+    char out[NUMBER_SPELLED_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t n = number_respell(cases[i][0], strlen(cases[i][0]), out);
+        if (n != strlen(cases[i][1]) || memcmp(out, cases[i][1], n) != 0)
+            fail_msg("%s: %.*s", cases[i][0], (int)n, out);
+    }
+    char digits[300];
+    for (size_t n = 1; n < sizeof digits; n++) { /* of any length: no more than the room there is */
+        memset(digits, '7', n);
+        for (size_t point = 0; point < n; point++) {
+            memset(digits, '7', n);
+            digits[point] = '.';
+            assert_true(number_respell(digits, n, out) <= NUMBER_SPELLED_MAX);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_respell),
         cmocka_unit_test(test_round_to_one_side),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_refused),

@@ -216,7 +216,8 @@ def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
     if parameters["ledger"] is not None:
         options.put("ledger", path_bytes(parameters["ledger"]))
     if parameters["ledger_budget"] is not None:
-        options.put("ledger_budget", budget(parameters["ledger_budget"])[0])
+        accepted = flag("accept_epsilon", parameters["accept_epsilon"])
+        options.put("ledger_budget", budget(parameters["ledger_budget"], accepted)[0])
     if parameters["insecure_noise_seed"] is not None:
         options.put("has_insecure_seed", True)
         options.put("insecure_seed", whole("insecure_noise_seed",

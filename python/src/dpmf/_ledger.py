@@ -10,12 +10,12 @@ from ._values import number, path_bytes, text_bytes
 from .errors import check, new_error
 
 
-def budget(value: Union[float, str]) -> Any:
-    """A mu, or an epsilon at a delta as in "5@1e-5", for the library."""
+def budget(value: Union[float, str], accept_epsilon: bool = False) -> Any:
+    """A mu, or an epsilon at a delta as in "5@1e-5", for the library; a large one if that is accepted."""
     text = value if isinstance(value, str) else repr(float(number("ledger_budget", value)))
     read = ffi.new("struct dpmf_budget *")
     error = new_error()
-    check(lib.dpmf_budget_parse(text_bytes("ledger_budget", text), read, error), error)
+    check(lib.dpmf_budget_parse(text_bytes("ledger_budget", text), accept_epsilon, read, error), error)
     return read
 
 

@@ -11,3 +11,5 @@ echo "exit $?"
 dpmf export "$CLI_TESTS/fixtures/release.safetensors" --csv vectors.csv
 echo "exit $?"
 ls
+# in letters of any case
+dpmf export -q in.csv --csv UP.Csv && stat -c "%F %n" UP.Csv

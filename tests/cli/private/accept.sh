@@ -21,6 +21,13 @@ try --epsilon 21 --accept-delta
 try --epsilon 21 --accept-epsilon
 try --epsilon 5 --delta 0.4 --accept-delta
 try --epsilon 1e9 --delta 0.9 --accept-delta --accept-epsilon
+# a budget for such releases is accepted in the same way
+try --population big --epsilon 21 --accept-epsilon --ledger-budget 3.7
+try --population big --epsilon 21 --accept-epsilon --ledger-budget 3.7
+dpmf ledger budget big 5.5 --ledger l
+dpmf ledger budget big 5.5 --ledger l --accept-epsilon
+try --population big --epsilon 21 --accept-epsilon
+try --population big --epsilon 21 --accept-epsilon
 mechanism=posterior
 try --epochs 3 --epsilon 20.5
 try --epochs 3 --epsilon 20.5 --accept-epsilon

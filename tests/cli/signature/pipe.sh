@@ -4,3 +4,10 @@
 signed_release
 rm release.safetensors.sig && mkfifo release.safetensors.sig
 timeout 20 dpmf privacy verify release.safetensors --key curator.pub
+echo "exit $?"
+# nor is one of keys
+rm release.safetensors.sig && touch release.safetensors.sig && mkfifo keys
+timeout 20 dpmf privacy verify release.safetensors --key keys
+echo "exit $?"
+timeout 20 dpmf privacy verify release.safetensors --key keys --identity curator
+echo "exit $?"
