@@ -828,7 +828,8 @@ struct dpmf_train_report {
     bool converged;   /* no diagnostic speaks against convergence */
 
     double valid_ndcg; /* best NDCG when ranking; NaN without a validation set */
-    uint64_t spare[4];
+    double prediction_error; /* what chance adds to a mean of samples; NaN: not known */
+    uint64_t spare[3];
 };
 
 /* Trains a model and writes a checkpoint.

@@ -140,6 +140,11 @@ static struct dpmf_release_options fill_release(const struct invocation *invocat
     return release;
 }
 
+/* Reading the ratings counts too; what is left is never nothing, which would stand for all the time in the world. */
+static void take_off_time(struct dpmf_audit_options *options, double seconds) {
+    if (options->minutes > 0) options->minutes = fmax(options->minutes - seconds / 60, 1e-6);
+}
+
 static struct dpmf_audit_options fill(const struct invocation *invocation) {
     struct dpmf_audit_options options = dpmf_audit_options_default();
     if (command_has(invocation, OPTION_RUNS)) options.runs = options_count(invocation, OPTION_RUNS);
@@ -259,7 +264,8 @@ static int print_json(const struct dpmf_audit_report *report) {
 
 static int run(struct invocation *invocation) {
     const struct dpmf_release_options release = fill_release(invocation);
-    const struct dpmf_audit_options options = fill(invocation);
+    struct dpmf_audit_options options = fill(invocation);
+    const double started = terminal_clock();
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_audit_report report = {0};
     struct dpmf_error error = {0};
@@ -268,6 +274,7 @@ static int run(struct invocation *invocation) {
     input.has_range = false;
     privacy_excess_warn(&invocation->terminal, release.epsilon, release.delta);
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
+    take_off_time(&options, terminal_clock() - started);
     if (rc == 0) rc = dpmf_audit(store, &release, &options, &invocation->run, &report, &error);
     dpmf_store_close(store);
     if (rc != 0 && rc != DPMF_ERR_PRIVACY_ACCUSED) return report_error_print(invocation, &error);

@@ -429,6 +429,7 @@ static void put_sampler(struct dpmf_json *json, const struct dpmf_train_report *
     dpmf_json_double(json, "ess", report->ess);
     dpmf_json_string(json, "worst", report->worst);
     dpmf_json_bool(json, "converged", report->converged);
+    dpmf_json_double(json, "prediction_error", report->prediction_error);
 }
 
 static int print_json(const struct invocation *invocation, const struct dpmf_train_report *report) {
@@ -655,6 +656,13 @@ static int run(struct invocation *invocation) {
                         chains, report.epochs, text_seconds(report.seconds).text,
                         1e-6 * report.updates_per_second, report.kernels,
                         invocation->value[OPTION_OUTPUT]);
+    if (report.samples > 1 && !isnan(report.prediction_error))
+        terminal_note_print(terminal,
+                            "mean of %u samples: chance moves a prediction by about %.2g%s",
+                            report.samples, report.prediction_error,
+                            report.converged ? ""
+                                             : "; each chain by itself is still far from the "
+                                               "whole posterior, so intervals are approximate");
     if (report.ranks > 0 && terminal->verbose)
         terminal_note_print(terminal, "%d processes sent each other %s", report.ranks,
                             text_bytes(report.bytes_sent).text);

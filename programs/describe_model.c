@@ -115,8 +115,8 @@ static void print_page(const char *path, const struct dpmf_model_info *info) {
                isinf(info->like) ? "" : "; likes are ratings of at least ",
                isinf(info->like) ? "" : text_double(info->like).text);
     else
-        printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
-               text_double(info->max).text, info->offset);
+        printf("  %-10s %s to %s, %s for all ratings\n", "scale", text_double(info->min).text,
+               text_double(info->max).text, text_figure(info->offset).text);
     print_epochs(info);
     print_settings(info);
     print_validation(info);
@@ -184,8 +184,8 @@ static void print_release(const char *path, const struct dpmf_model_info *info,
            info->factors > 0 ? text_count(info->factors, "factor").text : "biases alone");
     printf("  %-10s %s: items alone, no vector and no id of any user\n", "kind", info->kind);
     print_privacy(statement, error);
-    printf("  %-10s %s to %s, %.4f for all ratings\n", "scale", text_double(info->min).text,
-           text_double(info->max).text, info->offset);
+    printf("  %-10s %s to %s, %s for all ratings\n", "scale", text_double(info->min).text,
+           text_double(info->max).text, text_figure(info->offset).text);
     printf("  %-10s a user's own bias is fitted at home with penalty %.6g", "fold-in",
            info->bias_penalty);
     if (info->factors > 0) printf(", the vector with %.6g", info->factor_penalty);

@@ -93,6 +93,14 @@ struct short_text text_double(double value) {
     return out;
 }
 
+struct short_text text_figure(double value) {
+    struct short_text out;
+    double size = fabs(value);
+    snprintf(out.text, sizeof out.text,
+             size == 0 || (size >= 1e-3 && size < 1e12) ? "%.4f" : "%.5g", value);
+    return out;
+}
+
 struct short_text text_time(int64_t unix_seconds) {
     struct short_text out;
     struct tm parts;

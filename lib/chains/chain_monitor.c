@@ -112,6 +112,45 @@ int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
     return 0;
 }
 
+double chain_monitor_mean(const struct chain_monitor *monitor, uint32_t burn_in,
+                          size_t functional) {
+    const size_t rounds = chain_trace_rounds(monitor);
+    double sum = 0, n = 0;
+    for (uint32_t c = 0; c < monitor->n_chains; c++)
+        for (size_t i = burn_in; i < rounds; i++, n++)
+            sum += chain_trace_at(monitor, c, i, functional);
+    return n > 0 ? sum / n : NAN;
+}
+
+static double variance_of(const struct chain_monitor *monitor, uint32_t burn_in,
+                          size_t functional) {
+    const size_t rounds = chain_trace_rounds(monitor);
+    const double mean = chain_monitor_mean(monitor, burn_in, functional);
+    double sum = 0, n = 0;
+    for (uint32_t c = 0; c < monitor->n_chains; c++)
+        for (size_t i = burn_in; i < rounds; i++, n++) {
+            double distance = chain_trace_at(monitor, c, i, functional) - mean;
+            sum += distance * distance;
+        }
+    return n > 0 ? sum / n : NAN;
+}
+
+int chain_monitor_error(const struct chain_monitor *monitor, uint32_t burn_in, size_t first,
+                        size_t n, double *value, struct dpmf_error *error) {
+    double sum = 0;
+    *value = NAN;
+    for (size_t f = first; f < first + n; f++) {
+        struct mixing mixing = {.rhat = INFINITY};
+        int code = chain_trace_judge(monitor, f, burn_in, &mixing, error);
+        if (code < 0) return code;
+        if (mixing.is_constant) continue;
+        if (!(mixing.ess > 0)) return 0;
+        sum += variance_of(monitor, burn_in, f) / mixing.ess;
+    }
+    if (n > 0) *value = sqrt(sum / (double)n);
+    return 0;
+}
+
 void chain_monitor_describe(const struct chain_verdict *verdict, char *text, size_t size) {
     assert(verdict && text && size > 0);
     const char *head = verdict->is_converged ? "nothing speaks against the chains' convergence"

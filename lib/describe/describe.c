@@ -39,15 +39,23 @@ struct describe_worker {
 /* A block's mean and sum of squared distances from it. */
 struct block_moments {
     uint64_t n;
-    double mean, squares;
+    double mean, squares; /* squares of distances times describe->scale */
 };
 
 struct describe {
     double min, max;
+    double scale; /* 1, or what keeps squares within a double's range */
     struct describe_worker *workers;
     int n_workers;
     struct block_moments moments; /* moments of the blocks so far, in order */
 };
+
+/* 1, unless squares of such numbers would overflow or vanish: then a power of two. */
+static double scale_of(double most) {
+    if (most == 0 || (most < 1e100 && most > 1e-100)) return 1;
+    int exponent = -ilogb(most);
+    return ldexp(1, exponent < 1000 ? exponent : 1000);
+}
 
 /* ---- visiting -------------------------------------------------------------------------------- */
 
@@ -96,7 +104,7 @@ static void look_at_times(struct describe_worker *worker, const int64_t *time, u
     }
 }
 
-static struct block_moments moments_of(const double *value, uint64_t n) {
+static struct block_moments moments_of(const double *value, uint64_t n, double scale) {
     assert(value || n == 0);
     struct block_moments m = {n, 0, 0};
     if (n == 0) return m;
@@ -107,7 +115,10 @@ static struct block_moments moments_of(const double *value, uint64_t n) {
         m.mean = 0;
         for (uint64_t i = 0; i < n; i++) m.mean += value[i] / (double)n;
     }
-    for (uint64_t i = 0; i < n; i++) m.squares += (value[i] - m.mean) * (value[i] - m.mean);
+    for (uint64_t i = 0; i < n; i++) {
+        double distance = value[i] * scale - m.mean * scale;
+        m.squares += distance * distance;
+    }
     return m;
 }
 
@@ -118,17 +129,19 @@ static int visit_block(void *self, int worker_number, const struct store_block *
     count_values(describe, worker, block->value, block->n_ratings);
     if (!count_degrees(worker, block)) return error_no_memory(error);
     if (block->time) look_at_times(worker, block->time, block->n_ratings);
-    *(struct block_moments *)product = moments_of(block->value, block->n_ratings);
+    *(struct block_moments *)product = moments_of(block->value, block->n_ratings, describe->scale);
     return 0;
 }
 
 /* The moments of two parts together (Chan, Golub, LeVeque). */
 static int finish_block(void *self, void *product, struct dpmf_error *error) {
     (void)error;
-    struct block_moments *a = &((struct describe *)self)->moments;
+    struct describe *describe = self;
+    struct block_moments *a = &describe->moments;
     const struct block_moments *b = product;
     if (b->n == 0) return 0;
-    double n = (double)a->n + (double)b->n, distance = b->mean - a->mean;
+    double n = (double)a->n + (double)b->n,
+           distance = b->mean * describe->scale - a->mean * describe->scale;
     a->squares += b->squares + distance * distance * ((double)a->n * (double)b->n / n);
     a->mean = a->mean * ((double)a->n / n) + b->mean * ((double)b->n / n);
     a->n += b->n;
@@ -331,17 +344,17 @@ static bool merge_values(const struct describe *describe, struct value_counts *a
     return all->n < VALUE_COUNTS_MAX;
 }
 
-static void exact_moments(const struct counted_value *value, size_t n,
+static void exact_moments(const struct counted_value *value, size_t n, double scale,
                           struct dpmf_description *out) {
     double ratings = 0, mean = 0, squares = 0;
     for (size_t i = 0; i < n; i++) ratings += (double)value[i].count;
     for (size_t i = 0; i < n; i++) mean += value[i].value * ((double)value[i].count / ratings);
     for (size_t i = 0; i < n; i++) {
-        double distance = value[i].value - mean;
+        double distance = value[i].value * scale - mean * scale;
         squares += distance * distance * ((double)value[i].count / ratings);
     }
     out->mean = mean;
-    out->standard_deviation = sqrt(squares);
+    out->standard_deviation = sqrt(squares) / scale;
 }
 
 static int describe_values(const struct describe *describe, struct dpmf_description *out,
@@ -353,7 +366,7 @@ static int describe_values(const struct describe *describe, struct dpmf_descript
     if (code == 0 && merge_values(describe, all)) {
         value_counts_sorted(all, value);
         out->distinct_values = all->n;
-        exact_moments(value, all->n, out);
+        exact_moments(value, all->n, describe->scale, out);
         find_step(value, all->n, out);
         if (all->n <= MAX_BARS)
             bars_by_value(value, all->n, out);
@@ -364,7 +377,8 @@ static int describe_values(const struct describe *describe, struct dpmf_descript
     } else if (code == 0) {
         out->distinct_values = VALUE_COUNTS_MAX;
         out->mean = describe->moments.mean;
-        out->standard_deviation = sqrt(describe->moments.squares / (double)describe->moments.n);
+        out->standard_deviation =
+            sqrt(describe->moments.squares / (double)describe->moments.n) / describe->scale;
         bars_by_bin(describe, out);
     }
     free(all);
@@ -395,7 +409,11 @@ int dpmf_store_describe(struct dpmf_store *store, const char *plot, const struct
     struct dpmf_description out;
     memset(&out, 0, sizeof out);
     dpmf_store_info(store, &out.info);
-    struct describe describe = {.min = out.info.min, .max = out.info.max};
+    struct describe describe = {
+        .min = out.info.min,
+        .max = out.info.max,
+        .scale = scale_of(fmax(fabs(out.info.min), fabs(out.info.max))),
+    };
     code = make_workers(&describe, run, error);
     if (code == 0) code = visit_all(&describe, store, run, error);
     if (code == 0 && !merge_degrees(&describe)) code = error_no_memory(error);

@@ -30,9 +30,10 @@ struct release {
     char *statement;                     /* JSON text */
 };
 
-/* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the
- * umask; appears whole or not at all. */
-int release_write(const char *path, const struct release *release, struct dpmf_error *error);
+/* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the umask,
+ * or 0600 where it is not to be published; appears whole or not at all. */
+int release_write(const char *path, const struct release *release, enum output_mode mode,
+                  struct dpmf_error *error);
 
 /* As checkpoint_read: everything checked, the ids indexed, nothing to free on failure. The digest
  * is compared: DPMF_ERR_MODEL_CORRUPT when it does not fit. */

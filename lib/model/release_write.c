@@ -20,7 +20,8 @@ static const char *find_fault(const struct release *release, const char **which)
     return release_fault_find(release, which);
 }
 
-int release_write(const char *path, const struct release *release, struct dpmf_error *error) {
+int release_write(const char *path, const struct release *release, enum output_mode mode,
+                  struct dpmf_error *error) {
     assert(path && release);
     enum { OFFSET, MIN, MAX, FACTOR_PENALTY, BIAS_PENALTY, NUMBERS };
     const struct factors *factors = &release->factors;
@@ -47,6 +48,6 @@ int release_write(const char *path, const struct release *release, struct dpmf_e
     const char *metadata[2 * RELEASE_METADATA];
     const size_t n_tensors = release_tensors_list(release, tensors);
     release_metadata_list(values, metadata);
-    return safetensors_write(path, OUTPUT_PUBLIC, tensors, n_tensors, metadata, RELEASE_METADATA,
+    return safetensors_write(path, mode, tensors, n_tensors, metadata, RELEASE_METADATA,
                              error);
 }

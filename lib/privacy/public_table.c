@@ -116,6 +116,21 @@ static int refuse_people(const struct dpmf_table_record *first, struct dpmf_erro
     return 0;
 }
 
+/* Which of two columns of items is meant, nobody can tell: the wrong one would publish other items, or other features. */
+static int refuse_second_items(const struct dpmf_table_record *header, struct dpmf_error *error) {
+    for (size_t i = find_items(header) + 1; i < header->n; i++) {
+        if (!public_column_is(&header->field[i], "item") ||
+            is_declared(trimmed_field(header->field[i])))
+            continue;
+        error_set(error, DPMF_ERR_INPUT_HEADER,
+                  "two columns of the header could be meant for the item");
+        error_hint(error, "keep one of them, or rename the other");
+        error_place(error, header->file, header->line, header->field[i].column);
+        return DPMF_ERR_INPUT_HEADER;
+    }
+    return 0;
+}
+
 static int refuse_comment(const struct dpmf_table_record *first, struct dpmf_error *error) {
     const struct dpmf_field field = trimmed_field(first->field[0]);
     if (field.length == 0 || (field.text[0] != '#' && field.text[0] != '%')) return 0;
@@ -144,6 +159,7 @@ int public_table_check_catalogue(const struct dpmf_table_record *first, struct d
     if (!is_header && public_row_is_movielens(first)) return 0;
     int code = refuse_comment(first, error);
     if (code == 0) code = refuse_people(first, error);
+    if (code == 0) code = refuse_second_items(first, error);
     for (size_t i = 0; i < first->n && is_header && code == 0; i++)
         if (public_column_is(&first->field[i], "rating"))
             code = refuse_column(first, i, "rating", error);
@@ -176,6 +192,7 @@ static bool is_item_fact(struct dpmf_field name) {
 int public_table_check_features(const struct dpmf_table_record *header, struct dpmf_error *error) {
     int code = refuse_comment(header, error);
     if (code == 0) code = refuse_people(header, error);
+    if (code == 0) code = refuse_second_items(header, error);
     for (size_t i = 0; i < header->n && code == 0; i++) {
         const struct dpmf_field name = trimmed_field(header->field[i]);
         const char *role = role_of(name);

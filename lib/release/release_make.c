@@ -349,7 +349,8 @@ static int write_release(struct private_run *self, const char *output, struct dp
     if (code == 0) {
         release.factors.item_ids = self->catalogue.ids;
         release.factors.item_ids.counts = counts;
-        code = release_write(output, &release, error);
+        const bool is_private = self->report->claim != DPMF_CLAIM_NOT_PRIVATE;
+        code = release_write(output, &release, is_private ? OUTPUT_PUBLIC : OUTPUT_PRIVATE, error);
         release.factors.item_ids = (struct factor_ids){0};
     }
     free(counts);

@@ -21,7 +21,7 @@ enum {
     N_PAIRS = 1000, /* pairs that the length of U V^T is estimated from */
     FIRST_SHOWN = 3,
     N_WATCHED = FIRST_SHOWN + N_SHOWN,
-    WARNING_MAX = 400,
+    WARNING_MAX = 600,
 };
 
 struct chain_watch {
@@ -132,21 +132,52 @@ int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chai
     return chain_monitor_add(watch->monitor, chain, values, error);
 }
 
+/* Who asks for a mean of samples asks for its predictions: chains may each stay in a part of the posterior, as they do for hundreds of
+ * rounds, and their mean be as good as it gets. It is, when sampling adds little to what a rating scatters anyway. */
+static void warn_of_mean(double error, double noise, const struct dpmf_run *run) {
+    const double most = 0.1; /* of the noise: half a percent of RMSE */
+    char text[WARNING_MAX];
+    if (error <= most * noise) return;
+    if (isnan(error))
+        dpmf_error_write(text, sizeof text,
+                         "the chains are too short to tell how exact their mean is: give more "
+                         "{epochs}");
+    else
+        dpmf_error_write(text, sizeof text,
+                         "too few samples: chance alone moves a prediction by about %.3g, where "
+                         "ratings scatter by %.3g: give more {chains}, or more {epochs}",
+                         error, noise);
+    run->warn(run->warn_self, text);
+}
+
+static void warn_of_sample(const struct chain_verdict *verdict, const struct dpmf_run *run) {
+    char text[WARNING_MAX], found[WARNING_MAX / 2];
+    chain_monitor_describe(verdict, found, sizeof found);
+    dpmf_error_write(text, sizeof text,
+                     "%s; a single sample predicts worse than a mean of many: {average}", found);
+    run->warn(run->warn_self, text);
+}
+
 int chain_watch_end(const struct chain_watch *watch, uint32_t burn_in,
                     const struct dpmf_train_options *options, const struct dpmf_run *run,
                     struct dpmf_train_report *report, struct dpmf_error *error) {
     struct chain_verdict verdict;
-    char warning[WARNING_MAX];
+    const bool is_mean = options->sampler.average;
     int code = chain_monitor_judge(watch->monitor, burn_in, &verdict, error);
+    report->prediction_error = NAN;
+    if (code == 0 && is_mean)
+        code = chain_monitor_error(watch->monitor, burn_in, FIRST_SHOWN, N_SHOWN,
+                                   &report->prediction_error, error);
     if (code < 0) return code;
     report->rhat = verdict.rhat;
     report->ess = verdict.ess;
     report->converged = verdict.is_converged;
     snprintf(report->worst, sizeof report->worst, "%s", verdict.worst);
-    if (!verdict.is_converged && run->warn) {
-        chain_monitor_describe(&verdict, warning, sizeof warning);
-        run->warn(run->warn_self, warning);
-    }
+    const double precision = chain_monitor_mean(watch->monitor, burn_in, 2);
+    if (run->warn && is_mean)
+        warn_of_mean(report->prediction_error, 1 / sqrt(precision), run);
+    else if (run->warn && !verdict.is_converged)
+        warn_of_sample(&verdict, run);
     if (cluster_rank(run->cluster) > 0) return 0;
     return options->sampler.trace
                ? chain_monitor_plot(watch->monitor, burn_in, options->sampler.trace, error)

@@ -3,7 +3,7 @@
  * again and again, with one allocation more succeeding each time, until none fails: every run before
  * that must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not crash.
  *
- * Linked with --wrap=malloc, --wrap=calloc and --wrap=realloc; leaks are left to the leak sanitizer,
+ * Linked with --wrap=malloc, --wrap=calloc, --wrap=realloc and --wrap=fsync; leaks are left to the leak sanitizer,
  * or, linked with --wrap=free too, counted here.
  */
 #include <setjmp.h>
@@ -44,6 +44,18 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 void __wrap_free(void *block);
+
+/* These tests write thousands of files, and what is on a disk when tells them nothing: flushing took most of their time. Only
+ * test_flushes has the real one. */
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+static atomic_bool flushes;
+static atomic_long n_flushed;
+
+int __wrap_fsync(int fd) {
+    atomic_fetch_add(&n_flushed, 1);
+    return atomic_load(&flushes) ? __real_fsync(fd) : 0;
+}
 
 static atomic_long until_failure; /* allocations left before the one that fails; 0: none will */
 static atomic_long n_live;
@@ -796,7 +808,8 @@ static int release_writing(void) {
     if (code == 0) {
         free(release.statement);
         release.statement = text;
-        code = text ? release_write(output_path, &release, &error) : error_no_memory(&error);
+        code = text ? release_write(output_path, &release, OUTPUT_PUBLIC, &error)
+                    : error_no_memory(&error);
     }
     release_free(&release);
     unlink(output_path);
@@ -944,7 +957,24 @@ static void test_scenarios(void **state) {
     temp_dir_remove(&dir);
 }
 
+/* That outputs are flushed at all, through the real call. */
+static void test_flushes(void **state) {
+    (void)state;
+    struct output_file *file;
+    temp_dir_make(&dir);
+    temp_dir_file(&dir, "output", output_path);
+    atomic_store(&flushes, true);
+    atomic_store(&n_flushed, 0);
+    assert_int_equal(output_file_open(&file, output_path, OUTPUT_PRIVATE, NULL), 0);
+    assert_int_equal(output_file_write(file, "x", 1, NULL), 0);
+    assert_int_equal(output_file_commit(file, NULL), 0);
+    assert_int_equal(atomic_load(&n_flushed), 2); /* the file, then its directory */
+    atomic_store(&flushes, false);
+    temp_dir_remove(&dir);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenarios)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenarios),
+                                       cmocka_unit_test(test_flushes)};
     return cmocka_run_group_tests_name("allocation failures", tests, NULL, NULL);
 }

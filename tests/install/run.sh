@@ -45,6 +45,16 @@ for name in dpmf dpmf-client; do
     verdict "lib$name is not to be linked by lib$name.so.$major"
 done
 
+# The policy of CONTRIBUTING.md: one number in four places and, before 1.0, packages that stay within a minor version.
+minor=${version#*.}
+minor=${minor%%.*}
+grep -q "^DPMF_$major {" packaging/dpmf.map && grep -q "^DPMF_CLIENT_$major {" packaging/dpmf-client.map
+verdict "the version nodes of packaging/*.map are not those of version $major"
+grep -q "^Package: libdpmf$major\$" packaging/debian/control
+verdict "the Debian package is not called libdpmf$major"
+((major > 0)) || [[ $(grep -cE "^libdpmf(-client)?\.so\.0 libdpmf0 #MINVER#, libdpmf0 \(<< 0\.$((minor + 1))~\)$" "packaging/debian/libdpmf$major.symbols") == 2 ]]
+verdict "packages may run with a later minor version, which may have another interface"
+
 # A name that is new in the list gets the version that is being made; one that was there keeps its own.
 symbols=packaging/debian/libdpmf0.symbols
 if [[ -n $update ]]; then

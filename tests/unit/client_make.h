@@ -33,7 +33,7 @@ static inline void client_write_release(const char *path, uint64_t items, uint32
             factors->item_ids.counts[i] =
                 (0.1f + (float)(make_random(&state) % 1000)) / (1 + (float)i / 20);
     }
-    assert_int_equal(release_write(path, &release, NULL), 0);
+    assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
     release_free(&release);
 }
 

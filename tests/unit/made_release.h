@@ -86,7 +86,7 @@ static inline void release_make_file(const char *path, uint32_t k,
                                      const struct statement *statement) {
     struct release release;
     release_make(&release, k, statement_to_json(statement));
-    assert_int_equal(release_write(path, &release, NULL), 0);
+    assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
     release_free(&release);
 }
 

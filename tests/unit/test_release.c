@@ -67,7 +67,7 @@ static void test_round_trip(void **state) {
         release.factors = (struct factors){.k = shapes[i].k, .offset = 0.1, .min = -10, .max = 10};
         make_matrix(&release.factors.items, shapes[i].n, shapes[i].k, &random);
         make_ids(&release.factors.item_ids, shapes[i].n, 'i');
-        assert_int_equal(release_write(path, &release, NULL), 0);
+        assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
         assert_int_equal(release_read(path, release_make_stride, 1, &read, NULL), 0);
         check_same(&release, &read);
         release_free(&read);
@@ -113,7 +113,7 @@ static void test_not_written(void **state) {
             free(release.statement);
             release.statement = NULL;
         }
-        assert_int_equal(release_write(path, &release, &error), DPMF_ERR_BASE_BUG);
+        assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, &error), DPMF_ERR_BASE_BUG);
         assert_true(access(path, F_OK) != 0);
         factors->users.n = factors->user_ids.n = 0;
         release_free(&release);
@@ -481,7 +481,7 @@ static void test_verification(void **state) {
         struct release release;
         release_make(&release, how == FACTORS ? 0 : 2,
                      how == NOT_JSON ? strdup("{}") : statement_to_json(&statement));
-        assert_int_equal(release_write(path, &release, NULL), 0);
+        assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
         release_free(&release);
         int code = dpmf_release_verify(path, 0, &found, &error);
         if (code != (expected[how] ? DPMF_ERR_PRIVACY_NOT_VERIFIED : 0))
