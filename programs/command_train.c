@@ -588,18 +588,6 @@ static int check_outputs(const struct invocation *invocation, struct dpmf_error 
     return rc;
 }
 
-/* What was not said is chosen by what there is to learn from. It is public: the input's layout says
- * it, not its values. */
-static void choose_goal(struct invocation *invocation, const struct dpmf_store *store) {
-    struct dpmf_store_info info;
-    if (command_has(invocation, OPTION_GOAL) || command_has(invocation, OPTION_SOLVER)) return;
-    dpmf_store_info(store, &info);
-    if (!info.holds_events) return;
-    invocation->value[OPTION_GOAL] = "ranking";
-    terminal_note_print(&invocation->terminal,
-                        "these are events, not ratings: learning to rank (--goal ranking)");
-}
-
 static int run(struct invocation *invocation) {
     struct dpmf_train_options options = dpmf_train_options_default();
     struct dpmf_input_options input = options_input(invocation);
@@ -629,7 +617,7 @@ static int run(struct invocation *invocation) {
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
-    if (rc == 0) choose_goal(invocation, store);
+    if (rc == 0) options_goal_of(invocation, store);
     if (rc == 0 && !has_goal) status = check_goal(invocation);
     if (status != STATUS_DONE) {
         dpmf_store_close(store);

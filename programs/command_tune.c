@@ -449,6 +449,14 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
     return status;
 }
 
+/* Of events only a ranking can be learnt, as in train. */
+static void take_goal(struct tuning *tuning, const struct dpmf_store *store) {
+    struct invocation *invocation = tuning->invocation;
+    if (!options_goal_of(invocation, store)) return;
+    tuning->options = fill(invocation, &tuning->train);
+    options_like(invocation, &tuning->train.ials.has_like, &tuning->train.ials.like);
+}
+
 static int run(struct invocation *invocation) {
     struct tuning tuning = {.invocation = invocation};
     struct dpmf_input_options input = options_input(invocation);
@@ -470,6 +478,7 @@ static int run(struct invocation *invocation) {
     if (rc == 0 && command_has(invocation, OPTION_VALID))
         rc = dpmf_store_open(invocation->value[OPTION_VALID], &input, &invocation->run, &valid,
                              &error);
+    if (rc == 0) take_goal(&tuning, store);
     if (rc == 0) rc = record(invocation, &error);
     status = rc == 0 ? tune(&tuning, store, valid) : report_error_print(invocation, &error);
     free(tuning.command);

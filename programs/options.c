@@ -599,3 +599,15 @@ int options_like(const struct invocation *invocation, bool *has_like, double *li
                                             "--like %s is neither a number nor any",
                                             invocation->value[OPTION_LIKE]);
 }
+
+bool options_goal_of(struct invocation *invocation, const struct dpmf_store *store) {
+    struct dpmf_store_info info;
+    if (command_has(invocation, OPTION_GOAL) || command_has(invocation, OPTION_SOLVER))
+        return false;
+    dpmf_store_info(store, &info);
+    if (!info.holds_events) return false;
+    invocation->value[OPTION_GOAL] = "ranking";
+    terminal_note_print(&invocation->terminal,
+                        "these are events, not ratings: learning to rank (--goal ranking)");
+    return true;
+}

@@ -68,4 +68,9 @@ bool options_is_read(const char *path, const char *input);
 /* --format, --columns, --rescale, --rating-range and --on-error. */
 struct dpmf_input_options options_input(const struct invocation *invocation);
 
+/* The goal that nobody named, --goal and --solver being absent, is chosen by what there is to learn
+ * from: events are ranked, and a note says so. The input's layout says which they are, and not its
+ * values. @return whether it was chosen */
+bool options_goal_of(struct invocation *invocation, const struct dpmf_store *store);
+
 #endif

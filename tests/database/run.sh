@@ -146,7 +146,7 @@ report $? "an input that is missing is noticed first"
 # ---- what is refused ---------------------------------------------------------------------------------
 
 refused "four columns" 3 'returns 4 columns' "$base?query=SELECT 1, 2, 3, 4"
-refused "two columns" 3 'returns 2 columns' "$base?query=SELECT 1, 2"
+refused "one column" 3 'returns 1 column' "$base?query=SELECT 1"
 refused "no columns" 3 'returns 0 columns' "$base?query=SELECT"
 refused "no rows" 3 'returns no rows' "$base?query=SELECT 1, 2, 3 WHERE false"
 refused "an empty table" 3 'has no rows' "$base?table=empty"

@@ -21,3 +21,6 @@ dpmf evaluate r.safetensors e.dpr
 dpmf evaluate r.safetensors e.dpr --ranking -n 2 | head -1
 dpmf recommend r.safetensors --user ann --history e.dpr
 dpmf predict r.safetensors e.dpr --history e.dpr >/dev/null
+# The goal that nobody names is that of the data
+dpmf synth -q --users 100 --items 30 --ratings 1500 --events -o s.dpr
+dpmf tune s.dpr --trials 1 -k 2 --epochs 1 2>&1 | grep -o 'learning to rank\|--goal ranking -k 2'
