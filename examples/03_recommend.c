@@ -11,34 +11,37 @@
 
 enum { BEST = 5 };
 
-/* A bit for every item that the user has rated. */
-static int mark_rated(const struct dpmf_model *model, struct dpmf_store *ratings, const char *user,
-                      uint8_t *rated, struct dpmf_error *error) {
-    struct dpmf_history history = {0};
-    int code = dpmf_model_history(model, ratings, user, strlen(user), NULL, &history, error);
-    for (size_t i = 0; i < history.n; i++)
-        rated[history.ratings[i].item / 8] |= (uint8_t)(1 << history.ratings[i].item % 8);
-    dpmf_history_free(&history);
-    return code;
+/* What the user has rated says what they choose, and is left out. */
+static int64_t find_best(const struct dpmf_model *model, uint64_t number,
+                         const struct dpmf_history *history, struct dpmf_scored_item *best,
+                         struct dpmf_error *error) {
+    struct dpmf_user *user = NULL;
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    uint8_t *rated = calloc((size_t)info.items / 8 + 1, 1);
+    if (!rated) return DPMF_ERR_BASE_NO_MEMORY;
+    dpmf_ratings_mark(history->ratings, history->n, rated);
+    int64_t n = dpmf_user_known(model, number, history->ratings, history->n, &user, error);
+    if (n == 0) n = dpmf_user_recommend(model, user, NULL, rated, NULL, BEST, best, error);
+    dpmf_user_free(user);
+    free(rated);
+    return n;
 }
 
 static int recommend(const struct dpmf_model *model, struct dpmf_store *ratings, const char *user,
                      struct dpmf_error *error) {
     struct dpmf_scored_item best[BEST];
-    struct dpmf_model_info info;
+    struct dpmf_history history = {0};
     uint64_t number = dpmf_model_find_user(model, user, strlen(user));
     if (number == UINT64_MAX) return DPMF_ERR_MODEL_UNKNOWN_ID;
-    dpmf_model_info(model, &info);
-    uint8_t *rated = calloc((size_t)info.items / 8 + 1, 1);
-    if (!rated) return DPMF_ERR_BASE_NO_MEMORY;
-    int64_t n = mark_rated(model, ratings, user, rated, error);
-    if (n == 0) n = dpmf_model_recommend(model, number, NULL, rated, NULL, BEST, best, error);
+    int64_t n = dpmf_model_history(model, ratings, user, strlen(user), NULL, &history, error);
+    if (n == 0) n = find_best(model, number, &history, best, error);
     for (int64_t i = 0; i < n; i++) {
         size_t length;
         const char *id = dpmf_model_item_id(model, best[i].item, &length);
         printf("%.*s %.4f\n", (int)length, id, best[i].score);
     }
-    free(rated);
+    dpmf_history_free(&history);
     return n < 0 ? (int)n : 0;
 }
 

@@ -476,12 +476,9 @@ struct dpmf_scored_item {
     double score;  /* what the list is sorted by */
 };
 
-/* What lists are ordered by. The default is a score of three parts, defined in docs/goals.md:
- *
- *     score = crowd + habit + 2 x dial x taste
- *
- * what everyone likes, how a person rates, and the person's own taste. A model without counts
- * (info.has_counts) is ordered by predicted ratings. */
+/* What lists are ordered by. The default is a score, defined in docs/goals.md: the sum of what
+ * everyone likes, how a person rates, and twice the dial times the person's own taste. A model
+ * without counts (info.has_counts) is ordered by predicted ratings. */
 struct dpmf_order {
     bool by_rating;    /* by the predicted rating alone */
     double taste;      /* the dial, from 0, the crowd, to 1, the person's taste */

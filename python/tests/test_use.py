@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import unittest
 import warnings
@@ -10,7 +11,7 @@ import warnings
 import numpy as np
 
 import dpmf
-from support import FolderTest, made_up
+from support import FolderTest, made_up, run_dpmf
 
 
 class Checkpoint(FolderTest):
@@ -135,6 +136,14 @@ class Checkpoint(FolderTest):
         expected = self.model.predict(items=self.model.items_, ratings=mine, clip=False)
         rated = self.model.recommend(ratings=mine, n=60, by="rating", exclude_seen=False)
         self.assertEqual(rated.items.tolist(), self.model.items_[np.argsort(-expected, kind="stable")].tolist())
+        path, history = self.folder / "m.safetensors", self.folder / "h.csv"
+        self.model.save(path)
+        rows = zip(self.users, self.items, self.ratings)
+        history.write_text("user,item,rating\n" + "".join(f"{u},{i},{r}\n" for u, i, r in rows))
+        listed = run_dpmf("recommend", path, "--user", 17, "--history", history, "--json", "-n", 9)
+        best = self.model.recommend(user=17, n=9)  # the same bits as on the command line
+        self.assertEqual([(int(row["item"]), row["score"]) for row in map(json.loads, listed.splitlines())],
+                         list(zip(best.items.tolist(), best.scores.tolist())))
         many = self.model.recommend_many([17, 3], n=5, taste=0.8)
         self.assertEqual(many[0].items.tolist(), self.model.recommend(user=17, n=5, taste=0.8).items.tolist())
         for wrong in ({"taste": 1.5}, {"taste": "x"}, {"by": "stars"}, {"by": "rating", "taste": 0.5}):

@@ -660,8 +660,8 @@ class _Seen:
         self._seen = ffi.gc(made[0], lib.native_seen_free)
         self._items = np.frombuffer(ffi.buffer(self._seen.items, 4 * self._seen.n + 4),
                                     dtype=np.uint32)
-        self._ratings = np.frombuffer(ffi.buffer(self._seen.ratings, 4 * self._seen.n + 4),
-                                      dtype=np.float32)
+        self._ratings = np.frombuffer(ffi.buffer(self._seen.ratings, 8 * self._seen.n + 8),
+                                      dtype=np.float64)
 
     def __getitem__(self, user: int) -> npt.NDArray[Any]:
         start, count = self._seen.start[user], self._seen.count[user]
