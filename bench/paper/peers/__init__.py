@@ -15,11 +15,13 @@ An adapter is a module with
         {"updates_per_second": [of each epoch], "rmse_by_time": [[seconds, test rmse], ...] with validate}
     run_with_defaults(work, peer, files, threads)    trains with its own defaults from the text to the model, and returns
         {"seconds", "rmse" or None when it predicts no ratings}; an adapter without it is not compared so
+    rank_with_defaults(work, peer, files, threads)    the same of a model that ranks, every rating an event:
+        {"seconds", "recall", "ndcg"} of the ten best of all items that a user has not rated
 """
 import importlib
 
 ADAPTERS = ("libmf", "tile_prototype", "authors", "graphchi", "spark_als", "implicit_als", "surprise_svd",
-            "cmfrec_als", "myfm_gibbs", "lenskit_als")
+            "cmfrec_als", "myfm_gibbs", "lenskit_als", "irspack_ials")
 
 
 class Peer:
@@ -42,6 +44,9 @@ class Peer:
 
     def run_with_defaults(self, work, files, threads):
         return self.adapter.run_with_defaults(work, self, files, threads)
+
+    def rank_with_defaults(self, work, files, threads):
+        return self.adapter.rank_with_defaults(work, self, files, threads)
 
 
 def find_all(work):

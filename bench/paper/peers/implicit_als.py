@@ -3,7 +3,8 @@ pass over all ratings is an iteration), its error is not.
 """
 import sys
 
-from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)
+from peers.in_python import (convert, find_package, run_defaults, run_program,  # noqa: F401  (convert is the adapter's)
+                             run_ranking)
 
 NAME = "implicit ALS"
 HOW = "the Python package implicit (PEER_PYTHON names a Python that has it)"
@@ -11,6 +12,7 @@ SHAPES = ("netflix", "yahoo", "movielens")
 HAS_ERROR = False
 
 run_with_defaults = run_defaults("implicit")
+rank_with_defaults = run_ranking("implicit")
 
 
 def find(work):

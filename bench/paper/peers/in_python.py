@@ -47,6 +47,14 @@ def run_defaults(package):
     return run_with_defaults
 
 
+def run_ranking(package):
+    """An adapter's `rank_with_defaults` of a package that programs/ranking_run.py knows."""
+    def rank_with_defaults(work, peer, files, threads):
+        asked = {key: files[key] for key in ("train", "test", "users", "items")}
+        return run_program(work, peer, "ranking_run.py", package=package, threads=threads, seed=work.seed, **asked)
+    return rank_with_defaults
+
+
 def run_program(work, peer, name, **parameters):
     """Runs programs/NAME with parameters as JSON; the last line it prints is its result as JSON."""
     printed = work.run([peer.python, PROGRAMS / name, json.dumps(parameters)]).stdout.strip().splitlines()
