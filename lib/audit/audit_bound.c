@@ -1,42 +1,56 @@
 /*
- * The statistics of the audit: what guesses about canaries prove, for any mechanism. Fed by audit.c.
+ * The statistics of the audit: what guesses about canaries prove, for any mechanism. Fed by
+ * audit.c.
  *
- * Setting. Of every canary a fair coin decides whether it is in. The auditor sees everything but the coins and the noise, guesses
- * coins, and ranks its guesses by how sure it is. W is the number of right ones among the r surest; r is fixed beforehand, at some
- * fractions of all guesses, and the level is divided among these (Bonferroni). No distribution is simulated: the bounds are
- * tails of binomials.
+ * Setting. Of every canary a fair coin decides whether it is in. The auditor sees everything but
+ * the coins and the noise, guesses coins, and ranks its guesses by how sure it is. W is the number
+ * of right ones among the r surest; r is fixed beforehand, at some fractions of all guesses, and
+ * the level is divided among these (Bonferroni). No distribution is simulated: the bounds are tails
+ * of binomials.
  *
- * Theorem 1 (mu, a canary a run). If each of n runs is mu-GDP given those before it, then for every t
+ * Theorem 1 (mu, a canary a run). If each of n runs is mu-GDP given those before it, then for every
+ * t
  *     P(W >= v) <= P(Bin(n, g(t)) > r) + P(Bin(r, p(t)) >= v),
  * where x ~ N(mu/2, 1), g(t) = P(|x| > t), p(t) = P(x > t) / P(|x| > t).
  * Proof.
- * 1. A mechanism is mu-GDP if and only if its two output laws can be made from N(+mu/2, 1) and N(-mu/2, 1) by one randomised map
- *    (Blackwell; Dong, Roth and Su 2022, theorem 2.10 and its remark). So whatever the auditor does is what someone could do who is
- *    shown x_1 .. x_n, of these laws, and nothing else.
+ * 1. A mechanism is mu-GDP if and only if its two output laws can be made from N(+mu/2, 1) and
+ *    N(-mu/2, 1) by one randomised map (Blackwell; Dong, Roth and Su 2022, theorem 2.10 and its
+ *    remark). So whatever the auditor does is what someone could do who is shown x_1 .. x_n, of
+ *    these laws, and nothing else.
  * 2. Given the x_i the coins are independent, and the sign of x_i is right with 1 / (1 + exp(-mu |x_i|)) >= 1/2. To guess
  *    against a sign, or to prefer a smaller |x_i| to a larger one, makes W stochastically smaller: exchange the two. So W is largest for
  *    the r largest |x_i|, guessed by their signs.
  * 3. Let T be the (r + 1)-th largest |x_i|. Given T, the r above it are independent draws from |x| > T, each right with p(T), which grows
- *    with T. If T <= t, W is at most a Bin(r, p(t)); and T > t means that more than r of n exceed t. qed
- * With r = n take t = 0: P(Bin(n, Phi(mu/2)) >= v). A mechanism that is mu-GDP is so for every larger mu: what is excluded is a half
- * line. To say "mu is at least X" is to say that no smaller mu describes the mechanism; it does not say what epsilon is at some delta, since
- * a mechanism that is not Gaussian may have a small epsilon and a large mu (randomised response of epsilon 0.5 has mu 0.62).
+ *    with T. If T <= t, W is at most a Bin(r, p(t)); and T > t means that more than r of n exceed
+ *    t. qed
+ * With r = n take t = 0: P(Bin(n, Phi(mu/2)) >= v). A mechanism that is mu-GDP is so for every
+ * larger mu: what is excluded is a half line. To say "mu is at least X" is to say that no smaller
+ * mu describes the mechanism; it does not say what epsilon is at some delta, since a mechanism that
+ * is not Gaussian may have a small epsilon and a large mu (randomised response of epsilon 0.5 has
+ * mu 0.62).
  *
- * Theorem 2 (epsilon, many canaries a run). Let each of R runs have m canaries, and be (epsilon, delta)-private for each
- * of them, given all other coins and the runs before. With p = e^epsilon / (1 + e^epsilon), for every whole s > 0,
- *     P(W >= v) <= P(Bin(r, p) > v - s) + P(S >= s),    P(S >= s) <= min(R m delta / s, e^(-R delta) (e R delta m / s)^(s / m)),
- * the second where s / m > R delta. (Steinke, Nasr and Jagielski 2023 have it for one run, with the first, Markov's.)
- * Proof.
- * 1. Guesses and ranks are functions of what all runs published, Y. Go through the coins one by one. Given Y and the coins before it, let P and Q
- *    be the densities of the run's output with this coin 1 and 0, the later coins being random: mixtures, so (epsilon, delta) holds for
- *    them. A guess "1" is right with P / (P + Q) = p + (P - e^epsilon Q) / ((1 + e^epsilon) (P + Q)), a guess "0" likewise. So with
- *    x = (max(P - e^epsilon Q, 0) + max(Q - e^epsilon P, 0)) / ((1 + e^epsilon) (P + Q)) any guess is right with at most p + x, and the
- *    mean of x, over outputs of density (P + Q) / 2, is at most 2 delta / (2 (1 + e^epsilon)) = delta (1 - p).
- * 2. So whether it is right is at most G + B, where G ~ Bin(1, p) is independent of all before, and B is 1 with probability
- *    x / (1 - p), whose mean is at most delta. (1 - (1 - p)(1 - x / (1 - p)) = p + x.)
- * 3. The G of the r guesses that are counted make a Bin(r, p). S, all B's sum, has mean at most R m delta (Markov). A run's part of it,
- *    B_r, is in [0, m] with mean at most m delta given the runs before, so E exp(l B_r / m) <= 1 + delta (e^l - 1) by convexity: S / m has
- *    Chernoff's bound for a Poisson variable of mean R delta. W >= v means that S >= s or that the G's exceed v - s. qed
+ * Theorem 2 (epsilon, many canaries a run). Let each of R runs have m canaries, and be (epsilon,
+ * delta)-private for each of them, given all other coins and the runs before. With p = e^epsilon /
+ * (1 + e^epsilon), for every whole s > 0,
+ *     P(W >= v) <= P(Bin(r, p) > v - s) + P(S >= s),    P(S >= s) <= min(R m delta / s, e^(-R
+ *     delta) (e R delta m / s)^(s / m)),
+ * the second where s / m > R delta. (Steinke, Nasr and Jagielski 2023 have it for one run, with the
+ * first, Markov's.) Proof.
+ * 1. Guesses and ranks are functions of what all runs published, Y. Go through the coins one by
+ *    one. Given Y and the coins before it, let P and Q be the densities of the run's output with
+ *    this coin 1 and 0, the later coins being random: mixtures, so (epsilon, delta) holds for them.
+ *    A guess "1" is right with P / (P + Q) = p + (P - e^epsilon Q) / ((1 + e^epsilon) (P + Q)), a
+ *    guess "0" likewise. So with x = (max(P - e^epsilon Q, 0) + max(Q - e^epsilon P, 0)) / ((1 +
+ *    e^epsilon) (P + Q)) any guess is right with at most p + x, and the mean of x, over outputs of
+ *    density (P + Q) / 2, is at most 2 delta / (2 (1 + e^epsilon)) = delta (1 - p).
+ * 2. So whether it is right is at most G + B, where G ~ Bin(1, p) is independent of all before, and
+ *    B is 1 with probability x / (1 - p), whose mean is at most delta. (1 - (1 - p)(1 - x / (1 -
+ *    p)) = p + x.)
+ * 3. The G of the r guesses that are counted make a Bin(r, p). S, all B's sum, has mean at most R m
+ *    delta (Markov). A run's part of it, B_r, is in [0, m] with mean at most m delta given the runs
+ *    before, so E exp(l B_r / m) <= 1 + delta (e^l - 1) by convexity: S / m has Chernoff's bound
+ *    for a Poisson variable of mean R delta. W >= v means that S >= s or that the G's exceed v - s.
+ *    qed
  * Here, too, what is excluded is a half line, and nothing is assumed about the mechanism.
  */
 #include "audit/audit_bound.h"
@@ -48,7 +62,7 @@ static const double slack = 1 + 1e-6; /* for the rounding of what follows */
 static const double mu_max = 30, epsilon_max = 30;
 static const size_t shares[AUDIT_FRACTIONS] = {1, 2, 8, 64}; /* one in so many is counted */
 
-/* ---- counting --------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 /* The surest first. Not a number is no confidence at all. */
 static int compare_guesses(const void *a, const void *b) {
@@ -68,9 +82,10 @@ struct audit_count audit_count_make(struct audit_guess *guesses, size_t n) {
     return count;
 }
 
-/* ---- tails ------------------------------------------------------------------------------------ */
+/* ---- tails ----------------------------------------------------------------------------------- */
 
-/* Terms from k on, each from the one before; they fall when k is above the mean. Below it the other tail is added up. */
+/* Terms from k on, each from the one before; they fall when k is above the mean. Below it the other
+ * tail is added up. */
 double audit_binomial_tail(size_t n, double p, double k) {
     const double size = (double)n;
     int sign;
@@ -127,7 +142,7 @@ static double tail_of_epsilon(const struct audit_count *count, int f, double run
     return best;
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 bool audit_bound_excludes_mu(const struct audit_count *count, double mu, double level) {
     if (count->n == 0 || !(mu >= 0) || !(mu <= mu_max)) return false;

@@ -1,6 +1,7 @@
 /*
- * From guesses to lower bounds: on mu, and on epsilon. The auditor has guessed of every canary whether it was in, and says how sure
- * each guess is; what that proves, about any mechanism, and why, is in audit_bound.c. Nothing is simulated.
+ * From guesses to lower bounds: on mu, and on epsilon. The auditor has guessed of every canary
+ * whether it was in, and says how sure each guess is; what that proves, about any mechanism, and
+ * why, is in audit_bound.c. Nothing is simulated.
  */
 #ifndef DPMF_AUDIT_AUDIT_BOUND_H
 #define DPMF_AUDIT_AUDIT_BOUND_H
@@ -16,7 +17,8 @@ struct audit_guess {
     bool is_right;
 };
 
-/* How many of the surest guesses are counted: all, 1/2, 1/8 and 1/64, each at a quarter of the level. */
+/* How many of the surest guesses are counted: all, 1/2, 1/8 and 1/64, each at a quarter of the
+ * level. */
 enum { AUDIT_FRACTIONS = 4 };
 
 /* Guesses, ranked and counted. */
@@ -28,8 +30,9 @@ struct audit_count {
 /* Sorts the guesses by how sure they are. */
 struct audit_count audit_count_make(struct audit_guess *guesses, size_t n);
 
-/* Whether these guesses, each of a run of its own, are too good for every mechanism that is mu-GDP: false with probability at
- * least 1 - level for one that is. Monotone: what is too good for a mu is too good for every smaller one. */
+/* Whether these guesses, each of a run of its own, are too good for every mechanism that is mu-GDP:
+ * false with probability at least 1 - level for one that is. Monotone: what is too good for a mu is
+ * too good for every smaller one. */
 bool audit_bound_excludes_mu(const struct audit_count *count, double mu, double level);
 
 /* A mu that is excluded, to three digits the largest; 0 when none is. */

@@ -1,13 +1,16 @@
 /*
- * Checks noise against the Gaussian that is listed. Fed by audit_run.c with the noise itself, what was published less the exact sums;
- * feeds the report of audit.c.
+ * Checks noise against the Gaussian that is listed. Fed by audit_run.c with the noise itself, what
+ * was published less the exact sums; feeds the report of audit.c.
  *
- * Levels. Every check below has a bound on how often it is wrong about honest noise, for every n. Each may be wrong with e^-x, and x is such that all of
- * them, in all rounds, are wrong with AUDIT_NOISE_LEVEL at most. With z_i independent N(0, 1):
- *   squares   sum z^2 > n + 2 sqrt(n x) + 2x, and sum z^2 < n - 2 sqrt(n x)              (Laurent and Massart 2000, lemma 1)
+ * Levels. Every check below has a bound on how often it is wrong about honest noise, for every n.
+ * Each may be wrong with e^-x, and x is such that all of them, in all rounds, are wrong with
+ * AUDIT_NOISE_LEVEL at most. With z_i independent N(0, 1):
+ *   squares   sum z^2 > n + 2 sqrt(n x) + 2x, and sum z^2 < n - 2 sqrt(n x)              (Laurent
+ *   and Massart 2000, lemma 1)
  *   shape     |F_n - F| > sqrt((x + ln 2) / (2n)) at any edge                             (Dvoretzky, Kiefer, Wolfowitz; Massart 1990)
  *   zeros     P(N >= k) <= e^-l (e l / k)^k for k above the mean l                         (Chernoff)
- *   echoes    |sum z z'| > sqrt(2 n x) + x: ln E exp(t z z') = -ln(1 - t^2) / 2 <= t^2 / (2 (1 - t))  (Bernstein); neighbours
+ *   echoes    |sum z z'| > sqrt(2 n x) + x: ln E exp(t z z') = -ln(1 - t^2) / 2 <= t^2 / (2 (1 -
+ *   t))  (Bernstein); neighbours
  *             are taken in pairs that share no number, so that their products are independent
  * The noise is a rounded Gaussian: |z - value / sigma| <= 1 / (2 sigma). So sqrt(sum z^2) is off by at most sqrt(n) / (2 sigma), and F by
  * 0.4 / (2 sigma); both are allowed for.
@@ -26,7 +29,7 @@ static double log_level(void) { return log((6 * STATEMENT_RELEASES_MAX + 8) / AU
 
 static double edge(size_t e) { return -4 + 0.25 * (double)e; }
 
-/* ---- counting --------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void listen(struct audit_echo *echo, const double *a, const double *b, size_t n) {
     for (size_t i = 0; i < n; i++) echo->product += a[i] * b[i];
@@ -60,7 +63,8 @@ bool audit_noise_add(struct audit_noise *noise, size_t t, const int64_t *values,
     }
     for (size_t i = 0; i < n; i++) z[i] = (double)values[i] / sigma;
     count_round(&noise->rounds[t], z, n, sigma);
-    /* Streams of noise are named by round and coordinate, so repeated noise stands at the same coordinate. */
+    /* Streams of noise are named by round and coordinate, so repeated noise stands at the same
+     * coordinate. */
     if (t == 0)
         listen(&noise->runs_echo, z, noise->first, n < noise->n_first ? n : noise->n_first);
     else
@@ -112,7 +116,7 @@ void audit_noise_size(const struct audit_noise *noise, double *numbers, double *
     *deviation = *numbers > 0 ? sqrt(energy / *numbers) : NAN;
 }
 
-/* ---- checking --------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static bool is_too_small(const struct audit_noise_round *round, double x) {
     const double n = round->numbers, least = n - 2 * sqrt(n * x);

@@ -1,6 +1,6 @@
 /*
- * The noise of an audit's runs, which the auditor knows to the last digit: whether it is what is listed, neither more nor less nor of
- * another shape, and never the same twice.
+ * The noise of an audit's runs, which the auditor knows to the last digit: whether it is what is
+ * listed, neither more nor less nor of another shape, and never the same twice.
  */
 #ifndef DPMF_AUDIT_AUDIT_NOISE_H
 #define DPMF_AUDIT_AUDIT_NOISE_H
@@ -45,7 +45,8 @@ void audit_noise_free(struct audit_noise *noise);
 /* Of all numbers together: how many, and their deviation in units of what is listed. */
 void audit_noise_size(const struct audit_noise *noise, double *numbers, double *deviation);
 
-/* A sentence about the first thing that is wrong. An honest mechanism is accused with probability AUDIT_NOISE_LEVEL at most.
+/* A sentence about the first thing that is wrong. An honest mechanism is accused with probability
+ * AUDIT_NOISE_LEVEL at most.
  * @return whether there is one */
 bool audit_noise_is_wrong(const struct audit_noise *noise, char *reason, size_t size);
 

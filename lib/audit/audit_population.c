@@ -1,9 +1,9 @@
 /*
- * Makes the people of an audit: copies users of a store, and adds the canaries. Fed by audit.c; feeds audit_text.c, which writes
- * worlds of them, and audit_run.c.
+ * Makes the people of an audit: copies users of a store, and adds the canaries. Fed by audit.c;
+ * feeds audit_text.c, which writes worlds of them, and audit_run.c.
  *
- * Every canary has also rated an item that nobody else did and that is in no catalogue: should that turn up in the list of items, then
- * the list is made from ratings.
+ * Every canary has also rated an item that nobody else did and that is in no catalogue: should that
+ * turn up in the list of items, then the list is made from ratings.
  */
 #include "audit/audit_population.h"
 
@@ -33,7 +33,7 @@ struct making {
     uint32_t rarest;  /* the row with the fewest ratings */
 };
 
-/* ---- arrays ----------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static bool add_name(struct audit_names *names, const char *name, size_t length) {
     const size_t from = names->n > 0 ? (size_t)names->start[names->n] : 0;
@@ -80,7 +80,7 @@ static bool is_writable(const char *name, size_t length) {
     return length > 0;
 }
 
-/* ---- items and users -------------------------------------------------------------------------- */
+/* ---- items and users ------------------------------------------------------------------------- */
 
 static int name_items(struct making *making, struct dpmf_error *error) {
     struct audit_population *population = making->population;
@@ -160,10 +160,10 @@ static int find_rarest(struct making *making, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- canaries --------------------------------------------------------------------------------- */
+/* ---- canaries -------------------------------------------------------------------------------- */
 
-/* Everything, by turns the best and the worst: of every `step`-th row from `first` on. The rarest is left to the one that has it
- * alone, where there are enough others. */
+/* Everything, by turns the best and the worst: of every `step`-th row from `first` on. The rarest
+ * is left to the one that has it alone, where there are enough others. */
 static void rate_rows(const struct making *making, struct audit_ratings *ratings, int64_t user,
                       size_t first, size_t step) {
     const double ends[2] = {making->options->range_max, making->options->range_min};
@@ -231,7 +231,7 @@ static int make_canaries(struct making *making, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 int audit_population_store(const struct audit_population *population,
                            const struct audit_ratings *ratings, const struct dpmf_run *run,

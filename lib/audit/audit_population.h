@@ -1,6 +1,7 @@
 /*
- * Who takes part in an audit: users of a store, or a sample of them, and canaries, made to be noticed, of which each takes part in
- * some worlds and not in others. All of it in arrays, from which a world is written as text or packed as a store.
+ * Who takes part in an audit: users of a store, or a sample of them, and canaries, made to be
+ * noticed, of which each takes part in some worlds and not in others. All of it in arrays, from
+ * which a world is written as text or packed as a store.
  */
 #ifndef DPMF_AUDIT_AUDIT_POPULATION_H
 #define DPMF_AUDIT_AUDIT_POPULATION_H
@@ -30,19 +31,22 @@ struct audit_canary {
 struct audit_population {
     struct catalogue catalogue;
     struct audit_names users; /* the others, then the canaries */
-    struct audit_names
-        items; /* row by row those of the catalogue, then more of the store, then one that nobody has heard of */
+    /* Row by row those of the catalogue, then more of the store, then one that nobody has heard
+     * of */
+    struct audit_names items;
     struct audit_ratings others;
     size_t n_others;         /* users */
     uint64_t users_of_store; /* that could have been taken */
 
-    /* The first n_spread have items of their own, which no other of them has: they can be noticed at once. The next is of both
-     * kinds: it rated one item alone. From it on each is the only one of its world. */
+    /* The first n_spread have items of their own, which no other of them has: they can be noticed
+     * at once. The next is of both kinds: it rated one item alone. From it on each is the only one
+     * of its world. */
     struct audit_canary *canaries;
     size_t n_canaries, n_spread;
 };
 
-/* At most `users` users of the store, spread evenly over it; those whose ids no text can hold are passed over. */
+/* At most `users` users of the store, spread evenly over it; those whose ids no text can hold are
+ * passed over. */
 int audit_population_make(const struct dpmf_store *store,
                           const struct dpmf_release_options *options, uint64_t users,
                           const struct dpmf_run *run, struct audit_population *population,

@@ -1,6 +1,6 @@
 /*
- * Writes the worlds of an audit as text, so that they take the way of any curator's file: read, imported, packed. Fed by
- * audit_population.c; the files feed audit_worlds.c.
+ * Writes the worlds of an audit as text, so that they take the way of any curator's file: read,
+ * imported, packed. Fed by audit_population.c; the files feed audit_worlds.c.
  */
 #define _GNU_SOURCE
 #include "audit/audit_text.h"
@@ -26,7 +26,7 @@ struct writing {
     struct dpmf_error *error;
 };
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static void put(struct writing *writing, const char *bytes, size_t n) {
     uint8_t *at = writing->code == 0 ? byte_buffer_room(&writing->text, n) : NULL;
@@ -96,7 +96,7 @@ void audit_file_close(struct audit_file *file) {
     *file = (struct audit_file){0};
 }
 
-/* ---- ratings ---------------------------------------------------------------------------------- */
+/* ---- ratings --------------------------------------------------------------------------------- */
 
 static void put_ratings(struct writing *writing, const struct audit_population *population,
                         const struct audit_ratings *ratings, size_t first, size_t end) {
@@ -148,7 +148,7 @@ int audit_text_ratings(const struct audit_population *population, bool others, s
     return end(&writing, file);
 }
 
-/* ---- wishes ----------------------------------------------------------------------------------- */
+/* ---- wishes ---------------------------------------------------------------------------------- */
 
 static void put_wish(struct writing *writing, const char *name, size_t n, double epsilon) {
     put_name(writing, name, n);

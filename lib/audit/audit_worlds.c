@@ -1,21 +1,25 @@
 /*
- * The exact half of an audit. Three worlds have the same public things (catalogue, features, wishes, options) and differ in who is
- * in the ratings: the others; the others and one person; that person alone. Fed by audit.c with three texts; feeds its report.
+ * The exact half of an audit. Three worlds have the same public things (catalogue, features,
+ * wishes, options) and differ in who is in the ratings: the others; the others and one person; that
+ * person alone. Fed by audit.c with three texts; feeds its report.
  *
- * All three run whole: text, import, packing, threads, ranks, every round, the file. Two free runs would part after their first
- * round, whose noise decides what the second asks. So the first world alone is free; the other two replay what it published: in
- * every round their own exact sums are kept, and its noisy sums are put in their place. Then
+ * All three run whole: text, import, packing, threads, ranks, every round, the file. Two free runs
+ * would part after their first round, whose noise decides what the second asks. So the first world
+ * alone is free; the other two replay what it published: in every round their own exact sums are
+ * kept, and its noisy sums are put in their place. Then
  *
- *     sum(with) - sum(without) = sum(alone)    in every round, at every coordinate, to the last digit,
+ *     sum(with) - sum(without) = sum(alone)    in every round, at every coordinate, to the last
+ *     digit,
  *     |sum(alone)| <= scale * B                in every round,
  *     and the three files are the same but for their random ids.
  *
- * These are steps 1 and 2 of the proof in noisy_sum.c, and that nothing else is published, put to the test: for this person and these
- * others, given this transcript. No function of the mechanism is called to say what a person contributes: a mechanism whose
- * contributions depend on other people, on their number, or on how their lines were read, cannot agree with itself here.
+ * These are steps 1 and 2 of the proof in noisy_sum.c, and that nothing else is published, put to
+ * the test: for this person and these others, given this transcript. No function of the mechanism
+ * is called to say what a person contributes: a mechanism whose contributions depend on other
+ * people, on their number, or on how their lines were read, cannot agree with itself here.
  *
- * The noise has a seed, and every file must say that it is NOT PRIVATE. Nothing here is statistical: an honest mechanism is never
- * accused.
+ * The noise has a seed, and every file must say that it is NOT PRIVATE. Nothing here is
+ * statistical: an honest mechanism is never accused.
  */
 #define _GNU_SOURCE
 #include "audit/audit_worlds.h"
@@ -34,7 +38,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* ---- one world -------------------------------------------------------------------------------- */
+/* ---- one world ------------------------------------------------------------------------------- */
 
 static size_t stride_of(size_t k) { return k; }
 
@@ -101,7 +105,7 @@ void audit_world_free(struct audit_world *world) {
     *world = (struct audit_world){0};
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void find(struct audit_difference *difference, unsigned finding, const char *format, ...)
     DPMF_PRINTF(3, 4);
@@ -161,7 +165,8 @@ static void compare_files(const struct audit_world *without, const struct audit_
              "the file changes when one user comes, though the same was published");
 }
 
-/* A world that could not be made while the first could: one person decides whether there is a release, or what is asked. */
+/* A world that could not be made while the first could: one person decides whether there is a
+ * release, or what is asked. */
 static bool compare_ends(const struct audit_world *without, const struct audit_world *other,
                          struct audit_difference *difference) {
     const struct dpmf_error *failure = &other->failure;
@@ -226,7 +231,8 @@ static int compare_rounds(const struct audit_setting *setting, const struct audi
                  "in round %zu %.0f of %.0f sums change by something else than one user's "
                  "contribution when that user comes",
                  t + 1, (double)sums[0], (double)round->n);
-        /* Two accountants' roundings of the scale may differ in its last digits; the integers' bound is whole. */
+        /* Two accountants' roundings of the scale may differ in its last digits; the integers'
+         * bound is whole. */
         const double limit = floor(scale * (1 + 1e-9) * bound);
         if ((double)sums[1] > limit * limit)
             find(difference, DPMF_AUDIT_NORM,

@@ -1,6 +1,7 @@
 /*
- * Whole worlds, compared: the same ratings with one person and without, each taken through everything that dpmf train does, from the
- * text to the file. What the comparison shows, and why it is enough, is in audit_worlds.c.
+ * Whole worlds, compared: the same ratings with one person and without, each taken through
+ * everything that dpmf train does, from the text to the file. What the comparison shows, and why it
+ * is enough, is in audit_worlds.c.
  */
 #ifndef DPMF_AUDIT_AUDIT_WORLDS_H
 #define DPMF_AUDIT_AUDIT_WORLDS_H
@@ -27,8 +28,8 @@ struct audit_world {
     struct dpmf_error failure; /* why there is no file: code 0 when there is one */
 };
 
-/* Runs a world; `replay` NULL: with noise of its own. What its people can have caused is no error here but a failure to compare.
- * Free it in any case. */
+/* Runs a world; `replay` NULL: with noise of its own. What its people can have caused is no error
+ * here but a failure to compare. Free it in any case. */
 int audit_world_run(const struct audit_setting *setting, const char *ratings,
                     const struct transcript *replay, struct audit_world *world,
                     struct dpmf_error *error);
@@ -44,7 +45,8 @@ struct audit_difference {
     double norm; /* of the person's contribution, the largest: in units of the bound */
 };
 
-/* The other two worlds replay the first. `scale` is the share of the norm bound that the person may have, 1 without a wish. */
+/* The other two worlds replay the first. `scale` is the share of the norm bound that the person may
+ * have, 1 without a wish. */
 int audit_worlds_compare(const struct audit_setting *setting, const struct audit_world *without,
                          const struct audit_world *with, const struct audit_world *alone,
                          double scale, struct audit_difference *difference,

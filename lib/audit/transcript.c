@@ -1,5 +1,6 @@
 /*
- * Keeps and replays the rounds of a world. Fed by noisy_sum.c through a watch; feeds audit_worlds.c.
+ * Keeps and replays the rounds of a world. Fed by noisy_sum.c through a watch; feeds
+ * audit_worlds.c.
  */
 #include "audit/transcript.h"
 

@@ -1,6 +1,6 @@
 /*
- * The rounds of one world: their exact sums, which nobody else ever sees, and the noisy ones that were published. Written by
- * watching a private run (release_make.h); compared in audit_worlds.c.
+ * The rounds of one world: their exact sums, which nobody else ever sees, and the noisy ones that
+ * were published. Written by watching a private run (release_make.h); compared in audit_worlds.c.
  */
 #ifndef DPMF_AUDIT_TRANSCRIPT_H
 #define DPMF_AUDIT_TRANSCRIPT_H
@@ -17,14 +17,15 @@ struct transcript_round {
 };
 
 struct transcript {
-    /* NULL, or the world whose published sums take the place of this one's own, so that both have the same public state in
-     * every round. */
+    /* NULL, or the world whose published sums take the place of this one's own, so that both have
+     * the same public state in every round. */
     const struct transcript *replay;
     size_t n, capacity;
     struct transcript_round *rounds;
 };
 
-/* What writes it. A run that leaves the script it replays, by other rounds than are in it, ends with DPMF_ERR_PRIVACY_ACCUSED. */
+/* What writes it. A run that leaves the script it replays, by other rounds than are in it, ends
+ * with DPMF_ERR_PRIVACY_ACCUSED. */
 struct noisy_sum_watch transcript_watch(struct transcript *transcript);
 void transcript_free(struct transcript *transcript);
 
