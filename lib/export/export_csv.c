@@ -64,7 +64,7 @@ struct export {
     uint64_t written;
 };
 
-/* ---- quoting ---------------------------------------------------------------------------------- */
+/* ---- quoting --------------------------------------------------------------------------------- */
 
 /* What a reader of CSV would not give back as it is: separators, quotes, ends of lines and other
  * control bytes; blanks at either end, which readers like to cut off; a byte order mark. */
@@ -128,7 +128,7 @@ static int make_item_texts(struct export *export, struct dpmf_error *error) {
     return append_slack(&export->item_text) ? 0 : error_no_memory(error);
 }
 
-/* ---- formatting ------------------------------------------------------------------------------- */
+/* ---- formatting ------------------------------------------------------------------------------ */
 
 /* SHORT bytes may be written past the end, and read past the end of `text`. */
 static inline uint8_t *put(uint8_t *at, const void *text, size_t n) {
@@ -209,7 +209,7 @@ static int visit_block(void *self, int worker, const struct store_block *block,
     return 0;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int write_text(struct export *export, const void *text, size_t n, struct dpmf_error *error) {
     export->written += n;

@@ -14,7 +14,7 @@
 #include "dpmf_text.h"
 #include "export/export_task.h"
 
-/* ---- facts -------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 int export_facts_visit(const struct export_task *task, export_fact_take *take, void *self,
                        struct dpmf_error *error) {
@@ -44,7 +44,7 @@ int export_facts_visit(const struct export_task *task, export_fact_take *take, v
     return code;
 }
 
-/* ---- JSON taken apart --------------------------------------------------------------------------- */
+/* ---- JSON taken apart ------------------------------------------------------------------------ */
 
 enum { PATH_MAX_BYTES = 1024 };
 
@@ -140,7 +140,7 @@ int export_json_visit(const char *json, export_fact_take *take, void *self,
     }
 }
 
-/* ---- files -------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int add_to_json(void *self, const struct export_fact *fact, struct dpmf_error *error) {
     struct dpmf_json *json = self;

@@ -5,7 +5,8 @@
  * real[].
  *
  *     NAME        number bigint, id text, title text, bias real, vector vector(k) or real[]
- *     NAME_users  number bigint, id text, bias real, vector ...                            (with `users`)
+ *     NAME_users  number bigint, id text, bias real, vector ...                            (with
+ *     `users`)
  *     NAME_model  field text, value text: the facts, and the statement or the provenance as JSON
  *
  * NAME is the URL's table, or dpmf_items. Rows travel as COPY in its binary form.
@@ -82,7 +83,7 @@ static int refuse(const struct writing *writing, int code, struct dpmf_error *er
     return code;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 DPMF_PRINTF(3, 4)
 static int command(struct writing *writing, struct dpmf_error *error, const char *format, ...) {
@@ -123,7 +124,7 @@ static int ask(struct writing *writing, const char *sql, const char *parameter, 
     return code;
 }
 
-/* ---- names -------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* SCHEMA.NAME or NAME, each part quoted. */
 static int quote_table(struct writing *writing, size_t t, struct dpmf_error *error) {
@@ -229,7 +230,7 @@ static int make_tables(struct writing *writing, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_16(uint8_t **at, uint32_t v) {
     *(*at)++ = (uint8_t)(v >> 8);
@@ -361,7 +362,7 @@ static int copy_side(struct writing *writing, size_t s, struct dpmf_error *error
     return code;
 }
 
-/* ---- facts -------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static int put_fact_text(struct writing *writing, const char *field, const char *text,
                          struct dpmf_error *error) {
@@ -409,7 +410,7 @@ static int comment(struct writing *writing, size_t t, const char *of, struct dpm
                    is_private ? "" : ", NOT PRIVATE: it says much about people");
 }
 
-/* ---- before anything is sent -------------------------------------------------------------------- */
+/* ---- before anything is sent ----------------------------------------------------------------- */
 
 static int refuse_text(const char *what, const struct export_side *side, uint64_t i,
                        struct dpmf_error *error) {
@@ -435,7 +436,7 @@ static int check_texts(struct writing *writing, size_t s, struct dpmf_error *err
     return 0;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static bool go_on(void *self) {
     const struct export_task *task = self;

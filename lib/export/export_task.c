@@ -14,7 +14,7 @@
 
 enum { ROWS_BETWEEN_REPORTS = 1024 };
 
-/* ---- may it be ---------------------------------------------------------------------------------- */
+/* ---- may it be ------------------------------------------------------------------------------- */
 
 /* Whether it is the statement of this model: what is read twice must be the same. */
 static bool is_of(const struct dpmf_statement *statement, const struct dpmf_model_info *info) {
@@ -56,7 +56,7 @@ static int check_privacy(struct export_task *task, const struct dpmf_statement *
     return 0;
 }
 
-/* ---- what is written ----------------------------------------------------------------------------- */
+/* ---- what is written ------------------------------------------------------------------------- */
 
 static int set_sides(struct export_task *task, struct dpmf_error *error) {
     const struct dpmf_model *model = task->model;
@@ -95,7 +95,7 @@ int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *e
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
-/* ---- ids ----------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 bool export_is_text(const char *bytes, size_t n) {
     for (size_t i = 0, step; i < n; i += step) {
@@ -137,7 +137,7 @@ int export_ids_write(struct export_task *task, const struct export_side *side,
     return code;
 }
 
-/* ---- public -------------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------- */
 
 void dpmf_export_options_init(struct dpmf_export_options *options, size_t size) {
     const struct dpmf_export_options made = {.size = sizeof made, .form = DPMF_EXPORT_NPY};
@@ -148,7 +148,8 @@ int export_file_check(const struct export_task *task, const char *path, struct d
     struct stat status;
     if (lstat(path, &status) != 0) return 0;
     if (task->options
-            ->replace) /* a link that leads nowhere is no loss, and what is no file is refused later */
+            /* a link that leads nowhere is no loss, and what is no file is refused later */
+            ->replace)
         return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
     error_set(error, DPMF_ERR_IO_WRITE, "it is there already");
     error_hint(error, "{replace} replaces what dpmf made; or name another file");
