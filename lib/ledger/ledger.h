@@ -1,11 +1,12 @@
 /*
- * The ledger: what every population has spent, so that many releases of the same people cannot add up unnoticed.
- * A file of mode 0600 that concurrent processes share safely. A release is first reserved, then published,
- * then committed; a crash at any moment leaves at most a reservation, which counts as spent until someone who
- * knows that nothing was published returns it.
+ * The ledger: what every population has spent, so that many releases of the same people cannot add
+ * up unnoticed. A file of mode 0600 that concurrent processes share safely. A release is first
+ * reserved, then published, then committed; a crash at any moment leaves at most a reservation,
+ * which counts as spent until someone who knows that nothing was published returns it.
  *
- * When in doubt the ledger refuses (DPMF_ERR_PRIVACY_LEDGER): one that is damaged, that has vanished, or that is
- * older than its last change, would forget what was spent. docs/formats/ledger.md specifies the file.
+ * When in doubt the ledger refuses (DPMF_ERR_PRIVACY_LEDGER): one that is damaged, that has
+ * vanished, or that is older than its last change, would forget what was spent.
+ * docs/formats/ledger.md specifies the file.
  */
 #ifndef DPMF_LEDGER_LEDGER_H
 #define DPMF_LEDGER_LEDGER_H
@@ -15,8 +16,9 @@
 
 enum { LEDGER_NAME_MAX = 128, LEDGER_ID_BYTES = 16, LEDGER_ID_TEXT = 2 * LEDGER_ID_BYTES + 1 };
 
-/* A returned reservation stays in the ledger, though it counts for nothing: should its release turn out to
- * be published after all, it can still be committed. The last two are runs that are no releases. */
+/* A returned reservation stays in the ledger, though it counts for nothing: should its release turn
+ * out to be published after all, it can still be committed. The last two are runs that are no
+ * releases. */
 enum ledger_state {
     LEDGER_RESERVED,
     LEDGER_COMMITTED,
@@ -32,8 +34,8 @@ struct ledger_entry {
     enum ledger_state state;
     enum dpmf_claim claim; /* proven, conditional or partial: makes the population's total so */
     double mu;             /* of the release, rounded up; above 0 */
-    double
-        delta; /* at which its epsilon was claimed; above 0, below 1; of a conditional one also 0 */
+    /* At which its epsilon was claimed; above 0, below 1; of a conditional one also 0 */
+    double delta;
     double epsilon;
     int64_t time; /* seconds since 1970: the ledger is private, dates may be in it. 0: now */
 };
@@ -49,8 +51,8 @@ static inline bool ledger_is_spent(const struct ledger_entry *entry) {
 /* An id as it is written. */
 void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEXT]);
 
-/* The path given, or that of the user's own ledger, in *path, which the caller frees. @return 0, DPMF_ERR_IO_MISSING without a
- * home, or DPMF_ERR_BASE_NO_MEMORY */
+/* The path given, or that of the user's own ledger, in *path, which the caller frees. @return 0,
+ * DPMF_ERR_IO_MISSING without a home, or DPMF_ERR_BASE_NO_MEMORY */
 int ledger_find(const char *given, char **path, struct dpmf_error *error);
 
 /* What a ledger knows of a population. */
@@ -61,36 +63,41 @@ struct ledger_view {
     struct dpmf_ledger_population population; /* its name is the one that was asked for */
 };
 
-/* Without a lock: for people to look at. A ledger that is missing is no error here, but one that has vanished is. */
+/* Without a lock: for people to look at. A ledger that is missing is no error here, but one that
+ * has vanished is. */
 int ledger_look(const char *path, const char *population, struct ledger_view *view,
                 struct dpmf_error *error);
 
 /* That there is no ledger where one was said to be. */
 int ledger_refuse_missing(const char *path, struct dpmf_error *error);
 
-/* Reserves, if the population stays within `budget`: the mu of everything reserved or committed so far, and this, composed
- * exactly; of a budget declared as epsilon at a delta it is also enough if epsilon, at that delta, stays within it
- * (releases without a delta add their epsilon). NULL, or a mu of 0: the budget recorded for the population,
- * or none. A budget given is recorded for the population, together with the reservation or not at all; one
- * that is larger than the recorded is refused.
+/* Reserves, if the population stays within `budget`: the mu of everything reserved or committed so
+ * far, and this, composed exactly; of a budget declared as epsilon at a delta it is also enough if
+ * epsilon, at that delta, stays within it (releases without a delta add their epsilon). NULL, or a
+ * mu of 0: the budget recorded for the population, or none. A budget given is recorded for the
+ * population, together with the reservation or not at all; one that is larger than the recorded is
+ * refused.
  *
- * `run` (may be NULL), here and below, is warned when another process has the ledger locked, and may stop waiting for it.
- * With `may_make` the ledger and its directory (0700) are made when they are missing. `entry->state` is not looked at.
+ * `run` (may be NULL), here and below, is warned when another process has the ledger locked, and
+ * may stop waiting for it. With `may_make` the ledger and its directory (0700) are made when they
+ * are missing. `entry->state` is not looked at.
  * @return 0, DPMF_ERR_PRIVACY_BUDGET, DPMF_ERR_PRIVACY_REFUSED (the id is there already),
- *         DPMF_ERR_PRIVACY_LEDGER, DPMF_ERR_USAGE_VALUE, or an I/O error: then nothing is reserved, unless it
- *         was only the last flush that failed */
+ *         DPMF_ERR_PRIVACY_LEDGER, DPMF_ERR_USAGE_VALUE, or an I/O error: then nothing is reserved,
+ *         unless it was only the last flush that failed */
 int ledger_reserve(const char *path, const struct dpmf_run *run, bool may_make,
                    const struct ledger_entry *entry, const struct dpmf_budget *budget,
                    struct dpmf_error *error);
 
-/* Enters a run that is no release, of state LEDGER_RESEARCH or LEDGER_TUNING; population, id and time are all that counts of the
- * entry. `spent` (may be NULL) gets the population as it is then. */
+/* Enters a run that is no release, of state LEDGER_RESEARCH or LEDGER_TUNING; population, id and
+ * time are all that counts of the entry. `spent` (may be NULL) gets the population as it is
+ * then. */
 int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
                   const struct ledger_entry *entry, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error);
 
-/* The release with this id is out. Idempotent. Of a reservation that someone returned meanwhile, too: what is
- * public is spent, whatever the budget says. `spent` (may be NULL) gets its population as it is then, without a name. */
+/* The release with this id is out. Idempotent. Of a reservation that someone returned meanwhile,
+ * too: what is public is spent, whatever the budget says. `spent` (may be NULL) gets its population
+ * as it is then, without a name. */
 int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error);
 
@@ -100,8 +107,9 @@ struct ledger_publication {
     void *self;
 };
 
-/* Publishes and commits in one, under the lock: nobody can return the reservation in between, and one that someone has returned
- * is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails after it was published it stays reserved. */
+/* Publishes and commits in one, under the lock: nobody can return the reservation in between, and
+ * one that someone has returned is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails
+ * after it was published it stays reserved. */
 int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
                    const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error);
@@ -110,8 +118,9 @@ int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
 int ledger_return(const char *path, const struct dpmf_run *run, const char *id,
                   struct dpmf_error *error);
 
-/* All entries in the order in which they were entered, whatever the clock said; `take` may stop it with a
- * value other than 0, which is returned. Takes no lock: `take` may call the functions above. */
+/* All entries in the order in which they were entered, whatever the clock said; `take` may stop
+ * it with a value other than 0, which is returned. Takes no lock: `take` may call the functions
+ * above. */
 int ledger_visit(const char *path, int (*take)(void *self, const struct ledger_entry *entry),
                  void *self, struct dpmf_error *error);
 

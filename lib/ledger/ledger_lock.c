@@ -1,9 +1,9 @@
 /*
- * The ledger's place and its lock. Fed by ledger.c with the path that the user gave; feeds it with the path
- * to read and write, under a lock that no two processes or threads hold at once.
+ * The ledger's place and its lock. Fed by ledger.c with the path that the user gave; feeds it with
+ * the path to read and write, under a lock that no two processes or threads hold at once.
  *
- * The lock is flock(2) on FILE.lock: it ends with the process, however that ends, and it is not on the ledger
- * itself, because that is replaced by a rename with every change.
+ * The lock is flock(2) on FILE.lock: it ends with the process, however that ends, and it is not on
+ * the ledger itself, because that is replaced by a rename with every change.
  */
 #define _GNU_SOURCE
 #include "ledger/ledger_lock.h"
@@ -33,7 +33,7 @@ enum {
                 1, /* number, blank, id, line feed: one write, of one sector */
 };
 
-/* ---- the path --------------------------------------------------------------------------------- */
+/* ---- the path -------------------------------------------------------------------------------- */
 
 static char *join(const char *path, const char *suffix) {
     size_t n = strlen(path), m = strlen(suffix);
@@ -51,8 +51,8 @@ static int refuse(struct dpmf_error *error, const char *path, const char *what, 
     return DPMF_ERR_PRIVACY_LEDGER;
 }
 
-/* A ledger behind a link is replaced where it is: a rename over the link would leave two ledgers, each
- * knowing half of what was spent. */
+/* A ledger behind a link is replaced where it is: a rename over the link would leave two ledgers,
+ * each knowing half of what was spent. */
 static int follow_link(const char *path, char **real, struct dpmf_error *error) {
     struct stat status;
     if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
@@ -66,7 +66,7 @@ static int follow_link(const char *path, char **real, struct dpmf_error *error) 
     return *real ? 0 : error_no_memory(error);
 }
 
-/* ---- the mark in the lock file ---------------------------------------------------------------- */
+/* ---- the mark in the lock file --------------------------------------------------------------- */
 
 static bool is_id(const char *text) {
     for (size_t i = 0; i < 2 * LEDGER_ID_BYTES; i++)
@@ -140,7 +140,7 @@ int ledger_lock_find(const char *path, struct ledger_lock *lock, struct dpmf_err
     return 0;
 }
 
-/* ---- the directory ---------------------------------------------------------------------------- */
+/* ---- the directory --------------------------------------------------------------------------- */
 
 /* The directory of a path, "." when it names none; free it. */
 static char *directory_of(const char *path) {
@@ -160,7 +160,8 @@ static const char *name_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Files that are not there yet are one when they have one name in one directory. @return 1, 0, or -1 without memory */
+/* Files that are not there yet are one when they have one name in one directory. @return 1, 0, or
+ * -1 without memory */
 static int is_one_file(const char *a, const char *b) {
     if (strcmp(a, b) == 0 || is_one_inode(a, b)) return 1;
     if (strcmp(name_of(a), name_of(b)) != 0) return 0;
@@ -194,7 +195,8 @@ static void flush_directory_of(const char *path) {
     free(directory);
 }
 
-/* Makes every directory above the file that is missing; whether that was enough, opening the file shows. */
+/* Makes every directory above the file that is missing; whether that was enough, opening the file
+ * shows. */
 static int make_directories(const char *path, struct dpmf_error *error) {
     char *part = join(path, "");
     if (!part) return error_no_memory(error);
@@ -220,7 +222,7 @@ static int check_directory(const char *path, struct dpmf_error *error) {
                        : 0;
 }
 
-/* ---- the lock --------------------------------------------------------------------------------- */
+/* ---- the lock -------------------------------------------------------------------------------- */
 
 static int open_lock(struct ledger_lock *lock, bool make_directory, struct dpmf_error *error) {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -278,8 +280,8 @@ static int go_on_waiting(struct waiting *waiting, const char *lock_path, struct 
     return 0;
 }
 
-/* Asked again and again and not waited for: a process that was stopped while it held the lock must not stop
- * all others for ever. */
+/* Asked again and again and not waited for: a process that was stopped while it held the lock must
+ * not stop all others for ever. */
 static int wait_for_turn(const struct ledger_lock *lock, const struct dpmf_run *run,
                          struct dpmf_error *error) {
     const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
@@ -295,8 +297,8 @@ static int wait_for_turn(const struct ledger_lock *lock, const struct dpmf_run *
     return 0;
 }
 
-/* Whether the file that we locked is still the one of that name: if someone removed it, others may hold a
- * lock on a new one. */
+/* Whether the file that we locked is still the one of that name: if someone removed it, others may
+ * hold a lock on a new one. */
 static bool is_in_place(const struct ledger_lock *lock) {
     struct stat ours, named;
     return fstat(lock->fd, &ours) == 0 && lstat(lock->lock_path, &named) == 0 &&

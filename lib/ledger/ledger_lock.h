@@ -1,8 +1,8 @@
 /*
- * Where a ledger is, and who may write to it now: the path with links followed, the directory, and the lock in a
- * file of its own beside the ledger, which stays when the ledger is replaced. The lock file also remembers which
- * ledger it belongs to and how often that was written, so that a ledger that vanished, was put back from a backup or
- * came to another one's lock is noticed.
+ * Where a ledger is, and who may write to it now: the path with links followed, the directory, and
+ * the lock in a file of its own beside the ledger, which stays when the ledger is replaced. The
+ * lock file also remembers which ledger it belongs to and how often that was written, so that a
+ * ledger that vanished, was put back from a backup or came to another one's lock is noticed.
  */
 #ifndef DPMF_LEDGER_LEDGER_LOCK_H
 #define DPMF_LEDGER_LEDGER_LOCK_H
@@ -23,17 +23,18 @@ int ledger_lock_find(const char *path, struct ledger_lock *lock, struct dpmf_err
 /* What the lock file remembers, once more, without locking it. */
 void ledger_lock_peek(struct ledger_lock *lock);
 
-/* Waits for its turn, a minute at most; `run` (may be NULL) is warned after a second and may end it. With
- * `make_directory`, missing directories are made, 0700. `lock` comes from ledger_lock_find. */
+/* Waits for its turn, a minute at most; `run` (may be NULL) is warned after a second and may end
+ * it. With `make_directory`, missing directories are made, 0700. `lock` comes from
+ * ledger_lock_find. */
 int ledger_lock_take(struct ledger_lock *lock, const struct dpmf_run *run, bool make_directory,
                      struct dpmf_error *error);
 
-/* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot be
- * found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
+/* Whether a path, there already or not, is that of the ledger or of its lock. A ledger that cannot
+ * be found claims nothing: who locks it is told why. @return 1, 0, or DPMF_ERR_BASE_NO_MEMORY */
 int ledger_lock_claims(const char *ledger, const char *path, struct dpmf_error *error);
 
-/* Remembers whose lock this is, before that ledger is written for the first time with its id: whoever is killed in between
- * leaves a ledger that is known by it. */
+/* Remembers whose lock this is, before that ledger is written for the first time with its id:
+ * whoever is killed in between leaves a ledger that is known by it. */
 int ledger_lock_claim(struct ledger_lock *lock, const char *id, struct dpmf_error *error);
 
 /* Remembers that the ledger has been written. A failure only means that less will be noticed. */
