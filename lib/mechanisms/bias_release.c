@@ -6,8 +6,8 @@
  *     q = beta sqrt(m) (1, mean e^2, a, a^2)        moments
  *     w = sqrt(1 - beta^2) / max(|(e, s sqrt(m), q)|, floor)
  *
- * contributes (s w, w e_j) to each item rated, w q, and beta (which counts users). The squares add up to at most
- * (1 - beta^2) + beta^2 = 1. All of it in the user's own order of ratings.
+ * contributes (s w, w e_j) to each item rated, w q, and beta (which counts users). The squares add
+ * up to at most (1 - beta^2) + beta^2 = 1. All of it in the user's own order of ratings.
  */
 #include "mechanisms/bias_release.h"
 
@@ -19,7 +19,7 @@
 
 enum { SUM_ROOT_M, SUM_SQUARE, SUM_BIAS, SUM_BIAS_SQUARE, SUM_USERS };
 
-/* ---- a user ----------------------------------------------------------------------------------- */
+/* ---- a user ---------------------------------------------------------------------------------- */
 
 void bias_release_contribute(void *self, int worker, const struct private_user *user,
                              struct contribution *out) {
@@ -50,7 +50,7 @@ void bias_release_contribute(void *self, int worker, const struct private_user *
     out->block = user->row;
 }
 
-/* ---- the sums --------------------------------------------------------------------------------- */
+/* ---- the sums -------------------------------------------------------------------------------- */
 
 int bias_sums_init(struct bias_sums *sums, size_t n_items, struct dpmf_error *error) {
     size_t n;
@@ -86,7 +86,7 @@ int bias_release_take(struct noisy_sum_context *context, const struct residual_r
     return code;
 }
 
-/* ---- reading them: post-processing ------------------------------------------------------------ */
+/* ---- reading them: post-processing ----------------------------------------------------------- */
 
 static double clamp(double x, double least, double most) { return fmin(fmax(x, least), most); }
 

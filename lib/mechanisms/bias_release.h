@@ -1,6 +1,6 @@
 /*
- * The first release: how often each item is rated, how it is rated, and a few means over users. On its own it is the
- * mechanism `biases`; for `residual` it is where the rounds start from.
+ * The first release: how often each item is rated, how it is rated, and a few means over users. On
+ * its own it is the mechanism `biases`; for `residual` it is where the rounds start from.
  */
 #ifndef DPMF_MECHANISMS_BIAS_RELEASE_H
 #define DPMF_MECHANISMS_BIAS_RELEASE_H
@@ -8,8 +8,8 @@
 #include "mechanisms/shrink.h"
 #include "privacy/noisy_sum.h"
 
-/* The noisy sums. Taken twice they are averaged by precision, which is as good as one release of both budgets:
- * what users contribute is the same each time, and the noise is not. */
+/* The noisy sums. Taken twice they are averaged by precision, which is as good as one release of
+ * both budgets: what users contribute is the same each time, and the noise is not. */
 struct bias_sums {
     double *sums;     /* (counts, residuals) an item, then the scalars */
     double precision; /* mu^2 of what is in there */

@@ -50,8 +50,9 @@ double choose_factors_gain(const struct choose_factors_input *input, size_t fact
     return gain;
 }
 
-/* Users times the ratings of a typical one times mu. On made-up sets of 200 to 53,000 users with 12 to 60 ratings each, factors lost
- * to biases at 25,000 and below more often than not, and won from 40,000 on: a forecast cannot be trusted with less. */
+/* Users times the ratings of a typical one times mu. On made-up sets of 200 to 53,000 users with 12
+ * to 60 ratings each, factors lost to biases at 25,000 and below more often than not, and won from
+ * 40,000 on: a forecast cannot be trusted with less. */
 static const double least_evidence = 30000;
 
 static double evidence_of(const struct choose_factors_input *input) {

@@ -1,8 +1,9 @@
 /*
- * A user's taste for popular things, for good things, for a genre or an age can be found at home, from their own ratings and
- * public columns: noisy counts and biases, which the first release gave, and public features. No item has to be measured
- * for it. These columns are the leading principal axes of all of those, weighted by counts. How much users differ in
- * them is learned from the moments of each round (residual_moments.c). Fed by residual_server.c.
+ * A user's taste for popular things, for good things, for a genre or an age can be found at home,
+ * from their own ratings and public columns: noisy counts and biases, which the first release gave,
+ * and public features. No item has to be measured for it. These columns are the leading principal
+ * axes of all of those, weighted by counts. How much users differ in them is learned from the
+ * moments of each round (residual_moments.c). Fed by residual_server.c.
  */
 #include "mechanisms/free_columns.h"
 
@@ -41,8 +42,8 @@ static void centre(const struct table *table, const double *N, size_t k, bool is
     }
 }
 
-/* Public features keep the scale that the catalogue gives them: of those that hardly any rated item has, little is to
- * be expected. */
+/* Public features keep the scale that the catalogue gives them: of those that hardly any rated item
+ * has, little is to be expected. */
 static void fill_table(const struct table *table, const struct public_model *model,
                        const struct item_evidence *evidence, const struct catalogue *catalogue) {
     const size_t n_features = catalogue->n_features;

@@ -14,9 +14,9 @@
  * What it leaves of the variance of ratings is the squared test error. The constants of `assumed`
  * were fitted to the published errors of the mechanism on MovieLens 1M (6,040 users, 3,883 items,
  * 150 ratings each, delta 1e-5, epsilon .5 to 20), which it reproduces to .004. On MovieLens 100K,
- * which had no part in that, the prototype of the mechanism chose the factors and rounds forecast at
- * epsilon 1, 5 and 20, and the errors forecast were too low by .02 to .03. Nothing private depends
- * on any of it.
+ * which had no part in that, the prototype of the mechanism chose the factors and rounds forecast
+ * at epsilon 1, 5 and 20, and the errors forecast were too low by .02 to .03. Nothing private
+ * depends on any of it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ void dpmf_plan_options_init(struct dpmf_plan_options *options, size_t size) {
     options_give(options, size, &made, sizeof made);
 }
 
-/* ---- the counts to expect ---------------------------------------------------------------------- */
+/* ---- the counts to expect -------------------------------------------------------------------- */
 
 static double popularity(double t) { return pow(t + 0.004, -0.45) * exp(-3.4 * t); }
 
@@ -112,7 +112,7 @@ static void expect_counts(const struct dpmf_plan_options *options, const struct 
     input->snr = squares / ((double)n * sigma * sigma);
 }
 
-/* ---- the errors to expect ---------------------------------------------------------------------- */
+/* ---- the errors to expect -------------------------------------------------------------------- */
 
 /* What a user's own bias leaves unexplained, beside what items explain. */
 static double without_items(const struct choose_factors_input *input) {
@@ -150,7 +150,7 @@ static double residual_error(const struct choose_factors_input *input, size_t fa
     return left;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int check(const struct dpmf_plan_options *options, struct dpmf_error *error) {
     const double items = (double)options->items, each = options->ratings_per_user;

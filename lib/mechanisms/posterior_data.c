@@ -1,6 +1,7 @@
 /*
- * Ratings by user and by item, and weights; posterior_data.h says for whom. A user's weight follows from that user's
- * own number of kept ratings and wish, and from public numbers: posterior_rule.h has the proof that rests on it.
+ * Ratings by user and by item, and weights; posterior_data.h says for whom. A user's weight follows
+ * from that user's own number of kept ratings and wish, and from public numbers: posterior_rule.h
+ * has the proof that rests on it.
  */
 #include "mechanisms/posterior_data.h"
 

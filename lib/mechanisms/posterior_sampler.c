@@ -1,25 +1,30 @@
 /*
  * A chain that keeps the clamped target. Fed by posterior_data.c; feeds posterior.c.
  *
- * A row, given the other side. Without the clamp the conditional is Gaussian: with x the other side's vector and a 1 for
- * the bias, s = 2 a w for each rating, and t the rating less the other side's bias,
+ * A row, given the other side. Without the clamp the conditional is Gaussian: with x the other
+ * side's vector and a 1 for the bias, s = 2 a w for each rating, and t the rating less the other
+ * side's bias,
  *     precision P = Lambda + sum s x x^T,   mean P^-1 (Lambda m + sum s t x).
- * It is proposed, whatever the row is now, and accepted with probability min(1, exp(E(new) - E(old))),
+ * It is proposed, whatever the row is now, and accepted with probability min(1, exp(E(new) -
+ * E(old))),
  *     E = a sum w [(y - p)^2 - (y - clamp p)^2],
- * which is Metropolis and Hastings' rule for an independent proposal: target / proposal is exp(E). (Without this step
- * the chain would keep a distribution that no B bounds.) A draw from the prior may predict much that the clamp cuts off: its E
- * is then so large that hardly any proposal is accepted, though it is a bad state. So the first rounds accept
- * everything, which is a way to begin and no more; the rounds after them keep the target from wherever they begin. For the same
- * reason a row that got among predictions that are cut off would stay there for long: now and then a draw from its prior is
- * proposed as well, and accepted with probability min(1, exp(a (L(old) - L(new)))), L being the clamped loss.
+ * which is Metropolis and Hastings' rule for an independent proposal: target / proposal is exp(E).
+ * (Without this step the chain would keep a distribution that no B bounds.) A draw from the prior
+ * may predict much that the clamp cuts off: its E is then so large that hardly any proposal is
+ * accepted, though it is a bad state. So the first rounds accept everything, which is a way to
+ * begin and no more; the rounds after them keep the target from wherever they begin. For the same
+ * reason a row that got among predictions that are cut off would stay there for long: now and then
+ * a draw from its prior is proposed as well, and accepted with probability min(1, exp(a (L(old) -
+ * L(new)))), L being the clamped loss.
  *
- * The mean g of the items' biases has a Gaussian conditional. Two more moves go far where that goes in small steps, both
- * translations, whose Jacobian is 1: a number is added to g and to all items' biases, drawn as a row is, with the same
- * Metropolis step over all ratings; and a number is added to them and taken from all users' biases, which leaves all
- * predictions as they are and is drawn from its Gaussian conditional.
+ * The mean g of the items' biases has a Gaussian conditional. Two more moves go far where that goes
+ * in small steps, both translations, whose Jacobian is 1: a number is added to g and to all items'
+ * biases, drawn as a row is, with the same Metropolis step over all ratings; and a number is added
+ * to them and taken from all users' biases, which leaves all predictions as they are and is drawn
+ * from its Gaussian conditional.
  *
- * Every row of every round has a stream of its own, (chain and side, round, row): who draws what does not depend
- * on threads, and no draw is used twice.
+ * Every row of every round has a stream of its own, (chain and side, round, row): who draws what
+ * does not depend on threads, and no draw is used twice.
  */
 #define _GNU_SOURCE
 #include "mechanisms/posterior_sampler.h"
@@ -51,7 +56,7 @@ struct posterior_target posterior_target_make(const struct posterior_rule *rule)
     };
 }
 
-/* ---- draws ------------------------------------------------------------------------------------ */
+/* ---- draws ----------------------------------------------------------------------------------- */
 
 struct draws {
     struct secure_stream stream;
@@ -89,7 +94,7 @@ static double gaussian(struct draws *draws) {
     return x * factor;
 }
 
-/* ---- a row ------------------------------------------------------------------------------------ */
+/* ---- a row ----------------------------------------------------------------------------------- */
 
 /* What each thread has for itself. */
 struct posterior_worker {
@@ -230,7 +235,7 @@ static int update_row(const struct sweep *sweep, size_t r, struct posterior_work
     return code;
 }
 
-/* ---- a sweep ---------------------------------------------------------------------------------- */
+/* ---- a sweep --------------------------------------------------------------------------------- */
 
 /* A round may take long, so the first thread asks after each of its rows; the others look. */
 static bool is_stopped(struct sweep *sweep, int number) {
@@ -274,9 +279,10 @@ static int sweep_side(struct posterior_chain *chain, enum side side, struct dpmf
     return 0;
 }
 
-/* ---- what the biases share -------------------------------------------------------------------- */
+/* ---- what the biases share ------------------------------------------------------------------- */
 
-/* Sums over all ratings, users chunk by chunk: added up in one order, so that they are the same for any number of threads. */
+/* Sums over all ratings, users chunk by chunk: added up in one order, so that they are the same for
+ * any number of threads. */
 struct posterior_sums {
     double residuals; /* sum of w (y - p) */
     double excess;    /* E / a */
@@ -357,7 +363,8 @@ static void draw_mean(struct posterior_chain *chain, struct draws *draws) {
         gaussian(draws) / sqrt(precision);
 }
 
-/* d of (c + d, g + d): exp(-a sum w (y - p - d)^2 - precision_g (g + d)^2 / 2), and the step for the clamp. */
+/* d of (c + d, g + d): exp(-a sum w (y - p - d)^2 - precision_g (g + d)^2 / 2), and the step for
+ * the clamp. */
 static void draw_level(struct posterior_chain *chain, struct draws *draws) {
     const struct posterior_target *target = chain->target;
     struct posterior_sums now = sum_all(chain, 0);
@@ -400,7 +407,7 @@ int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *erro
     return code;
 }
 
-/* ---- begin and end ---------------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 static void draw_side(struct posterior_chain *chain, enum side side, double *rows, size_t n) {
     const size_t D = chain->target->factors + 1;
@@ -469,7 +476,7 @@ void posterior_chain_free(struct posterior_chain *chain) {
     chain->sums = NULL;
 }
 
-/* ---- what it says ----------------------------------------------------------------------------- */
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 double posterior_chain_log_density(const struct posterior_chain *chain) {
     const struct posterior_target *target = chain->target;

@@ -1,7 +1,8 @@
 /*
- * One chain of the sampler of the mechanism `posterior`: Gibbs over users and items, each row drawn from its Gaussian
- * conditional under the loss without the clamp and then accepted or not, so that the clamped target of
- * posterior_rule.h is kept exactly. In doubles, by all threads, from the generator of releases.
+ * One chain of the sampler of the mechanism `posterior`: Gibbs over users and items, each row drawn
+ * from its Gaussian conditional under the loss without the clamp and then accepted or not, so that
+ * the clamped target of posterior_rule.h is kept exactly. In doubles, by all threads, from the
+ * generator of releases.
  */
 #ifndef DPMF_MECHANISMS_POSTERIOR_SAMPLER_H
 #define DPMF_MECHANISMS_POSTERIOR_SAMPLER_H
@@ -51,8 +52,9 @@ int posterior_chain_init(struct posterior_chain *chain, const struct posterior_t
                          struct dpmf_error *error);
 void posterior_chain_free(struct posterior_chain *chain);
 
-/* One round: every user, every item, the mean of the biases, and the shift between users and items. The same draws for any
- * number of threads. @return 0, DPMF_ERR_BASE_CANCELLED or DPMF_ERR_TRAIN_DIVERGED */
+/* One round: every user, every item, the mean of the biases, and the shift between users and items.
+ * The same draws for any number of threads. @return 0, DPMF_ERR_BASE_CANCELLED or
+ * DPMF_ERR_TRAIN_DIVERGED */
 int posterior_chain_round(struct posterior_chain *chain, struct dpmf_error *error);
 
 /* log p but for a constant: -a L and the priors. */

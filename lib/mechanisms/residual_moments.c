@@ -1,8 +1,9 @@
 /*
- * Reading the noisy moments. There are hundreds of them in a wide model, and all share a small part of the norm: at a
- * small epsilon a spread taken as read would have negative directions, and vectors scaled by it would run away. So the
- * spread is drawn towards a multiple of the unit matrix, which is what it would be had every earlier round been exact, as
- * far as noise explains its distance from there (James and Stein's rule). Fed by residual_server.c.
+ * Reading the noisy moments. There are hundreds of them in a wide model, and all share a small part
+ * of the norm: at a small epsilon a spread taken as read would have negative directions, and
+ * vectors scaled by it would run away. So the spread is drawn towards a multiple of the unit
+ * matrix, which is what it would be had every earlier round been exact, as far as noise explains
+ * its distance from there (James and Stein's rule). Fed by residual_server.c.
  */
 #include "mechanisms/residual_moments.h"
 
@@ -15,7 +16,7 @@
 
 static double clamp(double x, double least, double most) { return fmin(fmax(x, least), most); }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The n x n block at A, rows `stride` apart. `noise` is the variance of one packed number. */
 static void calm_block(double *A, size_t n, size_t stride, double noise) {
@@ -77,8 +78,8 @@ static void find_spread(const double *products, size_t n_learned, size_t K, bool
         for (size_t b = 0; b < K; b++)
             C[a * K + b] = products[a * (D + 1) + b] - out->mean[a] * out->mean[b] +
                            out->covariance[a * D + b];
-    /* Two noisy numbers add up, or one where the covariance was set aside; and an entry off the diagonal has half
-     * the variance of a packed number. */
+    /* Two noisy numbers add up, or one where the covariance was set aside; and an entry off the
+     * diagonal has half the variance of a packed number. */
     const double learned_noise = is_first ? noise : 2 * noise;
     calm_block(C, n_learned, K, learned_noise);
     if (K > n_learned) {
@@ -116,10 +117,10 @@ void residual_moments_read(const double *sums, const struct residual_rule *rule,
     model->b0 = clamp(model->b0 + out->mean[K], -2, 2);
 }
 
-/* ---- whitening -------------------------------------------------------------------------------- */
+/* ---- whitening ------------------------------------------------------------------------------- */
 
-/* B with B^T B = C, but more where users vary more than they should, so that rounds need not creep there. C is
- * overwritten. */
+/* B with B^T B = C, but more where users vary more than they should, so that rounds need not creep
+ * there. C is overwritten. */
 static void find_root(double *C, size_t n, double over, double *B) {
     double values[RULE_FACTORS_MAX > RULE_FREE_MAX ? RULE_FACTORS_MAX : RULE_FREE_MAX];
     symmetric_eigen(C, n, values, B);
@@ -130,8 +131,9 @@ static void find_root(double *C, size_t n, double over, double *B) {
     }
 }
 
-/* With C = [C11 C12; C21 C22], learned columns first: X = C11^-1 C12 and F a root of C22 - C21 X. So the part of a
- * user's free coordinates that the learned ones foretell goes over to the latter. */
+/* With C = [C11 C12; C21 C22], learned columns first: X = C11^-1 C12 and F a root of C22 - C21
+ * X. So the part of a user's free coordinates that the learned ones foretell goes over to the
+ * latter. */
 void residual_moments_whiten(const struct residual_moments *moments, size_t n_learned,
                              size_t n_free, double over, bool is_first,
                              struct residual_whitening *out) {

@@ -1,9 +1,11 @@
 /*
- * What a round of `residual` tells about the users as a whole: mean and spread of their vectors, read from the noisy
- * moments that ride along with the residuals. Post-processing: reads nothing private.
+ * What a round of `residual` tells about the users as a whole: mean and spread of their vectors,
+ * read from the noisy moments that ride along with the residuals. Post-processing: reads nothing
+ * private.
  *
- * Columns of the vectors are of two kinds, in this order. Learned ones are measured item by item in every round. Free
- * ones (free_columns.c) are functions of public things, and only their scale is learned, from these moments.
+ * Columns of the vectors are of two kinds, in this order. Learned ones are measured item by item in
+ * every round. Free ones (free_columns.c) are functions of public things, and only their scale is
+ * learned, from these moments.
  */
 #ifndef DPMF_MECHANISMS_RESIDUAL_MOMENTS_H
 #define DPMF_MECHANISMS_RESIDUAL_MOMENTS_H
@@ -22,13 +24,15 @@ struct residual_moments {
     double unit;   /* item_evidence_weight_unit */
 };
 
-/* From packed sums (residual_user.h) of noise sigma. The model's s2, var_a and b0 become what they say. */
+/* From packed sums (residual_user.h) of noise sigma. The model's s2, var_a and b0 become what they
+ * say. */
 void residual_moments_read(const double *sums, const struct residual_rule *rule, double sigma,
                            bool is_first, struct public_model *model,
                            const struct item_evidence *evidence, struct residual_moments *out);
 
-/* Maps in which users are white, so that u ~ N(0, I) holds. Of the learned columns, v := B (v + X f) with f the free
- * ones; of the free columns, f := F f, which leaves them functions of public things. */
+/* Maps in which users are white, so that u ~ N(0, I) holds. Of the learned columns, v := B (v + X
+ * f) with f the free ones; of the free columns, f := F f, which leaves them functions of public
+ * things. */
 struct residual_whitening {
     double B[RULE_FACTORS_MAX * RULE_FACTORS_MAX]; /* n x n, n learned columns */
     double X[RULE_FACTORS_MAX * RULE_FREE_MAX];    /* n x q, q free columns */

@@ -1,12 +1,14 @@
 /*
- * The curator's half of a round. With G_j the noisy sum of w om e [u, 1] over the raters of j, N_j their noisy weight and C
- * the second moment of the users' vectors about their mean, posterior covariance included:
+ * The curator's half of a round. With G_j the noisy sum of w om e [u, 1] over the raters of j, N_j
+ * their noisy weight and C the second moment of the users' vectors about their mean, posterior
+ * covariance included:
  *
- *     z_v = v + gain C^-1 (G_u / N - mean G_c / N - Cov v - cov(u, a)),    z_c = c + mean.v + G_c / N
+ *     z_v = v + gain C^-1 (G_u / N - mean G_c / N - Cov v - cov(u, a)),    z_c = c + mean.v + G_c /
+ *     N
  *
- * which is an M step of EM with N_j C in place of the item's own curvature, for the learned columns. Without the
- * covariance the vectors would collapse. Then coordinates are changed so that users are white, rounds are averaged by precision, earlier
- * ones fading, and everything is shrunk.
+ * which is an M step of EM with N_j C in place of the item's own curvature, for the learned
+ * columns. Without the covariance the vectors would collapse. Then coordinates are changed so that
+ * users are white, rounds are averaged by precision, earlier ones fading, and everything is shrunk.
  */
 #include "mechanisms/residual_server.h"
 
@@ -18,12 +20,14 @@
 #include "mechanisms/residual_moments.h"
 #include "random/random.h"
 
-/* The same start in every run: nothing about it is private, and a release can be made again in a test. */
+/* The same start in every run: nothing about it is private, and a release can be made again in a
+ * test. */
 enum { START_SEED = 1, START_PURPOSE = 0x7265736f /* a constant of this file's own */ };
 
-/* ---- items ------------------------------------------------------------------------------------ */
+/* ---- items ----------------------------------------------------------------------------------- */
 
-/* From G_j, in its place, to the measurement z_j = [z_v, z_c]; v is the whole vector, free columns included. */
+/* From G_j, in its place, to the measurement z_j = [z_v, z_c]; v is the whole vector, free columns
+ * included. */
 static void measure_item(const struct residual_moments *moments, double *G, double N, double gain,
                          const double *v, double c, size_t K, size_t n_learned) {
     const size_t D = K + 1, n = n_learned;
@@ -51,7 +55,8 @@ static void measure_items(const struct residual_rule *rule, bool is_first,
         double N = moments->weight * evidence->N[j] * model->weight[j];
         memcpy(v, model->rows + j * model->stride, K * sizeof *v);
         if (is_first) memset(v, 0, n_learned * sizeof *v);
-        /* Few raters: the item's own curvature can exceed N C by far, and a full step would overshoot. */
+        /* Few raters: the item's own curvature can exceed N C by far, and a full step would
+         * overshoot. */
         double damping = 1 + (double)n_learned * first_unit / evidence->N[j];
         measure_item(moments, sums + j * D, N, (is_first ? 1 : rule->gain) / damping, v,
                      model->c[j], K, n_learned);
@@ -83,7 +88,8 @@ static void whiten(const struct residual_rule *rule, bool is_first,
     shrink_map_rows(model->rows + n_learned, n_items, model->stride, model->n_free, map.F);
 }
 
-/* Earlier rounds by precision, fading. Sampling error does not average out: the users are the same. */
+/* Earlier rounds by precision, fading. Sampling error does not average out: the users are the
+ * same. */
 static void filter_rounds(const struct residual_rule *rule, const struct residual_moments *moments,
                           double sigma, const struct public_model *model,
                           struct item_evidence *evidence, const double *z) {
@@ -115,7 +121,7 @@ int residual_server_step(const struct residual_rule *rule, bool is_first, double
     return shrink_all(model, evidence, rule->ridge, pool, error);
 }
 
-/* ---- the start -------------------------------------------------------------------------------- */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 /* Column k of the starting vectors, before it is standardised. */
 static void fill_column(const struct catalogue *catalogue, struct public_model *model,

@@ -1,5 +1,6 @@
 /*
- * A round of `residual` at the curator's: from noisy sums to a better public model. Post-processing: reads nothing private.
+ * A round of `residual` at the curator's: from noisy sums to a better public model.
+ * Post-processing: reads nothing private.
  */
 #ifndef DPMF_MECHANISMS_RESIDUAL_SERVER_H
 #define DPMF_MECHANISMS_RESIDUAL_SERVER_H
@@ -7,8 +8,8 @@
 #include "mechanisms/residual_user.h"
 #include "mechanisms/shrink.h"
 
-/* Vectors to start from: popularity and quality, which the first release gives for free, random mixtures of the public
- * features, and chance; and the free columns, if the rule wants any. */
+/* Vectors to start from: popularity and quality, which the first release gives for free, random
+ * mixtures of the public features, and chance; and the free columns, if the rule wants any. */
 int residual_server_start(const struct residual_rule *rule, const struct catalogue *catalogue,
                           struct public_model *model, struct item_evidence *evidence,
                           struct dpmf_error *error);

@@ -1,12 +1,12 @@
 /*
- * A user's part in a round. With x = [u, a] and its posterior covariance from user_solve.c, residuals e_j, l the part of
- * u on learned columns and D their number + 1:
+ * A user's part in a round. With x = [u, a] and its posterior covariance from user_solve.c,
+ * residuals e_j, l the part of u on learned columns and D their number + 1:
  *
  *     Q = gamma / sqrt(D) sqrt(m) (sym([u, a, 1] [u, a, 1]^T), sym(Cov), mean squared residual)
  *     w = 1 / max(|(Q, om_j e_j [l, 1] for all j)|, floor sqrt(D))
  *
- * contributes w om_j e_j [l, 1] to each item rated, and w Q. The norm is at most 1 by construction; noisy_sum.c does
- * not rely on that.
+ * contributes w om_j e_j [l, 1] to each item rated, and w Q. The norm is at most 1 by construction;
+ * noisy_sum.c does not rely on that.
  */
 #include "mechanisms/residual_user.h"
 
@@ -27,8 +27,8 @@ static void write_moments(const double *g, size_t K, const struct user_solution 
     out[symmetric_packed_n(n - 1)] = mean_square;
 }
 
-/* In the first round the learned columns are no model. So the residual is that without them, and of the user's
- * coordinates on them the direction alone counts, at the length that the prior gives. */
+/* In the first round the learned columns are no model. So the residual is that without them, and of
+ * the user's coordinates on them the direction alone counts, at the length that the prior gives. */
 static void adapt_to_first(const struct residual_round *round, const struct private_user *user,
                            double *g, double *e) {
     const struct public_model *model = round->model;

@@ -1,6 +1,7 @@
 /*
- * What a user contributes to a round of `residual`: for each item rated the residual times their own vector, as far as it
- * belongs to learned columns, and moments of the whole vector, all within one unit of norm.
+ * What a user contributes to a round of `residual`: for each item rated the residual times their
+ * own vector, as far as it belongs to learned columns, and moments of the whole vector, all within
+ * one unit of norm.
  */
 #ifndef DPMF_MECHANISMS_RESIDUAL_USER_H
 #define DPMF_MECHANISMS_RESIDUAL_USER_H

@@ -1,9 +1,9 @@
 /*
- * Shrinks each column of the measurements. The prior of a column: its mean is a ridge regression on public
- * regressors, weighted by 1 / (noise variance + prior variance); its variance t is what the squares of the
- * residuals exceed the noise by (method of moments); both are found in turns. Then each item's value is the
- * precision-weighted mean of measurement and prior. Columns are independent of each other and shared out to
- * threads. Fed by bias_release.c and residual_server.c.
+ * Shrinks each column of the measurements. The prior of a column: its mean is a ridge regression on
+ * public regressors, weighted by 1 / (noise variance + prior variance); its variance t is what the
+ * squares of the residuals exceed the noise by (method of moments); both are found in turns. Then
+ * each item's value is the precision-weighted mean of measurement and prior. Columns are
+ * independent of each other and shared out to threads. Fed by bias_release.c and residual_server.c.
  */
 #include "mechanisms/shrink.h"
 
@@ -19,7 +19,7 @@
 
 enum { TURNS = 3 };
 
-/* ---- one column ------------------------------------------------------------------------------- */
+/* ---- one column ------------------------------------------------------------------------------ */
 
 struct column {
     const struct item_evidence *evidence;
@@ -53,7 +53,8 @@ static void fit_mean(struct column *column, double t) {
             for (size_t b = 0; b <= a; b++) H[a * q + b] += wf * f[b];
         }
     }
-    /* A constant in a column of vectors is a user's bias in disguise: held at 0. In the biases it is free. */
+    /* A constant in a column of vectors is a user's bias in disguise: held at 0. In the biases it
+     * is free. */
     for (size_t a = 0; a < q; a++) {
         double penalty = a > 0 ? column->ridge : column->is_bias ? 1e-3 : 1e3 * column->ridge;
         H[a * q + a] += penalty / t;
@@ -94,7 +95,7 @@ static void shrink_column(struct column *column, double *t, double *out, size_t 
     }
 }
 
-/* ---- columns in parallel ---------------------------------------------------------------------- */
+/* ---- columns in parallel --------------------------------------------------------------------- */
 
 struct shrinking {
     struct public_model *model;
@@ -150,7 +151,7 @@ int shrink_biases(struct public_model *model, struct item_evidence *evidence, do
     return shrink_range(model, evidence, ridge, K, K + 1, pool, error);
 }
 
-/* ---- principal axes --------------------------------------------------------------------------- */
+/* ---- principal axes -------------------------------------------------------------------------- */
 
 void shrink_map_rows(double *rows, size_t n, size_t stride, size_t K, const double *B) {
     double y[RULE_FACTORS_MAX];
@@ -191,7 +192,7 @@ int shrink_all(struct public_model *model, struct item_evidence *evidence, doubl
     return shrink_range(model, evidence, ridge, 0, K + 1, pool, error);
 }
 
-/* ---- regressors ------------------------------------------------------------------------------- */
+/* ---- regressors ------------------------------------------------------------------------------ */
 
 int shrink_regressors_make(struct item_evidence *evidence, const struct catalogue *catalogue,
                            struct dpmf_error *error) {

@@ -1,6 +1,6 @@
 /*
- * The ridge regression of a user on the rows of the items they rated. What residual_user.c contributes from, and what
- * a person computes at home from the release.
+ * The ridge regression of a user on the rows of the items they rated. What residual_user.c
+ * contributes from, and what a person computes at home from the release.
  */
 #include "mechanisms/user_solve.h"
 

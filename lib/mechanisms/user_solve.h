@@ -1,6 +1,7 @@
 /*
- * A user at home: their own vector and bias from their own ratings and the public model. A pure function of these two, bit
- * for bit: doubles, one order of operations, nothing shared with other users.
+ * A user at home: their own vector and bias from their own ratings and the public model. A pure
+ * function of these two, bit for bit: doubles, one order of operations, nothing shared with other
+ * users.
  */
 #ifndef DPMF_MECHANISMS_USER_SOLVE_H
 #define DPMF_MECHANISMS_USER_SOLVE_H
@@ -16,8 +17,8 @@ struct user_solution {
     double freedom; /* effective parameters: m - freedom is what residuals have left */
 };
 
-/* The posterior of [u, a] under u ~ N(0, I), a ~ N(0, var_a), noise s2: a ridge regression with public constants.
- * e[i] becomes the residual y_i - b0 - c_j - a - u.v_j of the user's i-th rating.
+/* The posterior of [u, a] under u ~ N(0, I), a ~ N(0, var_a), noise s2: a ridge regression with
+ * public constants. e[i] becomes the residual y_i - b0 - c_j - a - u.v_j of the user's i-th rating.
  * @return false when it has none (numbers that are not finite): the solution is 0 then */
 bool user_solve(const struct public_model *model, const struct private_user *user,
                 struct user_solution *solution, double *e);
