@@ -1,6 +1,7 @@
 /*
- * The public side of a private run: the items that exist, in an order that has nothing to do with the ratings, and
- * what is publicly known about them. Also the wishes of users for a stronger protection of their own.
+ * The public side of a private run: the items that exist, in an order that has nothing to do with
+ * the ratings, and what is publicly known about them. Also the wishes of users for a stronger
+ * protection of their own.
  */
 #ifndef DPMF_PRIVACY_CATALOGUE_H
 #define DPMF_PRIVACY_CATALOGUE_H
@@ -14,13 +15,13 @@ struct dpmf_store;
 struct catalogue {
     struct factor_ids ids; /* in the order of the file, indexed */
     size_t n_features;     /* columns of `features`; 0: none */
-    double
-        *features; /* ids.n x n_features, each column of mean 0 and variance 1 over the catalogue */
+    /* Ids.n x n_features, each column of mean 0 and variance 1 over the catalogue */
+    double *features;
     bool from_ratings;
 };
 
-/* Ids of a catalogue file (any table with an item column: see table_read_public). Refused are a ratings store, an id that
- * is there twice, and what public_table_check_catalogue refuses. */
+/* Ids of a catalogue file (any table with an item column: see table_read_public). Refused are a
+ * ratings store, an id that is there twice, and what public_table_check_catalogue refuses. */
 int catalogue_read(const char *path, const struct dpmf_run *run, struct catalogue *catalogue,
                    struct dpmf_error *error);
 
@@ -32,15 +33,17 @@ int catalogue_from_store(const struct dpmf_store *store, struct catalogue *catal
 int catalogue_take(const char *path, const struct dpmf_store *store, const struct dpmf_run *run,
                    struct catalogue *catalogue, struct dpmf_error *error);
 
-/* Adds public features from a table, in place of those there were: a column named as items are, and any others
- * (docs/formats/catalogue.md). A column of numbers becomes 6 smooth bumps over its range, a column of texts one
+/* Adds public features from a table, in place of those there were: a column named as items are, and
+ * any others (docs/formats/catalogue.md). A column of numbers becomes 6 smooth bumps over its
+ * range, a column of texts one
  * indicator for each category ("a|b|c" is three), rare ones left out; titles and names are left out. MovieLens'
- * movies.dat and movies.csv are understood as they are. Items that the file does not know get the mean. */
+ * movies.dat and movies.csv are understood as they are. Items that the file does not know get the
+ * mean. */
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error);
 
-/* Whether every item of the catalogue has been rated and every rated item is in it: then it was most likely made from the
- * ratings, and the curator is warned. */
+/* Whether every item of the catalogue has been rated and every rated item is in it: then it was
+ * most likely made from the ratings, and the curator is warned. */
 bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf_store *store);
 
 void catalogue_free(struct catalogue *catalogue);
@@ -60,7 +63,8 @@ struct user_wishes {
     uint64_t n_twice; /* rows of a user whom an earlier row names */
 };
 
-/* `form` is that of the ratings' ids: what it could not hold is refused, in words that name no one. */
+/* `form` is that of the ratings' ids: what it could not hold is refused, in words that name no
+ * one. */
 int user_wishes_read(const char *path, const struct id_form *form, const struct dpmf_run *run,
                      struct user_wishes *wishes, struct dpmf_error *error);
 

@@ -1,7 +1,7 @@
 /*
  * Reads what is publicly known about items: any table with a header, or MovieLens' list of movies,
- * which needs none. Rows of items that are not in the catalogue are passed over. An item has one row:
- * what names items again and again are ratings. Feeds feature_columns.c.
+ * which needs none. Rows of items that are not in the catalogue are passed over. An item has one
+ * row: what names items again and again are ratings. Feeds feature_columns.c.
  */
 #include "privacy/item_features.h"
 

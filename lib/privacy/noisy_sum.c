@@ -1,49 +1,58 @@
 /*
- * Sums of users' contributions with noise: the privacy of everything dpmf calls proven rests on this file.
+ * Sums of users' contributions with noise: the privacy of everything dpmf calls proven rests on
+ * this file.
  *
- * Claim. A release of noisy_sum_release with the whole number sigma and B = 2^NOISY_SUM_BITS is mu-GDP for adding or
- * removing one user, mu = B / sigma; for a user of scale s it is (s mu)-GDP. Given earlier releases, that is: the public
- * state that contributions are computed from may depend on them (adaptive composition).
+ * Claim. A release of noisy_sum_release with the whole number sigma and B = 2^NOISY_SUM_BITS is
+ * mu-GDP for adding or removing one user, mu = B / sigma; for a user of scale s it is (s mu)-GDP.
+ * Given earlier releases, that is: the public state that contributions are computed from may depend
+ * on them (adaptive composition).
  *
  * Proof.
- * 1. Contributions do not see each other. `contribute` is a pure function of one user's packed ratings and of
- *    public state, in doubles with a fixed order of operations; nothing is batched over users. What it writes,
- *    however wrong, only passes through noisy_sum_quantise (quantise.c), whose output depends on nothing else. So two
- *    sets of users that differ in one user give sums that differ by exactly that user's integers q.
+ * 1. Contributions do not see each other. `contribute` is a pure function of one user's packed
+ *    ratings and of public state, in doubles with a fixed order of operations; nothing is batched
+ *    over users. What it writes, however wrong, only passes through noisy_sum_quantise
+ *    (quantise.c), whose output depends on nothing else. So two sets of users that differ in one
+ *    user give sums that differ by exactly that user's integers q.
  * 2. |q| <= s B. noisy_sum_quantise ends only when the sum of q_i^2, computed without error in 128 bits, is at most
- *    floor(s B)^2 (or with q = 0). Each coordinate receives one q_i: rows of a user's blocks are strictly
- *    increasing, so no coordinate is met twice. That is checked for every user (check_blocks).
+ *    floor(s B)^2 (or with q = 0). Each coordinate receives one q_i: rows of a user's blocks are
+ *    strictly increasing, so no coordinate is met twice. That is checked for every user
+ *    (check_blocks).
  * 3. Sums are exact: int64, and |sum| + 64 sigma stays below 2^62, or the release is refused before it is begun. The
  *    number of users decides that only from 2^37 of them on.
- * 4. The published integer is q_sum + round(Z) = round(q_sum + Z), Z ~ N(0, sigma^2) sampled exactly and
- *    independently for every coordinate: round(.) is a function of the output of the Gaussian mechanism of noise sigma
- *    on a sum of sensitivity s B, which is (s B / sigma)-GDP (Dong, Roth and Su 2022, theorem 2.7), and
- *    post-processing costs nothing. So is the division by B, and so is what 64 bits make of a Z beyond them: the noise is
- *    not cut off anywhere, and delta has nothing to cover.
- * 5. Every coordinate is published with noise, those that no one contributed to as well, and how many there are
- *    is public (the shape).
- * What is assumed: the bits of ChaCha20 under a key from the operating system are as good as random.
+ * 4. The published integer is q_sum + round(Z) = round(q_sum + Z), Z ~ N(0, sigma^2) sampled
+ *    exactly and independently for every coordinate: round(.) is a function of the output of the
+ *    Gaussian mechanism of noise sigma on a sum of sensitivity s B, which is (s B / sigma)-GDP
+ *    (Dong, Roth and Su 2022, theorem 2.7), and post-processing costs nothing. So is the division
+ *    by B, and so is what 64 bits make of a Z beyond them: the noise is not cut off anywhere, and
+ *    delta has nothing to cover.
+ * 5. Every coordinate is published with noise, those that no one contributed to as well, and how
+ *    many there are is public (the shape).
+ * What is assumed: the bits of ChaCha20 under a key from the operating system are as good as
+ * random.
  *
- * Several processes (a cluster). Each computes the contributions of its own users and sums them; the sums of processes
- * are added up (cluster_reduce_scatter), coordinates being cut into one range for each; the owner of a range draws its
- * noise, and all get all noisy sums. Nothing of the proof changes:
- * 1. What a contribution is computed from is the same everywhere: the processes compare digests of the public state, of
- *    the shape and of sigma before every release. (Were it not, contributions would still not see each other; but the
- *    sum would mean nothing.)
- * 2. A user is in one process: the shares of one store do not overlap, all processes have that store (user_shares.c),
- *    and parts of a store are taken together only as dpmf shard cut them (shard_set.c). So a user still contributes
- *    one q.
- * 3. Integers commute, modulo 2^64 too, and the bound is on the users of all processes: partial sums may be added in any
- *    order.
- * 4. Ranges do not overlap and cover all coordinates, so each is drawn once, by its owner, from its stream (release,
- *    coordinate) under a key of the owner's own, which never leaves it. Streams of two owners differ in the coordinate,
- *    whatever their keys: even if two machines had the same key, no draw would be used twice. That as many draws were
- *    taken as there are coordinates is counted over all processes and checked with the statement.
- * 5. Nothing else leaves: sums without noise go from process to process alone, which are the curator's; their network
- *    must be too.
+ * Several processes (a cluster). Each computes the contributions of its own users and sums them;
+ * the sums of processes are added up (cluster_reduce_scatter), coordinates being cut into one range
+ * for each; the owner of a range draws its noise, and all get all noisy sums. Nothing of the proof
+ * changes:
+ * 1. What a contribution is computed from is the same everywhere: the processes compare digests of
+ *    the public state, of the shape and of sigma before every release. (Were it not, contributions
+ *    would still not see each other; but the sum would mean nothing.)
+ * 2. A user is in one process: the shares of one store do not overlap, all processes have that
+ *    store (user_shares.c), and parts of a store are taken together only as dpmf shard cut them
+ *    (shard_set.c). So a user still contributes one q.
+ * 3. Integers commute, modulo 2^64 too, and the bound is on the users of all processes: partial
+ *    sums may be added in any order.
+ * 4. Ranges do not overlap and cover all coordinates, so each is drawn once, by its owner, from its
+ *    stream (release, coordinate) under a key of the owner's own, which never leaves it. Streams of
+ *    two owners differ in the coordinate, whatever their keys: even if two machines had the same
+ *    key, no draw would be used twice. That as many draws were taken as there are coordinates is
+ *    counted over all processes and checked with the statement.
+ * 5. Nothing else leaves: sums without noise go from process to process alone, which are the
+ *    curator's; their network must be too.
  *
- * A watched run (the audit's) sees sums without noise and may put another world's noisy sums in the place of its own: nothing
- * above holds for it. So its statement is marked NOT PRIVATE here, where that happens, whatever its caller meant to do with it.
+ * A watched run (the audit's) sees sums without noise and may put another world's noisy sums in the
+ * place of its own: nothing above holds for it. So its statement is marked NOT PRIVATE here, where
+ * that happens, whatever its caller meant to do with it.
  */
 #define _GNU_SOURCE
 #include "privacy/noisy_sum.h"
@@ -62,7 +71,7 @@
 static const double grid = (double)(1 << NOISY_SUM_BITS);
 static const uint64_t sum_limit = (uint64_t)1 << 62;
 
-/* ---- all users' sums -------------------------------------------------------------------------- */
+/* ---- all users' sums ------------------------------------------------------------------------- */
 
 struct worker_space {
     double *values;
@@ -95,7 +104,8 @@ static void add(const struct summing *summing, int64_t *sums, const int32_t *q, 
         for (size_t i = 0; i < n; i++) __atomic_fetch_add(&sums[i], q[i], __ATOMIC_RELAXED);
 }
 
-/* The mechanism is not trusted with the norm bound: a row met twice would add up to more than was quantised. */
+/* The mechanism is not trusted with the norm bound: a row met twice would add up to more than was
+ * quantised. */
 static int check_blocks(const struct summing *summing, const struct contribution *contribution,
                         struct dpmf_error *error) {
     const struct noisy_sum_shape *shape = summing->shape;
@@ -183,7 +193,7 @@ static void free_spaces(struct summing *summing) {
     free(summing->range);
 }
 
-/* ---- noise ------------------------------------------------------------------------------------ */
+/* ---- noise ----------------------------------------------------------------------------------- */
 
 enum { RANGE = 4096 }; /* coordinates at once */
 
@@ -226,7 +236,7 @@ static void work_on(struct summing *summing, size_t first, size_t end,
     thread_pool_run(summing->context->pool, task, summing);
 }
 
-/* ---- several processes ------------------------------------------------------------------------ */
+/* ---- several processes ----------------------------------------------------------------------- */
 
 static uint64_t digest_add(uint64_t digest, const void *bytes, size_t n) {
     return checksum64_seeded(bytes, n, digest);
@@ -258,7 +268,7 @@ static int check_same(const struct summing *summing, struct dpmf_error *error) {
         "use machines of one kind, with the same program and libraries", error);
 }
 
-/* ---- an audit's eyes --------------------------------------------------------------------------- */
+/* ---- an audit's eyes ------------------------------------------------------------------------- */
 
 static struct noisy_sum_round round_of(const struct summing *summing, size_t first, size_t end) {
     return (struct noisy_sum_round){.context = summing->context,
@@ -286,7 +296,7 @@ static int watch_sums(struct summing *summing, size_t first, size_t end, bool ar
     return cluster_agree(context->cluster, code, error);
 }
 
-/* ---- a release -------------------------------------------------------------------------------- */
+/* ---- a release ------------------------------------------------------------------------------- */
 
 /* From each process's sums of its own users to everyone's noisy sums, in every process. */
 static int share_sums(struct summing *summing, struct dpmf_error *error) {

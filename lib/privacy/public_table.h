@@ -1,7 +1,8 @@
 /*
- * What the tables that a private run takes as public have in common: what their columns are for, and that a table about
- * people is no table of items. The table alone decides, its header above all: no rating has a say. A name that begins with
- * "public:" is the curator's word that the column is public, whatever else it is called.
+ * What the tables that a private run takes as public have in common: what their columns are for,
+ * and that a table about people is no table of items. The table alone decides, its header above
+ * all: no rating has a say. A name that begins with "public:" is the curator's word that the column
+ * is public, whatever else it is called.
  */
 #ifndef DPMF_PRIVACY_PUBLIC_TABLE_H
 #define DPMF_PRIVACY_PUBLIC_TABLE_H
@@ -9,24 +10,25 @@
 #include "dpmf_text.h"
 #include "privacy/trimmed_field.h"
 
-/* Whether a field of a header names a column of "user", "item", "rating", "title" or "epsilon"; blanks around it do not
- * count. */
+/* Whether a field of a header names a column of "user", "item", "rating", "title" or "epsilon";
+ * blanks around it do not count. */
 bool public_column_is(const struct dpmf_field *field, const char *role);
 
 /* The year in "Title (1995)". @return whether there is one */
 bool public_title_year(struct dpmf_field title, struct dpmf_field *year);
 
-/* Whether this is a row of movies.dat or u.item: an id, a title with its year, and then no rating. */
+/* Whether this is a row of movies.dat or u.item: an id, a title with its year, and then no
+ * rating. */
 bool public_row_is_movielens(const struct dpmf_table_record *row);
 
-/* Whether the first row of a table of items may be one. Refused are a comment, a column that could name people, their
- * ratings or their wishes, and several columns of which none is called as items are, but for MovieLens' lists of movies
- * ("1::Toy Story (1995)::Comedy").
+/* Whether the first row of a table of items may be one. Refused are a comment, a column that could
+ * name people, their ratings or their wishes, and several columns of which none is called as items
+ * are, but for MovieLens' lists of movies ("1::Toy Story (1995)::Comedy").
  * @return 0 or DPMF_ERR_PRIVACY_REFUSED */
 int public_table_check_catalogue(const struct dpmf_table_record *first, struct dpmf_error *error);
 
-/* The same of a header of features: each of its columns must be known as one that says something about items, or be
- * declared. */
+/* The same of a header of features: each of its columns must be known as one that says something
+ * about items, or be declared. */
 int public_table_check_features(const struct dpmf_table_record *header, struct dpmf_error *error);
 
 /* Ratings name an item again and again; a table of items names each once.

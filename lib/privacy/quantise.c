@@ -1,7 +1,7 @@
 /*
- * One user's integers. Fed by the mechanisms' contributions, by way of noisy_sum.c; what comes out is what is
- * added up. Step 2 of the proof in noisy_sum.c is about this file: it ends only when the squares, added
- * without error, are within the bound.
+ * One user's integers. Fed by the mechanisms' contributions, by way of noisy_sum.c; what comes out
+ * is what is added up. Step 2 of the proof in noisy_sum.c is about this file: it ends only when the
+ * squares, added without error, are within the bound.
  */
 #include "privacy/quantise.h"
 
@@ -12,7 +12,8 @@ static const double grid = (double)(1 << NOISY_SUM_BITS);
 
 __extension__ typedef unsigned __int128 wide; /* of the compiler, not of ISO C */
 
-/* For any number. Nothing larger than the grid can be part of a vector within the bound; 0 for NaN. */
+/* For any number. Nothing larger than the grid can be part of a vector within the bound; 0 for
+ * NaN. */
 static int32_t to_grid(double x) {
     if (!(x >= -grid)) return x < 0 ? -(1 << NOISY_SUM_BITS) : 0;
     return x > grid ? 1 << NOISY_SUM_BITS : (int32_t)nearbyint(x);
@@ -51,8 +52,8 @@ void noisy_sum_quantise(const struct exact_kernels *exact, const double *values,
         wide sum =
             tame ? tame_to_grid(exact, values, n, factor, q) : wild_to_grid(values, n, factor, q);
         if (sum <= most) return;
-        /* By rounding alone it is over by very little: the first shrinking is nearly always enough. The second
-         * factor makes sure of progress, down to where all integers are 0. */
+        /* By rounding alone it is over by very little: the first shrinking is nearly always enough.
+         * The second factor makes sure of progress, down to where all integers are 0. */
         factor *= (double)limit / sqrt((double)sum) * (1 - 0x1p-20);
         if (!(factor > 0x1p-60)) factor = 0;
     }

@@ -1,7 +1,8 @@
 /*
- * The list of wishes: users who want a smaller epsilon than the release has. Feeds the scale of each user's contribution. The
- * wishes themselves are taken as public; who of these users is in the ratings is not, and decides nothing here. What cannot be
- * an id of such ratings, whoever is in them, is a mistake of the list, and refused.
+ * The list of wishes: users who want a smaller epsilon than the release has. Feeds the scale of
+ * each user's contribution. The wishes themselves are taken as public; who of these users is in the
+ * ratings is not, and decides nothing here. What cannot be an id of such ratings, whoever is in
+ * them, is a mistake of the list, and refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static int fail(int code, const struct dpmf_table_record *row, size_t column, co
     return code;
 }
 
-/* ---- the columns ------------------------------------------------------------------------------ */
+/* ---- the columns ----------------------------------------------------------------------------- */
 
 static int refuse_second(const struct dpmf_table_record *row, size_t second, const char *what,
                          struct dpmf_error *error) {
@@ -49,8 +50,8 @@ static int refuse_second(const struct dpmf_table_record *row, size_t second, con
     return code;
 }
 
-/* Finds the columns in the first row. @return 1 when it names both of them; 0 when it names neither or one, and they are the
- * first two, in this order; or a negative code */
+/* Finds the columns in the first row. @return 1 when it names both of them; 0 when it names neither
+ * or one, and they are the first two, in this order; or a negative code */
 static int take_first(struct reading *reading, const struct dpmf_table_record *row,
                       struct dpmf_error *error) {
     size_t user = row->n, epsilon = row->n, other_user = row->n, other_epsilon = row->n;
@@ -71,7 +72,7 @@ static int take_first(struct reading *reading, const struct dpmf_table_record *r
     return names_both;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int parse_wish(const struct dpmf_table_record *row, size_t column, double *epsilon,
                       struct dpmf_error *error) {
@@ -92,7 +93,8 @@ static int parse_wish(const struct dpmf_table_record *row, size_t column, double
     return 0;
 }
 
-/* Of several wishes for an id the one that protects most. @return the id's number, or a negative code */
+/* Of several wishes for an id the one that protects most. @return the id's number, or a negative
+ * code */
 static int64_t keep_id(struct reading *reading, const struct id_text *id, double epsilon,
                        struct dpmf_error *error) {
     uint64_t n_before = reading->gather.ids.n;
@@ -154,9 +156,10 @@ static int take_wish(void *self, const struct dpmf_table_record *row, struct dpm
     return code < 0 ? code : keep_wish(reading, ids, n, epsilon, error);
 }
 
-/* ---- the list --------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
-/* A file that came out empty by mistake would lose everyone's wish; nobody's wishes are a header. */
+/* A file that came out empty by mistake would lose everyone's wish; nobody's wishes are a
+ * header. */
 static int check_read(const struct reading *reading, const char *path, struct dpmf_error *error) {
     if (reading->n_columns > 0) return 0;
     int code = error_set(error, DPMF_ERR_INPUT_EMPTY, "the file of wishes is empty");
