@@ -19,7 +19,8 @@ int ials_train(struct dpmf_store *store, struct dpmf_store *valid, const char *o
 /* Rows of items that a run can begin with. */
 void ials_first_items(struct factor_matrix *items, uint32_t k, uint64_t seed);
 
-/* Whether run->memory, or what there is, is enough for the events and rows of a store and `more` bytes.
+/* Whether run->memory, or what there is, is enough for the events and rows of a store and `more`
+ * bytes.
  * @return 0 or DPMF_ERR_USAGE_MEMORY, with how much would be */
 int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *kernels, uint32_t k,
                       int threads, uint64_t more, const struct dpmf_run *run,
