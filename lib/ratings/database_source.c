@@ -1,6 +1,6 @@
 /*
- * What ratings out of any database need: see database_source.h. Called by source_open.c, and by the sources of
- * SQLite and PostgreSQL that it leads to.
+ * What ratings out of any database need: see database_source.h. Called by source_open.c, and by the
+ * sources of SQLite and PostgreSQL that it leads to.
  */
 #include "ratings/database_source.h"
 
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "ratings/formats.h"
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* @return 0 or a negative code, with nothing left in *url */
 static int parse_source(const char *text, struct database_url *url, struct dpmf_error *error) {
@@ -70,7 +70,7 @@ void database_layout(struct source *source) {
     source->layout.formats = store_layout_format(source->format);
 }
 
-/* ---- columns ---------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static const char hint_names[] = "SELECT user, item, rating FROM ...: these three (or user, item "
                                  "and perhaps a count, of events), or one more that is "
@@ -198,7 +198,7 @@ int database_columns_find(const struct database_url *url, const struct dpmf_inpu
     return DPMF_ERR_INPUT_QUERY;
 }
 
-/* ---- SQL -------------------------------------------------------------------------------------- */
+/* ---- SQL ------------------------------------------------------------------------------------- */
 
 static bool put_bytes(struct byte_buffer *sql, const char *text, size_t n) {
     uint8_t *room = byte_buffer_room(sql, n + 1);
@@ -234,7 +234,7 @@ bool database_sql_table(struct byte_buffer *sql, const char *name) {
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
                           int64_t column) {

@@ -1,6 +1,7 @@
 /*
- * Ratings out of a database: what sources of SQLite and of PostgreSQL share. Which columns of a result are the user,
- * the item, the rating and the time; the count of rows, which is where errors are; and the SQL for a whole table.
+ * Ratings out of a database: what sources of SQLite and of PostgreSQL share. Which columns of a
+ * result are the user, the item, the rating and the time; the count of rows, which is where errors
+ * are; and the SQL for a whole table.
  */
 #ifndef DPMF_RATINGS_DATABASE_SOURCE_H
 #define DPMF_RATINGS_DATABASE_SOURCE_H
@@ -33,8 +34,9 @@ static inline const char *database_number_text(int64_t number, char room[DATABAS
 
 enum { DATABASE_IDS = 2 }; /* COLUMN_USER and COLUMN_ITEM, the first of the roles */
 
-/* Ids that are numbers, as text, until a batch of records is taken: each record of it has its room. Most tables are
- * sorted by user or by item, so the last number of either is remembered and the same one not written again. */
+/* Ids that are numbers, as text, until a batch of records is taken: each record of it has its room.
+ * Most tables are sorted by user or by item, so the last number of either is remembered and the
+ * same one not written again. */
 struct database_numbers {
     char text[RECORD_BATCH][DATABASE_IDS][DATABASE_NUMBER_MAX];
     struct {
@@ -50,8 +52,8 @@ static inline void database_numbers_begin(struct database_numbers *numbers) {
     for (int i = 0; i < DATABASE_IDS; i++) numbers->last[i].record = RECORD_BATCH;
 }
 
-/* The text of record n's id; valid until the batch is taken. A remembered text is good as long as its room is not ahead:
- * then no later record of this batch will write there. */
+/* The text of record n's id; valid until the batch is taken. A remembered text is good as long as
+ * its room is not ahead: then no later record of this batch will write there. */
 static inline const char *database_number_id(struct database_numbers *numbers, int n,
                                              enum column_role role, int64_t number,
                                              uint32_t *length) {
@@ -70,7 +72,8 @@ int database_source_open(const char *text, const struct dpmf_input_options *opti
                          const struct input_wait *wait, struct source **source,
                          struct dpmf_error *error);
 
-/* Whether the text can be understood, and the file be there: before hours are spent on other inputs. */
+/* Whether the text can be understood, and the file be there: before hours are spent on other
+ * inputs. */
 int database_source_check(const char *text, struct dpmf_error *error);
 
 /* The two kinds. `url` is taken, also when this fails. */
@@ -92,7 +95,8 @@ int database_columns_find(const struct database_url *url, const struct dpmf_inpu
 /* A database's layout is its schema's and the query's: no row decides it. */
 void database_layout(struct source *source);
 
-/* Adds a name in double quotes to SQL; a table's name may be SCHEMA.TABLE. @return whether there was memory */
+/* Adds a name in double quotes to SQL; a table's name may be SCHEMA.TABLE. @return whether there
+ * was memory */
 bool database_sql_name(struct byte_buffer *sql, const char *name);
 bool database_sql_table(struct byte_buffer *sql, const char *name);
 bool database_sql_text(struct byte_buffer *sql, const char *text);
@@ -101,7 +105,8 @@ bool database_sql_text(struct byte_buffer *sql, const char *text);
 bool database_reject_null(struct record_batch *batch, enum column_role role, int64_t row,
                           int64_t column);
 
-/* For `settle`, serially: places that count from the beginning of a chunk become the result's. @return the batch's failure */
+/* For `settle`, serially: places that count from the beginning of a chunk become the result's.
+ * @return the batch's failure */
 int database_settle(const struct database_url *url, uint64_t *rows_before, uint64_t n_rows,
                     struct record_batch *batch, struct dpmf_error *error);
 

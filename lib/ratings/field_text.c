@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 
-/* ---- showing ---------------------------------------------------------------------------------- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 /* Whether the terminal would act on it: C0, DEL, and C1 in its two-byte form. */
 static bool is_control(const char *text, size_t length) {
@@ -38,7 +38,7 @@ const char *field_show(char out[FIELD_SHOWN_MAX], const char *text, size_t n) {
     return out;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -59,7 +59,7 @@ bool field_whole(const char **text, uint32_t *n, uint64_t *value) {
     return true;
 }
 
-/* ---- times ------------------------------------------------------------------------------------ */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 /* n digits at text. @return -1 when they are not all digits */
 static int digits(const char *text, int n) {
@@ -88,8 +88,8 @@ static int64_t days_since_epoch(int year, int month, int day) {
     return era_day + month_day + (day - 1) - 719468;
 }
 
-/* hh, hhmm, hh:mm or hh:mm:ss after a sign, as databases write what a time is ahead of UTC, or Z, or nothing. No place on
- * earth was ever 16 hours away. @return whether it is one */
+/* hh, hhmm, hh:mm or hh:mm:ss after a sign, as databases write what a time is ahead of UTC, or Z,
+ * or nothing. No place on earth was ever 16 hours away. @return whether it is one */
 static bool offset_seconds(const char *text, size_t n, int *offset) {
     *offset = 0;
     if (n == 0 || (n == 1 && text[0] == 'Z')) return true;
@@ -175,7 +175,7 @@ bool field_time(const char *text, size_t n, int64_t *time) {
     return exponent_time(text, n, time);
 }
 
-/* ---- rejecting -------------------------------------------------------------------------------- */
+/* ---- rejecting ------------------------------------------------------------------------------- */
 
 bool field_reject_rating(struct record_batch *batch, const char *text, size_t n, int64_t line,
                          int64_t column) {

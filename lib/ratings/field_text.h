@@ -48,8 +48,8 @@ static inline bool field_time_quick(const char *text, size_t n, int64_t *time) {
 /* Any number; blanks around it are allowed. */
 enum number_result field_rating(const char *text, size_t n, double *rating);
 
-/* A whole number, a decimal (floored), a date, a date and time (UTC, or with an offset such as +02:00), or nothing
- * (STORE_NO_TIME).
+/* A whole number, a decimal (floored), a date, a date and time (UTC, or with an offset such as
+ * +02:00), or nothing (STORE_NO_TIME).
  * @return whether it is one of these */
 bool field_time(const char *text, size_t n, int64_t *time);
 

@@ -6,8 +6,8 @@
  *   Yahoo, KDD Cup    0|2                     a user and how many lines follow, then
  *                     56 <tab> 90 ...         item, rating, and what else there is
  *
- * A chunk may begin in the middle of a block: text_source.c tells it in which. Counts that reach over
- * chunks are checked when chunks are settled. Fed by text_source.c; feeds the record batch.
+ * A chunk may begin in the middle of a block: text_source.c tells it in which. Counts that reach
+ * over chunks are checked when chunks are settled. Fed by text_source.c; feeds the record batch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "ratings/formats.h"
 #include "ratings/row_split.h"
 
-/* ---- header lines ----------------------------------------------------------------------------- */
+/* ---- header lines ---------------------------------------------------------------------------- */
 
 static bool good_id(const char *id, size_t n) {
     return n > 0 && n <= STORE_ID_MAX && memchr(id, 0, n) == NULL;
@@ -46,7 +46,7 @@ static enum block_line yahoo_block_of(const char *line, size_t n, size_t *id_len
     return good ? BLOCK_HEADER : BLOCK_BROKEN;
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* The block that the line being read is in. */
 struct block {
@@ -158,7 +158,7 @@ static void parse_netflix(const struct text_source *source, struct text_chunk *c
     chunk->n_lines = line;
 }
 
-/* ---- blocks that announce their length -------------------------------------------------------- */
+/* ---- blocks that announce their length ------------------------------------------------------- */
 
 /* The block that settling has got to, which may have begun chunks ago. */
 struct count_state {
@@ -258,8 +258,9 @@ static int begin_yahoo(struct text_source *source, const struct dpmf_input_optio
     return source->state != NULL ? 0 : error_no_memory(error);
 }
 
-/* Rejects the count that the header on line `detected` shows to be wrong, as if parsing had seen it
- * there: what was rejected on earlier lines stays first, what was rejected from there on does not. */
+/* Rejects the count that the header on line `detected` shows to be wrong, as if parsing had seen
+ * it there: what was rejected on earlier lines stays first, what was rejected from there on does
+ * not. */
 static void reject_count_at(const struct text_source *source, struct record_batch *batch,
                             const struct count_state *count, int64_t detected) {
     if (batch->failure.code != 0 && batch->failure.line < detected) return;
@@ -297,7 +298,7 @@ static void finish_yahoo(struct text_source *source, struct record_batch *batch)
         reject_count_at(source, batch, count, INT64_MAX);
 }
 
-/* ---- the formats ------------------------------------------------------------------------------ */
+/* ---- the formats ----------------------------------------------------------------------------- */
 
 static bool sniff_netflix(const struct first_line *line) {
     size_t id_length;

@@ -18,7 +18,7 @@
 static const char default_hint[] =
     "expected user,item,rating[,timestamp]; name other orders with {columns}";
 
-/* ---- rows to records -------------------------------------------------------------------------- */
+/* ---- rows to records ------------------------------------------------------------------------- */
 
 /* One row being read: `line` is that of its beginning. */
 struct reading {
@@ -249,7 +249,7 @@ void delimited_parse(const struct text_source *source, struct text_chunk *chunk,
     }
 }
 
-/* ---- a look at the first rows ----------------------------------------------------------------- */
+/* ---- a look at the first rows ---------------------------------------------------------------- */
 
 /* A copy of the whole rows at the beginning of the text, to be split freely. */
 struct preview {
@@ -306,7 +306,7 @@ static bool preview_next(const struct preview *preview, const struct delimited *
     return false;
 }
 
-/* ---- headers ---------------------------------------------------------------------------------- */
+/* ---- headers --------------------------------------------------------------------------------- */
 
 /* The name in a header's field: without blanks around it and, in `.inter`, without its type. */
 static size_t name_of(const struct row *row, uint32_t i, bool typed, const char **name) {
@@ -445,7 +445,7 @@ static int take_header(struct text_source *source, struct delimited *layout, con
     return 0;
 }
 
-/* ---- beginning -------------------------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 enum header { HEADER_NEVER, HEADER_MAYBE, HEADER_TYPED };
 
@@ -493,8 +493,8 @@ static int settle_nameless(struct text_source *source, const struct delimited *l
     return DPMF_ERR_INPUT_HEADER;
 }
 
-/* Where the columns are declared, only a row that would be dropped as a record can be a header: so it does not matter whether
- * a record is the first. */
+/* Where the columns are declared, only a row that would be dropped as a record can be a header: so
+ * it does not matter whether a record is the first. */
 static bool is_passed_over(const struct row *row, const struct delimited *layout) {
     double ignored;
     if (layout->column[COLUMN_RATING] < 0) {
@@ -529,7 +529,8 @@ static int check_first_pair(const struct text_source *source, const struct previ
     return DPMF_ERR_INPUT_HEADER;
 }
 
-/* Passes over a header, if there is one. `named`: whether it names the user, the item and the rating. */
+/* Passes over a header, if there is one. `named`: whether it names the user, the item and the
+ * rating. */
 static int read_header(struct text_source *source, struct delimited *layout,
                        const struct preview *preview, enum header header,
                        const struct dpmf_input_options *options, bool *named,
@@ -582,7 +583,8 @@ static int look_at_rows(struct text_source *source, struct delimited *layout, en
     return code;
 }
 
-/* `layout` is already what the format itself says. A header that names the columns declares all, its separator included. */
+/* `layout` is already what the format itself says. A header that names the columns declares all,
+ * its separator included. */
 static int settle_layout(struct text_source *source, struct delimited *layout, enum header header,
                          const struct dpmf_input_options *options, struct dpmf_error *error) {
     bool listed = options->columns != NULL, named = false;
@@ -685,7 +687,7 @@ static int begin_inter(struct text_source *source, const struct dpmf_input_optio
     return begin_with(source, layout, HEADER_TYPED, options, error);
 }
 
-/* ---- the formats ------------------------------------------------------------------------------ */
+/* ---- the formats ----------------------------------------------------------------------------- */
 
 static bool sniff_csv(const struct first_line *line) { return line->commas + line->semicolons > 0; }
 

@@ -21,7 +21,7 @@ struct matrix_market {
     int64_t size_line, entries_column;
 };
 
-/* ---- words of a line -------------------------------------------------------------------------- */
+/* ---- words of a line ------------------------------------------------------------------------- */
 
 struct words {
     const char *text[8];
@@ -51,7 +51,7 @@ static bool word_is(const struct words *words, size_t i, const char *word) {
            strncasecmp(words->text[i], word, words->length[i]) == 0;
 }
 
-/* ---- the head --------------------------------------------------------------------------------- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static int refuse(const struct text_source *source, int64_t line, int64_t column,
                   const char *message, const char *hint, struct dpmf_error *error) {

@@ -92,7 +92,7 @@ int format_check(const char *name, struct dpmf_error *error) {
     return DPMF_ERR_USAGE_VALUE;
 }
 
-/* ---- the first line --------------------------------------------------------------------------- */
+/* ---- the first line -------------------------------------------------------------------------- */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

@@ -1,10 +1,10 @@
 /*
  * The lock-free-to-read id map of id_map.h. A table of 16-byte slots by linear probing: an id of up
- * to eight bytes is its own key, so that finding it touches one cache line; a longer one is found by
- * its hash and compared. A slot is filled once, its number published last with release order, and
- * never changes. A full table is replaced by one twice its size; readers still in the old one see
- * fewer ids, which only means that the adding thread looks again. Old tables are kept until the end:
- * together they are no larger than the last.
+ * to eight bytes is its own key, so that finding it touches one cache line; a longer one is found
+ * by its hash and compared. A slot is filled once, its number published last with release order,
+ * and never changes. A full table is replaced by one twice its size; readers still in the old one
+ * see fewer ids, which only means that the adding thread looks again. Old tables are kept until the
+ * end: together they are no larger than the last.
  */
 #include "ratings/id_map.h"
 
@@ -109,8 +109,8 @@ void id_map_free(struct id_map *map) {
     free(map);
 }
 
-/* Up to eight bytes as one word: two halves that may overlap, which together with the length tell any
- * two ids apart, without a loop over bytes. */
+/* Up to eight bytes as one word: two halves that may overlap, which together with the length tell
+ * any two ids apart, without a loop over bytes. */
 static inline uint64_t short_word(const char *id, uint32_t length) {
     if (length >= 4) {
         uint32_t first, last;

@@ -5,9 +5,10 @@
  *             in order: new ids get numbers, ratings go to the sorter
  *   writing   slices of users -> all threads sort and encode them -> in order: the store
  *
- * Whatever decides a number (a new user's, which of two duplicates is the last) happens in the ordered
- * steps, so the same input gives the same store, byte for byte, for any number of threads and any bound
- * of memory. import_read.c and import_write.c are the two halves; here they are planned.
+ * Whatever decides a number (a new user's, which of two duplicates is the last) happens in the
+ * ordered steps, so the same input gives the same store, byte for byte, for any number of threads
+ * and any bound of memory. import_read.c and import_write.c are the two halves; here they are
+ * planned.
  */
 #define _GNU_SOURCE
 #include "ratings/import.h"
@@ -43,7 +44,7 @@
 #define STORE_RATING_BYTES 50           /* a rating of a store's block, decoded and taken, about */
 #define WRITE_JOB_BYTES (40 * MEBIBYTE) /* a full slice while it is sorted and encoded, about */
 
-/* ---- progress and memory ---------------------------------------------------------------------- */
+/* ---- progress and memory --------------------------------------------------------------------- */
 
 bool import_progress_report(struct import *import, const struct dpmf_progress *update) {
     const struct dpmf_run *run = import->run;
@@ -82,7 +83,7 @@ int import_memory_divide(struct import *import, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool is_store(const char *path) {
     char magic[8];
@@ -92,8 +93,9 @@ static bool is_store(const char *path) {
     return n > 0 && store_has_magic(magic, (size_t)n);
 }
 
-/* A store's blocks may be larger than chunks of text. What is wrong with a store will be told when it is
- * read, with the rest; only the want of memory is told at once. `bytes` is how many it has. */
+/* A store's blocks may be larger than chunks of text. What is wrong with a store will be told
+ * when it is read, with the rest; only the want of memory is told at once. `bytes` is how many
+ * it has. */
 static int measure_store(struct import *import, const char *path, bool is_set, uint64_t *bytes,
                          struct dpmf_error *error) {
     struct dpmf_store *store = NULL;
@@ -165,8 +167,9 @@ static void hint_at_bad_records(const struct import *import, struct dpmf_error *
                (unsigned long long)import->report->skipped, (long long)first->line, words);
 }
 
-/* With no rating at all a private run releases noise, so that no single rating decides whether there is a release; the report
- * says that there was none. Everyone else has given the wrong file. */
+/* With no rating at all a private run releases noise, so that no single rating decides whether
+ * there is a release; the report says that there was none. Everyone else has given the wrong
+ * file. */
 static int take_nothing(const struct import *import, struct dpmf_error *error) {
     if (import->may_be_empty && store_layout_is_by_record(&import->layout)) return 0;
     int code = error_set(error, DPMF_ERR_INPUT_EMPTY, "there are no ratings to import");

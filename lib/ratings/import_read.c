@@ -1,6 +1,7 @@
 /*
- * The reading half of an import: a source cuts chunks, all threads parse them and look their ids up, and in order new ids
- * get numbers and ratings go to the sorter. Fed by source.h; feeds the sorter, and so import_write.c.
+ * The reading half of an import: a source cuts chunks, all threads parse them and look their ids
+ * up, and in order new ids get numbers and ratings go to the sorter. Fed by source.h; feeds the
+ * sorter, and so import_write.c.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -73,7 +74,8 @@ static struct id_text new_id_text(const struct read_job *job, const struct new_i
     return (struct id_text){(const char *)job->id_bytes.bytes + new_id->offset, new_id->length};
 }
 
-/* Whether this record goes on with what was kept last: ratings often come sorted by user or by item. */
+/* Whether this record goes on with what was kept last: ratings often come sorted by user or by
+ * item. */
 static bool goes_on(const struct read_job *job, size_t record, bool is_item, struct id_text id) {
     if (job->n_new == 0) return false;
     const struct new_id *last = &job->new_ids[job->n_new - 1];

@@ -1,5 +1,6 @@
 /*
- * One import at work: what import.c, which plans it, shares with its two halves, import_read.c and import_write.c.
+ * One import at work: what import.c, which plans it, shares with its two halves, import_read.c and
+ * import_write.c.
  */
 #ifndef DPMF_RATINGS_IMPORT_STATE_H
 #define DPMF_RATINGS_IMPORT_STATE_H
@@ -20,12 +21,12 @@ struct import {
     const struct dpmf_run *run;
     struct dpmf_import_report *report;
     uint64_t memory;
-    bool
-        may_be_empty; /* what is read record by record may hold no rating: none decides whether there is a store */
+    /* What is read record by record may hold no rating: none decides whether there is a store */
+    bool may_be_empty;
 
     /* reading */
-    struct source *reading;      /* the source being cut; the producer's */
-    size_t n_opened;             /* sources so far, and whether the first holds events; likewise */
+    struct source *reading; /* the source being cut; the producer's */
+    size_t n_opened;        /* sources so far, and whether the first holds events; likewise */
     bool holds_events;
     pthread_mutex_t report_lock; /* who reports progress: the ordered step, or a read that waits */
     struct dpmf_progress last_report;
@@ -60,7 +61,8 @@ int import_memory_divide(struct import *import, struct dpmf_error *error);
 /* All inputs into the maps of ids and the sorter, with so many chunks at a time. */
 int import_inputs_read(struct import *import, size_t n_jobs, int threads, struct dpmf_error *error);
 
-/* What the sorter has into the writer, with so many slices at a time; the writer is not committed. */
+/* What the sorter has into the writer, with so many slices at a time; the writer is not
+ * committed. */
 int import_store_write(struct import *import, const char *output, size_t n_jobs, int threads,
                        struct dpmf_error *error);
 

@@ -1,6 +1,7 @@
 /*
- * The writing half of an import: slices of users out of the sorter, which all threads sort and encode, go to the store in
- * order, and the items after them, the most rated first. Fed by import_read.c through the sorter; feeds lib/store.
+ * The writing half of an import: slices of users out of the sorter, which all threads sort and
+ * encode, go to the store in order, and the items after them, the most rated first. Fed by
+ * import_read.c through the sorter; feeds lib/store.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * Pairs of a user and an item out of anything that has them: a table of two columns or more, a store, or
- * ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole, a database, shards), one by one in the order
- * of the file. The first two are table_file.c's; the others are read by the importer's own parsers, in this
- * thread. Feeds predict.
+ * Pairs of a user and an item out of anything that has them: a table of two columns or more, a
+ * store, or ratings in a format that is no table (blocks, MatrixMarket, JSON lines, RecBole, a
+ * database, shards), one by one in the order of the file. The first two are table_file.c's; the
+ * others are read by the importer's own parsers, in this thread. Feeds predict.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ struct pairs {
     struct dpmf_error reason;
 };
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static bool copy_id(struct id_copy *copy, const char *id, size_t n, struct dpmf_field *field) {
     if (!memory_reserve(&copy->text, &copy->capacity, n + 1, 1)) return false;
@@ -116,7 +116,7 @@ static int read_ratings(struct pairs *pairs, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- which of them ---------------------------------------------------------------------------- */
+/* ---- which of them --------------------------------------------------------------------------- */
 
 static bool is_no_table(const struct text_format *format) {
     return format == &format_netflix || format == &format_yahoo ||
@@ -139,8 +139,8 @@ static bool sniff(struct input_stream *stream, int *code, struct dpmf_error *err
     return is_other;
 }
 
-/* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is left to
- * the reader of tables, which says why; want of memory is never passed over. */
+/* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is
+ * left to the reader of tables, which says why; want of memory is never passed over. */
 static int look(const char *path, bool *is_other, struct dpmf_error *error) {
     struct stat status;
     struct input_stream *stream = NULL;

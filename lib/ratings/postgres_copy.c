@@ -1,7 +1,7 @@
 /*
- * Decodes PostgreSQL's binary copy format, in any thread: pure, and without a copy per row. The types are those that
- * ratings have in databases; the server makes text of all others. Fed by postgres_source.c with the bytes of many rows
- * at a time; feeds the importer's batches.
+ * Decodes PostgreSQL's binary copy format, in any thread: pure, and without a copy per row. The
+ * types are those that ratings have in databases; the server makes text of all others. Fed by
+ * postgres_source.c with the bytes of many rows at a time; feeds the importer's batches.
  */
 #include "ratings/postgres_copy.h"
 
@@ -13,7 +13,7 @@
 #include "dpmf_text.h"
 #include "ratings/field_text.h"
 
-/* ---- the wire --------------------------------------------------------------------------------- */
+/* ---- the wire -------------------------------------------------------------------------------- */
 
 static uint16_t get_u16(const uint8_t *at) { return (uint16_t)(at[0] << 8 | at[1]); }
 
@@ -38,7 +38,7 @@ size_t postgres_copy_header(const uint8_t *bytes, size_t n) {
     return HEADER_BYTES + extension;
 }
 
-/* ---- types ------------------------------------------------------------------------------------ */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 enum role_set {
     FOR_IDS = 1,
@@ -86,7 +86,8 @@ const char *postgres_copy_type(uint32_t type, enum column_role role, enum copy_t
         *as = known->type;
         return NULL;
     }
-    /* Numbers without end, blank-padded texts, UUIDs, enumerations, ...: whatever may name someone. */
+    /* Numbers without end, blank-padded texts, UUIDs, enumerations, ...: whatever may name
+     * someone. */
     bool may_be_text = !known || known->type == COPY_NUMERIC;
     if (wanted == FOR_IDS && may_be_text) {
         *as = COPY_TEXT;
@@ -96,7 +97,7 @@ const char *postgres_copy_type(uint32_t type, enum column_role role, enum copy_t
     return known ? known->name : "of another type";
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* One field; `length` is as sent, -1 for NULL. */
 struct field {
@@ -141,8 +142,8 @@ enum {
     NUMERIC_MINUS_INFINITY = 0xf000,
 };
 
-/* digit[0] * 10000^weight + digit[1] * 10000^(weight - 1) + ..., rounded once: a whole number that a double holds,
- * divided by a power of ten that it holds too. @return whether it is so small */
+/* digit[0] * 10000^weight + digit[1] * 10000^(weight - 1) + ..., rounded once: a whole number that
+ * a double holds, divided by a power of ten that it holds too. @return whether it is so small */
 static bool small_numeric(const uint8_t *digits, unsigned n, int weight, double *value) {
     static const double powers[] = {1, 1e4, 1e8, 1e12};
     int below = (int)n - 1 - weight; /* digits after the point */
@@ -213,7 +214,7 @@ static bool get_time(enum copy_type type, const struct field *field, int64_t *ti
     return since != INT64_MAX && since != INT64_MIN;
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 struct parsing {
     const struct copy_layout *layout;
@@ -223,7 +224,8 @@ struct parsing {
     bool go_on; /* after a value that could not be taken */
 };
 
-/* The stream is not what was agreed on: nothing after it can be trusted, whatever --on-error says. */
+/* The stream is not what was agreed on: nothing after it can be trusted, whatever --on-error
+ * says. */
 static bool break_off(struct parsing *parsing) {
     error_set(&parsing->batch->failure, DPMF_ERR_IO_READ,
               "what the server sends is not the binary copy that was asked for");

@@ -1,7 +1,8 @@
 /*
- * Ratings out of a PostgreSQL database behind the interface of source.h: COPY (query) TO STDOUT (FORMAT binary), in a
- * read-only transaction. The rows are gathered into chunks as they arrive, and postgres_copy.c makes records of them, in
- * all threads. Fed by database_source.c; feeds the importer.
+ * Ratings out of a PostgreSQL database behind the interface of source.h: COPY (query) TO STDOUT
+ * (FORMAT binary), in a read-only transaction. The rows are gathered into chunks as they arrive,
+ * and postgres_copy.c makes records of them, in all threads. Fed by database_source.c; feeds the
+ * importer.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void chunk_free(void *pointer) {
     free(chunk);
 }
 
-/* ---- rows into a chunk ------------------------------------------------------------------------ */
+/* ---- rows into a chunk ----------------------------------------------------------------------- */
 
 static const char reading[] = "read from the server";
 
@@ -91,8 +92,8 @@ static int end_copy(struct postgres_source *self, struct dpmf_error *error) {
     return postgres_session_finish(&self->session, 1, reading, NULL, error);
 }
 
-/* A message of the server's is a row. @return 1 when there was one, 0 when there is none yet or no more, or a negative
- * code */
+/* A message of the server's is a row. @return 1 when there was one, 0 when there is none yet or no
+ * more, or a negative code */
 static int next_row(struct postgres_source *self, struct copy_chunk *chunk,
                     struct dpmf_error *error) {
     const struct postgres_library *pq = &self->session.pq;
@@ -108,8 +109,8 @@ static int next_row(struct postgres_source *self, struct copy_chunk *chunk,
     return 0;
 }
 
-/* Chunks are cut when they are full, and also when the server has no more for the moment: what there is gets done
- * while it works. */
+/* Chunks are cut when they are full, and also when the server has no more for the moment: what
+ * there is gets done while it works. */
 static int next_rows(struct source *source, void *pointer, struct dpmf_error *error) {
     enum { WORTH_WHILE = DATABASE_CHUNK_BYTES / 4 };
     struct postgres_source *self = (struct postgres_source *)source;
@@ -151,9 +152,10 @@ static int finish_rows(struct source *source, struct record_batch *batch,
     return database_finish(&self->url, self->rows_before, error);
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* The length of a query without the semicolons and blanks at its end, which do not fit into COPY (...). */
+/* The length of a query without the semicolons and blanks at its end, which do not fit into COPY
+ * (...). */
 static size_t query_length(const char *query) {
     size_t n = strlen(query);
     while (n > 0 && strchr("; \t\r\n", query[n - 1])) n--;
@@ -205,7 +207,8 @@ static int refuse_type(const struct postgres_source *self, enum column_role role
     return DPMF_ERR_INPUT_QUERY;
 }
 
-/* What COPY sends: the query as it is, or columns of it in our order, some made text by the server. */
+/* What COPY sends: the query as it is, or columns of it in our order, some made text by the
+ * server. */
 static bool put_copy(struct byte_buffer *sql, const struct database_url *url, size_t n,
                      const int32_t column[COLUMN_ROLES], const bool as_text[COLUMN_ROLES]) {
     char name[32];
@@ -308,8 +311,9 @@ static uint64_t bytes_read(const struct source *source) {
     return atomic_load_explicit(&self_of(source)->bytes_read, memory_order_relaxed);
 }
 
-/* The server makes UTF-8 of what is stored. Where it may meet a row of which it cannot, that row ends the reading of all, so one
- * person could decide whether there is a release: private runs refuse the database, whatever its rows are. */
+/* The server makes UTF-8 of what is stored. Where it may meet a row of which it cannot, that row
+ * ends the reading of all, so one person could decide whether there is a release: private runs
+ * refuse the database, whatever its rows are. */
 static int check_encoding(struct postgres_source *self, bool by_record, struct dpmf_error *error) {
     const struct postgres_session *session = &self->session;
     const char *encoding = session->pq.parameterStatus(session->connection, "server_encoding");

@@ -1,6 +1,7 @@
 /*
- * Cuts a row of text into its columns: the innermost loop of reading ratings. Eight bytes are looked
- * at at a time, so that the short fields of ratings cost neither a call nor a mispredicted loop.
+ * Cuts a row of text into its columns: the innermost loop of reading ratings. Eight bytes are
+ * looked at at a time, so that the short fields of ratings cost neither a call nor a mispredicted
+ * loop.
  *
  * The text must end with a newline, and after its end ROW_SLACK bytes must be readable; for
  * row_split_quoted the first of them must be a quote, which stops the search for the closing one.
@@ -46,7 +47,7 @@ struct row {
     int64_t fault_column;
 };
 
-/* ---- eight bytes at a time -------------------------------------------------------------------- */
+/* ---- eight bytes at a time ------------------------------------------------------------------- */
 
 #define ROW_EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (uint8_t)(c))
 
@@ -59,7 +60,8 @@ static inline uint64_t row_load(const char *at) {
     return word;
 }
 
-/* The top bit of each byte that equals the pattern's; only the lowest such bit can be relied upon. */
+/* The top bit of each byte that equals the pattern's; only the lowest such bit can be relied
+ * upon. */
 static inline uint64_t row_match(uint64_t word, uint64_t pattern) {
     uint64_t zero = word ^ pattern;
     return (zero - ROW_EACH_BYTE(1)) & ~zero & ROW_EACH_BYTE(0x80);
@@ -81,7 +83,7 @@ static inline char *row_find_3(char *at, uint64_t a, uint64_t b, uint64_t c) {
     }
 }
 
-/* ---- splitting: each @return the beginning of the next row ------------------------------------ */
+/* ---- splitting: each @return the beginning of the next row ----------------------------------- */
 
 static inline void row_keep(struct row *row, uint32_t wanted, char *start, char *stop) {
     uint32_t i = row->n++;
@@ -216,7 +218,8 @@ static inline char *row_split_quoted(char *at, const char *end, char separator, 
     return at;
 }
 
-/* The same of one line as if it were all there is: a quote that is not closed in it is a fault of this line alone. */
+/* The same of one line as if it were all there is: a quote that is not closed in it is a fault of
+ * this line alone. */
 static inline char *row_split_quoted_line(char *at, char *end, char separator, uint32_t wanted,
                                           struct row *row) {
     char *line_end = (char *)memchr(at, '\n', (size_t)(end - at)) + 1;

@@ -2,7 +2,8 @@
  * A source of ratings: the one interface behind which text files, stores and databases stand. Input
  * comes as chunks that can be parsed independently of each other: `next` cuts them, serially;
  * `parse` turns one into records, in any thread; `settle` follows, serially and in order, with what
- * only the order can tell (line numbers, counts across chunks). import_read.c drives it with a pipeline.
+ * only the order can tell (line numbers, counts across chunks). import_read.c drives it with a
+ * pipeline.
  */
 #ifndef DPMF_RATINGS_SOURCE_H
 #define DPMF_RATINGS_SOURCE_H

@@ -1,6 +1,7 @@
 /*
- * Opens an input of any kind: a database is known by its address, a store by its first bytes and a directory of shards
- * by its list; everything else is text, perhaps compressed, and text_source.c finds out which. Called by the importer.
+ * Opens an input of any kind: a database is known by its address, a store by its first bytes and a
+ * directory of shards by its list; everything else is text, perhaps compressed, and text_source.c
+ * finds out which. Called by the importer.
  */
 #include <string.h>
 #include <sys/stat.h>

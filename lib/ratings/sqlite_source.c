@@ -1,7 +1,7 @@
 /*
- * Ratings out of an SQLite database behind the interface of source.h. The database is opened to be read only; one thread
- * at a time steps through the query and puts the values, each with its type, into a chunk; all threads make records of
- * them. Fed by database_source.c; feeds the importer.
+ * Ratings out of an SQLite database behind the interface of source.h. The database is opened to be
+ * read only; one thread at a time steps through the query and puts the values, each with its type,
+ * into a chunk; all threads make records of them. Fed by database_source.c; feeds the importer.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -29,7 +29,8 @@ enum {
     ASK_MILLISECONDS = 200,            /* ... of which enough must have passed */
 };
 
-/* What precedes a value in a chunk. An integer or a real number is 8 bytes; a text is 4 bytes of length and itself. */
+/* What precedes a value in a chunk. An integer or a real number is 8 bytes; a text is 4 bytes of
+ * length and itself. */
 enum value_kind { VALUE_NULL, VALUE_INTEGER, VALUE_REAL, VALUE_TEXT, VALUE_BLOB, VALUE_TOO_LONG };
 
 enum { ROW_ROOM = COLUMN_ROLES * 9 }; /* of a row, but for its texts */
@@ -70,7 +71,7 @@ static void chunk_free(void *pointer) {
     free(chunk);
 }
 
-/* ---- rows into a chunk ------------------------------------------------------------------------ */
+/* ---- rows into a chunk ----------------------------------------------------------------------- */
 
 static uint8_t *put_kind(uint8_t *at, enum value_kind kind) {
     *at = (uint8_t)kind;
@@ -83,7 +84,8 @@ static uint8_t *put_64(uint8_t *at, enum value_kind kind, const void *value) {
     return at + 8;
 }
 
-/* Text, cut to what it may be: longer ones are known by their length. @return false without memory */
+/* Text, cut to what it may be: longer ones are known by their length. @return false without
+ * memory */
 static bool put_text(struct sqlite_source *self, sqlite3_value *given, struct byte_buffer *values) {
     const unsigned char *text = self->sqlite.value_text(given);
     int length = self->sqlite.value_bytes(given);
@@ -101,9 +103,9 @@ static bool put_text(struct sqlite_source *self, sqlite3_value *given, struct by
     return true;
 }
 
-/* A row of numbers fits the room that is made first; a text makes its own, and for what may follow it. A value is asked for
- * its type without the lock that SQLite would have around it, were the connection shared: one thread at a time has it,
- * and this is the innermost loop. */
+/* A row of numbers fits the room that is made first; a text makes its own, and for what may follow
+ * it. A value is asked for its type without the lock that SQLite would have around it, were the
+ * connection shared: one thread at a time has it, and this is the innermost loop. */
 static bool put_row(struct sqlite_source *self, struct byte_buffer *values) {
     const struct sqlite_library *sqlite = &self->sqlite;
     uint8_t *at = byte_buffer_room(values, ROW_ROOM);
@@ -157,7 +159,7 @@ static int next_rows(struct source *source, void *pointer, struct dpmf_error *er
     return chunk->n_rows > 0;
 }
 
-/* ---- records out of a chunk ------------------------------------------------------------------- */
+/* ---- records out of a chunk ------------------------------------------------------------------ */
 
 struct value {
     enum value_kind kind;
@@ -313,7 +315,7 @@ static int finish_rows(struct source *source, struct record_batch *batch,
     return database_finish(&self->url, self->rows_before, error);
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool may_go_on(struct sqlite_source *self) {
     if (self->wait.go_on && !self->wait.go_on(self->wait.self)) self->interrupted = true;
@@ -403,7 +405,8 @@ static int find_columns(struct sqlite_source *self, const struct dpmf_input_opti
     return code;
 }
 
-/* SELECT of a table's columns that count, or, before they are known, of all. @return false without memory */
+/* SELECT of a table's columns that count, or, before they are known, of all. @return false without
+ * memory */
 static bool write_select(struct sqlite_source *self, bool known, struct byte_buffer *sql) {
     bool first = true, done = database_sql_text(sql, "SELECT ");
     for (int role = 0; known && role < COLUMN_ROLES && done; role++) {

@@ -1,7 +1,7 @@
 /*
- * Arrays behind the interface of source.h: a chunk is a stretch of them, and nothing is copied before
- * the importer takes it. So ratings that a program has in memory become the very store that the same
- * ratings would become out of a file. Fed by a caller's arrays; feeds the importer.
+ * Arrays behind the interface of source.h: a chunk is a stretch of them, and nothing is copied
+ * before the importer takes it. So ratings that a program has in memory become the very store that
+ * the same ratings would become out of a file. Fed by a caller's arrays; feeds the importer.
  */
 #include <math.h>
 #include <stdatomic.h>

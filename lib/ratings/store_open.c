@@ -1,6 +1,6 @@
 /*
- * Opening ratings of any kind as a store: a store as it is, anything else by way of a temporary one.
- * What lets every command take any format where it takes a store.
+ * Opening ratings of any kind as a store: a store as it is, anything else by way of a temporary
+ * one. What lets every command take any format where it takes a store.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * A store, or a directory of shards as the one store they are, behind the interface of source.h: a chunk is a block.
- * Fed by lib/store and shard_set.c, feeds the importer.
+ * A store, or a directory of shards as the one store they are, behind the interface of source.h: a
+ * chunk is a block. Fed by lib/store and shard_set.c, feeds the importer.
  */
 #include "ratings/store_source.h"
 

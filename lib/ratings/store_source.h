@@ -1,5 +1,6 @@
 /*
- * A store, or a directory of shards, as a source of ratings, so that stores can be merged, rescaled or mixed with text.
+ * A store, or a directory of shards, as a source of ratings, so that stores can be merged, rescaled
+ * or mixed with text.
  */
 #ifndef DPMF_RATINGS_STORE_SOURCE_H
 #define DPMF_RATINGS_STORE_SOURCE_H

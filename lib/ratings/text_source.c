@@ -3,10 +3,11 @@
  * what was found in them. Fed by input_stream.c; feeds the formats of formats.h, and through them
  * the importer.
  *
- * What is a record does not depend on where chunks end. Where bad records are skipped, a record is a line, so that no stray
- * quote can take the lines of others with it. Else a chunk is cut after the last newline that is outside quotes, and a quote
- * that is not closed within record_max bytes (or before the end of the input) is taken as left open, so that what is reported is
- * its line. A record of more than record_max bytes is too long.
+ * What is a record does not depend on where chunks end. Where bad records are skipped, a record is
+ * a line, so that no stray quote can take the lines of others with it. Else a chunk is cut after
+ * the last newline that is outside quotes, and a quote that is not closed within record_max bytes
+ * (or before the end of the input) is taken as left open, so that what is reported is its line. A
+ * record of more than record_max bytes is too long.
  */
 #define _GNU_SOURCE
 #include "ratings/text_source.h"
@@ -19,7 +20,7 @@
 #include "ratings/formats.h"
 #include "ratings/row_split.h"
 
-/* ---- bytes: first what was carried over, then the stream -------------------------------------- */
+/* ---- bytes: first what was carried over, then the stream ------------------------------------- */
 
 static int read_stream(struct text_source *source, char *bytes, size_t wanted, size_t *got,
                        struct dpmf_error *error) {
@@ -85,7 +86,7 @@ void text_source_pass(struct text_source *source, size_t n, int64_t lines) {
     source->lines_before += lines;
 }
 
-/* ---- cutting ---------------------------------------------------------------------------------- */
+/* ---- cutting --------------------------------------------------------------------------------- */
 
 static size_t after_last_newline(const char *text, size_t n) {
     const char *newline = n > 0 ? memrchr(text, '\n', n) : NULL;
@@ -180,7 +181,7 @@ static int pass_long_record(struct text_source *source, struct text_chunk *chunk
     return code != 0 ? code : 1;
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool copy_id(const char *from, size_t n, char **to, size_t *length, size_t *capacity) {
     *length = n;
@@ -227,7 +228,7 @@ static int follow_blocks(struct text_source *source, struct text_chunk *chunk,
     return 0;
 }
 
-/* ---- struct source_ops ------------------------------------------------------------------------ */
+/* ---- struct source_ops ----------------------------------------------------------------------- */
 
 static void *chunk_new(const struct source *base) {
     (void)base;
@@ -357,7 +358,7 @@ static const struct source_ops text_source_ops = {
     .close = close_source,
 };
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static const char *window(const struct text_source *source, size_t *n) {
     *n = source->carry_n - source->carry_at;
@@ -492,8 +493,8 @@ static bool ends_with(const char *name, const char *ending) {
     return n >= length && strcmp(name + n - length, ending) == 0;
 }
 
-/* Where the first line is a record and stands by itself, it does not decide either whether the bytes are compressed: the name of the
- * file does. */
+/* Where the first line is a record and stands by itself, it does not decide either whether the
+ * bytes are compressed: the name of the file does. */
 static void settle_compression(const struct text_source *source,
                                const struct dpmf_input_options *options) {
     const struct text_format *format = !format_is_auto(options)  ? format_find(options->format)
