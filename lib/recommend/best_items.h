@@ -1,6 +1,6 @@
 /*
- * The n best of a long list of scored items: a heap whose top is the worst of those kept, so that most
- * items cost one comparison. Items come in increasing number; of equal scores the first stays.
+ * The n best of a long list of scored items: a heap whose top is the worst of those kept, so that
+ * most items cost one comparison. Items come in increasing number; of equal scores the first stays.
  */
 #ifndef DPMF_RECOMMEND_BEST_ITEMS_H
 #define DPMF_RECOMMEND_BEST_ITEMS_H

@@ -1,6 +1,6 @@
 /*
- * Sums that forget nothing and a factor that follows them, as normal_equations.h says. Fed by ridge.c and user_rate.c
- * with rows of a model's items; the solution is a user's bias and vector.
+ * Sums that forget nothing and a factor that follows them, as normal_equations.h says. Fed by
+ * ridge.c and user_rate.c with rows of a model's items; the solution is a user's bias and vector.
  */
 #include "recommend/normal_equations.h"
 
@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* What is left of a direction when a row is taken away, squared, below which the factor is made anew: its
- * error grows by the inverse. */
+/* What is left of a direction when a row is taken away, squared, below which the factor is made
+ * anew: its error grows by the inverse. */
 static const double smallest_rest = 1e-4;
 
-/* Of a solution, by its refinement, as a share of it: the square of that is left, so this is plenty. A factor that
- * needs more is made anew. */
+/* Of a solution, by its refinement, as a share of it: the square of that is left, so this is
+ * plenty. A factor that needs more is made anew. */
 static const double largest_correction = 1e-7;
 
 int normal_equations_init(struct normal_equations *equations, size_t width,
@@ -49,7 +49,7 @@ void normal_equations_free(struct normal_equations *equations) {
     *equations = (struct normal_equations){0};
 }
 
-/* ---- the sums --------------------------------------------------------------------------------- */
+/* ---- the sums -------------------------------------------------------------------------------- */
 
 void normal_equations_clear(struct normal_equations *equations) {
     const size_t w = equations->width, half = (w * w + w) / 2;
@@ -59,7 +59,8 @@ void normal_equations_clear(struct normal_equations *equations) {
     memset(equations->right_rest, 0, w * sizeof(double));
 }
 
-/* high + low += value. What the sum loses by rounding is known exactly (Knuth) and kept in `low`. */
+/* high + low += value. What the sum loses by rounding is known exactly (Knuth) and kept in
+ * `low`. */
 static void add(double *high, double *low, double value) {
     double sum = *high + value, part = sum - *high;
     *low += (*high - (sum - part)) + (value - part);
@@ -84,7 +85,7 @@ void normal_equations_add(struct normal_equations *equations, const double *x, d
     add_value(equations, x, sign * y);
 }
 
-/* ---- the factor ------------------------------------------------------------------------------- */
+/* ---- the factor ------------------------------------------------------------------------------ */
 
 int normal_equations_factor(struct normal_equations *equations, double penalty) {
     const double *sum = equations->sum, *rest = equations->rest;
@@ -112,8 +113,8 @@ static void rotate_in(double *L, size_t w, double *x) {
     }
 }
 
-/* L L^T - x x^T. With L p = x, rotations that take (p, rest) to (0, 1) take (L, 0) to the factor wanted; x is
- * used up. @return false, nothing changed, when too little would be left */
+/* L L^T - x x^T. With L p = x, rotations that take (p, rest) to (0, 1) take (L, 0) to the factor
+ * wanted; x is used up. @return false, nothing changed, when too little would be left */
 static bool rotate_out(double *L, size_t w, double *x, double *p) {
     memcpy(p, x, w * sizeof p[0]);
     cholesky_solve_lower(L, w, p);
@@ -156,7 +157,7 @@ int normal_equations_follow(struct normal_equations *equations, const double *x,
                                           : normal_equations_factor(equations, equations->penalty);
 }
 
-/* ---- the solution ----------------------------------------------------------------------------- */
+/* ---- the solution ---------------------------------------------------------------------------- */
 
 /* r := right - (X^T X + c I) w. The low parts of the sums are beyond what this can see. */
 static void find_error(const struct normal_equations *equations, const double *right,

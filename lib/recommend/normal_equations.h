@@ -3,10 +3,11 @@
  *
  *     (X^T X + c I) w = X^T y.
  *
- * The sums X^T X and X^T y are kept in double-double: adding a row and taking it away again leaves them as they
- * were, however often that is done, so nothing ever drifts. Beside them is the factor of the matrix, which
- * is changed by one row at a time, made anew from the sums where such a change would lose too much, and
- * used with a step of refinement against the sums: what is solved is therefore always as good as a fresh solve.
+ * The sums X^T X and X^T y are kept in double-double: adding a row and taking it away again leaves
+ * them as they were, however often that is done, so nothing ever drifts. Beside them is the factor
+ * of the matrix, which is changed by one row at a time, made anew from the sums where such a change
+ * would lose too much, and used with a step of refinement against the sums: what is solved is
+ * therefore always as good as a fresh solve.
  */
 #ifndef DPMF_RECOMMEND_NORMAL_EQUATIONS_H
 #define DPMF_RECOMMEND_NORMAL_EQUATIONS_H
@@ -41,11 +42,12 @@ void normal_equations_revalue(struct normal_equations *equations, const double *
 /* The factor for a penalty, from the sums. @return 0 or DPMF_ERR_BASE_NOT_DEFINITE */
 int normal_equations_factor(struct normal_equations *equations, double penalty);
 
-/* The same by way of the factor there is, after a row was added or taken away and the penalty is as it was. */
+/* The same by way of the factor there is, after a row was added or taken away and the penalty is as
+ * it was. */
 int normal_equations_follow(struct normal_equations *equations, const double *x, int sign);
 
-/* w := (X^T X + c I)^-1 right, refined once; `space` has room for a row. @return the largest of the correction as a
- * share of the largest of w: how far the factor was off */
+/* w := (X^T X + c I)^-1 right, refined once; `space` has room for a row. @return the largest of the
+ * correction as a share of the largest of w: how far the factor was off */
 double normal_equations_refine(const struct normal_equations *equations, const double *right,
                                double *w, double *space);
 
