@@ -64,7 +64,7 @@ double about_spent_before(const struct about *about) {
     return text && number_parse_double(text, strlen(text), &mu) == NUMBER_OK ? mu : NAN;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* The character that the n valid bytes are. */
 static uint32_t point_of(const char *text, size_t n) {
@@ -132,7 +132,7 @@ const char *about_put(struct about *about, enum about_field field, const char *t
     return NULL;
 }
 
-/* ---- a file ----------------------------------------------------------------------------------- */
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 struct declaration {
     struct about *about;

@@ -8,7 +8,7 @@
 
 #include "statement/accountant.h"
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 const char *dpmf_claim_name(enum dpmf_claim claim) {
     switch (claim) {
@@ -43,7 +43,7 @@ const char *dpmf_assumption_name(unsigned assumption, const char **sentence) {
     return NULL;
 }
 
-/* ---- what decides ----------------------------------------------------------------------------- */
+/* ---- what decides ---------------------------------------------------------------------------- */
 
 /* A comparison that is false of what is no number counts against the release. */
 unsigned dpmf_privacy_excess(double epsilon, double delta, uint64_t declared_users) {

@@ -11,7 +11,8 @@
  * with predictions clamped to what ratings can be and kappa beyond, at either end. The priors are
  * proper and are not multiplied by a:
  *
- *     u_i ~ N(0, I),  b_i ~ N(0, 1/precision_b),  v_j ~ N(0, I/precision_v),  c_j ~ N(g, 1/precision_c),  g ~ N(0, 1)
+ *     u_i ~ N(0, I),  b_i ~ N(0, 1/precision_b),  v_j ~ N(0, I/precision_v),  c_j ~ N(g,
+ *     1/precision_c),  g ~ N(0, 1)
  *
  * Claim. Let S = range + kappa, B = tau S^2 and a = epsilon / B (in units of the ratings). Then
  * releasing (V, c) of one exact draw of p is epsilon-differentially private for adding or removing

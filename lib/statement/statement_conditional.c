@@ -11,7 +11,7 @@
 #include "statement/posterior_rule.h"
 #include "statement/statement_words.h"
 
-/* ---- the condition ---------------------------------------------------------------------------- */
+/* ---- the condition --------------------------------------------------------------------------- */
 
 static void put_condition(struct statement_page *page, const struct statement *statement) {
     statement_page_put(page, "\n", 1);
@@ -50,7 +50,7 @@ static void put_condition(struct statement_page *page, const struct statement *s
                            1e-5 / (1 + exp(statement->epsilon)));
 }
 
-/* ---- what it would mean ----------------------------------------------------------------------- */
+/* ---- what it would mean ---------------------------------------------------------------------- */
 
 static void put_meaning(struct statement_page *page, const struct statement *statement) {
     /* Two outcomes of an epsilon-private release are told apart with at most e^epsilon / (1 +
@@ -115,7 +115,7 @@ static void put_rating(struct statement_page *page, const struct statement *stat
                                "quoted here; it does not hold for a rating that is replaced.");
 }
 
-/* ---- what is assumed -------------------------------------------------------------------------- */
+/* ---- what is assumed ------------------------------------------------------------------------- */
 
 static void put_conditions(struct statement_page *page, const struct statement *statement) {
     statement_page_line(page, "\nWhat is assumed\n");
@@ -145,7 +145,7 @@ static void put_conditions(struct statement_page *page, const struct statement *
                   "anyone may know it: a list of wishes with others in it was refused.");
 }
 
-/* ---- for specialists -------------------------------------------------------------------------- */
+/* ---- for specialists ------------------------------------------------------------------------- */
 
 static void put_accounting(struct statement_page *page, const struct statement *statement,
                            const struct statement_figures *figures) {
