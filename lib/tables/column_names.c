@@ -67,7 +67,7 @@ enum column_role column_role_of(const char *name, size_t n) {
     return COLUMN_OTHER;
 }
 
-/* ---- names of people -------------------------------------------------------------------------- */
+/* ---- names of people ------------------------------------------------------------------------- */
 
 /* Words for people and for what stands for one, in some of the languages that files are written in.
  * Nobody can list all of them: tables whose columns must not name people list what they may hold as
@@ -148,7 +148,7 @@ bool column_could_name_person(const char *name, size_t n) {
     return is_person_word(joined, n_joined) || has_person_part(joined, n_joined);
 }
 
-/* ---- lists of columns ------------------------------------------------------------------------- */
+/* ---- lists of columns ------------------------------------------------------------------------ */
 
 static int refuse_list(const char *list, const char *why, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_USAGE_VALUE, "the list of columns \"%.80s\" %s", list, why);

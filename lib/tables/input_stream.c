@@ -30,8 +30,8 @@ struct input_stream {
     int fd; /* -1: the bytes are in memory */
     const char *memory;
     size_t memory_left;
-    struct input_wait
-        wait; /* its go_on is NULL when nobody is asked, or nothing needs waiting for */
+    /* Its go_on is NULL when nobody is asked, or nothing needs waiting for */
+    struct input_wait wait;
     char *name;
     uint64_t total;
     _Atomic uint64_t bytes_read;
@@ -48,7 +48,7 @@ struct input_stream {
     bool padding; /* after the last gzip member: zeroes only */
 };
 
-/* ---- raw bytes -------------------------------------------------------------------------------- */
+/* ---- raw bytes ------------------------------------------------------------------------------- */
 
 static size_t read_memory(struct input_stream *stream, void *bytes, size_t capacity) {
     size_t n = capacity < stream->memory_left ? capacity : stream->memory_left;
@@ -117,7 +117,7 @@ static int read_plain(struct input_stream *stream, char *bytes, size_t capacity,
     return 0;
 }
 
-/* ---- compressed bytes ------------------------------------------------------------------------- */
+/* ---- compressed bytes ------------------------------------------------------------------------ */
 
 static int cut_short(const struct input_stream *stream, struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_COMPRESSED, "the compressed data end too early");
@@ -215,7 +215,7 @@ static int read_zstd(struct input_stream *stream, char *bytes, size_t capacity, 
     return 0;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool has_gzip_magic(const unsigned char *raw, size_t n) {
     return n >= 2 && raw[0] == 0x1f && raw[1] == 0x8b;
@@ -329,7 +329,7 @@ void input_stream_close(struct input_stream *stream) {
     free(stream);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 int input_stream_read(struct input_stream *stream, void *bytes, size_t capacity, size_t *got,
                       struct dpmf_error *error) {
