@@ -1,13 +1,14 @@
 /*
- * Brute force, as plainly as can be. With V fixed, everything else, t = (u_1, b_1, .., u_n, b_n; b_1 .. b_m), enters the
- * predictions linearly, z.t, so that
+ * Brute force, as plainly as can be. With V fixed, everything else, t = (u_1, b_1, .., u_n, b_n;
+ * b_1 .. b_m), enters the predictions linearly, z.t, so that
  *
  *     t | V, ratings  ~  N(P^-1 h, P^-1),     P = prior + noise sum z z^T,     h = noise sum z r
- *     p(ratings | V)  =  (noise / 2 pi)^(N/2) |prior|^(1/2) |P|^(-1/2) exp((h.P^-1 h - noise sum r^2) / 2)
+ *     p(ratings | V)  =  (noise / 2 pi)^(N/2) |prior|^(1/2) |P|^(-1/2) exp((h.P^-1 h - noise sum
+ *     r^2) / 2)
  *
  * and the posterior of the predictions is a mixture of Gaussians over V, weighted by p(ratings | V) p(V). V goes through a
- * grid of equal steps, for which the error of a sum in place of an integral falls exponentially with the square of their
- * number.
+ * grid of equal steps, for which the error of a sum in place of an integral falls exponentially
+ * with the square of their number.
  */
 #include "exact_posterior.h"
 
@@ -28,7 +29,7 @@ struct work {
     double log_evidence; /* of the ratings given V */
 };
 
-/* ---- what is linear --------------------------------------------------------------------------- */
+/* ---- what is linear -------------------------------------------------------------------------- */
 
 /* z of a pair: where t has u_i it is v_j, and where it has b_i and b_j it is 1. */
 static void fill_z(const struct work *work, size_t user, size_t item, double *z) {
@@ -46,7 +47,8 @@ static double prior_of(const struct exact_problem *problem, size_t c) {
     return c % (k + 1) == k ? problem->user_bias : problem->users[c % (k + 1)];
 }
 
-/* The inverse of a positive definite matrix by Gauss and Jordan. @return the log of its determinant */
+/* The inverse of a positive definite matrix by Gauss and Jordan. @return the log of its
+ * determinant */
 static double invert(double *P, size_t n, double *inverse) {
     double log_det = 0;
     for (size_t i = 0; i < n; i++)
@@ -116,10 +118,11 @@ static void integrate(struct work *work) {
     }
 }
 
-/* ---- the grid --------------------------------------------------------------------------------- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
-/* Sets V to a point of the grid, whose number has a digit for each number of V. @return its weight, up to a factor that all have
- * in common: 0 for half of them, since the signs of a column can be changed in U and V together */
+/* Sets V to a point of the grid, whose number has a digit for each number of V. @return its weight,
+ * up to a factor that all have in common: 0 for half of them, since the signs of a column can be
+ * changed in U and V together */
 static double go_to_point(struct work *work, size_t points, size_t number) {
     const struct exact_problem *problem = work->problem;
     const size_t n = problem->n_items * problem->k;

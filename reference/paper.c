@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the model -------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static double weight_of(const struct paper_problem *problem, size_t user) {
     return problem->weight ? problem->weight[user] : 1;
@@ -71,7 +71,7 @@ void paper_gradient(const struct paper_problem *problem, const struct paper_mode
     }
 }
 
-/* ---- Algorithm 2 ------------------------------------------------------------------------------ */
+/* ---- Algorithm 2 ----------------------------------------------------------------------------- */
 
 /* Lines 13 and 14, as equation 2 spells them out: both from what u and v were. */
 static void update_pair(const struct paper_problem *problem, struct paper_model *model,
@@ -106,7 +106,7 @@ void paper_sgd_pass(const struct paper_problem *problem, struct paper_model *mod
     }
 }
 
-/* ---- SGLD ------------------------------------------------------------------------------------- */
+/* ---- SGLD ------------------------------------------------------------------------------------ */
 
 void paper_sgld_step(const struct paper_problem *problem, struct paper_model *model, double drift,
                      double eta, struct paper_model *gradient, struct random_stream *random) {
@@ -117,7 +117,7 @@ void paper_sgld_step(const struct paper_problem *problem, struct paper_model *mo
         model->V[c] += -drift * eta * gradient->V[c] + sqrt(eta) * random_gaussian(random);
 }
 
-/* ---- Algorithm 1 ------------------------------------------------------------------------------ */
+/* ---- Algorithm 1 ----------------------------------------------------------------------------- */
 
 static size_t count_of(const struct paper_problem *problem, size_t user) {
     size_t count = 0;

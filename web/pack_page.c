@@ -1,8 +1,9 @@
 /*
- * A program of the build: makes one page out of page.html, style.css, app.js and the WebAssembly module, so that
- * nothing has to be fetched when it is opened. The module goes in as base64, and the Content-Security-Policy names the
- * SHA-256 of the one script and the one style that may be used: whatever else gets into the page is dead text. What it
- * writes is embedded into dpmf (programs/page_asset.c), which fills in the marks that stay open.
+ * A program of the build: makes one page out of page.html, style.css, app.js and the WebAssembly
+ * module, so that nothing has to be fetched when it is opened. The module goes in as base64, and
+ * the Content-Security-Policy names the SHA-256 of the one script and the one style that may be
+ * used: whatever else gets into the page is dead text. What it writes is embedded into dpmf
+ * (programs/page_asset.c), which fills in the marks that stay open.
  *
  *   pack_page page.html style.css app.js module.wasm OUTPUT
  */
@@ -23,7 +24,7 @@ static bool fail(const char *file, const char *what) {
     return false;
 }
 
-/* ---- SHA-256, FIPS 180-4 ---------------------------------------------------------------------- */
+/* ---- SHA-256, FIPS 180-4 --------------------------------------------------------------------- */
 
 enum { SHA_WORDS = 8, SHA_BLOCK = 64, SHA_ROUNDS = 64, SHA_BYTES = 32 };
 
@@ -31,7 +32,8 @@ __extension__ typedef unsigned __int128 wide;
 
 static uint32_t turned(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
-/* The first 32 bits of the fractional part of a root of a prime, exactly: bit by bit, in integers. */
+/* The first 32 bits of the fractional part of a root of a prime, exactly: bit by bit, in
+ * integers. */
 static uint32_t root_fraction(uint64_t prime, int degree) {
     uint64_t root = 0;
     for (uint64_t bit = UINT64_C(1) << 36; bit > 0; bit >>= 1) {
@@ -42,7 +44,8 @@ static uint32_t root_fraction(uint64_t prime, int degree) {
     return (uint32_t)root;
 }
 
-/* The standard's constants are the roots of the first primes: square roots to begin with, cube roots in the rounds. */
+/* The standard's constants are the roots of the first primes: square roots to begin with, cube
+ * roots in the rounds. */
 static void sha_constants(uint32_t state[SHA_WORDS], uint32_t round[SHA_ROUNDS]) {
     int n = 0;
     for (uint32_t candidate = 2; n < SHA_ROUNDS; candidate++) {
@@ -95,7 +98,7 @@ static void sha256(struct bytes text, unsigned char digest[SHA_BYTES]) {
         digest[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_base64(FILE *out, struct bytes data) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -120,7 +123,8 @@ static void put_hash(FILE *out, struct bytes text) {
 
 enum part { PAGE, STYLE, SCRIPT, MODULE, PARTS };
 
-/* Nothing may be loaded, sent or embedded; one script and one style may be used, and compiled code run. */
+/* Nothing may be loaded, sent or embedded; one script and one style may be used, and compiled code
+ * run. */
 static void put_policy(FILE *out, const struct bytes parts[PARTS]) {
     fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ",
           out);
@@ -148,7 +152,7 @@ static void put_part(FILE *out, const char *name, const struct bytes parts[PARTS
     }
 }
 
-/* ---- the page --------------------------------------------------------------------------------- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 /* What this program fills in, in the page's order; and what is left for dpmf to fill in. */
 static const char *const filled[] = {"policy", "style", "module", "script"};
@@ -172,7 +176,8 @@ static bool read_file(const char *path, struct bytes *out) {
     return done || fail(path, "cannot be read");
 }
 
-/* Texts that are put between tags must not end them, nor hold what a browser changes before it hashes them. */
+/* Texts that are put between tags must not end them, nor hold what a browser changes before it
+ * hashes them. */
 static bool is_sound(const char *path, struct bytes text) {
     static const char *const forbidden[] = {"</script", "</style", "<!--", "\r"};
     if (strlen((const char *)text.at) != text.n) return fail(path, "there is a NUL in it");
@@ -182,7 +187,8 @@ static bool is_sound(const char *path, struct bytes text) {
     return true;
 }
 
-/* A number of WebAssembly's sections: seven bits a byte, the last without the eighth. @return 0 past the end */
+/* A number of WebAssembly's sections: seven bits a byte, the last without the eighth. @return 0
+ * past the end */
 static uint64_t next_number(struct bytes module, size_t *at) {
     uint64_t value = 0;
     for (int shift = 0; *at < module.n && shift < 35; shift += 7) {
