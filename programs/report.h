@@ -26,7 +26,7 @@ void report_layout_json(struct dpmf_json *json, const struct dpmf_layout *layout
 int report_import_print(struct invocation *invocation, const char *output,
                         const struct dpmf_import_report *report);
 
-/* Ends the progress line and prints what the library reports, with a line that would mend it.
+/* Ends the progress line and prints what the library reports, with a line that says how to fix it.
  * @return the exit status that goes with it */
 int report_error_print(struct invocation *invocation, const struct dpmf_error *error);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make lint`: the include law, clang-tidy, cppcheck, shellcheck and the layout of the code. A line
+# `make lint`: the include law, clang-tidy, cppcheck, shellcheck, prose and the layout of the code. A line
 # for each; details only of what is wrong. Ends with "N passed, N failed"; 1 when any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
@@ -64,6 +64,7 @@ fi
 
 check "include law" scripts/include_law.sh
 check "layout" layout
+check "prose" scripts/prose_check.sh
 check "shellcheck" lint_scripts
 check "cppcheck" analyse
 check "clang-tidy" tidy

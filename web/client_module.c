@@ -111,7 +111,7 @@ static int32_t give_list(int64_t n) {
 
 EXPORT(const double *, answer, void) { return answer; }
 
-/* What went wrong last, and the line that would mend it, in words. */
+/* What went wrong last, and the line that says how to fix it, in words. */
 EXPORT(const char *, error_text, void) {
     const size_t end = sizeof text / 2;
     dpmf_error_text(error.message, NULL, NULL, text, end);

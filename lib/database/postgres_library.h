@@ -69,7 +69,7 @@ struct postgres_library {
 struct postgres_library;
 
 /* Fills in the table; the library stays loaded. In a build without libpq the table may be NULL.
- * @return 0 or DPMF_ERR_IO_LIBRARY, which names the package that would mend it */
+ * @return 0 or DPMF_ERR_IO_LIBRARY, which names the package that provides it */
 int postgres_library_load(struct postgres_library *library, struct dpmf_error *error);
 
 #endif

@@ -54,7 +54,7 @@ static const struct complaint {
     const char *hint;
 } complaints[] = {
     {"08", DPMF_ERR_IO_CONNECTION, "check that the server is running, and try again"},
-    {"22", DPMF_ERR_INPUT_QUERY, "a value in the data does not fit the query: mend either"},
+    {"22", DPMF_ERR_INPUT_QUERY, "a value in the data does not fit the query: fix either"},
     {"25", DPMF_ERR_INPUT_QUERY, "a query may only read: it runs in a read-only transaction"},
     {"28", DPMF_ERR_IO_CONNECTION, "check the user and the password: PGPASSWORD, ~/.pgpass"},
     {"3D", DPMF_ERR_IO_CONNECTION, "check the database's name: postgres://HOST/DATABASE"},

@@ -51,7 +51,7 @@ static const struct complaint *complaint_of(int result) {
 /* Someone died while writing: what is half done must be undone first, which who only reads
  * cannot. */
 static const char hint_unfinished[] =
-    "a program ended in the middle of writing to it: open it once with sqlite3, which mends it";
+    "a program ended in the middle of writing to it: open it once with sqlite3, which repairs it";
 
 static bool is_unfinished(int extended) {
     return extended == SQLITE_READONLY_ROLLBACK || extended == SQLITE_READONLY_RECOVERY;

@@ -65,7 +65,7 @@ int sqlite_library_fail(const struct sqlite_library *library, struct sqlite3 *da
 struct sqlite_library;
 
 /* Fills in the table; the library stays loaded. In a build without SQLite the table may be NULL.
- * @return 0 or DPMF_ERR_IO_LIBRARY, which names the package that would mend it */
+ * @return 0 or DPMF_ERR_IO_LIBRARY, which names the package that provides it */
 int sqlite_library_load(struct sqlite_library *library, struct dpmf_error *error);
 
 #endif

@@ -60,7 +60,7 @@ static int follow_link(const char *path, char **real, struct dpmf_error *error) 
         if (*real) return 0;
         if (errno == ENOMEM) return error_no_memory(error);
         return refuse(error, path, "the ledger is a link to what cannot be found",
-                      "mend the link, or give the path of the ledger itself");
+                      "fix the link, or give the path of the ledger itself");
     }
     *real = join(path, "");
     return *real ? 0 : error_no_memory(error);

@@ -9,7 +9,7 @@
 /* How many there are with so many public features. */
 size_t free_columns_n(size_t n_features);
 
-/* Fills the model's last n_free columns, of at most `variance` each in the mean over ratings. */
+/* Fills the model's last n_free columns, of at most `variance` each on average over ratings. */
 int free_columns_fill(struct public_model *model, const struct item_evidence *evidence,
                       const struct catalogue *catalogue, double variance, struct dpmf_error *error);
 

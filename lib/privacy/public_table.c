@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/exact_arithmetic.h"
 #include "base/number.h"
 #include "dpmf_text.h"
 

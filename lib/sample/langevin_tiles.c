@@ -278,7 +278,7 @@ static void copy_precisions(struct langevin_side *side, const double *precisions
     side->bias_precision = (float)bias;
 }
 
-/* How much of its error a rating's own step takes away, in the mean, at these rates. */
+/* How much of its error a rating's own step takes away on average, at these rates. */
 static double relief(const struct langevin *langevin, double rate, double bias_rate) {
     const size_t k = langevin->source.factors->k;
     double lengths = langevin->users.squares[k + 1] + langevin->items.squares[k + 1];

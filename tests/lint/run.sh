@@ -329,5 +329,22 @@ not_toured() { ! "$tour" . >"$scratch/out" && grep -q '^lib/base/store.h: ' "$sc
 expect "the tour: a file that only another folder's part names" not_toured
 cd "$root"
 
+# Prose: words of ours, and lines that are too long; misspelt words are codespell's to know.
+begin
+prose() {
+    mkdir -p "$scratch/bin"
+    printf '#!/bin/sh\nexit 0\n' >"$scratch/bin/codespell"
+    chmod +x "$scratch/bin/codespell"
+    PATH=$scratch/bin:$PATH "$root/scripts/prose_check.sh" "$scratch/tree" >"$scratch/out" 2>&1
+}
+finds() { ! prose && grep -q "$1" "$scratch/out"; }
+expect "prose: a small tree" prose
+echo '/* The rating in the mean. */' >>lib/base/error.h
+expect "prose: a word of ours" finds 'average'
+begin
+for ((i = 0; i < 51; i++)); do printf '/* %0100d */\n' "$i"; done >lib/base/long.h
+expect "prose: long lines" finds '51 lines beyond 100 columns'
+cd "$root"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))

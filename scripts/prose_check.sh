@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Prose: words that codespell knows to be misspelt, words of ours that a reader has to translate
+# (scripts/words.txt), and lines of C beyond 100 columns, of which there may be a few.
+#
+#   scripts/prose_check.sh [TREE]
+#
+# Ends with 1 when anything is found.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "${1:-$here/..}" || exit 70
+
+found=0
+places=(include lib programs web reference) # those of them that are there
+code() { find "${places[@]}" -name '*.[ch]' -print0 2>/dev/null || true; }
+text() {
+    find "${places[@]}" docs ./*.md \( -name '*.[ch]' -o -name '*.md' -o -name '*.js' -o -name '*.html' \) \
+        -type f -print0 2>/dev/null || true
+}
+
+if command -v codespell >/dev/null; then
+    text | xargs -0r codespell --ignore-words="$here/spelled_right.txt" || found=1
+else
+    echo "codespell is not installed: make lint installs it"
+    found=1
+fi
+
+# A line of words.txt: an extended regular expression of whole words, a tab, and what to write instead.
+while IFS=$'\t' read -r word instead; do
+    [[ -z $word || $word == '#'* ]] && continue
+    if code | xargs -0r grep -nHwiE -- "$word"; then
+        echo "    \"$word\": $instead"
+        found=1
+    fi
+done <"$here/words.txt"
+
+lines_most=50
+lines=$(code | xargs -0r grep -nHE '^.{101,}')
+n=$(printf '%s' "$lines" | grep -c '')
+if ((n > lines_most)); then
+    printf '%s\n    %d lines beyond 100 columns\n' "$lines" "$n"
+    found=1
+fi
+exit "$found"
