@@ -251,8 +251,7 @@ static int take_all_items(struct predicting *predicting, struct dpmf_error *erro
 static void print_unknown(struct terminal *terminal, uint64_t n, const char *what) {
     if (n > 0)
         terminal_note_print(terminal,
-                            "%s with %s that the model does not know: predicted by what "
-                            "is known",
+                            "%s with %s that the model does not know: predicted from averages",
                             text_count(n, "pair").text, what);
 }
 
@@ -260,7 +259,7 @@ static void print_notes(struct terminal *terminal, const struct predicting *pred
     if (predicting->is_own) {
         if (predicting->unknown_items > 0)
             terminal_note_print(terminal,
-                                "%s that the model does not know: predicted by what is known",
+                                "%s that the model does not know: predicted from averages",
                                 text_count(predicting->unknown_items, "item").text);
         return;
     }

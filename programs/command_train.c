@@ -238,12 +238,10 @@ const struct verb verb_train = {
             "the validation set must fit; 16MiB do for small numbers of factors. With "
             "--deterministic such a run gives the same model for any number of threads, but "
             "--memory and --prefetch decide how large the blocks are, and so the last bits.",
-            "With --solver gibbs, sgld, sghmc or sgnht it draws models at random, each as "
-            "often as "
-            "the ratings make it likely, and with --average predicts by the mean of many of "
-            "them: gibbs does that best where the ratings fit in memory. How much to shrink "
-            "is then drawn too. It warns when the chains of draws do not agree with each "
-            "other. docs/samplers.md has more.",
+            "With --solver gibbs, sgld, sghmc or sgnht it samples from the posterior, and with "
+            "--average predicts by the mean of many samples: gibbs does that best where the "
+            "ratings fit in memory. How much to shrink is then sampled too. It warns when the "
+            "chains do not agree with each other. docs/samplers.md has more.",
             "A model holds a vector for every user: it is as private as the ratings. Without "
             "--deterministic the last bits of a model depend on the threads.",
             "With --epsilon it makes a release instead: item vectors that are proven to say "

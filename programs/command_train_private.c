@@ -119,7 +119,7 @@ static bool is_conditional(const struct invocation *invocation) {
     return dpmf_mechanism_is_conditional(invocation->value[OPTION_MECHANISM]);
 }
 
-#define FIXED_RULE "has no meaning with --epsilon: a private mechanism follows its public rule"
+#define FIXED_RULE "cannot be set with --epsilon: a private mechanism has fixed, public settings"
 
 /* A sampler's settings are public too, and its own. */
 static int check_sampler(const struct invocation *invocation) {

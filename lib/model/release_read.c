@@ -31,7 +31,10 @@ static int check_kind(const struct tensor_source *source) {
     const char *kind = safetensors_metadata(source->file, "dpmf.kind");
     const char *format = safetensors_metadata(source->file, "dpmf.format");
     if (!release_is_kind(source->file)) {
-        if (kind)
+        if (kind && strcmp(kind, "checkpoint") == 0)
+            error_set(source->error, DPMF_ERR_MODEL_KIND,
+                      "this model contains user data and cannot be published");
+        else if (kind)
             error_set(source->error, DPMF_ERR_MODEL_KIND, "its kind is \"%.60s\", not \"release\"",
                       kind);
         else

@@ -69,7 +69,8 @@ static int check_declared(const struct dpmf_release_options *options, struct dpm
             "the largest one given are private",
             "give it with {rating-range}, e.g. {rating-range 1:5}");
     if (!(options->range_min < options->range_max))
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "the range of ratings must not be empty");
+        return error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "the range of ratings needs the lowest first, as 1 to 5");
     if (!(fabs(options->range_min) <= largest_rating && fabs(options->range_max) <= largest_rating))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "ratings must be within %g and %g",
                          -largest_rating, largest_rating);
