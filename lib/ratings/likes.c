@@ -141,8 +141,10 @@ int likes_make(const struct dpmf_store *ratings, double like, const char *output
     layout.holds_events = true;
     int code = count(&likes, error);
     if (code == 0) code = store_writer_open(&likes.writer, output, likes.has_times, &layout, error);
-    block_packer_init(&likes.packer, likes.writer, likes.has_times);
-    if (code == 0) code = pass(&likes, true, error);
+    if (code == 0) {
+        block_packer_init(&likes.packer, likes.writer, likes.has_times);
+        code = pass(&likes, true, error);
+    }
     if (code == 0) code = finish(&likes, error);
     if (code == 0) {
         report->ratings = likes.n_events;
