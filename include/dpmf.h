@@ -1262,6 +1262,10 @@ struct dpmf_release_options {
      * DPMF_ERR_BASE_CANCELLED. Of several processes only the first calls it. May be NULL. */
     int (*before_spending)(void *self, const struct dpmf_release_report *report);
     void *before_spending_self; /* passed to `before_spending` */
+
+    /* "rating", or "ranking": then what counts of a rating is that it exists, and no range is
+     * declared. NULL: what the store holds, or what the mechanism is for; never what values say. */
+    const char *goal;
 };
 
 /* The default release: the usual delta and mechanism. epsilon, range and catalogue must be

@@ -50,6 +50,9 @@ static const struct option own_options[] = {
     {.id = OPTION_USER_PRIVACY, .name = "user-privacy",
      .value = {VALUE_FILE, "FILE", "wishes.csv", NULL, NULL},
      .help = "users and an epsilon each, as for dpmf train"},
+    {.id = OPTION_GOAL, .name = "goal",
+     .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
+     .help = "what the release would be for, as for dpmf train (default: what the input holds)"},
     {.id = OPTION_MECHANISM, .name = "mechanism",
      .value = {VALUE_CHOICE, "NAME", "residual", NULL, mechanism_choices},
      .help = "which mechanism to audit (default auto)"},
@@ -126,6 +129,7 @@ static struct dpmf_release_options fill_release(const struct invocation *invocat
     release.epsilon = options_number(invocation, OPTION_EPSILON);
     if (command_has(invocation, OPTION_DELTA))
         release.delta = options_number(invocation, OPTION_DELTA);
+    release.goal = invocation->value[OPTION_GOAL];
     release.mechanism = invocation->value[OPTION_MECHANISM];
     release.catalogue = invocation->value[OPTION_CATALOGUE];
     release.catalogue_from_ratings = command_has(invocation, OPTION_CATALOGUE_FROM_RATINGS);

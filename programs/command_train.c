@@ -128,7 +128,7 @@ static const struct option own_options[] = {
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
      .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
-             "recommend, which takes the solver ials"},
+             "recommend, which takes the solver ials, or with --epsilon the mechanism events"},
     {.id = OPTION_SOLVER, .name = "solver",
      .value = {VALUE_CHOICE, "NAME", "sgld", NULL, solver_choices},
      .help = "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least "

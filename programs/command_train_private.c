@@ -163,9 +163,15 @@ static int check_unused(const struct invocation *invocation) {
         OPTION_HOGWILD,       OPTION_TIERS,          OPTION_KERNELS,  OPTION_LANES,
         OPTION_SNAPSHOT,      OPTION_SNAPSHOT_EVERY, OPTION_RESUME,   OPTION_PREFETCH,
         OPTION_SOLVER,        OPTION_AVERAGE,        OPTION_SAMPLES,  OPTION_BURN_IN,
-        OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR,
+        OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR, OPTION_UNOBSERVED,
+        OPTION_ROW_STEPS,
     };
-    return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
+    static const enum option_id like[] = {OPTION_LIKE};
+    int status = options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
+    if (status != STATUS_DONE) return status;
+    return options_refuse(invocation, like, COUNT_OF(like),
+                          "cannot be used with --epsilon: every record is an event",
+                          "make events of the ratings first: dpmf import --like");
 }
 
 int train_private_check_absent(const struct invocation *invocation) {
@@ -432,6 +438,7 @@ static struct dpmf_release_options fill(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_DELTA))
         options.delta = options_number(invocation, OPTION_DELTA);
     options.mechanism = invocation->value[OPTION_MECHANISM];
+    options.goal = invocation->value[OPTION_GOAL];
     if (command_has(invocation, OPTION_RATING_RANGE)) {
         double range[2];
         options_range(invocation, OPTION_RATING_RANGE, range);

@@ -134,12 +134,20 @@ static int print_release_json(const char *path, const struct dpmf_model_info *in
     dpmf_json_string(json, "file", path);
     dpmf_json_uint(json, "users", 0);
     dpmf_json_uint(json, "items", info->items);
-    dpmf_json_double(json, "min", info->min);
-    dpmf_json_double(json, "max", info->max);
+    if (is_ranking(info)) {
+        dpmf_json_string(json, "goal", info->goal);
+    } else {
+        dpmf_json_double(json, "min", info->min);
+        dpmf_json_double(json, "max", info->max);
+    }
     dpmf_json_uint(json, "factors", info->factors);
-    dpmf_json_double(json, "offset", info->offset);
-    dpmf_json_double(json, "factor_penalty", info->factor_penalty);
-    dpmf_json_double(json, "bias_penalty", info->bias_penalty);
+    if (is_ranking(info)) {
+        dpmf_json_double(json, "taste_weight", info->taste_weight);
+    } else {
+        dpmf_json_double(json, "offset", info->offset);
+        dpmf_json_double(json, "factor_penalty", info->factor_penalty);
+        dpmf_json_double(json, "bias_penalty", info->bias_penalty);
+    }
     dpmf_json_bool(json, "statement_holds", error->code == 0);
     if (error->code == 0) {
         dpmf_json_bool(json, "private", statement->claim != DPMF_CLAIM_NOT_PRIVATE);
@@ -181,9 +189,18 @@ static void print_release(const char *path, const struct dpmf_model_info *info,
                           const struct dpmf_statement *statement, const struct dpmf_error *error) {
     terminal_text_print(stdout, path);
     printf(": a release of %s with %s\n\n", text_count(info->items, "item").text,
-           info->factors > 0 ? text_count(info->factors, "factor").text : "biases alone");
+           info->factors > 0  ? text_count(info->factors, "factor").text
+           : is_ranking(info) ? "popularity alone"
+                              : "biases alone");
     printf("  %-10s %s: items alone, no vector and no id of any user\n", "kind", info->kind);
     print_privacy(statement, error);
+    if (is_ranking(info)) {
+        printf("  %-10s ranking items, by scores that are no ratings\n", "goal");
+        printf("  %-10s counts %s beside popularity\n", "taste",
+               info->factors > 0 ? text_double(info->taste_weight).text : "nothing");
+        printf("  %-10s %s\n", "file", text_bytes(info->file_bytes).text);
+        return;
+    }
     printf("  %-10s %s to %s, %s for all ratings\n", "scale", text_double(info->min).text,
            text_double(info->max).text, text_figure(info->offset).text);
     printf("  %-10s a user's own bias is fitted at home with penalty %.6g", "fold-in",

@@ -47,6 +47,7 @@ struct auditing {
     char folder[FOLDER_MAX]; /* where releases may be written for a moment; "": not there yet */
 
     struct audit_flock flock;
+    bool ranks; /* the mechanism learns from events */
     struct dpmf_run alone;        /* of one thread's runs */
     struct audit_runner *runners; /* a thread each */
     char (*output)[FOLDER_MAX + NAME_MAX_HERE];
@@ -85,7 +86,8 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
                          "the confidence must be between 0.5 and 0.9999");
     if (!(options->minutes >= 0))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "the time must not be negative");
-    int code = release_options_check(self->release, mechanism, mu, error);
+    int code = release_options_check(&self->privacy, mechanism, mu, error);
+    if (code == 0) release_options_range(&self->privacy, *mechanism);
     if (code == 0 && (*mechanism)->is_conditional) {
         code = error_set(error, DPMF_ERR_USAGE_VALUE,
                          "\"%s\" cannot be audited: it adds no noise to sums, and what it promises "
@@ -296,7 +298,8 @@ static int run_all(struct auditing *self, struct dpmf_error *error) {
     const uint64_t most = 2 * self->options->runs;
     struct thread_pool *pool = NULL;
     int code =
-        audit_flock_make(&self->population, &self->privacy, &self->quiet, &self->flock, error);
+        audit_flock_make(&self->population, &self->privacy, self->ranks, &self->quiet,
+                         &self->flock, error);
     if (code == 0) code = make_runners(self, error);
     if (code == 0) code = thread_pool_init(&pool, self->threads, error);
     if (code < 0) return code;
@@ -395,7 +398,6 @@ static int make_folder(struct auditing *self, struct dpmf_error *error) {
 static int audit_population(struct auditing *self, struct dpmf_error *error) {
     struct dpmf_audit_report *report = self->report;
     const struct id_form form = store_id_form(self->store);
-    self->privacy = *self->release;
     self->privacy.before_spending = NULL;
     self->privacy.accept_delta = self->privacy.accept_epsilon = true; /* nothing is published */
     int code = audit_population_make(self->store, &self->privacy, self->options->users,
@@ -461,6 +463,7 @@ int dpmf_audit(struct dpmf_store *store, const struct dpmf_release_options *rele
     self->store = store;
     self->options = options;
     self->release = &own_release;
+    self->privacy = release_options_settle(&own_release, store);
     self->run = run;
     self->report = report ? report : &unwanted;
     self->threads = threads_within(self->run);
@@ -475,6 +478,7 @@ int dpmf_audit(struct dpmf_store *store, const struct dpmf_release_options *rele
     if (code == 0) {
         report = self->report;
         report->mechanism = mechanism->name;
+        self->ranks = mechanism->ranks;
         report->mu = mu;
         report->epsilon = own_release.epsilon;
         report->delta = own_release.delta;

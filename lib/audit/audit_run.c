@@ -52,10 +52,14 @@ static int remember_user(void *self, int worker, const struct private_user *user
 }
 
 static int pack_canary(const struct audit_population *population,
-                       const struct dpmf_release_options *options, const struct dpmf_run *run,
-                       struct audit_flock *flock, size_t i, struct dpmf_error *error) {
-    const struct private_ratings_options packing = {.range_min = options->range_min,
-                                                    .range_max = options->range_max,
+                       const struct dpmf_release_options *options, bool ranks,
+                       const struct dpmf_run *run, struct audit_flock *flock, size_t i,
+                       struct dpmf_error *error) {
+    const struct private_ratings_options packing = {.range_min = ranks ? -INFINITY : options->range_min,
+                                                    .range_max = ranks ? INFINITY : options->range_max,
+                                                    .are_events = ranks,
+                                                    .coins = &flock->coins,
+                                                    .toss = ranks,
                                                     .catalogue = &population->catalogue,
                                                     .epsilon = options->epsilon,
                                                     .delta = options->delta,
@@ -79,15 +83,17 @@ static int pack_canary(const struct audit_population *population,
 }
 
 int audit_flock_make(const struct audit_population *population,
-                     const struct dpmf_release_options *options, const struct dpmf_run *run,
-                     struct audit_flock *flock, struct dpmf_error *error) {
+                     const struct dpmf_release_options *options, bool ranks,
+                     const struct dpmf_run *run, struct audit_flock *flock,
+                     struct dpmf_error *error) {
     const size_t n = population->n_spread + 1;
     *flock = (struct audit_flock){.n = n};
     flock->packed = memory_alloc_zero(n, sizeof *flock->packed);
     flock->user = memory_alloc_zero(n, sizeof *flock->user);
-    int code = flock->packed && flock->user ? 0 : error_no_memory(error);
+    int code = flock->packed && flock->user ? secure_random_init(&flock->coins, error)
+                                            : error_no_memory(error);
     for (size_t i = 0; i < n && code == 0; i++)
-        code = pack_canary(population, options, run, flock, i, error);
+        code = pack_canary(population, options, ranks, run, flock, i, error);
     return code;
 }
 
@@ -95,6 +101,7 @@ void audit_flock_free(struct audit_flock *flock) {
     for (size_t i = 0; flock->packed && i < flock->n; i++) private_ratings_free(flock->packed[i]);
     free(flock->packed);
     free(flock->user);
+    secure_random_wipe(&flock->coins);
     *flock = (struct audit_flock){0};
 }
 
@@ -384,7 +391,8 @@ int audit_run(struct audit_runner *runner, bool everyone, struct audit_guess *gu
               struct audit_guess *informed, bool *was_in, struct dpmf_error *error) {
     const struct release_watch watch = {.sums = {runner, keep_exact, see_published},
                                         .draws = &runner->draws,
-                                        .longest = runner->flock->longest};
+                                        .longest = runner->flock->longest,
+                                        .coins = &runner->flock->coins};
     struct dpmf_store *store = NULL;
     runner->checks_everyone = everyone;
     int code = prepare(runner, error);

@@ -16,11 +16,13 @@ struct audit_flock {
     struct private_ratings **packed; /* one canary each */
     struct private_user *user;       /* what is in there; n 0: nothing of it is in the catalogue */
     size_t longest;                  /* ratings of one */
+    struct secure_random coins; /* of users in all runs: contributions are computed with the same */
 };
 
 int audit_flock_make(const struct audit_population *population,
-                     const struct dpmf_release_options *options, const struct dpmf_run *run,
-                     struct audit_flock *flock, struct dpmf_error *error);
+                     const struct dpmf_release_options *options, bool ranks,
+                     const struct dpmf_run *run, struct audit_flock *flock,
+                     struct dpmf_error *error);
 void audit_flock_free(struct audit_flock *flock);
 
 /* Counted over the runs of one thread. */

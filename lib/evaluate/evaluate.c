@@ -365,7 +365,7 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
         .model = model,
         .ranking = options->ranking,
         .like = store_least_event(test, options->has_like ? options->like : -INFINITY),
-        .has_errors = !model->state.ranks && !store_holds_events(test),
+        .has_errors = model_predicts_ratings(model) && !store_holds_events(test),
     };
     *evaluation = (struct dpmf_evaluation){0};
     const struct dpmf_cluster *cluster = run->cluster;

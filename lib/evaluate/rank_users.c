@@ -99,7 +99,7 @@ static int rank_user(const struct ranker *ranker, struct ranking_worker *worker,
     const struct rank_users *ranking = ranker->ranking;
     const size_t at = ranking->take ? ranked->n * ranker->n : 0;
     struct dpmf_scored_item *best = ranked->best + at;
-    const bool rates = !ranking->model->state.ranks;
+    const bool rates = model_predicts_ratings(ranking->model);
     size_t n = recommend_scoring_top_n(&worker->scorer.scoring, worker->seen, ranking->include,
                                        ranker->n, best);
     for (size_t i = 0; ranking->take && i < n; i++)

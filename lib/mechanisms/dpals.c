@@ -275,4 +275,4 @@ static int run_dpals(const struct mechanism_input *input, struct public_model *m
 }
 
 const struct mechanism mechanism_dpals = {
-    MECHANISM_DPALS, "alternating least squares with noisy normal equations", run_dpals, false};
+    MECHANISM_DPALS, "alternating least squares with noisy normal equations", run_dpals, false, false};

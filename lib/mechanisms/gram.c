@@ -381,4 +381,4 @@ static int run_gram(const struct mechanism_input *input, struct public_model *mo
 }
 
 const struct mechanism mechanism_gram = {
-    MECHANISM_GRAM, "eigenvectors of one noisy item-item matrix", run_gram, false};
+    MECHANISM_GRAM, "eigenvectors of one noisy item-item matrix", run_gram, false, false};

@@ -31,14 +31,19 @@ struct mechanism {
                struct dpmf_error *error);
 
     bool is_conditional; /* what it promises holds only if its sampler has converged */
+    bool ranks;          /* learns from events and ranks items; the others predict ratings */
 };
 
-/* @return the mechanism, "auto" being the default one; NULL when there is none of that name */
+/* @return the mechanism, NULL and "auto" being the default one for ratings; NULL when there is none of that name */
 const struct mechanism *mechanism_find(const char *name);
+
+/* The same where the goal is known: the default is the one for it. */
+const struct mechanism *mechanism_for(const char *name, bool ranks);
 const struct mechanism *mechanism_at(size_t i); /* NULL past the last */
 
 extern const struct mechanism mechanism_residual, mechanism_biases;
 extern const struct mechanism mechanism_dpals, mechanism_gram, mechanism_langevin;
 extern const struct mechanism mechanism_posterior;
+extern const struct mechanism mechanism_events;
 
 #endif

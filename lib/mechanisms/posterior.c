@@ -163,4 +163,4 @@ static int run_posterior(const struct mechanism_input *input, struct public_mode
 const struct mechanism mechanism_posterior = {
     MECHANISM_POSTERIOR,
     "one draw from the paper's posterior: conditional on convergence, not proven", run_posterior,
-    true};
+    true, false};

@@ -134,6 +134,6 @@ static int run_biases(const struct mechanism_input *input, struct public_model *
 }
 
 const struct mechanism mechanism_residual = {
-    MECHANISM_RESIDUAL, "residuals times users' own vectors, in rounds", run_residual, false};
+    MECHANISM_RESIDUAL, "residuals times users' own vectors, in rounds", run_residual, false, false};
 const struct mechanism mechanism_biases = {MECHANISM_BIASES, "item biases alone", run_biases,
-                                           false};
+                                           false, false};

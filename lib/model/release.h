@@ -10,7 +10,7 @@
  * item_id_offsets (I64, n + 1) and, in format 2, item_counts (F32: noisy, how many people rated
  * each item), which lists are ordered with. Metadata: dpmf.kind = release, dpmf.format,
  * dpmf.version, dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty, dpmf.bias_penalty,
- * dpmf.statement (JSON) and dpmf.digest (of everything else, to notice damage). A file with
+ * dpmf.taste_weight (in format 3), dpmf.statement (JSON) and dpmf.digest (of everything else, to notice damage). A file with
  * anything more, or whose header is spelt in another way, is no release: it could be about a
  * person. docs/formats/release.md is the specification.
  */
@@ -23,11 +23,14 @@
 /* dpmf.format of a release without and with counts. */
 #define RELEASE_FORMAT_PLAIN "1"
 #define RELEASE_FORMAT_COUNTS "2"
+#define RELEASE_FORMAT_RANKING "3" /* with counts, and of events: items are ranked, no rating is predicted */
 
 struct release {
     struct factors factors; /* the items alone; users.n is 0; min and max are the declared range */
     double factor_penalty, bias_penalty; /* above 0; the first may be 0 when k is */
-    char *statement;                     /* JSON text */
+    bool ranks;          /* of events; offset, biases, range and penalties have no meaning then */
+    double taste_weight; /* of such a one: how much taste counts beside popularity; at least 0 */
+    char *statement;     /* JSON text */
 };
 
 /* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the umask,

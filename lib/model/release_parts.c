@@ -26,8 +26,10 @@ const char *const release_tensor_names[RELEASE_TENSORS] = {
 };
 
 const char *const release_metadata_keys[RELEASE_METADATA] = {
-    "dpmf.kind", "dpmf.format",         "dpmf.version",      "dpmf.offset",    "dpmf.min",
-    "dpmf.max",  "dpmf.factor_penalty", "dpmf.bias_penalty", "dpmf.statement", "dpmf.digest",
+    "dpmf.kind",         "dpmf.format",    "dpmf.version",
+    "dpmf.offset",       "dpmf.min",       "dpmf.max",
+    "dpmf.factor_penalty", "dpmf.bias_penalty", [RELEASE_TASTE_WEIGHT] = "dpmf.taste_weight",
+    "dpmf.statement",    "dpmf.digest",
 };
 
 /* ---- the tensors ----------------------------------------------------------------------------- */
@@ -58,12 +60,15 @@ size_t release_tensors_list(const struct release *release, struct tensor tensors
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-void release_metadata_list(const char *const values[RELEASE_METADATA],
-                           const char *metadata[2 * RELEASE_METADATA]) {
+size_t release_metadata_list(const char *const values[RELEASE_METADATA],
+                             const char *metadata[2 * RELEASE_METADATA]) {
+    size_t n = 0;
     for (size_t i = 0; i < RELEASE_METADATA; i++) {
-        metadata[2 * i] = release_metadata_keys[i];
-        metadata[2 * i + 1] = values[i];
+        if (!values[i]) continue;
+        metadata[2 * n] = release_metadata_keys[i];
+        metadata[2 * n++ + 1] = values[i];
     }
+    return n;
 }
 
 int release_header_make(const struct release *release, const char *const values[RELEASE_METADATA],
@@ -72,9 +77,8 @@ int release_header_make(const struct release *release, const char *const values[
     struct tensor tensors[RELEASE_TENSORS];
     const char *metadata[2 * RELEASE_METADATA];
     const size_t n_tensors = release_tensors_list(release, tensors);
-    release_metadata_list(values, metadata);
-    return safetensors_header_make(tensors, n_tensors, metadata, RELEASE_METADATA, header, n,
-                                   error);
+    const size_t n_metadata = release_metadata_list(values, metadata);
+    return safetensors_header_make(tensors, n_tensors, metadata, n_metadata, header, n, error);
 }
 
 /* ---- the digest ------------------------------------------------------------------------------ */
@@ -134,7 +138,7 @@ int release_digest_make(const struct release *release,
     struct digest digest = {.piece = memory_alloc(PIECE_BYTES, 1)};
     if (!digest.piece) return error_no_memory(error);
     for (size_t i = 0; i < RELEASE_METADATA - 1; i++)
-        add_text(&digest, release_metadata_keys[i], values[i]);
+        if (values[i]) add_text(&digest, release_metadata_keys[i], values[i]);
     const size_t n_tensors = release_tensors_list(release, tensors);
     for (size_t i = 0; i < n_tensors; i++) add_tensor(&digest, &tensors[i]);
     snprintf(text, RELEASE_DIGEST_TEXT, "%016" PRIx64, digest.sum);
@@ -145,6 +149,7 @@ int release_digest_make(const struct release *release,
 /* ---- what its numbers may be ----------------------------------------------------------------- */
 
 static const double FAR_SPANS = 1000, PENALTY_MIN = 1e-9, PENALTY_MAX = 1e9, FACTOR_MAX = 1e6;
+static const double WEIGHT_MAX = 1000;
 static const float COUNT_MIN = 1e-30f, COUNT_MAX = 1e15f;
 
 static bool is_penalty(double penalty, double unit) {
@@ -176,6 +181,24 @@ static const char *matrix_fault(const struct factors *factors, double span, cons
     return NULL;
 }
 
+/* What has no meaning in a release of events has one value, so that it says nothing. */
+static const char *ranking_fault(const struct release *release, const char **which) {
+    const struct factors *factors = &release->factors;
+    *which = "dpmf.taste_weight";
+    if (!(release->taste_weight >= 0 && release->taste_weight <= WEIGHT_MAX))
+        return "is not a weight that makes sense";
+    *which = release_tensor_names[RELEASE_COUNTS];
+    if (!factors->item_ids.counts) return "is missing";
+    *which = release_tensor_names[RELEASE_BIASES];
+    if (!all_within(factors->items.biases, (size_t)factors->items.n, 0))
+        return "is not 0 in a release of events";
+    *which = "a number";
+    return factors->offset == 0 && factors->min == 0 && factors->max == 1 &&
+                   release->factor_penalty == 1 && release->bias_penalty == 1
+               ? NULL
+               : "has a value that means nothing in a release of events";
+}
+
 const char *release_fault_find(const struct release *release, const char **which) {
     const struct factors *factors = &release->factors;
     const double span = factors->max - factors->min, far = FAR_SPANS * span;
@@ -192,6 +215,8 @@ const char *release_fault_find(const struct release *release, const char **which
         return "is not a penalty that makes sense";
     *which = "dpmf.bias_penalty";
     if (!is_penalty(release->bias_penalty, 1)) return "is not a penalty that makes sense";
+    const char *fault = release->ranks ? ranking_fault(release, which) : NULL;
+    if (fault) return fault;
     return matrix_fault(factors, span, which);
 }
 

@@ -8,8 +8,9 @@
 #include "model/release.h"
 
 enum {
-    RELEASE_TENSORS = 5,   /* at most: without counts there are 4 */
-    RELEASE_METADATA = 10, /* the digest last: it is of all before it */
+    RELEASE_TENSORS = 5,      /* at most: without counts there are 4 */
+    RELEASE_METADATA = 11,    /* at most; the digest last: it is of all before it */
+    RELEASE_TASTE_WEIGHT = 8, /* the place of the one that only releases of events have */
     RELEASE_DIGEST_TEXT = 17,
     RELEASE_VERSION_MAX = 23, /* characters in dpmf.version */
 };
@@ -30,7 +31,7 @@ extern const char *const release_metadata_keys[RELEASE_METADATA];
 size_t release_tensors_list(const struct release *release, struct tensor tensors[RELEASE_TENSORS]);
 
 /* The digest of the tensors and of the values of all metadata but the last, 16 hexadecimal
- * digits. */
+ * digits. A value that is not there is NULL. */
 int release_digest_make(const struct release *release,
                         const char *const values[RELEASE_METADATA - 1],
                         char text[RELEASE_DIGEST_TEXT], struct dpmf_error *error);
@@ -39,9 +40,9 @@ int release_digest_make(const struct release *release,
 int release_header_make(const struct release *release, const char *const values[RELEASE_METADATA],
                         uint8_t **header, size_t *n, struct dpmf_error *error);
 
-/* The metadata as safetensors_write takes it: each key with its value. */
-void release_metadata_list(const char *const values[RELEASE_METADATA],
-                           const char *metadata[2 * RELEASE_METADATA]);
+/* The metadata as safetensors_write takes it: each key with its value. @return how many there are */
+size_t release_metadata_list(const char *const values[RELEASE_METADATA],
+                             const char *metadata[2 * RELEASE_METADATA]);
 
 /* What of a release's numbers is beyond sense: whoever fits ratings with them would compute nothing
  * but overflows. The limits are those of docs/formats/release.md, far beyond what any mechanism

@@ -43,11 +43,12 @@ static int check_kind(const struct tensor_source *source) {
         return refuse_kind(source, "give a release: a model that was trained with {epsilon}");
     }
     if (format &&
-        (strcmp(format, RELEASE_FORMAT_PLAIN) == 0 || strcmp(format, RELEASE_FORMAT_COUNTS) == 0))
+        (strcmp(format, RELEASE_FORMAT_PLAIN) == 0 || strcmp(format, RELEASE_FORMAT_COUNTS) == 0 ||
+         strcmp(format, RELEASE_FORMAT_RANKING) == 0))
         return 0;
     error_set(source->error, DPMF_ERR_MODEL_KIND,
-              "this release is of another format (%.20s) than this version reads (%s and %s)",
-              format ? format : "none", RELEASE_FORMAT_PLAIN, RELEASE_FORMAT_COUNTS);
+              "this release is of another format (%.20s) than this version reads (%s to %s)",
+              format ? format : "none", RELEASE_FORMAT_PLAIN, RELEASE_FORMAT_RANKING);
     return refuse_kind(source, "use the version of dpmf that wrote it");
 }
 
@@ -77,7 +78,16 @@ static bool is_listed(const char *name, const char *const *names, size_t n) {
 }
 
 static bool has_counts(const struct tensor_source *source) {
-    return strcmp(safetensors_metadata(source->file, "dpmf.format"), RELEASE_FORMAT_COUNTS) == 0;
+    return strcmp(safetensors_metadata(source->file, "dpmf.format"), RELEASE_FORMAT_PLAIN) != 0;
+}
+
+static bool has_weight(const struct tensor_source *source) {
+    return strcmp(safetensors_metadata(source->file, "dpmf.format"), RELEASE_FORMAT_RANKING) == 0;
+}
+
+/* Whether a release of this format has the text. */
+static bool is_wanted(const struct tensor_source *source, size_t key) {
+    return key != RELEASE_TASTE_WEIGHT || has_weight(source);
 }
 
 static int check_parts(const struct tensor_source *source) {
@@ -88,10 +98,11 @@ static int check_parts(const struct tensor_source *source) {
             return refuse_more(source, "tensor", entry->name);
     const char *key;
     for (size_t i = 0; (key = safetensors_metadata_at(source->file, i)) != NULL; i++)
-        if (!is_listed(key, release_metadata_keys, RELEASE_METADATA))
+        if (!is_listed(key, release_metadata_keys, RELEASE_METADATA) ||
+            (strcmp(key, release_metadata_keys[RELEASE_TASTE_WEIGHT]) == 0 && !has_weight(source)))
             return refuse_more(source, "metadata", key);
     for (size_t i = 0; i < RELEASE_METADATA; i++)
-        if (!safetensors_metadata(source->file, release_metadata_keys[i]))
+        if (is_wanted(source, i) && !safetensors_metadata(source->file, release_metadata_keys[i]))
             return tensor_damage_tell(source, release_metadata_keys[i], "is missing");
     if (!release_version_is_sound(safetensors_metadata(source->file, "dpmf.version")))
         return tensor_damage_tell(source, "dpmf.version", "is not a version");
@@ -118,6 +129,10 @@ static int read_numbers(const struct tensor_source *source, struct release *rele
     if (code == 0) code = read_number(source, "dpmf.max", &factors->max);
     if (code == 0) code = read_number(source, "dpmf.factor_penalty", &release->factor_penalty);
     if (code == 0) code = read_number(source, "dpmf.bias_penalty", &release->bias_penalty);
+    release->ranks = has_weight(source);
+    release->taste_weight = 1;
+    if (code == 0 && release->ranks)
+        code = read_number(source, "dpmf.taste_weight", &release->taste_weight);
     return code;
 }
 

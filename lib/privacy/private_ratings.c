@@ -25,9 +25,11 @@
 
 static const uint32_t no_row = UINT32_MAX;
 
+static const uint32_t user_coin = UINT32_MAX; /* in the place of a row: none has this number */
+
 struct head {
     double scale;
-    uint64_t n;
+    uint64_t n, coin;
 };
 
 struct packed_block {
@@ -131,6 +133,18 @@ static size_t trim(const struct builder *builder, const struct store_block *bloc
     return most;
 }
 
+/* A user's own random bits: a function of the run's key and the id's bytes, whoever else is there and wherever in the store. */
+static uint64_t coin_of(const struct builder *builder, const struct store_block *block, uint32_t u) {
+    struct secure_stream stream;
+    if (!builder->options->toss) return 0;
+    uint64_t from = block->id_start[u];
+    uint64_t id = checksum64(block->id_bytes + from, (size_t)(block->id_start[u + 1] - from));
+    secure_stream_init(&stream, builder->options->coins, user_coin, id);
+    uint64_t coin = secure_stream_u64(&stream);
+    secure_stream_wipe(&stream);
+    return coin;
+}
+
 /* The user's ratings that count, sorted by row, at most one a row. */
 static size_t take_ratings(const struct builder *builder, const struct store_block *block,
                            uint32_t u, struct packing *packing) {
@@ -146,7 +160,8 @@ static size_t take_ratings(const struct builder *builder, const struct store_blo
         packing->counts.not_in_catalogue += row == no_row;
         packing->counts.out_of_range += row != no_row && !in_range;
         if (row == no_row || !in_range) continue;
-        first[n++] = (struct entry){.row = row, .y = (float)((value - middle) / unit)};
+        first[n++] = (struct entry){
+            .row = row, .y = options->are_events ? 1 : (float)((value - middle) / unit)};
     }
     qsort(first, n, sizeof *first, compare_entries);
     return trim(builder, block, u, first, keep_one_each(first, n), packing);
@@ -171,7 +186,8 @@ static int pack_users(void *self, int worker, const struct store_block *block, v
             packing->counts.users_left_out++;
             continue;
         }
-        packing->heads[packing->n_users++] = (struct head){scale, n};
+        packing->heads[packing->n_users++] =
+            (struct head){scale, n, coin_of(builder, block, u)};
         packing->n_ratings += n;
         if (n > packing->longest) packing->longest = n;
     }
@@ -358,7 +374,7 @@ static int visit_block(struct visiting *visiting, const struct packed_block *blo
     const float *y = (const void *)(row + block->n_ratings);
     int code = 0;
     for (size_t u = 0; u < block->n_users && code == 0; u++) {
-        const struct private_user user = {(size_t)head[u].n, row, y, head[u].scale};
+        const struct private_user user = {(size_t)head[u].n, row, y, head[u].scale, head[u].coin};
         code = visiting->visit->visit(visiting->visit->self, worker, &user, error);
         row += user.n;
         y += user.n;

@@ -20,7 +20,7 @@ int private_kernels_choose(const struct exact_kernels **exact, struct dpmf_error
 }
 
 int public_model_init(struct public_model *model, size_t n_items, struct dpmf_error *error) {
-    *model = (struct public_model){.n_items = n_items, .s2 = 0.9, .var_a = 0.3};
+    *model = (struct public_model){.n_items = n_items, .s2 = 0.9, .var_a = 0.3, .taste_weight = 1};
     model->c = memory_alloc_zero(n_items, sizeof *model->c);
     model->weight = memory_alloc(n_items, sizeof *model->weight);
     model->counts = memory_alloc_zero(n_items, sizeof *model->counts);

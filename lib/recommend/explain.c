@@ -71,7 +71,8 @@ static int share_taste(const struct dpmf_user *user, const struct dpmf_order *or
     const size_t k = model->factors.k, n = user->known.n;
     const bool has_choice = !order->by_rating && !model->state.ranks;
     const float *v = model_item_row(model, item);
-    double *x = space, *more = space + k + 1, dial = order->by_rating ? 1 : 2 * order->taste;
+    double *x = space, *more = space + k + 1;
+    const double dial = order->by_rating ? 1 : 2 * order->taste * model->taste_weight;
     x[0] = 0;
     for (size_t c = 0; c < k; c++)
         x[c + 1] = (double)v[c] - (model->taste.mean ? model->taste.mean[c] : 0);

@@ -31,6 +31,8 @@ struct dpmf_model {
     float *crowd;         /* of an item: liked by everyone; NULL: lists are by rating alone */
     double crowd_max;     /* the largest without its sign */
     double *average_user; /* k, of a model that ranks; else NULL */
+    bool of_events;       /* a release of events: no rating is predicted, and whatever someone has is an event */
+    double taste_weight;  /* of taste in scores, as such a release says; 1 of others */
     char *provenance;
     uint64_t file_bytes;
 };
@@ -38,6 +40,11 @@ struct dpmf_model {
 /* Whether a rating is something that the model learns from: to one that ranks, only likes are. */
 static inline bool model_is_event(const struct dpmf_model *model, double rating) {
     return !model->state.has_like || rating >= model->state.like;
+}
+
+/* Whether scores are no ratings. */
+static inline bool model_predicts_ratings(const struct dpmf_model *model) {
+    return !model->state.ranks && !model->of_events;
 }
 
 /* @return the row, or NULL when the model does not know the user or item */

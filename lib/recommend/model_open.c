@@ -63,6 +63,8 @@ static int read_release(struct dpmf_model *model, const struct safetensors *file
     model->factors = release.factors;
     model->factor_penalty = release.factor_penalty;
     model->bias_penalty = release.bias_penalty;
+    model->of_events = release.ranks;
+    if (release.ranks) model->taste_weight = release.taste_weight;
     model->statement = release.statement;
     model->state.best_valid = NAN;
     return 0;
@@ -106,6 +108,7 @@ static int open_file(struct safetensors *file, int code, struct dpmf_model **out
     struct dpmf_model *model = NULL;
     if (code < 0) goto out;
     model = memory_alloc_zero(1, sizeof *model);
+    if (model) model->taste_weight = 1;
     code = model ? read_model(model, file, error) : error_no_memory(error);
     if (code < 0) goto out;
     *out = model;
@@ -177,11 +180,12 @@ void dpmf_model_info(const struct dpmf_model *model, struct dpmf_model_info *inf
         .statement = model->statement,
         .factor_penalty = model->factor_penalty,
         .bias_penalty = model->bias_penalty,
-        .goal = state->ranks ? "ranking" : "rating",
+        .goal = model_predicts_ratings(model) ? "rating" : "ranking",
         .unobserved = state->unobserved,
         .exponent = state->exponent,
         .like = state->has_like ? state->like : -INFINITY,
         .is_unchecked = state->is_unchecked,
+        .taste_weight = model->taste_weight,
         .has_counts = model->factors.item_ids.counts != NULL,
     };
 }

@@ -57,6 +57,7 @@ double ridge_prior(const struct dpmf_model *model, size_t a, size_t b) {
 double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rating *own) {
     const struct factors *factors = &model->factors;
     if (model->state.ranks) return 1;
+    if (model->of_events) return 0; /* how much someone has of an item says nothing */
     return own->rating - factors->offset - (double)factors->items.biases[own->item];
 }
 

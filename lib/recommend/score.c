@@ -20,7 +20,7 @@ static const double taste_middle = 0.5, quality = 0.3;
 static const double small_score = 0.3, small_rating = 0.1;
 
 double score_quality(const struct dpmf_model *model) {
-    return quality / factors_unit(model->factors.min, model->factors.max);
+    return model->of_events ? 0 : quality / factors_unit(model->factors.min, model->factors.max);
 }
 
 /* ---- everyone -------------------------------------------------------------------------------- */
@@ -80,6 +80,7 @@ int score_prepare(struct dpmf_model *model, struct dpmf_error *error) {
     if (factors->items.n == 0) return 0;
     if (!model->state.ranks) {
         int code = taste_space_init(&model->taste, factors, model->state.sample_factors, error);
+        if (model->of_events) model->taste.unit = 0;
         if (code < 0 || !factors->item_ids.counts) return code;
     }
     if (posix_memalign(&crowd, KERNEL_ALIGN, (size_t)factors->items.n * sizeof(float)) != 0)
@@ -120,7 +121,7 @@ int score_order_find(const struct dpmf_model *model, const struct dpmf_order *as
     for (size_t i = 0; i < sizeof asked->spare / sizeof asked->spare[0]; i++)
         if (asked->spare[i] != 0)
             return error_set(error, DPMF_ERR_USAGE_STRUCT, "the order asks for what is not known");
-    if (asked->by_rating && model->state.ranks)
+    if (asked->by_rating && !model_predicts_ratings(model))
         return refuse_model("this model ranks items and predicts no ratings",
                             "leave out {by rating}", error);
     if (!asked->by_rating && order->by_rating)
@@ -185,8 +186,8 @@ static void take_vector(struct scorer *scorer, const struct dpmf_model *model, d
 static void set_score(struct scorer *scorer, const struct dpmf_model *model,
                       const struct person *person) {
     const double unit = factors_unit(model->factors.min, model->factors.max);
-    const double dial = 2 * scorer->order.taste, g = score_quality(model);
-    const double weight = person->choice ? g : 1 / unit;
+    const double dial = 2 * scorer->order.taste * model->taste_weight, g = score_quality(model);
+    const double weight = person->choice || model->of_events ? g : 1 / unit;
     scorer->middle = 0;
     for (size_t c = 0; c < model->factors.k; c++) {
         const double p = person->choice ? person->choice[c] : 0;
@@ -251,7 +252,7 @@ struct dpmf_score scorer_parts(const struct scorer *scorer, uint64_t item) {
     const struct dpmf_model *model = scorer->scoring.model;
     const bool is_known = item < model->factors.items.n;
     struct dpmf_score score = {.habit = scorer->habit, .rating = NAN};
-    if (!model->state.ranks)
+    if (model_predicts_ratings(model))
         score.rating = is_known ? scoring_exact(&scorer->rating, item) : scorer->rating.base;
     if (scorer->order.by_rating)
         score.crowd =

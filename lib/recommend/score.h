@@ -14,6 +14,9 @@
  * 0.3 a quarter of the scale. Someone of whom the model knows u and no history is given is ranked
  * with taste_j = u.(v_j - m) / unit.
  *
+ * A release of events has no ratings: g is 0, w_h is 1, and it says by what taste_j is multiplied
+ * (its taste_weight).
+ *
  * Of a model that ranks (rank/ials.h) crowd_j is the average user's score of the item, and taste_j
  * what is this person's own in theirs; habit is 0. In the middle of the dial that is u.v_j.
  */

@@ -71,14 +71,14 @@ static void declare(const struct store_layout *layout, char *text, size_t size) 
     add(text, size, n, "}");
 }
 
-int release_input_check(const struct dpmf_store *store, struct dpmf_error *error) {
+int release_input_check(const struct dpmf_store *store, bool ranks, struct dpmf_error *error) {
     const struct store_layout *layout = store_layout_of(store);
     struct dpmf_store_info info;
     char settings[256], hint[DPMF_ERROR_TEXT_MAX];
-    if (store_holds_events(store)) {
+    if (store_holds_events(store) && !ranks) {
         error_set(error, DPMF_ERR_USAGE_CONFLICT,
                   "this holds events, of which the mechanisms for ratings cannot make a release");
-        error_hint(error, "give ratings");
+        error_hint(error, "leave {goal} and {mechanism} out, or give ratings");
         error_place(error, store_path(store), 0, 0);
         return DPMF_ERR_USAGE_CONFLICT;
     }

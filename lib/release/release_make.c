@@ -139,6 +139,10 @@ static int refuse_conditional(const struct private_run *self, struct dpmf_error 
 }
 
 static int make_coins(struct private_run *self, struct dpmf_error *error) {
+    if (self->watch && self->watch->coins) {
+        self->coins = *self->watch->coins;
+        return 0;
+    }
     if (!self->options->has_insecure_seed) return secure_random_init(&self->coins, error);
     secure_random_init_insecure(&self->coins, ~self->options->insecure_seed);
     return 0;
@@ -179,26 +183,28 @@ static int count_wishes(struct private_run *self, uint64_t *users_of_id, struct 
 
 static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct dpmf_error *error) {
     const struct dpmf_release_options *options = self->options;
-    const bool is_conditional = self->mechanism->is_conditional;
+    const bool is_conditional = self->mechanism->is_conditional, ranks = self->mechanism->ranks;
     struct dpmf_release_report *report = self->report;
     struct private_ratings_report counts;
     /* A rank may have no users at all, and so may the world of an audit. */
     const size_t longest = self->watch && self->watch->longest > 1 ? self->watch->longest : 1;
     const struct private_ratings_options packing = {
-        .range_min = options->range_min,
-        .range_max = options->range_max,
+        .range_min = ranks ? -INFINITY : options->range_min,
+        .range_max = ranks ? INFINITY : options->range_max,
+        .are_events = ranks,
         .catalogue = &self->catalogue,
         .wishes = options->user_privacy ? &self->wishes : NULL,
         .epsilon = options->epsilon,
         .delta = is_conditional ? 0 : options->delta,
         .max_ratings = is_conditional ? options->posterior.max_ratings : 0,
         .coins = &self->coins,
+        .toss = ranks,
         .longest = longest,
         .memory = self->memory / 2,
         .threads = self->threads,
         .users_of_id = users_of_id,
     };
-    int code = is_conditional ? make_coins(self, error) : 0;
+    int code = is_conditional || ranks ? make_coins(self, error) : 0;
     if (code == 0)
         code =
             private_ratings_build(self->share, &packing, self->run, &self->ratings, &counts, error);
@@ -308,18 +314,22 @@ static int fill_release(const struct private_run *self, struct release *release,
     const struct dpmf_release_options *options = self->options;
     const struct public_model *model = &self->model;
     struct factors *factors = &release->factors;
-    double unit = (options->range_max - options->range_min) / 4;
+    const bool ranks = self->mechanism->ranks;
+    double unit = ranks ? 1 : (options->range_max - options->range_min) / 4;
     factors->k = (uint32_t)model->K;
     factors->min = options->range_min;
     factors->max = options->range_max;
-    factors->offset = (options->range_min + options->range_max) / 2 + unit * model->b0;
-    release->factor_penalty = model->s2 * unit * unit;
-    release->bias_penalty = model->s2 / model->var_a;
+    factors->offset =
+        ranks ? 0 : (options->range_min + options->range_max) / 2 + unit * model->b0;
+    release->factor_penalty = ranks ? 1 : model->s2 * unit * unit;
+    release->bias_penalty = ranks ? 1 : model->s2 / model->var_a;
+    release->ranks = ranks;
+    release->taste_weight = model->taste_weight;
     int code =
         factor_matrix_init(&factors->items, model->n_items, model->K > 0 ? model->K : 1, 0, error);
     if (code < 0) return code;
     for (size_t j = 0; j < model->n_items; j++) {
-        factors->items.biases[j] = (float)(unit * model->c[j]);
+        factors->items.biases[j] = ranks ? 0 : (float)(unit * model->c[j]);
         for (size_t a = 0; a < model->K; a++)
             factors->items.rows[j * factors->items.stride + a] =
                 (float)(unit * model->rows[j * model->stride + a]);
@@ -565,6 +575,7 @@ int release_make_watched(struct dpmf_store *store, const char *output,
     if (code == 0) code = release_options_take(&own, options, error);
     if (code == 0) code = run_take(&own_run, run, error);
     if (code < 0) return code;
+    own = release_options_settle(&own, store);
     options = &own, run = &own_run;
     struct private_run self = {.store = store,
                                .options = options,
@@ -577,11 +588,12 @@ int release_make_watched(struct dpmf_store *store, const char *output,
     memset(self.report, 0, sizeof *self.report);
     self.memory = self.run->memory ? self.run->memory : host_default_budget();
     self.threads = threads_wanted(self.run);
-    code = release_options_check(options, &self.mechanism, &self.mu, error);
-    if (code == 0) code = release_options_check_accepted(options, self.mechanism, error);
+    code = release_options_check(&own, &self.mechanism, &self.mu, error);
+    if (code == 0) release_options_range(&own, self.mechanism);
+    if (code == 0) code = release_options_check_accepted(&own, self.mechanism, error);
     if (code == 0 && self.mechanism->is_conditional)
-        self.posterior = release_options_posterior(options);
-    if (code == 0) code = release_input_check(store, error);
+        self.posterior = release_options_posterior(&own);
+    if (code == 0) code = release_input_check(store, self.mechanism->ranks, error);
     if (code == 0) code = refuse_conditional(&self, error);
     if (code == 0) code = check_output(&self, output, error);
     if (code == 0) code = find_ledger(&self, output, error);

@@ -13,6 +13,7 @@ struct release_watch {
         draws; /* of noise that were taken by this process, counted where they are drawn; may be NULL */
     size_t
         longest; /* ratings of a user who may not be there, but whom contributions are asked of */
+    const struct secure_random *coins; /* of users, in the place of fresh ones; NULL: fresh ones */
 };
 
 /* `watch` NULL: dpmf_release_make. */

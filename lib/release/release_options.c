@@ -6,11 +6,13 @@
 #include "release/release_options.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/error.h"
 #include "dpmf_text.h"
 #include "statement/accountant.h"
+#include "store/store.h"
 
 /* Vectors are kept in single precision, and squares of ratings are computed. */
 static const double largest_rating = 1e18, narrowest_range = 1e-18;
@@ -54,14 +56,50 @@ int release_options_refuse(struct dpmf_error *error, const char *message, const 
     return code;
 }
 
-static int check_declared(const struct dpmf_release_options *options, struct dpmf_error *error) {
-    if (!options->catalogue && !options->catalogue_from_ratings)
-        return release_options_refuse(
-            error, "a private release needs a public catalogue: which items were rated is private",
-            "give the list of all items with {catalogue FILE}");
-    if (options->catalogue && options->catalogue_from_ratings)
-        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
-                         "the catalogue is either given or taken from the ratings");
+/* ---- the goal ---------------------------------------------------------------------------------- */
+
+struct dpmf_release_options release_options_settle(const struct dpmf_release_options *options,
+                                                   const struct dpmf_store *store) {
+    struct dpmf_release_options settled = *options;
+    if (!settled.goal && store_holds_events(store)) settled.goal = "ranking";
+    return settled;
+}
+
+void release_options_range(struct dpmf_release_options *options,
+                           const struct mechanism *mechanism) {
+    if (mechanism->ranks) options->range_min = 0, options->range_max = 1;
+}
+
+static int find_mechanism(const struct dpmf_release_options *options,
+                          const struct mechanism **mechanism, struct dpmf_error *error) {
+    const char *goal = options->goal;
+    const bool ranks = goal && strcmp(goal, "ranking") == 0;
+    if (goal && !ranks && strcmp(goal, "rating") != 0)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no goal \"%.40s\"", goal);
+    *mechanism = mechanism_for(options->mechanism, ranks);
+    if (!*mechanism)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no mechanism \"%.40s\"",
+                         options->mechanism);
+    if (!goal || (*mechanism)->ranks == ranks) return 0;
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "the mechanism \"%s\" is for %s, not for %s",
+              (*mechanism)->name, ranks ? "ratings" : "events", ranks ? "events" : "ratings");
+    error_hint(error, "leave the {mechanism} out: the goal decides");
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+static int refuse_range(struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_USAGE_CONFLICT, "events have no range of ratings");
+    error_hint(error, "leave the {rating-range} out");
+    return DPMF_ERR_USAGE_CONFLICT;
+}
+
+static int check_range(const struct dpmf_release_options *options, bool ranks,
+                       struct dpmf_error *error) {
+    if (ranks) {
+        const bool is_none = isnan(options->range_min) && isnan(options->range_max);
+        const bool is_settled = options->range_min == 0 && options->range_max == 1;
+        return is_none || is_settled ? 0 : refuse_range(error);
+    }
     if (isnan(options->range_min) || isnan(options->range_max))
         return release_options_refuse(
             error,
@@ -78,6 +116,18 @@ static int check_declared(const struct dpmf_release_options *options, struct dpm
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "the range of ratings must be at least %g wide", narrowest_range);
     return 0;
+}
+
+static int check_declared(const struct dpmf_release_options *options, bool ranks,
+                          struct dpmf_error *error) {
+    if (!options->catalogue && !options->catalogue_from_ratings)
+        return release_options_refuse(
+            error, "a private release needs a public catalogue: which items were rated is private",
+            "give the list of all items with {catalogue FILE}");
+    if (options->catalogue && options->catalogue_from_ratings)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT,
+                         "the catalogue is either given or taken from the ratings");
+    return check_range(options, ranks, error);
 }
 
 static int check_delta(const struct dpmf_release_options *options, struct dpmf_error *error) {
@@ -188,17 +238,15 @@ struct posterior_rule release_options_posterior(const struct dpmf_release_option
 int release_options_check(const struct dpmf_release_options *options,
                           const struct mechanism **mechanism, double *mu,
                           struct dpmf_error *error) {
-    *mechanism = mechanism_find(options->mechanism);
-    if (!*mechanism)
-        return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no mechanism \"%.40s\"",
-                         options->mechanism);
+    int code = find_mechanism(options, mechanism, error);
+    if (code < 0) return code;
     if (!(options->epsilon > 0) || !isfinite(options->epsilon)) {
         if ((*mechanism)->is_conditional)
             return release_options_refuse(error, "epsilon must be a finite number above 0",
                                           "for example: {epsilon 1}");
         return error_set(error, DPMF_ERR_USAGE_VALUE, "epsilon must be a finite number above 0");
     }
-    int code = check_declared(options, error);
+    code = check_declared(options, (*mechanism)->ranks, error);
     if (code == 0)
         code = (*mechanism)->is_conditional ? check_posterior(options, error)
                                             : check_delta(options, error);

@@ -10,6 +10,13 @@
 int release_options_take(struct dpmf_release_options *own,
                          const struct dpmf_release_options *options, struct dpmf_error *error);
 
+/* The options as they are meant for this store: without a goal, what it holds decides, which its header declares. Values never do. */
+struct dpmf_release_options release_options_settle(const struct dpmf_release_options *options,
+                                                   const struct dpmf_store *store);
+
+/* Where the mechanism ranks there is no range of ratings: 0 and 1 stand for none. */
+void release_options_range(struct dpmf_release_options *options, const struct mechanism *mechanism);
+
 /* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is no worse than. @return 0, DPMF_ERR_USAGE_*, or
  * DPMF_ERR_PRIVACY_REFUSED */
 int release_options_check(const struct dpmf_release_options *options,

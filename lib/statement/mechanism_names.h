@@ -12,11 +12,12 @@
 #define MECHANISM_GRAM "gram"
 #define MECHANISM_LANGEVIN "langevin"
 #define MECHANISM_POSTERIOR "posterior"
+#define MECHANISM_EVENTS "events"
 
 #define MECHANISM_NAMES                                                                            \
     {                                                                                              \
         MECHANISM_RESIDUAL, MECHANISM_BIASES, MECHANISM_DPALS, MECHANISM_GRAM, MECHANISM_LANGEVIN, \
-            MECHANISM_POSTERIOR                                                                    \
+            MECHANISM_POSTERIOR, MECHANISM_EVENTS                                                  \
     }
 
 #endif

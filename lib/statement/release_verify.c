@@ -123,6 +123,8 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
     const char *hint = "do not rely on it; ask whoever published the release for a sound one";
     if (strcmp(statement->version, checking->version) != 0)
         return refuse(error, "the statement is of another version of dpmf than the file", hint);
+    if (checking->release.ranks != statement_is_of_events(statement))
+        return refuse(error, "the statement is about another kind of release than the file", hint);
     if (factors->min != statement->range_min || factors->max != statement->range_max)
         return refuse(error, "the statement is about another range of ratings than the file", hint);
     int code = statement_shape_check(statement, factors->items.n, factors->k, error);

@@ -23,6 +23,7 @@
 #include "base/number.h"
 #include "dpmf_text.h"
 #include "statement/accountant.h"
+#include "statement/events_rule.h"
 #include "statement/mechanism_names.h"
 #include "statement/posterior_rule.h"
 #include "statement/residual_rule.h"
@@ -38,6 +39,10 @@ static const uint64_t whole_max = UINT64_C(1) << 53;
 
 bool statement_is_conditional(const struct statement *statement) {
     return statement->mechanism && strcmp(statement->mechanism, MECHANISM_POSTERIOR) == 0;
+}
+
+bool statement_is_of_events(const struct statement *statement) {
+    return statement->mechanism && strcmp(statement->mechanism, MECHANISM_EVENTS) == 0;
 }
 
 const char *statement_mechanism_find(const char *name) {
@@ -137,7 +142,8 @@ static int refuse_release(struct dpmf_error *error, const struct statement_relea
 
 /* Free text would be a place to say what nobody proved. */
 bool statement_round_is_known(const char *name) {
-    static const char *const whole[] = {"counts and biases", "pairs of items", "moments"};
+    static const char *const whole[] = {"counts and biases", "pairs of items", "moments", "popularity",
+                                        "vote"};
     static const char *const numbered[] = {"round ", "step "};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (strcmp(name, whole[i]) == 0) return true;
@@ -208,6 +214,9 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
     if (!isfinite(statement->range_min) || !isfinite(statement->range_max) ||
         !(statement->range_min < statement->range_max))
         return refuse(error, "its range of ratings is none");
+    if (statement_is_of_events(statement) &&
+        (statement->range_min != 0 || statement->range_max != 1))
+        return refuse(error, "events have no range of ratings");
     if (statement->items > whole_max || statement->declared_users > whole_max)
         return refuse(error, "it counts more items or users than there can be");
     if (statement_is_conditional(statement)) return check_conditional(statement, error);
@@ -289,6 +298,30 @@ static int check_residual(const struct statement *statement, uint64_t n, uint32_
     return 0;
 }
 
+/* The size of noisy sum i of `events`: popularity twice; then, with factors, the rounds, the first of which may be wider, and the
+ * vote. */
+static bool fits_events(const struct statement *statement, size_t i, uint64_t n, uint32_t k) {
+    const uint64_t size = statement->releases[i].coordinates;
+    const size_t rounds = 2 + EVENTS_ROUNDS;
+    if (i < 2) return size == n;
+    if (i == rounds) return size == EVENTS_WEIGHTS;
+    if (i > 2) return size == n * k;
+    return size >= n * k && size <= n * events_rule_start_width(k, EVENTS_FACTORS_MAX) && size % n == 0;
+}
+
+static int check_events(const struct statement *statement, uint64_t n, uint32_t k,
+                        struct dpmf_error *error) {
+    const size_t expected = k > 0 ? 3 + EVENTS_ROUNDS : 2;
+    if (k > EVENTS_FACTORS_MAX || n == 0) return refuse(error, "no such mechanism makes its factors");
+    if (statement->n_releases != expected)
+        return refuse(error, "it lists another number of noisy sums than its factors take");
+    for (size_t i = 0; i < expected; i++)
+        if (!fits_events(statement, i, n, k))
+            return refuse_release(error, &statement->releases[i],
+                                  "is not of the size that its items and factors give");
+    return 0;
+}
+
 int statement_shape_check(const struct statement *statement, uint64_t items, uint32_t k,
                           struct dpmf_error *error) {
     uint64_t published = 0;
@@ -303,6 +336,7 @@ int statement_shape_check(const struct statement *statement, uint64_t items, uin
         published += statement->releases[i].coordinates;
     if (published < items * (k + UINT64_C(1)))
         return refuse(error, "the file holds more numbers than were published with noise");
+    if (statement_is_of_events(statement)) return check_events(statement, items, k, error);
     if (strcmp(statement->mechanism, MECHANISM_BIASES) == 0 && k > 0)
         return refuse(error, "its mechanism makes no item vectors");
     if (strcmp(statement->mechanism, MECHANISM_RESIDUAL) == 0 ||

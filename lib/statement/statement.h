@@ -58,7 +58,7 @@ struct statement {
     const char *mechanism;          /* see mechanism_names.h */
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
-    double range_min, range_max; /* of ratings, declared */
+    double range_min, range_max; /* of ratings, declared; 0 and 1 of events */
     uint64_t items;              /* in the public catalogue */
     uint64_t declared_users;     /* as declared by the curator, 0: not */
     bool has_features;           /* public item features were used */
@@ -79,6 +79,9 @@ struct statement {
 
 /* Whether what is claimed depends on the convergence of a sampler: the mechanism decides. */
 bool statement_is_conditional(const struct statement *statement);
+
+/* Whether it is about events, not about ratings: the mechanism decides. */
+bool statement_is_of_events(const struct statement *statement);
 
 /* mu of the listed releases together, rounded up. */
 double statement_mu(const struct statement *statement);

@@ -9,12 +9,22 @@
 #include "base/memory.h"
 #include "dpmf_text.h"
 #include "statement/claim.h"
+#include "statement/statement_page.h"
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
 void statement_id_format(const struct statement *statement, char text[STATEMENT_ID_TEXT]) {
     for (size_t i = 0; i < STATEMENT_ID_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", statement->id[i]);
+}
+
+/* A sentence of ours, about events where the statement is. */
+static void put_sentence(struct dpmf_json *json, const char *key,
+                         const struct statement *statement, const char *sentence) {
+    char text[256];
+    snprintf(text, sizeof text, "%s", sentence);
+    if (statement_is_of_events(statement)) statement_page_rename(text);
+    dpmf_json_string(json, key, text);
 }
 
 /* As 0.1.0 wrote it, which knew no partial ones. Only for holding a statement of that time against
@@ -37,7 +47,7 @@ static void put_kind(struct dpmf_json *json, const struct statement *statement) 
         if (!(assumptions & bit)) continue;
         dpmf_json_begin_object(json, NULL);
         dpmf_json_string(json, "name", name);
-        dpmf_json_string(json, "sentence", sentence);
+        put_sentence(json, "sentence", statement, sentence);
         dpmf_json_end_object(json);
     }
     dpmf_json_end_array(json);
@@ -94,7 +104,7 @@ static void put_accountant(struct dpmf_json *json, const struct statement_figure
 static void put_claim(struct dpmf_json *json, const struct statement *statement,
                       const struct statement_figures *figures) {
     put_kind(json, statement);
-    dpmf_json_string(json, "unit", "one user id with all its ratings");
+    put_sentence(json, "unit", statement, "one user id with all its ratings");
     dpmf_json_string(json, "adjacency", "add or remove one user");
     dpmf_json_string(json, "mechanism", statement->mechanism);
     dpmf_json_double(json, "epsilon", statement->epsilon);
@@ -131,10 +141,14 @@ static void put_releases(struct dpmf_json *json, const struct statement *stateme
 }
 
 static void put_public(struct dpmf_json *json, const struct statement *statement) {
-    dpmf_json_begin_object(json, "range");
-    dpmf_json_double(json, "min", statement->range_min);
-    dpmf_json_double(json, "max", statement->range_max);
-    dpmf_json_end_object(json);
+    if (statement_is_of_events(statement)) {
+        dpmf_json_string(json, "goal", "ranking");
+    } else {
+        dpmf_json_begin_object(json, "range");
+        dpmf_json_double(json, "min", statement->range_min);
+        dpmf_json_double(json, "max", statement->range_max);
+        dpmf_json_end_object(json);
+    }
     dpmf_json_uint(json, "items", statement->items);
     if (statement->declared_users > 0)
         dpmf_json_uint(json, "declared_users", statement->declared_users);
@@ -151,7 +165,7 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
     dpmf_json_begin_array(json, "public_by_assumption");
     if (!statement->catalogue_from_ratings)
         dpmf_json_string(json, NULL, "the catalogue: which items there are, and their order");
-    dpmf_json_string(json, NULL, "the range of ratings");
+    put_sentence(json, NULL, statement, "the range of ratings");
     if (statement->declared_users > 0) dpmf_json_string(json, NULL, "the declared number of users");
     if (statement->has_features) dpmf_json_string(json, NULL, "the features of items");
     if (statement->is_personalised)
@@ -162,13 +176,13 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
     dpmf_json_end_array(json);
     dpmf_json_begin_array(json, "outside");
     if (statement->catalogue_from_ratings)
-        dpmf_json_string(json, NULL, "the catalogue: it shows which items anyone rated");
+        put_sentence(json, NULL, statement, "the catalogue: it shows which items anyone rated");
     if (statement->is_research)
-        dpmf_json_string(json, NULL,
-                         "figures of the private ratings that were shown with --research");
+        put_sentence(json, NULL, statement,
+                     "figures of the private ratings that were shown with --research");
     dpmf_json_string(json, NULL, "a person's own vector and recommendations, made at home");
     dpmf_json_string(json, NULL, "other releases of the same people");
-    dpmf_json_string(json, NULL, "the curator, who holds the ratings");
+    put_sentence(json, NULL, statement, "the curator, who holds the ratings");
     dpmf_json_string(json, NULL, "how long the run took, and other traces of it on the machine");
     dpmf_json_end_array(json);
 }

@@ -77,12 +77,44 @@ void statement_page_quote(struct statement_page *page, const char *label, const 
     statement_page_put(page, "\n", 1);
 }
 
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* Whole words alone: operating systems stay. No replacement is longer than what it replaces. */
+void statement_page_rename(char *text) {
+    static const char *const words[][2] = {
+        {"the range of ratings", "what is an event"},
+        {", in the declared range,", ""},
+        {"malformed, out of range or", "malformed or"},
+        {"ratings", "events"},
+        {"Ratings", "Events"},
+        {"RATINGS", "EVENTS"},
+        {"rating", "event"},
+        {"items were rated", "items anyone had"},
+        {"rated", "had"},
+        {"RATED", "HAD"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t from = strlen(words[i][0]), to = strlen(words[i][1]);
+        for (char *at = text; (at = strstr(at, words[i][0])) != NULL;) {
+            const bool goes_on = is_letter(at[from - 1]) && is_letter(at[from]);
+            if (goes_on || (at > text && is_letter(at[0]) && is_letter(at[-1]))) {
+                at += from;
+                continue;
+            }
+            memcpy(at, words[i][1], to);
+            memmove(at + to, at + from, strlen(at + from) + 1);
+            at += to;
+        }
+    }
+}
+
 void statement_page_say(struct statement_page *page, const char *format, ...) {
     char text[SENTENCE_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (page->of_events) statement_page_rename(text);
     wrap(page, 2, 2, text);
 }
 
@@ -93,6 +125,7 @@ void statement_page_point(struct statement_page *page, const char *format, ...) 
     va_start(arguments, format);
     vsnprintf(text + 2, sizeof text - 2, format, arguments);
     va_end(arguments);
+    if (page->of_events) statement_page_rename(text);
     wrap(page, 2, 4, text);
 }
 

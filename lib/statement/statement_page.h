@@ -10,7 +10,8 @@
 
 struct statement_page {
     struct byte_buffer text;
-    bool failed; /* no memory */
+    bool failed;    /* no memory */
+    bool of_events; /* what people have is called events, not ratings */
 };
 
 void statement_page_put(struct statement_page *page, const char *bytes, size_t n); /* as it is */
@@ -18,6 +19,9 @@ void statement_page_put(struct statement_page *page, const char *bytes, size_t n
 void statement_page_say(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 void statement_page_point(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
 void statement_page_line(struct statement_page *page, const char *format, ...) DPMF_PRINTF(2, 3);
+
+/* In a text about ratings, in its place, what they are called where there are only events. */
+void statement_page_rename(char *text);
 
 /* Words that are not dpmf's: "| Label: text". The text is one line of UTF-8. */
 void statement_page_quote(struct statement_page *page, const char *label, const char *text);

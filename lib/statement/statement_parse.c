@@ -254,6 +254,7 @@ int statement_from_json_figures(const char *text, size_t n, struct statement *st
     if (!take_object(&parsing, json_next(&parsing.json), take_top) ||
         json_next(&parsing.json).kind != JSON_END || !statement->mechanism)
         return refuse(error, "cannot be read");
+    if (statement_is_of_events(statement)) statement->range_min = 0, statement->range_max = 1;
     int is_same = is_written_so(statement, figures, text, n);
     if (is_same == 0 && statement->is_personalised && statement_is_conditional(statement)) {
         statement->wishes_show_members = true;

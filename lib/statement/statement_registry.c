@@ -56,7 +56,10 @@ static void put_text(struct statement_page *page, const char *key, const char *t
 }
 
 static void put_said(struct statement_page *page, const char *key, const char *text) {
-    put_text(page, key, text, "");
+    char own[1024];
+    snprintf(own, sizeof own, "%s", text);
+    if (page->of_events) statement_page_rename(own);
+    put_text(page, key, own, "");
 }
 
 static void put_declared(struct statement_page *page, const char *key,
@@ -105,10 +108,11 @@ static void put_description(struct statement_page *page, const struct statement 
     const char *data = about_get(&statement->about, ABOUT_DATA);
     const char *period = about_get(&statement->about, ABOUT_PERIOD);
     snprintf(text, sizeof text,
-             "A recommendation model of %s items, made by dpmf from ratings: item vectors and item "
-             "biases, and nothing about any user. Users compute their own vectors and "
-             "recommendations at home.%s%s%s%s",
-             statement_number_count(statement->items).text, data ? " Data, as declared: " : "",
+             "A recommendation model of %s items, made by dpmf from %s, and nothing about any user. "
+             "Users compute their own vectors and recommendations at home.%s%s%s%s",
+             statement_number_count(statement->items).text,
+             statement_is_of_events(statement) ? "events: item vectors and popularity"
+                                               : "ratings: item vectors and item biases", data ? " Data, as declared: " : "",
              or_empty(data), period ? " Period, as declared: " : "", or_empty(period));
     put_text(page, "    description", text, data || period ? declared : "");
 }
@@ -287,7 +291,7 @@ static void put_administrative(struct statement_page *page, const struct stateme
 }
 
 char *statement_to_registry(const struct statement *statement) {
-    struct statement_page page = {0};
+    struct statement_page page = {.of_events = statement_is_of_events(statement)};
     struct statement_figures figures;
     if (statement->n_releases > STATEMENT_RELEASES_MAX) return NULL;
     if (claim_of(statement) == DPMF_CLAIM_NOT_PRIVATE) return NULL;

@@ -170,9 +170,12 @@ static void put_assumptions(struct statement_page *page, const struct statement 
     if (!statement->catalogue_from_ratings)
         statement_page_point(page, "Which items there are (%s), and their order.",
                              statement_number_count(statement->items).text);
-    statement_page_point(page, "That ratings go from %s to %s.",
-                         statement_number_exact(statement->range_min).text,
-                         statement_number_exact(statement->range_max).text);
+    if (statement_is_of_events(statement))
+        statement_page_point(page, "What is an event. It counts once, however often it occurred.");
+    else
+        statement_page_point(page, "That ratings go from %s to %s.",
+                             statement_number_exact(statement->range_min).text,
+                             statement_number_exact(statement->range_max).text);
     if (statement->declared_users > 0)
         statement_page_point(page, "That there are about %s users, as the curator declared.",
                              statement_number_count(statement->declared_users).text);
@@ -217,7 +220,7 @@ static void put_accounting(struct statement_page *page, const struct statement *
 }
 
 char *statement_to_text(const struct statement *statement) {
-    struct statement_page page = {0};
+    struct statement_page page = {.of_events = statement_is_of_events(statement)};
     struct statement_figures figures;
     char id[STATEMENT_ID_TEXT];
     if (statement->n_releases > STATEMENT_RELEASES_MAX) return NULL;

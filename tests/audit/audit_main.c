@@ -66,8 +66,10 @@ static int audit(const char *folder, const char *mechanism, unsigned long runs) 
     snprintf(ratings, sizeof ratings, "%s/ratings.csv", folder);
     snprintf(items, sizeof items, "%s/items.csv", folder);
     release.epsilon = 1;
-    release.range_min = 1;
-    release.range_max = 5;
+    if (strcmp(mechanism, "events") != 0) {
+        release.range_min = 1;
+        release.range_max = 5;
+    }
     release.mechanism = mechanism;
     release.catalogue = items;
     options.runs = runs;

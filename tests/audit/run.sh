@@ -7,7 +7,7 @@
 #
 # Error rates. Every audit has fresh noise. An honest mechanism is accused with probability at most 1.0001e-4 (the confidence
 # is 0.9999, and the noise has 1e-8); what is accused is audited once more, and only a second accusation is a failure: 1.1e-8 for each
-# of at most 46 audits, so 5e-7 in all. Of the mutants, worlds, norms, draws, statements and catalogues are found exactly. Noise is
+# of at most 49 audits, so 5e-7 in all. Of the mutants, worlds, norms, draws, statements and catalogues are found exactly. Noise is
 # measured on so many numbers that each is missed with less than 1e-15; where a loss must be found, the number of runs is such that
 # it is missed with less than 1e-8, as the line says. The last line is "N passed, N failed".
 set -uo pipefail
@@ -45,6 +45,8 @@ for ((i = 0; i < 20; i++)); do
     honest honest biases 60 40 40
 done
 honest honest residual 100 300 48
+honest honest events 60 40 40  # popularity alone
+honest honest events 10 600 48 # all rounds and the vote
 honest held_norm residual 10 1000 64 # the integers' bound holds whatever the mechanism computes
 if [[ -n ${DPMF_TEST_LONG:-} ]]; then
     for ((i = 0; i < 20; i++)); do
@@ -52,6 +54,7 @@ if [[ -n ${DPMF_TEST_LONG:-} ]]; then
     done
     honest honest residual 300 1000 80
     honest held_norm residual 300 1000 80
+    honest honest events 100 1000 80
     for mechanism in dpals gram langevin; do
         honest honest "$mechanism" 100 100 40
     done
@@ -91,6 +94,9 @@ mutant odd_halved "worlds" residual 5 40 40
 mutant odd_halved "worlds" biases 5 41 40
 mutant first_row "worlds" residual 5 40 40
 mutant wishes_lost "norm" residual 5 40 40
+mutant wishes_lost "norm" events 5 600 48
+mutant placed_coins "worlds" events 5 600 48
+mutant odd_halved "worlds" events 5 601 48
 mutant leaking_catalogue "catalogue" biases 5 40 40
 mutant silent_catalogue "catalogue" biases 5 40 40
 mutant unmarked_seed "statement" biases 5 40 40

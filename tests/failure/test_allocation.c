@@ -6,6 +6,7 @@
  * Linked with --wrap=malloc, --wrap=calloc, --wrap=realloc and --wrap=fsync; leaks are left to the leak sanitizer,
  * or, linked with --wrap=free too, counted here.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -30,6 +31,7 @@
 #include "dpmf.h"
 #include "dpmf_text.h"
 #include "ledger/ledger.h"
+#include "mechanisms/events.h"
 #include "model/safetensors.h"
 #include "privacy/catalogue.h"
 #include "store/store.h"
@@ -620,7 +622,7 @@ static int release_privately(struct dpmf_store *store, const struct dpmf_run *ru
     options.epsilon = 5;
     options.mechanism = private_mechanism;
     options.range_min = 0;
-    options.range_max = 10;
+    options.range_max = strcmp(private_mechanism, "events") == 0 ? 1 : 10;
     options.catalogue_from_ratings = true;
     options.has_insecure_seed = true; /* no ledger then */
     options.posterior.rounds = 9;     /* of those that have some */
@@ -633,6 +635,30 @@ static int releasing(void) {
     int code = 0;
     for (size_t i = 0; code == 0 && (private_mechanism = dpmf_mechanism_name(i, NULL)); i++)
         if ((code = with_store(release_privately)) == 0) unlink(output_path);
+    return code;
+}
+
+/* What the curator makes of the rounds of `events`, which the few people of the store above could not pay for. */
+static int serving_events(void) {
+    enum { N = 20, FEATURES = 3 };
+    struct events_rule rule = events_rule_make(1);
+    struct public_model public;
+    struct events_server *server = NULL;
+    double sums[N * EVENTS_FACTORS_MAX], features[N * FEATURES], popularity[N];
+    const struct catalogue catalogue = {.n_features = FEATURES, .features = features};
+    struct events_popularity counts = {popularity, 1};
+    for (size_t i = 0; i < N * EVENTS_FACTORS_MAX; i++) sums[i] = sin((double)(i * i));
+    for (size_t i = 0; i < N * FEATURES; i++) features[i] = sin((double)(3 * i));
+    for (size_t i = 0; i < N; i++) popularity[i] = 10 + sin((double)i);
+    events_rule_finish(&rule, 100, N);
+    int code = public_model_init(&public, N, NULL);
+    if (code == 0) events_popularity_read(&counts, &rule, &public);
+    if (code == 0) code = events_server_init(&server, &rule, &catalogue, &public, NULL);
+    for (size_t t = 0; t < rule.rounds && code == 0; t++)
+        code = events_server_step(server, sums, 0.1, &public, NULL);
+    if (code == 0) code = events_server_finish(server, &public, NULL);
+    events_server_free(server);
+    public_model_free(&public);
     return code;
 }
 
@@ -920,6 +946,7 @@ static const struct scenario scenarios[] = {
     {"newcomers", finding_newcomers},
     {"tune", tuning},
     {"private release", releasing},
+    {"rounds of events", serving_events},
     {"audit", auditing},
     {"table", table_reading},
     {"pairs", pairs_reading},

@@ -198,8 +198,10 @@ static struct job new_job(const struct world *world, struct dpmf_store *store,
     struct job job = {.store = store, .output = world->output, .threads = 1, .failing = -1};
     job.options = dpmf_release_options_default();
     job.options.epsilon = 20;
-    job.options.range_min = 1;
-    job.options.range_max = 5;
+    if (strcmp(mechanism, "events") != 0) {
+        job.options.range_min = 1;
+        job.options.range_max = 5;
+    }
     job.options.mechanism = mechanism;
     job.options.catalogue = world->items;
     job.options.user_privacy = world->wishes;
@@ -261,7 +263,8 @@ static struct file_bytes release_alone(const struct world *world, const char *me
 }
 
 static void every_cluster_makes_the_same_release(void **state) {
-    static const char *const mechanisms[] = {"residual", "biases", "dpals", "gram", "langevin"};
+    static const char *const mechanisms[] = {"residual", "biases",   "dpals",
+                                             "gram",     "langevin", "events"};
     static const int ranks[] = {1, 2, 3, 4, 8};
     struct world *world = *state;
     uint32_t seed = 1;

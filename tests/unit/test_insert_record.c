@@ -234,7 +234,7 @@ static void pack(struct dpmf_store *store, struct packed *packed) {
         return;
     }
     memset(packed, 0, sizeof *packed);
-    assert_int_equal(release_input_check(store, NULL), 0);
+    assert_int_equal(release_input_check(store, false, NULL), 0);
     assert_int_equal(catalogue_take("catalogue", store, &run, &catalogue, NULL), 0);
     assert_int_equal(private_ratings_build(store, &options, &run, &ratings, &report, NULL), 0);
     assert_int_equal(thread_pool_init(&pool, 1, NULL), 0);

@@ -118,7 +118,7 @@ static void make_user(struct made_user *made, uint64_t number) {
         made->y[0] = -2;
         n = 1;
     }
-    made->user = (struct private_user){n, made->row, made->y, 1};
+    made->user = (struct private_user){n, made->row, made->y, 1, 0};
 }
 
 static void random_model(struct public_model *model, size_t K, uint64_t number) {

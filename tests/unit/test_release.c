@@ -379,16 +379,17 @@ static void test_other_order(void **state) {
     struct tensor tensors[RELEASE_TENSORS];
     struct parts parts = some_parts();
     release_make(&release, 2, statement_to_json(&statement));
-    for (size_t i = 0; i < RELEASE_METADATA; i++) values[i] = parts.metadata[2 * i + 1];
+    for (size_t i = 0, p = 0; i < RELEASE_METADATA; i++)
+        values[i] = i == RELEASE_TASTE_WEIGHT ? NULL : parts.metadata[2 * p++ + 1];
     values[RELEASE_METADATA - 1] = digest;
     assert_int_equal(release_digest_make(&release, values, digest, NULL), 0);
     const size_t n_tensors = release_tensors_list(&release, tensors);
-    release_metadata_list(values, metadata);
+    const size_t n_metadata = release_metadata_list(values, metadata);
     temp_dir_file(*state, "r.safetensors", path);
     for (int turned = 0; turned < 2; turned++) {
         struct release read;
         assert_int_equal(safetensors_write(path, OUTPUT_PUBLIC, tensors, n_tensors, metadata,
-                                           RELEASE_METADATA, NULL),
+                                           n_metadata, NULL),
                          0);
         int code = release_read(path, release_make_stride, 1, &read, &error);
         assert_int_equal(code, turned ? DPMF_ERR_MODEL_CORRUPT : 0);

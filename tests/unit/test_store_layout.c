@@ -104,10 +104,10 @@ static void sources_say_what_decided(void **state) {
             options.by_record = true;
             int code = dpmf_store_open("in", &options, NULL, &store, &error);
             assert_int_equal(code, wanted ? 0 : DPMF_ERR_PRIVACY_REFUSED);
-            if (wanted) assert_int_equal(release_input_check(store, &error), 0);
+            if (wanted) assert_int_equal(release_input_check(store, false, &error), 0);
             dpmf_store_close(store);
             assert_int_equal(dpmf_store_open("out.dpr", NULL, NULL, &store, NULL), 0);
-            assert_int_equal(release_input_check(store, &error),
+            assert_int_equal(release_input_check(store, false, &error),
                              wanted && skip ? 0 : DPMF_ERR_PRIVACY_REFUSED);
             dpmf_store_close(store);
         }
@@ -148,7 +148,7 @@ static void refusals_name_the_settings(void **state) {
         struct dpmf_error error = {0};
         import_text("in", cases[i].text, dpmf_input_options_default(), "out.dpr");
         assert_int_equal(dpmf_store_open("out.dpr", NULL, NULL, &store, NULL), 0);
-        assert_int_equal(release_input_check(store, &error), DPMF_ERR_PRIVACY_REFUSED);
+        assert_int_equal(release_input_check(store, false, &error), DPMF_ERR_PRIVACY_REFUSED);
         if (!strstr(error.hint, cases[i].hint)) print_error("%s\n", error.hint);
         assert_non_null(strstr(error.hint, cases[i].hint));
         dpmf_store_close(store);
@@ -240,7 +240,7 @@ static void arrays_are_declared(void **state) {
     struct dpmf_input_options options = options_of(NULL, NULL, 0, true);
     struct dpmf_store *store = NULL;
     assert_int_equal(dpmf_store_from_arrays(&arrays, &options, NULL, &store, NULL), 0);
-    assert_int_equal(release_input_check(store, NULL), 0);
+    assert_int_equal(release_input_check(store, false, NULL), 0);
     dpmf_store_close(store);
 }
 
@@ -278,7 +278,7 @@ static void old_stores_are_read(void **state) {
     temp_dir_write("old.dpr", bytes, n);
     assert_int_equal(layout_in("old.dpr").origin, STORE_ORIGIN_UNKNOWN);
     assert_int_equal(dpmf_store_open("old.dpr", NULL, NULL, &store, NULL), 0);
-    assert_int_equal(release_input_check(store, &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(release_input_check(store, false, &error), DPMF_ERR_PRIVACY_REFUSED);
     assert_string_equal(error.hint, "import the ratings again, with {format NAME} {on-error skip}");
     dpmf_store_close(store);
 
