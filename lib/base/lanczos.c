@@ -95,7 +95,6 @@ static void combine(const double *Q, size_t m, size_t n, const double *weights, 
 int lanczos_top(const double *A, size_t n, size_t n_wanted, double *start, struct thread_pool *pool,
                 double *values, double *vectors, struct dpmf_error *error) {
     assert(A && start && values && vectors);
-    assert(n_wanted <= n);
     size_t steps = n < STEPS_MAX ? n : STEPS_MAX;
     double *Q = memory_alloc(n, steps * sizeof *Q),
            *T = memory_alloc_zero(steps, steps * sizeof *T);

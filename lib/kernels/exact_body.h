@@ -15,6 +15,7 @@
 /* Read and written where they lie, aligned as their elements are. */
 typedef double exact_vec __attribute__((vector_size(8 * EXACT_VEC), aligned(8), may_alias));
 typedef int64_t exact_int __attribute__((vector_size(8 * EXACT_VEC), aligned(8), may_alias));
+typedef uint64_t exact_bits __attribute__((vector_size(8 * EXACT_VEC), aligned(8), may_alias));
 typedef int32_t exact_small __attribute__((vector_size(4 * EXACT_VEC), aligned(4), may_alias));
 
 enum { EXACT_VECS = EXACT_LANES / EXACT_VEC /* in EXACT_LANES */ };
@@ -187,15 +188,15 @@ INLINE void exact_outer_of(const double *z, size_t n, const double *g, size_t wi
 enum { EXACT_POWER_EXPONENT = 1023 + 52 };
 
 INLINE uint64_t exact_to_grid_of(const double *values, size_t n, double factor, int32_t *q) {
-    exact_int squares = {0};
+    exact_bits squares = {0};
     size_t i = 0;
     for (; i + EXACT_VEC <= n; i += EXACT_VEC) {
         const exact_vec r = (VEC_OF(values + i) * factor + EXACT_NEAREST) - EXACT_NEAREST;
         *(exact_small *)(q + i) = __builtin_convertvector(r, exact_small);
-        squares += (exact_int)(r * r + EXACT_POWER);
+        squares += (exact_bits)(r * r + EXACT_POWER);
     }
     uint64_t sum = 0;
-    for (size_t l = 0; l < EXACT_VEC; l++) sum += (uint64_t)squares[l];
+    for (size_t l = 0; l < EXACT_VEC; l++) sum += squares[l];
     sum -= ((uint64_t)EXACT_POWER_EXPONENT << 52) * i;
     for (; i < n; i++) {
         q[i] = (int32_t)((values[i] * factor + EXACT_NEAREST) - EXACT_NEAREST);
