@@ -15,7 +15,7 @@
 
 enum { BEST = 10 };
 
-/* Says what went wrong, and what would mend it. */
+/* Prints what went wrong, and how to fix it. */
 static int fail(const struct dpmf_error *error) {
     char text[2 * DPMF_ERROR_TEXT_MAX];
     dpmf_error_format(error, NULL, NULL, text, sizeof text);

@@ -328,7 +328,7 @@ def _tell_before_spending(report: Any) -> None:
 
 def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
                 reading: Reading, run: Run, deliver: Callable[[Fitted], None]) -> None:
-    """Once it is paid for, a release is delivered, whatever else is raised."""
+    """Once its budget is spent, a release is delivered, whatever else is raised."""
     refuse_given(parameters, defaults, PLAIN_ONLY,
                  "cannot be set with epsilon: a private mechanism fixes it")
     ranks = check_goal(parameters)

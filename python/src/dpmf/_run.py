@@ -1,7 +1,7 @@
 """Long calls of the library: how they are started, watched and ended.
 
 The library works in a thread of its own while the thread that called waits in Python. So other
-Python threads go on, a KeyboardInterrupt arrives at once and ends the work in good order, and the
+Python threads continue, a KeyboardInterrupt arrives at once and ends the work cleanly, and the
 progress callback runs in the thread that called, as any other code of the caller's.
 """
 
@@ -53,7 +53,7 @@ class _Call:
 
 
 class Run:
-    """How much of the machine a call may use, and who is told how it goes."""
+    """How much of the machine a call may use, and who is informed of its progress."""
 
     def __init__(self, n_threads: int = 0, memory: int = 0,
                  progress: ProgressCallback | None = None) -> None:
