@@ -68,8 +68,8 @@ double events_popularity_snr(const struct events_popularity *popularity, size_t 
                              double mu) {
     double squares = 0;
     for (size_t j = 0; j < n_items; j++) squares += popularity->sums[j] * popularity->sums[j];
-    const double signal = squares / (double)n_items - 1 / popularity->precision;
-    return fmax(signal, 0) * mu * mu;
+    const double excess = squares / (double)n_items - 1 / popularity->precision;
+    return fmax(excess, 0) * mu * mu;
 }
 
 void events_popularity_read(const struct events_popularity *popularity,
