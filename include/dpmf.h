@@ -827,7 +827,7 @@ struct dpmf_train_report {
     char worst[64];   /* the quantity with the worst R-hat */
     bool converged;   /* no diagnostic speaks against convergence */
 
-    double valid_ndcg; /* best NDCG when ranking; NaN without a validation set */
+    double valid_ndcg;       /* best NDCG when ranking; NaN without a validation set */
     double prediction_error; /* what chance adds to a mean of samples; NaN: not known */
     uint64_t spare[3];
 };
@@ -995,8 +995,8 @@ struct dpmf_budget {
     double epsilon, delta; /* what it was declared as; both 0: as a mu */
 };
 
-/* Parses a budget: "1.2" is a mu, "5@1e-5" an epsilon at a delta. A delta above DPMF_DELTA_USUAL_MAX
- * is refused, and so is a mu above DPMF_MU_USUAL_MAX unless it is accepted.
+/* Parses a budget: "1.2" is a mu, "5@1e-5" an epsilon at a delta. A delta above
+ * DPMF_DELTA_USUAL_MAX is refused, and so is a mu above DPMF_MU_USUAL_MAX unless it is accepted.
  *
  * @param text            the text
  * @param accept_epsilon  accept a large budget, for releases whose large epsilon was accepted
@@ -1357,8 +1357,8 @@ struct dpmf_machine {
     uint64_t memory;                 /* bytes; 0 when unknown */
     uint64_t memory_default;         /* bytes a run uses unless its options say otherwise */
     uint64_t page_size;              /* bytes of a page */
-    char
-        large_pages[16]; /* the system's setting, "always", "madvise" or "never"; "" when unknown */
+    /* The system's setting, "always", "madvise" or "never"; "" when unknown */
+    char large_pages[16];
     bool has_large_pages; /* a trial got one */
     uint64_t spare[4];
 };
@@ -2082,8 +2082,8 @@ struct dpmf_audit_report {
     uint64_t worlds;        /* pairs of worlds, with a canary and without */
     uint64_t world_rounds;  /* rounds of all pairs */
     uint64_t world_numbers; /* sums compared */
-    double
-        world_norm; /* largest contribution of a canary without a wish, as a share of the bound */
+    /* Largest contribution of a canary without a wish, as a share of the bound */
+    double world_norm;
 
     /* Runs with fresh noise. */
     uint64_t runs_in, runs_out; /* runs with the first canary, and without */

@@ -370,8 +370,8 @@ struct dpmf_model_info {
     double exponent;   /* ranking: exponent of a row's number of events in its penalty */
     double like;       /* ranking: smallest rating that counts as an event; -INFINITY: all do */
 
-    bool is_unchecked; /* a checkpoint of 0.1.0, which has no checksum: damage goes unnoticed */
-    bool has_counts;   /* it has the number of people of each item: lists are ordered by scores */
+    bool is_unchecked;   /* a checkpoint of 0.1.0, which has no checksum: damage goes unnoticed */
+    bool has_counts;     /* it has the number of people of each item: lists are ordered by scores */
     double taste_weight; /* release of events: factor of taste in scores; 1 in other models */
     uint64_t spare[3];
 };

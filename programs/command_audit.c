@@ -144,7 +144,8 @@ static struct dpmf_release_options fill_release(const struct invocation *invocat
     return release;
 }
 
-/* Reading the ratings counts too; what is left is never nothing, which would stand for all the time in the world. */
+/* Reading the ratings counts too; what is left is never nothing, which would stand for all the time
+ * in the world. */
 static void take_off_time(struct dpmf_audit_options *options, double seconds) {
     if (options->minutes > 0) options->minutes = fmax(options->minutes - seconds / 60, 1e-6);
 }

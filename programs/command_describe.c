@@ -249,8 +249,7 @@ static void print_page(const char *path, const struct dpmf_description *descript
         print_counts_of(description);
     } else {
         print_scale(description);
-        printf("  %-10s %s, standard deviation %s\n", "mean",
-               text_figure(description->mean).text,
+        printf("  %-10s %s, standard deviation %s\n", "mean", text_figure(description->mean).text,
                text_figure(description->standard_deviation).text);
     }
     printf("  %-10s %.4g %% of all pairs of a user and an item\n", "density",

@@ -170,7 +170,8 @@ static const struct verb ledger_budget = {
             "spent above this: a mu, such as 1.2, or an epsilon at a delta, such as 5@1e-5, "
             "which is mu 1.1212. A number alone is a mu, and what it means as an epsilon is "
             "printed. Above mu 3.45 (epsilon 20 at delta 1e-5) it is refused without "
-            "--accept-epsilon, and at a delta above 1e-4 always. It may be more than before, or less; with less than is spent "
+            "--accept-epsilon, and at a delta above 1e-4 always. It may be more than before, or "
+            "less; with less than is spent "
             "already, nothing more can be released. none removes the budget.",
             "A population is named by whoever keeps the ledger: the people whose ratings "
             "releases are made from. Ratings that have changed, or another set with many of "

@@ -23,8 +23,8 @@ struct short_text text_seconds(double seconds);                   /* 0.2 s, 3 mi
 struct short_text text_rate(double per_second, const char *unit); /* 6.2 M ratings/s */
 struct short_text text_double(double value);
 struct short_text text_figure(double value);
-    /* four places, or five digits where these would not do */ /* the shortest exact text */
-struct short_text text_time(int64_t unix_seconds);             /* 2001-02-03 04:05:06 UTC */
+/* four places, or five digits where these would not do */ /* the shortest exact text */
+struct short_text text_time(int64_t unix_seconds);         /* 2001-02-03 04:05:06 UTC */
 
 /* What an errno means, in the small letters of our messages. */
 struct short_text text_system_error(int number);

@@ -1,12 +1,14 @@
 /*
- * dpmf_audit: tries to catch a private run telling more than it claims. First the exact half: whole worlds with and without a
- * canary, compared to the last digit (audit_worlds.c). Then the statistical one: many runs with fresh noise and many canaries
- * (audit_run.c), what the noise looks like (audit_noise.c), and bounds from how well canaries were noticed (audit_bound.c).
+ * dpmf_audit: tries to catch a private run telling more than it claims. First the exact half: whole
+ * worlds with and without a canary, compared to the last digit (audit_worlds.c). Then the
+ * statistical one: many runs with fresh noise and many canaries (audit_run.c), what the noise looks
+ * like (audit_noise.c), and bounds from how well canaries were noticed (audit_bound.c).
  *
- * An honest mechanism is accused with probability at most 1 - confidence by the bounds, half of it by each, and at most
- * AUDIT_NOISE_LEVEL by the noise. Everything else is exact.
+ * An honest mechanism is accused with probability at most 1 - confidence by the bounds, half of it
+ * by each, and at most AUDIT_NOISE_LEVEL by the noise. Everything else is exact.
  *
- * Worlds have all threads, one after the other. Runs are independent of each other, so threads work on runs of their own.
+ * Worlds have all threads, one after the other. Runs are independent of each other, so threads work
+ * on runs of their own.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -47,7 +49,7 @@ struct auditing {
     char folder[FOLDER_MAX]; /* where releases may be written for a moment; "": not there yet */
 
     struct audit_flock flock;
-    bool ranks; /* the mechanism learns from events */
+    bool ranks;                   /* the mechanism learns from events */
     struct dpmf_run alone;        /* of one thread's runs */
     struct audit_runner *runners; /* a thread each */
     char (*output)[FOLDER_MAX + NAME_MAX_HERE];
@@ -65,7 +67,7 @@ struct auditing {
     struct audit_tally *tally;
 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 void dpmf_audit_options_init(struct dpmf_audit_options *options, size_t size) {
     const struct dpmf_audit_options made = {
@@ -101,7 +103,7 @@ static int check_options(struct auditing *self, const struct mechanism **mechani
     return code;
 }
 
-/* ---- time and progress ------------------------------------------------------------------------ */
+/* ---- time and progress ----------------------------------------------------------------------- */
 
 static bool is_late(struct auditing *self) {
     if (self->end > 0 && clock_now() >= self->end) atomic_store(&self->is_late, true);
@@ -133,7 +135,7 @@ static int refuse_late(struct dpmf_error *error) {
     return code;
 }
 
-/* ---- findings --------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void accuse(struct dpmf_audit_report *report, unsigned finding, const char *format, ...)
     DPMF_PRINTF(3, 4);
@@ -146,7 +148,7 @@ static void accuse(struct dpmf_audit_report *report, unsigned finding, const cha
     report->findings |= finding;
 }
 
-/* ---- worlds ----------------------------------------------------------------------------------- */
+/* ---- worlds ---------------------------------------------------------------------------------- */
 
 static int run_text(struct auditing *self, const struct audit_setting *setting, bool others,
                     size_t canary, const struct transcript *replay, struct audit_world *world,
@@ -201,7 +203,7 @@ static int compare_worlds(struct auditing *self, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static void fail(struct auditing *self, int code, const struct dpmf_error *error) {
     pthread_mutex_lock(&self->lock);
@@ -297,9 +299,8 @@ static void keep_done(struct auditing *self, uint64_t given) {
 static int run_all(struct auditing *self, struct dpmf_error *error) {
     const uint64_t most = 2 * self->options->runs;
     struct thread_pool *pool = NULL;
-    int code =
-        audit_flock_make(&self->population, &self->privacy, self->ranks, &self->quiet,
-                         &self->flock, error);
+    int code = audit_flock_make(&self->population, &self->privacy, self->ranks, &self->quiet,
+                                &self->flock, error);
     if (code == 0) code = make_runners(self, error);
     if (code == 0) code = thread_pool_init(&pool, self->threads, error);
     if (code < 0) return code;
@@ -313,7 +314,7 @@ static int run_all(struct auditing *self, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- what they show --------------------------------------------------------------------------- */
+/* ---- what they show -------------------------------------------------------------------------- */
 
 static void check_tally(struct dpmf_audit_report *report, const struct audit_tally *tally) {
     char reason[DPMF_AUDIT_TEXT_MAX];
@@ -338,7 +339,8 @@ static void check_tally(struct dpmf_audit_report *report, const struct audit_tal
                (double)tally->wrong_statements);
 }
 
-/* Where sums depend on other people, what the auditor calls noise is not what an attacker sees: no bound then. */
+/* Where sums depend on other people, what the auditor calls noise is not what an attacker sees: no
+ * bound then. */
 static void bound_loss(struct auditing *self) {
     struct dpmf_audit_report *report = self->report;
     const double level = (1 - self->options->confidence) / 2;
@@ -356,7 +358,8 @@ static void bound_loss(struct auditing *self) {
     const struct audit_count one = audit_count_make(self->informed, n);
     const struct audit_count many = audit_count_make(self->guesses, n * m);
     report->epsilon_low = audit_bound_epsilon(&many, n, m, report->delta, level);
-    /* What is not (epsilon, delta)-private is not mu-GDP either, for the mu that would make it so. */
+    /* What is not (epsilon, delta)-private is not mu-GDP either, for the mu that would make it
+     * so. */
     report->mu_low = audit_bound_mu(&one, level);
     if (report->epsilon_low > 0)
         report->mu_low = fmax(report->mu_low, accountant_mu(report->epsilon_low, report->delta));
@@ -382,9 +385,10 @@ static int judge(struct dpmf_audit_report *report, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-/* In memory where that can be: a release waits until the disk has it, and these are gone in a moment. */
+/* In memory where that can be: a release waits until the disk has it, and these are gone in a
+ * moment. */
 static int make_folder(struct auditing *self, struct dpmf_error *error) {
     const char *base = temporary_directory_fast();
     int n = snprintf(self->folder, sizeof self->folder, "%s/dpmf-audit-XXXXXX", base);

@@ -30,9 +30,9 @@
  * mu 0.62).
  *
  * Theorem 2 (epsilon, many canaries a run). Let each of R runs have m canaries, and be (epsilon,
- * delta)-private for each of them, given all other coins and the runs before; of a run's coins later
- * runs know what it published, and nothing else. With p = e^epsilon /
- * (1 + e^epsilon), for every whole s > 0,
+ * delta)-private for each of them, given all other coins and the runs before; of a run's coins
+ * later runs know what it published, and nothing else. With p = e^epsilon / (1 + e^epsilon), for
+ * every whole s > 0,
  *     P(W >= v) <= P(Bin(r, p) > v - s) + P(S >= s),    P(S >= s) <= min(R m delta / s, e^(-R
  *     delta) (e R delta m / s)^(s / m)),
  * the second where s / m > R delta. (Steinke, Nasr and Jagielski 2023 have it for one run, with the

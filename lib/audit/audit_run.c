@@ -1,19 +1,23 @@
 /*
- * One run of an audit. Fed by audit.c; runs what dpmf train --epsilon runs, with a watch on its rounds, and gives back a guess about
- * each canary.
+ * One run of an audit. Fed by audit.c; runs what dpmf train --epsilon runs, with a watch on its
+ * rounds, and gives back a guess about each canary.
  *
- * The guess. In every round the auditor knows the public state it was made from, and so, with the very functions that were used, each
- * canary's own integers q_i. What was published less the exact sum of the others is r = noise + sum of c_j q_j over the canaries j, c_j
- * being 1 or 0 by their coins. (That the sums of a world with a canary differ from those without by exactly its integers is what
- * audit_worlds.c has shown: where it has not, nothing is concluded from guesses.) If the noise is Gaussian with deviation s on every
+ * The guess. In every round the auditor knows the public state it was made from, and so, with the
+ * very functions that were used, each canary's own integers q_i. What was published less the exact
+ * sum of the others is r = noise + sum of c_j q_j over the canaries j, c_j being 1 or 0 by their
+ * coins. (That the sums of a world with a canary differ from those without by exactly its integers
+ * is what audit_worlds.c has shown: where it has not, nothing is concluded from guesses.) If the
+ * noise is Gaussian with deviation s on every
  * number, the log-likelihood ratio of in to out is (<r, q> - |q|^2 / 2) / s^2, over the rounds of a run these add up, and no function of what is
  * published can guess better. Two auditors guess:
- *   one knows the other canaries' coins, and guesses the first canary alone: a guess a run, for theorem 1 of audit_bound.c;
- *   the other knows no coin, and takes 1/2 for each it would need: a guess a canary, for theorem 2.
+ *   one knows the other canaries' coins, and guesses the first canary alone: a guess a run, for
+ *   theorem 1 of audit_bound.c; the other knows no coin, and takes 1/2 for each it would need: a
+ *   guess a canary, for theorem 2.
  *
- * The auditor does not believe the s that is listed: it measures it, in the run at hand, as the size of r. So a round with
- * less noise, or with none, gets the weight it deserves. Numbers that were published without noise among others that have some are
- * recognised as such: r is then 0 or q to the last digit.
+ * The auditor does not believe the s that is listed: it measures it, in the run at hand, as the
+ * size of r. So a round with less noise, or with none, gets the weight it deserves. Numbers that
+ * were published without noise among others that have some are recognised as such: r is then 0 or q
+ * to the last digit.
  */
 #define _GNU_SOURCE
 #include "audit/audit_run.h"
@@ -42,7 +46,7 @@ struct audit_quantised {
     size_t block_room, q_room;
 };
 
-/* ---- the flock -------------------------------------------------------------------------------- */
+/* ---- the flock ------------------------------------------------------------------------------- */
 
 static int remember_user(void *self, int worker, const struct private_user *user,
                          struct dpmf_error *error) {
@@ -55,17 +59,18 @@ static int pack_canary(const struct audit_population *population,
                        const struct dpmf_release_options *options, bool ranks,
                        const struct dpmf_run *run, struct audit_flock *flock, size_t i,
                        struct dpmf_error *error) {
-    const struct private_ratings_options packing = {.range_min = ranks ? -INFINITY : options->range_min,
-                                                    .range_max = ranks ? INFINITY : options->range_max,
-                                                    .are_events = ranks,
-                                                    .coins = &flock->coins,
-                                                    .toss = ranks,
-                                                    .catalogue = &population->catalogue,
-                                                    .epsilon = options->epsilon,
-                                                    .delta = options->delta,
-                                                    .longest = 1,
-                                                    .memory = UINT64_MAX,
-                                                    .threads = 1};
+    const struct private_ratings_options packing = {
+        .range_min = ranks ? -INFINITY : options->range_min,
+        .range_max = ranks ? INFINITY : options->range_max,
+        .are_events = ranks,
+        .coins = &flock->coins,
+        .toss = ranks,
+        .catalogue = &population->catalogue,
+        .epsilon = options->epsilon,
+        .delta = options->delta,
+        .longest = 1,
+        .memory = UINT64_MAX,
+        .threads = 1};
     const struct private_visit visit = {remember_user, &flock->user[i], NULL, NULL};
     struct private_ratings_report report;
     struct thread_pool *pool = NULL;
@@ -105,9 +110,10 @@ void audit_flock_free(struct audit_flock *flock) {
     *flock = (struct audit_flock){0};
 }
 
-/* ---- integers --------------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
-/* A user's integers in runner->q. The bound is checked here once more, by other code than that which keeps it.
+/* A user's integers in runner->q. The bound is checked here once more, by other code than that
+ * which keeps it.
  * @return the square of their norm */
 static double make_integers(struct audit_runner *runner, const struct noisy_sum_round *round,
                             const struct private_user *user, struct contribution *contribution) {
@@ -159,7 +165,7 @@ static int quantise_canary(struct audit_runner *runner, const struct noisy_sum_r
     return 0;
 }
 
-/* ---- everyone's sums, once more --------------------------------------------------------------- */
+/* ---- everyone's sums, once more -------------------------------------------------------------- */
 
 struct adding {
     struct audit_runner *runner;
@@ -195,7 +201,7 @@ static int check_everyone(struct audit_runner *runner, const struct noisy_sum_ro
     return code;
 }
 
-/* ---- the log-likelihood ratios ---------------------------------------------------------------- */
+/* ---- the log-likelihood ratios --------------------------------------------------------------- */
 
 /* Goes through a canary's numbers: place by place in the round, and in its own integers. */
 struct walk {
@@ -204,7 +210,8 @@ struct walk {
     size_t b; /* the block, n_blocks being the tail */
 };
 
-/* The next n numbers of it, those of the round from *place on. @return whether there are any left */
+/* The next n numbers of it, those of the round from *place on. @return whether there are any
+ * left */
 static bool next_stretch(struct walk *walk, size_t *place, size_t *n, const int32_t **q) {
     const struct noisy_sum_shape *shape = walk->shape;
     const size_t b = walk->b++, n_blocks = walk->canary->n_blocks;
@@ -246,7 +253,8 @@ static double score_informed(const struct audit_runner *runner,
            sure * exact;
 }
 
-/* runner->noise becomes 2 r - (sum of all canaries) = 2 noise + sum of (2c - 1) q, which is what half-knowledge leaves. */
+/* runner->noise becomes 2 r - (sum of all canaries) = 2 noise + sum of (2c - 1) q, which is what
+ * half-knowledge leaves. */
 static void mix_canaries(struct audit_runner *runner, const struct noisy_sum_round *round) {
     for (size_t i = 0; i < round->n; i++) runner->noise[i] *= 2;
     memset(runner->touched, 0, round->n);
@@ -262,7 +270,8 @@ static void mix_canaries(struct audit_runner *runner, const struct noisy_sum_rou
     }
 }
 
-/* Canary k's, by one who knows no coin. A number without noise that it alone has a part in is +q or -q here. */
+/* Canary k's, by one who knows no coin. A number without noise that it alone has a part in is +q or
+ * -q here. */
 static double score_blind(const struct audit_runner *runner, const struct noisy_sum_round *round,
                           size_t k, double variance) {
     struct walk walk = {&runner->quantised[k], round->shape, 0};
@@ -278,7 +287,7 @@ static double score_blind(const struct audit_runner *runner, const struct noisy_
     return rq / 2 / variance + sure * exact;
 }
 
-/* ---- watching --------------------------------------------------------------------------------- */
+/* ---- watching -------------------------------------------------------------------------------- */
 
 static int keep_exact(void *self, const struct noisy_sum_round *round, const int64_t *sums,
                       struct dpmf_error *error) {
@@ -314,7 +323,7 @@ static int see_published(void *self, const struct noisy_sum_round *round, int64_
     return 0;
 }
 
-/* ---- a run ------------------------------------------------------------------------------------ */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static int prepare(struct audit_runner *runner, struct dpmf_error *error) {
     const size_t n = runner->flock->n;
@@ -338,7 +347,8 @@ static int prepare(struct audit_runner *runner, struct dpmf_error *error) {
     return 0;
 }
 
-/* What the statement lists against what was seen: the rounds in their order, and every draw of noise. */
+/* What the statement lists against what was seen: the rounds in their order, and every draw of
+ * noise. */
 static void compare_lists(struct audit_runner *runner, const struct statement *statement) {
     struct audit_tally *tally = &runner->tally;
     bool same = statement->n_releases == runner->n_rounds;

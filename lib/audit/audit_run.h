@@ -1,6 +1,7 @@
 /*
- * One run of an audit: dpmf_release_make, whole, with noise from the operating system, on people with some of the canaries; and what
- * someone who knows everything but the coins and the noise makes of it.
+ * One run of an audit: dpmf_release_make, whole, with noise from the operating system, on people
+ * with some of the canaries; and what someone who knows everything but the coins and the noise
+ * makes of it.
  */
 #ifndef DPMF_AUDIT_AUDIT_RUN_H
 #define DPMF_AUDIT_AUDIT_RUN_H
@@ -34,9 +35,9 @@ struct audit_tally {
     uint64_t draws, draws_listed;
     uint64_t rounds, rounds_listed;
     uint64_t wrong_lists; /* runs whose statement does not list what was seen */
-    uint64_t
-        wrong_statements; /* runs whose statement does not add up, or does not say NOT PRIVATE */
-    double loudness;      /* m^2 of the first canary, added up over runs */
+    /* Runs whose statement does not add up, or does not say NOT PRIVATE */
+    uint64_t wrong_statements;
+    double loudness; /* m^2 of the first canary, added up over runs */
 };
 
 struct audit_quantised; /* the integers of one canary */
@@ -53,8 +54,8 @@ struct audit_runner {
     /* Of the run under way. */
     bool checks_everyone;
     bool *is_in; /* by canary */
-    double *
-        score; /* by canary: log of the likelihood ratio, by one who does not know the other coins */
+    /* By canary: log of the likelihood ratio, by one who does not know the other coins */
+    double *score;
     double informed; /* the first canary's, by one who knows them */
     double loudness; /* m^2 of the first canary */
     uint64_t draws;
@@ -69,8 +70,8 @@ struct audit_runner {
     size_t values_room, q_room, exact_room, noise_room, touched_room;
 };
 
-/* Runs once. guesses: one for each canary of the flock; informed: about the first. The coins are of the operating system.
- * `everyone`: the contributions of all users are checked. */
+/* Runs once. guesses: one for each canary of the flock; informed: about the first. The coins are of
+ * the operating system. `everyone`: the contributions of all users are checked. */
 int audit_run(struct audit_runner *runner, bool everyone, struct audit_guess *guesses,
               struct audit_guess *informed, bool *was_in, struct dpmf_error *error);
 void audit_runner_free(struct audit_runner *runner);

@@ -275,7 +275,8 @@ size_t number_format_int64(int64_t value, char *text) {
     return sign + put_digits(sign ? -(uint64_t)value : (uint64_t)value, text + sign);
 }
 
-/* A decimal number taken apart: digits[0].digits[1]... times ten to the exponent, without zeros at either end. */
+/* A decimal number taken apart: digits[0].digits[1]... times ten to the exponent, without zeros at
+ * either end. */
 struct spelled {
     char digits[NUMBER_SPELLED_MAX];
     int n; /* 0: the number is 0 */
@@ -328,7 +329,8 @@ static bool split_decimal(const char *text, size_t n, struct spelled *number) {
     return true;
 }
 
-/* @return the length of the number without its exponent, written out, or -1 when that is too long to read */
+/* @return the length of the number without its exponent, written out, or -1 when that is too long
+ * to read */
 static int spell_plain(const struct spelled *number, char out[NUMBER_SPELLED_MAX]) {
     enum { READABLE = 40 };
     const int n = number->n;

@@ -25,9 +25,10 @@ bool number_parse_whole(const char **text, size_t *n, uint64_t *value);
 /* Room for the text of a number in its one spelling. */
 enum { NUMBER_SPELLED_MAX = 64 };
 
-/* The one spelling of the number that a text stands for: "1" of 1.0, 1e0 and 10e-1, "1.5" of 1.50 and 15e-1, "0" of -0, "1e90" of
- * 10e89. Numbers are compared as decimals, so that any two that differ stay two. Where the text is no decimal number, has more
- * digits than there is room for, or is spelled like this already, there is none.
+/* The one spelling of the number that a text stands for: "1" of 1.0, 1e0 and 10e-1, "1.5" of 1.50
+ * and 15e-1, "0" of -0, "1e90" of 10e89. Numbers are compared as decimals, so that any two that
+ * differ stay two. Where the text is no decimal number, has more digits than there is room for, or
+ * is spelled like this already, there is none.
  * @return the length, without NUL, or 0 */
 size_t number_respell(const char *text, size_t n, char out[NUMBER_SPELLED_MAX]);
 

@@ -49,8 +49,9 @@ int chain_monitor_add(struct chain_monitor *monitor, uint32_t chain, const doubl
 int chain_monitor_judge(const struct chain_monitor *monitor, uint32_t burn_in,
                         struct chain_verdict *verdict, struct dpmf_error *error);
 
-/* What sampling alone adds to a mean over all draws after `burn_in`: the standard deviation of a functional's draws over the root of their
- * effective number, in the root mean square over n functionals from `first` on. NaN when it cannot be told. */
+/* What sampling alone adds to a mean over all draws after `burn_in`: the standard deviation of a
+ * functional's draws over the root of their effective number, in the root mean square over n
+ * functionals from `first` on. NaN when it cannot be told. */
 int chain_monitor_error(const struct chain_monitor *monitor, uint32_t burn_in, size_t first,
                         size_t n, double *value, struct dpmf_error *error);
 

@@ -29,8 +29,8 @@ static const char *const suffixes[LIBMF_FILES] = {"", ".items.txt", ".users.txt"
 struct writing {
     struct export_task *task;
     struct output_file *files[LIBMF_FILES];
-    bool
-        replaces; /* a model is there, or an empty file in its place, and what is beside it belongs to it */
+    /* a model is there, or an empty file in its place, and what is beside it belongs to it */
+    bool replaces;
     struct byte_buffer row;
 };
 
@@ -89,7 +89,7 @@ static int write_model(struct writing *writing, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- what is there already ---------------------------------------------------------------------- */
+/* ---- what is there already ------------------------------------------------------------------- */
 
 static bool is_count(const char *line, char letter) {
     return line[0] == letter && line[1] == ' ' && line[2] >= '0' && line[2] <= '9';

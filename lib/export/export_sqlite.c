@@ -84,7 +84,7 @@ static int insert(const struct writing *writing, int bound, struct dpmf_error *e
     return writing->sqlite.reset(writing->statement) == SQLITE_OK ? 0 : fail(writing, error);
 }
 
-/* ---- facts -------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static int bind_text(const struct writing *writing, int column, const char *text, size_t n) {
     const struct sqlite_library *sqlite = &writing->sqlite;
@@ -139,7 +139,7 @@ static int insert_facts(struct writing *writing, const struct export_task *task,
     return code;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int insert_ids(struct writing *writing, const struct export_task *task, size_t s,
                       struct dpmf_error *error) {
@@ -195,7 +195,7 @@ static int write_database(struct writing *writing, struct export_task *task,
     return code == 0 ? execute(writing, "COMMIT", error) : code;
 }
 
-/* ---- what is there already ---------------------------------------------------------------------- */
+/* ---- what is there already ------------------------------------------------------------------- */
 
 /* Everything in it has the text of one of our tables, and there are as many as we write. */
 static bool has_our_tables(const struct sqlite_library *sqlite, sqlite3 *database) {

@@ -55,7 +55,7 @@ int export_rows_count(struct export_task *task, uint64_t n, struct dpmf_error *e
 /* The title of an item, or NULL. */
 const char *export_title(const struct export_task *task, uint64_t item);
 
-/* ---- what is said about the model -------------------------------------------------------------- */
+/* ---- what is said about the model ------------------------------------------------------------ */
 
 enum export_fact_kind { EXPORT_TEXT, EXPORT_NUMBER, EXPORT_WHOLE, EXPORT_FLAG, EXPORT_NULL };
 
@@ -81,7 +81,7 @@ int export_json_visit(const char *json, export_fact_take *take, void *self,
 int export_documents_add(struct export_task *task, struct output_directory *directory,
                          struct dpmf_error *error);
 
-/* ---- ids --------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 /* For what is written a line each: refuses ids with the end of a line in them, before anything is
  * written. */

@@ -1,9 +1,10 @@
 /*
- * The ledger: reserving, committing and returning releases, recording other runs, and setting budgets. Every change is made under
- * the lock (ledger_lock.c) to the whole book in memory (ledger_book.c), which then replaces the file in one
- * rename. So a process killed at any moment leaves the ledger before the change or after it, and a full disk
- * leaves it before. Fed by whatever makes releases, and by the public functions at the end of this file,
- * which `dpmf ledger` calls.
+ * The ledger: reserving, committing and returning releases, recording other runs, and setting
+ * budgets. Every change is made under the lock (ledger_lock.c) to the whole book in memory
+ * (ledger_book.c), which then replaces the file in one rename. So a process killed at any moment
+ * leaves the ledger before the change or after it, and a full disk leaves it before. Fed by
+ * whatever makes releases, and by the public functions at the end of this file, which `dpmf ledger`
+ * calls.
  */
 #define _GNU_SOURCE
 #include "ledger/ledger.h"
@@ -28,10 +29,11 @@
 #include "ledger/ledger_lock.h"
 #include "random/random.h"
 
-/* ---- where it is ------------------------------------------------------------------------------ */
+/* ---- where it is ----------------------------------------------------------------------------- */
 
-/* The directory that the user's own is in, or NULL; `rest` is what comes behind it. A relative one is passed over, as the
- * standard says. The environment of a program with rights of its own is not believed. */
+/* The directory that the user's own is in, or NULL; `rest` is what comes behind it. A relative one
+ * is passed over, as the standard says. The environment of a program with rights of its own is not
+ * believed. */
 static const char *own_place(const char **rest) {
     const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
     const bool has_state = state && state[0] == '/';
@@ -55,7 +57,7 @@ int ledger_find(const char *given, char **path, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- reading the file ------------------------------------------------------------------------- */
+/* ---- reading the file ------------------------------------------------------------------------ */
 
 static int refuse_file(struct dpmf_error *error, const char *path, const char *what,
                        const char *hint) {
@@ -112,8 +114,8 @@ static int refuse_strange_lock(const struct ledger_lock *lock, struct dpmf_error
     return DPMF_ERR_PRIVACY_LEDGER;
 }
 
-/* Whether the book is the one that was written last. A lock that was claimed for a ledger which was then never written is of
- * generation 0, and anyone's. */
+/* Whether the book is the one that was written last. A lock that was claimed for a ledger which was
+ * then never written is of generation 0, and anyone's. */
 static int check_generation(const struct ledger_lock *lock, const struct ledger_book *book,
                             struct dpmf_error *error) {
     bool is_gone = book->generation == 0;
@@ -130,8 +132,9 @@ static int check_generation(const struct ledger_lock *lock, const struct ledger_
     return DPMF_ERR_PRIVACY_LEDGER;
 }
 
-/* Whether nothing tells if the ledger is the newest copy. The lock of an older version names no ledger: it belongs to one without
- * an id, or to one that was just given its id by a process that was killed before it could note that. */
+/* Whether nothing tells if the ledger is the newest copy. The lock of an older version names no
+ * ledger: it belongs to one without an id, or to one that was just given its id by a process that
+ * was killed before it could note that. */
 static bool is_unmarked(const struct ledger_lock *lock, const struct ledger_book *book) {
     if (book->generation == 0 || lock->id[0] != '\0') return false;
     if (lock->generation == 0) return true;
@@ -173,7 +176,7 @@ int ledger_refuse_missing(const char *path, struct dpmf_error *error) {
     return code;
 }
 
-/* ---- one change ------------------------------------------------------------------------------- */
+/* ---- one change ------------------------------------------------------------------------------ */
 
 struct change {
     struct ledger_lock lock;
@@ -208,9 +211,9 @@ void ledger_id_write(const uint8_t bytes[LEDGER_ID_BYTES], char id[LEDGER_ID_TEX
     for (size_t i = 0; i < LEDGER_ID_BYTES; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* Gives the ledger its id: a new one, or one of an older version. The lock of a new ledger gets it first, so that a process that is
- * killed in between leaves a ledger that is known by its lock; that of an older one has a mark, which stays until the
- * ledger is in its place. */
+/* Gives the ledger its id: a new one, or one of an older version. The lock of a new ledger gets it
+ * first, so that a process that is killed in between leaves a ledger that is known by its lock;
+ * that of an older one has a mark, which stays until the ledger is in its place. */
 static int name_ledger(struct change *change, struct dpmf_error *error) {
     struct ledger_lock *lock = &change->lock;
     uint8_t bytes[LEDGER_ID_BYTES];
@@ -249,7 +252,7 @@ static void end(struct change *change) {
     ledger_lock_drop(&change->lock);
 }
 
-/* ---- reserving -------------------------------------------------------------------------------- */
+/* ---- reserving ------------------------------------------------------------------------------- */
 
 static int refuse_value(struct dpmf_error *error, const char *what) {
     return error_set(error, DPMF_ERR_USAGE_VALUE, "%s", what);
@@ -413,7 +416,7 @@ int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
     return code;
 }
 
-/* ---- what became of it ------------------------------------------------------------------------ */
+/* ---- what became of it ----------------------------------------------------------------------- */
 
 static int find_entry(const struct change *change, const char *id, struct ledger_entry **entry,
                       struct dpmf_error *error) {
@@ -515,7 +518,7 @@ static int set_budget(const char *path, const struct dpmf_run *run, bool may_mak
     return code;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 /* The mark is read before the ledger, which can only become newer: so no lock is needed. */
 static int open_book(const char *path, struct change *change, struct dpmf_error *error) {
@@ -527,7 +530,8 @@ static int open_book(const char *path, struct change *change, struct dpmf_error 
     return code;
 }
 
-/* Whether the i-th entry is the first of its population, which has no budget that was met before. */
+/* Whether the i-th entry is the first of its population, which has no budget that was met
+ * before. */
 static bool is_first(const struct ledger_book *book, size_t i) {
     const char *name = book->entries[i].population;
     if (ledger_book_budget(book, name).mu > 0) return false;
@@ -575,7 +579,7 @@ int ledger_visit(const char *path, int (*take)(void *self, const struct ledger_e
     return code;
 }
 
-/* ---- for everyone ----------------------------------------------------------------------------- */
+/* ---- for everyone ---------------------------------------------------------------------------- */
 
 struct visit {
     const struct ledger_book *book;

@@ -1,8 +1,9 @@
 /*
- * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases and other runs in the order they
- * were entered, and an end that counts them; every line ends with a checksum that also depends on the line
- * above. docs/formats/ledger.md specifies it. Fed by ledger.c with the bytes of the file; feeds it with
- * entries and sums, which come from the accountant.
+ * A ledger in memory and as text. The text is JSON lines: a head, the budgets, the releases and
+ * other runs in the order they were entered, and an end that counts them; every line ends with a
+ * checksum that also depends on the line above. docs/formats/ledger.md specifies it. Fed by
+ * ledger.c with the bytes of the file; feeds it with entries and sums, which come from the
+ * accountant.
  */
 #include "ledger/ledger_book.h"
 
@@ -37,7 +38,7 @@ void ledger_book_free(struct ledger_book *book) {
     memset(book, 0, sizeof *book);
 }
 
-/* ---- what may be recorded --------------------------------------------------------------------- */
+/* ---- what may be recorded -------------------------------------------------------------------- */
 
 /* The controls of ASCII and of Latin-1, and the two line ends of Unicode. */
 static bool is_control(const unsigned char *at, size_t n) {
@@ -50,7 +51,8 @@ struct code_points {
     uint32_t first, last;
 };
 
-/* What shows nothing, or a blank that is not ' ': with one of these, two names look the same and are two budgets. */
+/* What shows nothing, or a blank that is not ' ': with one of these, two names look the same and
+ * are two budgets. */
 static const struct code_points invisible[] = {
     {0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},     {0x115f, 0x1160},
     {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},   {0x2028, 0x202f},
@@ -116,7 +118,7 @@ const char *ledger_entry_fault(const struct ledger_entry *entry) {
     return NULL;
 }
 
-/* ---- looking up and adding -------------------------------------------------------------------- */
+/* ---- looking up and adding ------------------------------------------------------------------- */
 
 struct ledger_entry *ledger_book_find(const struct ledger_book *book, const char *id) {
     for (size_t i = 0; i < book->n_entries; i++)
@@ -175,7 +177,7 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population,
     return 0;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* What is spent. */
 struct spent {
@@ -187,8 +189,8 @@ struct spent {
     double pure;  /* epsilon of those without, added up */
 };
 
-/* a + b, rounded up where it is rounded at all: 1 and 1 are 2, and within a budget of 2. What the sum left out is known
- * exactly (Knuth's two-sum). */
+/* a + b, rounded up where it is rounded at all: 1 and 1 are 2, and within a budget of 2. What the
+ * sum left out is known exactly (Knuth's two-sum). */
 static double add_up(double a, double b) {
     double sum = a + b, part = sum - a;
     double left = (a - (sum - part)) + (b - part);
@@ -223,21 +225,24 @@ static void count_entry(const struct ledger_entry *entry, struct dpmf_ledger_pop
     count_spent(entry, spent);
 }
 
-/* One release alone costs what its own statement says, to the bit: composing would round once more. */
+/* One release alone costs what its own statement says, to the bit: composing would round once
+ * more. */
 static double compose(const double *mu, size_t n) {
     if (n == 0) return 0;
     return n == 1 ? mu[0] : accountant_compose(mu, n);
 }
 
-/* At which epsilon is shown: as the budget was declared; or as cautious as the most cautious release, and at 1e-5 at least: a
- * large delta makes a small epsilon, and would hide what was spent. */
+/* At which epsilon is shown: as the budget was declared; or as cautious as the most cautious
+ * release, and at 1e-5 at least: a large delta makes a small epsilon, and would hide what was
+ * spent. */
 static double delta_to_show(const struct spent *spent, const struct dpmf_budget *budget) {
     if (budget->delta > 0) return budget->delta;
     return spent->n_delta > 0 ? fmin(spent->delta, LEDGER_USUAL_DELTA) : 0;
 }
 
-/* Two bounds hold, and the smaller one is shown: epsilon of all as Gaussian releases; and epsilon of those with a
- * delta, at it, plus that of the others (basic composition, which adds no delta for them). */
+/* Two bounds hold, and the smaller one is shown: epsilon of all as Gaussian releases; and epsilon
+ * of those with a delta, at it, plus that of the others (basic composition, which adds no delta for
+ * them). */
 static void sum_up(const struct spent *spent, struct dpmf_ledger_population *total) {
     total->mu = compose(spent->mu, spent->n);
     total->mu_with_returned = compose(spent->mu, spent->n + spent->n_returned);
@@ -279,7 +284,7 @@ int ledger_book_total(const struct ledger_book *book, const char *population,
     return code;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous) {
     return checksum64_seeded(line, n, previous);
@@ -403,7 +408,7 @@ int ledger_book_format(const struct ledger_book *book, char **out, size_t *n,
     return 0;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 enum field {
     DPMF,
@@ -493,7 +498,8 @@ static bool get_run(const struct line *line, struct ledger_entry *entry) {
            get_int(line, TIME, &entry->time) && !ledger_entry_fault(entry);
 }
 
-/* What version 1 calls proven may rest on a catalogue that was made from the ratings, which it does not say. */
+/* What version 1 calls proven may rest on a catalogue that was made from the ratings, which it does
+ * not say. */
 static bool get_kind(const struct line *line, int64_t version, enum dpmf_claim *claim) {
     const char *names[N_KINDS];
     for (int i = 0; i < N_KINDS; i++) names[i] = dpmf_claim_name((enum dpmf_claim)i);
@@ -601,8 +607,9 @@ static int take_end(struct parser *parser) {
                    parser->error);
 }
 
-/* One line, its line feed included. What it says is taken, written again, and must be the same bytes: so a
- * wrong checksum, a field too many and another spelling of a number are all found by one comparison. */
+/* One line, its line feed included. What it says is taken, written again, and must be the same
+ * bytes: so a wrong checksum, a field too many and another spelling of a number are all found by
+ * one comparison. */
 static int take_line(struct parser *parser, const char *bytes, size_t n) {
     struct line line;
     int code;

@@ -1,6 +1,6 @@
 /*
- * A ledger in memory: its entries and budgets, read from the text of the file and written back, and the sums
- * over a population. Knows nothing of files and locks.
+ * A ledger in memory: its entries and budgets, read from the text of the file and written back, and
+ * the sums over a population. Knows nothing of files and locks.
  */
 #ifndef DPMF_LEDGER_LEDGER_BOOK_H
 #define DPMF_LEDGER_LEDGER_BOOK_H
@@ -26,10 +26,11 @@ struct ledger_book {
 
 void ledger_book_free(struct ledger_book *book);
 
-/* Believes nothing: a text is accepted only when writing what was read gives the same bytes again, in the version of the text: that
- * of 0.1.0 is read, too, and its budgets, epsilons at the smallest delta claimed, become what they say at that delta or at 1e-5,
- * whichever is smaller. `path` is for the error's text. @return 0, DPMF_ERR_PRIVACY_LEDGER or DPMF_ERR_BASE_NO_MEMORY; `book` is
- * then empty */
+/* Believes nothing: a text is accepted only when writing what was read gives the same bytes again,
+ * in the version of the text: that of 0.1.0 is read, too, and its budgets, epsilons at the smallest
+ * delta claimed, become what they say at that delta or at 1e-5, whichever is smaller. `path` is for
+ * the error's text. @return 0, DPMF_ERR_PRIVACY_LEDGER or DPMF_ERR_BASE_NO_MEMORY; `book` is then
+ * empty */
 int ledger_book_parse(const char *text, size_t n, const char *path, struct ledger_book *book,
                       struct dpmf_error *error);
 
@@ -37,14 +38,15 @@ int ledger_book_parse(const char *text, size_t n, const char *path, struct ledge
 int ledger_book_format(const struct ledger_book *book, char **text, size_t *n,
                        struct dpmf_error *error);
 
-/* The checksum that ends a line, of the line's text before it; `previous` is that of the line above (0 for
- * the first), so that no line can go missing or change its place. */
+/* The checksum that ends a line, of the line's text before it; `previous` is that of the line above
+ * (0 for the first), so that no line can go missing or change its place. */
 uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous);
 
 /* What makes a name or an entry unfit to be recorded, or NULL. */
 const char *ledger_name_fault(const char *name);
 
-/* What makes a name unfit to be given now, or NULL: ledgers may hold some that look like others, which 0.1.0 took. */
+/* What makes a name unfit to be given now, or NULL: ledgers may hold some that look like others,
+ * which 0.1.0 took. */
 const char *ledger_new_name_fault(const char *name);
 const char *ledger_entry_fault(const struct ledger_entry *entry);
 bool ledger_id_is_valid(const char *id);
@@ -61,8 +63,8 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population,
 /* Whether the book has an entry or a budget of it. */
 bool ledger_book_knows(const struct ledger_book *book, const char *population);
 
-/* What a population has spent, its budget, and what else is known of it. `more` (may be NULL) is counted as if it were
- * entered. total->name is `population`. */
+/* What a population has spent, its budget, and what else is known of it. `more` (may be NULL) is
+ * counted as if it were entered. total->name is `population`. */
 int ledger_book_total(const struct ledger_book *book, const char *population,
                       const struct ledger_entry *more, struct dpmf_ledger_population *total,
                       struct dpmf_error *error);

@@ -1,6 +1,6 @@
 /*
- * Budgets: read from what people write, checked, and compared with what is spent. Fed by the options of a run, `dpmf ledger budget`
- * and the ledger's file; feeds ledger.c with yes or no.
+ * Budgets: read from what people write, checked, and compared with what is spent. Fed by the
+ * options of a run, `dpmf ledger budget` and the ledger's file; feeds ledger.c with yes or no.
  */
 #include "ledger/ledger_budget.h"
 
@@ -20,7 +20,8 @@ bool ledger_budget_is_valid(const struct dpmf_budget *budget) {
     if (budget->epsilon == 0 && budget->delta == 0) return true;
     if (!(budget->epsilon > 0 && budget->epsilon <= LARGEST)) return false;
     if (!(budget->delta > 0 && budget->delta < 1)) return false;
-    /* It may have been written by a machine whose logarithms differ from ours in their last bits. */
+    /* It may have been written by a machine whose logarithms differ from ours in their last
+     * bits. */
     return accountant_delta(budget->mu, budget->epsilon) <= budget->delta * (1 + 1e-9);
 }
 
@@ -41,7 +42,8 @@ static int refuse(struct dpmf_error *error, const char *text, const char *what) 
     return code;
 }
 
-/* Budgets once were epsilons, and a 5 that is taken for a mu would allow seven times as much as was meant. */
+/* Budgets once were epsilons, and a 5 that is taken for a mu would allow seven times as much as was
+ * meant. */
 static int refuse_large_mu(struct dpmf_error *error, const char *text, double mu) {
     char epsilon[DPMF_DOUBLE_TEXT_MAX];
     dpmf_format_double(dpmf_round_decimals(accountant_epsilon(mu, LEDGER_USUAL_DELTA), 1, true),

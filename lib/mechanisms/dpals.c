@@ -274,5 +274,6 @@ static int run_dpals(const struct mechanism_input *input, struct public_model *m
     return code;
 }
 
-const struct mechanism mechanism_dpals = {
-    MECHANISM_DPALS, "alternating least squares with noisy normal equations", run_dpals, false, false};
+const struct mechanism mechanism_dpals = {MECHANISM_DPALS,
+                                          "alternating least squares with noisy normal equations",
+                                          run_dpals, false, false};

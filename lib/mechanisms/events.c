@@ -1,18 +1,20 @@
 /*
- * The mechanism `events`: item vectors from what people had, not from how they rated it. Which noisy sums are made, with which
- * part of the budget.
+ * The mechanism `events`: item vectors from what people had, not from how they rated it. Which
+ * noisy sums are made, with which part of the budget.
  *
  *     popularity    how many people had each item; a small part first, which decides all that follows
  *     popularity    the rest of what popularity gets
  *     round 1 .. 6  who has what together, each along the directions that the rounds before found
  *     vote          how much taste should count beside popularity
  *
- * Budget. The first sum costs first_share mu^2. What it says, noise included, decides the shares and the number of factors
- * (events_rule.h); the shares add up to 1 whatever that is, so the whole is mu-GDP by adaptive composition. Where popularity
- * itself is hardly told from noise nothing else could be paid for, and the second sum takes all that is left.
+ * Budget. The first sum costs first_share mu^2. What it says, noise included, decides the shares
+ * and the number of factors (events_rule.h); the shares add up to 1 whatever that is, so the whole
+ * is mu-GDP by adaptive composition. Where popularity itself is hardly told from noise nothing else
+ * could be paid for, and the second sum takes all that is left.
  *
- * A user's events are left out of nothing but the rounds: of one event there, the one that they vote with. That the popularity of
- * an item counts it makes no candidate of the vote better than another.
+ * A user's events are left out of nothing but the rounds: of one event there, the one that they
+ * vote with. That the popularity of an item counts it makes no candidate of the vote better than
+ * another.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -51,8 +53,7 @@ static int take_popularity(struct run *run, double share, struct dpmf_error *err
     return code;
 }
 
-static int run_round(struct run *run, size_t t, double *sums, double *z,
-                     struct dpmf_error *error) {
+static int run_round(struct run *run, size_t t, double *sums, double *z, struct dpmf_error *error) {
     struct noisy_sum_context *context = run->input->sums;
     char name[32];
     snprintf(name, sizeof name, "round %zu", t + 1);
@@ -71,7 +72,8 @@ static int run_round(struct run *run, size_t t, double *sums, double *z,
 static int run_rounds(struct run *run, struct dpmf_error *error) {
     const struct noisy_sum_context *context = run->input->sums;
     const size_t workers = (size_t)thread_pool_size(context->pool);
-    int code = events_server_init(&run->server, &run->rule, run->input->catalogue, run->model, error);
+    int code =
+        events_server_init(&run->server, &run->rule, run->input->catalogue, run->model, error);
     if (code < 0) return code;
     double *sums = memory_alloc(run->model->n_items, EVENTS_FACTORS_MAX * sizeof *sums);
     double *z = memory_alloc(private_ratings_longest(context->ratings), workers * sizeof *z);
@@ -92,8 +94,8 @@ static int take_vote(struct run *run, struct dpmf_error *error) {
                               .self = &score};
     double sums[EVENTS_WEIGHTS], sigma;
     events_score_init(&score, run->model, rule);
-    int code = vote_take(run->input->sums, &vote, sqrt(rule->vote_share) * rule->mu, sums, &sigma,
-                         error);
+    int code =
+        vote_take(run->input->sums, &vote, sqrt(rule->vote_share) * rule->mu, sums, &sigma, error);
     if (code < 0) return code;
     const size_t winner =
         vote_winner(sums, EVENTS_WEIGHTS, sigma, EVENTS_DEFAULT_WEIGHT, rule->vote_lead);
@@ -129,5 +131,6 @@ static int run_events(const struct mechanism_input *input, struct public_model *
     return code;
 }
 
-const struct mechanism mechanism_events = {
-    MECHANISM_EVENTS, "who has which items together, in rounds; ranks items", run_events, false, true};
+const struct mechanism mechanism_events = {MECHANISM_EVENTS,
+                                           "who has which items together, in rounds; ranks items",
+                                           run_events, false, true};

@@ -1,17 +1,23 @@
 /*
- * How a person would rank at home with the vectors that are about to be published, and the vote on how much taste should
- * count beside popularity. Each user hides one event, which they left out of all rounds, among random items they do not
- * have, and looks how far up each weight puts it. The score is lib/recommend's, written out for what is needed here:
- * a mechanism may not call the code of people's own machines. A test compares the two.
+ * How a person would rank at home with the vectors that are about to be published, and the vote on
+ * how much taste should count beside popularity. Each user hides one event, which they left out of
+ * all rounds, among random items they do not have, and looks how far up each weight puts it. The
+ * score is lib/recommend's, written out for what is needed here: a mechanism may not call the code
+ * of people's own machines. A test compares the two.
  *
- * A rank r has the gain 1 / (1 + (r / 10)^2): about 1 for the first places of a list of ten, half at its end.
+ * A rank r has the gain 1 / (1 + (r / 10)^2): about 1 for the first places of a list of ten, half
+ * at its end.
  */
 #include <math.h>
 
 #include "mechanisms/events.h"
 #include "random/random.h"
 
-enum { NEGATIVE_PURPOSE = 0x766f7465 /* a constant of this file's own */, TRIES = 8, NEGATIVES_LEAST = 20 };
+enum {
+    NEGATIVE_PURPOSE = 0x766f7465 /* a constant of this file's own */,
+    TRIES = 8,
+    NEGATIVES_LEAST = 20
+};
 
 void events_score_init(struct events_score *score, const struct public_model *model,
                        const struct events_rule *rule) {

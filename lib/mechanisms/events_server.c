@@ -1,23 +1,28 @@
 /*
- * What the curator makes of the noisy sums of `events`: all of it post-processing. With G the sum over users of w z z^T, z a
- * user's row and w its weight in a round (events_user.c), half of the diagonal left out, round t measures
+ * What the curator makes of the noisy sums of `events`: all of it post-processing. With G the sum
+ * over users of w z z^T, z a user's row and w its weight in a round (events_user.c), half of the
+ * diagonal left out, round t measures
  *
- *     Y_t = G R_t + noise of deviation sigma_t,    R_t (n x K) the directions that users looked along
+ *     Y_t = G R_t + noise of deviation sigma_t,    R_t (n x K) the directions that users looked
+ *     along
  *
- * G is symmetric and of low rank as far as it can be seen. So G = (G R)(R^T G R)^-1 (G R)^T for directions R that catch it
- * (Nystroem), and an earlier round says something about what the last one measured, X = G R_t:
+ * G is symmetric and of low rank as far as it can be seen. So G = (G R)(R^T G R)^-1 (G R)^T for
+ * directions R that catch it (Nystroem), and an earlier round says something about what the last
+ * one measured, X = G R_t:
  *
  *     Y_s = X C_s + noise,    C_s = (R_t^T G R_t)^-1 (G R_t)^T R_s
  *
- * where C_s is computed from the last round alone, whose noise has nothing to do with R_s and R_t. Each row of X is then a
- * linear regression with known noise, in all rounds at once: precision H = sum of C_s C_s^T / sigma_s^2. Its prior is
- * N(m_j, tau I): m_j a regression on public features where there are any, as large as a row of this popularity is
- * expected to be, and tau what the squares of the rows of this class of popularity exceed the noise by, never falling with
- * popularity. The posterior means E, without the direction of popularity, give the next directions: the left singular
- * vectors, the strong ones held down a little.
+ * where C_s is computed from the last round alone, whose noise has nothing to do with R_s and R_t.
+ * Each row of X is then a linear regression with known noise, in all rounds at once: precision H =
+ * sum of C_s C_s^T / sigma_s^2. Its prior is N(m_j, tau I): m_j a regression on public features
+ * where there are any, as large as a row of this popularity is expected to be, and tau what the
+ * squares of the rows of this class of popularity exceed the noise by, never falling with
+ * popularity. The posterior means E, without the direction of popularity, give the next directions:
+ * the left singular vectors, the strong ones held down a little.
  *
- * In the end v_j = E_j / sqrt(N_j), in coordinates that change nothing for a person at home: centred, along the principal axes,
- * of total variance 1. Everything is in double and in one fixed order; the processes of a cluster compare the bits.
+ * In the end v_j = E_j / sqrt(N_j), in coordinates that change nothing for a person at home:
+ * centred, along the principal axes, of total variance 1. Everything is in double and in one fixed
+ * order; the processes of a cluster compare the bits.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,12 +37,14 @@
 
 enum { W_MAX = EVENTS_FACTORS_MAX, TURNS = 2 };
 
-/* The same start in every run: nothing about it is private, and a release can be made again in a test. */
+/* The same start in every run: nothing about it is private, and a release can be made again in a
+ * test. */
 enum { START_SEED = 1, START_PURPOSE = 0x6576656e /* a constant of this file's own */ };
 
 static const double negligible = 1e-6; /* singular values below this part of the largest are none */
 
-/* Noisy popularity of an item that noise hides: a part of the mean or of the noise; and a little for all, of a user's row. */
+/* Noisy popularity of an item that noise hides: a part of the mean or of the noise; and a little
+ * for all, of a user's row. */
 static const double hidden_mean = 0.2, hidden_noise = 0.3, least_count = 0.05;
 
 struct measured {
@@ -62,7 +69,7 @@ struct events_server {
     double *tau;  /* n: prior variances */
 };
 
-/* ---- popularity ------------------------------------------------------------------------------- */
+/* ---- popularity ------------------------------------------------------------------------------ */
 
 double events_popularity_snr(const struct events_popularity *popularity, size_t n_items,
                              double mu) {
@@ -92,7 +99,7 @@ void events_popularity_read(const struct events_popularity *popularity,
     }
 }
 
-/* ---- small matrices --------------------------------------------------------------------------- */
+/* ---- small matrices -------------------------------------------------------------------------- */
 
 /* out (a x b) = A^T B, of n rows each. */
 static void product(const double *A, size_t a, size_t a_stride, const double *B, size_t b,
@@ -128,7 +135,7 @@ static void map_rows(double *X, size_t n, size_t stride, size_t w, const double 
     }
 }
 
-/* ---- the start -------------------------------------------------------------------------------- */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 static int compare_counts(const void *a, const void *b, void *counts) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -170,7 +177,8 @@ static int describe_items(struct events_server *server, const struct public_mode
     return 0;
 }
 
-/* A column of 1 and the features, of mean 0 and variance 1 by popularity, all times the size of a row. */
+/* A column of 1 and the features, of mean 0 and variance 1 by popularity, all times the size of a
+ * row. */
 static int make_regressors(struct events_server *server, const struct catalogue *catalogue,
                            const struct public_model *model, struct dpmf_error *error) {
     const size_t n = server->n, f = catalogue->n_features, p = f + 1;
@@ -197,7 +205,8 @@ static int make_regressors(struct events_server *server, const struct catalogue 
     return 0;
 }
 
-/* The strongest directions of the features into the columns of X, at most `most`. @return how many, or a negative code */
+/* The strongest directions of the features into the columns of X, at most `most`. @return how many,
+ * or a negative code */
 static int take_features(struct events_server *server, double *X, size_t stride, size_t most,
                          struct dpmf_error *error) {
     const size_t n = server->n, p = server->n_features, f = p > 0 ? p - 1 : 0;
@@ -234,7 +243,8 @@ static int take_features(struct events_server *server, double *X, size_t stride,
     return whole ? (int)found : error_no_memory(error);
 }
 
-/* Column c of X becomes orthogonal to those before it and of length 1; twice, for what rounding leaves. */
+/* Column c of X becomes orthogonal to those before it and of length 1; twice, for what rounding
+ * leaves. */
 static void orthogonalise(double *X, size_t n, size_t stride, size_t c) {
     for (int turn = 0; turn < 2; turn++) {
         double length2 = 0;
@@ -317,7 +327,7 @@ void events_server_free(struct events_server *server) {
     free(server);
 }
 
-/* ---- a round ---------------------------------------------------------------------------------- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 static int keep_round(struct events_server *server, const double *sums, double sigma,
                       const struct public_model *model, struct dpmf_error *error) {
@@ -341,7 +351,8 @@ static void invert_middle(const struct measured *last, size_t n, double *inverse
     double A[W_MAX * W_MAX], values[W_MAX], vectors[W_MAX * W_MAX];
     product(last->R, w, w, last->Y, w, w, n, A);
     for (size_t a = 0; a < w; a++)
-        for (size_t b = 0; b < a; b++) A[a * w + b] = A[b * w + a] = (A[a * w + b] + A[b * w + a]) / 2;
+        for (size_t b = 0; b < a; b++)
+            A[a * w + b] = A[b * w + a] = (A[a * w + b] + A[b * w + a]) / 2;
     symmetric_eigen(A, w, values, vectors);
     const double noise2 = 2 * (double)w / last->precision;
     for (size_t i = 0; i < w; i++) {
@@ -351,7 +362,8 @@ static void invert_middle(const struct measured *last, size_t n, double *inverse
     for (size_t a = 0; a < w; a++)
         for (size_t b = 0; b < w; b++) {
             double sum = 0;
-            for (size_t i = 0; i < w; i++) sum += vectors[i * w + a] * values[i] * vectors[i * w + b];
+            for (size_t i = 0; i < w; i++)
+                sum += vectors[i * w + a] * values[i] * vectors[i * w + b];
             inverse[a * w + b] = sum;
         }
 }
@@ -374,8 +386,8 @@ static void relate(const struct measured *last, const struct measured *round, co
         }
 }
 
-/* z := the least-squares estimate of the last round's rows from all rounds, in the coordinates of H's eigenvectors; the precisions
- * there into `precision`. */
+/* z := the least-squares estimate of the last round's rows from all rounds, in the coordinates of
+ * H's eigenvectors; the precisions there into `precision`. */
 static void combine(struct events_server *server, double *precision) {
     const struct measured *last = &server->rounds[server->n_rounds - 1];
     const size_t n = server->n, w = last->width;
@@ -412,7 +424,8 @@ static void combine(struct events_server *server, double *precision) {
     }
 }
 
-/* tau of each class of popularity from what its rows exceed the noise by, never falling with popularity. */
+/* tau of each class of popularity from what its rows exceed the noise by, never falling with
+ * popularity. */
 static void fit_variances(struct events_server *server, size_t w, double noise) {
     const size_t n = server->n;
     double least = server->rule.variance_floor * noise;
@@ -486,7 +499,8 @@ static int shrink(struct events_server *server, size_t w, const double *precisio
     return code;
 }
 
-/* The next directions: left singular vectors of E, times (value / largest)^-whitening; E in those coordinates. */
+/* The next directions: left singular vectors of E, times (value / largest)^-whitening; E in those
+ * coordinates. */
 static int turn_to_axes(struct events_server *server, size_t w, struct public_model *model,
                         struct dpmf_error *error) {
     const size_t n = server->n, k = server->rule.factors;
@@ -519,7 +533,7 @@ int events_server_step(struct events_server *server, double *sums, double sigma,
     return code < 0 ? code : turn_to_axes(server, w, model, error);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Centred by popularity. @return the total of popularity */
 static double centre(struct events_server *server, const struct public_model *model, size_t k) {

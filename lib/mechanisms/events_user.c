@@ -1,18 +1,20 @@
 /*
- * A user's part in the noisy sums of `events`. What counts of an event is that it is there: every item of the user has
- * x_j = 1, whatever its count.
+ * A user's part in the noisy sums of `events`. What counts of an event is that it is there: every
+ * item of the user has x_j = 1, whatever its count.
  *
  * Popularity. x / |x|, of norm 1.
  *
- * A round. z = weight_j x_j / norm is the user's row with popular items held down, of norm 1, without the event that is left
- * out for the vote; q = sum z_j r_j is where it lies along the public directions r. An item gets the product of its own part
- * with the rest:
+ * A round. z = weight_j x_j / norm is the user's row with popular items held down, of norm 1,
+ * without the event that is left out for the vote; q = sum z_j r_j is where it lies along the
+ * public directions r. An item gets the product of its own part with the rest:
  *
- *     z_j (q - own z_j r_j), divided by the norm of all of them or a small constant, whichever is larger
+ *     z_j (q - own z_j r_j), divided by the norm of all of them or a small constant, whichever is
+ *     larger
  *
- * so the norm is at most 1, up to rounding; noisy_sum.c does not rely on that. With own = 0 the sum over users would be
- * that of z z^T r. The products of items with themselves, on its diagonal, say nothing about who likes what together, and
- * would take most of the norm of users with few events. All of it in the order of the catalogue, in doubles.
+ * so the norm is at most 1, up to rounding; noisy_sum.c does not rely on that. With own = 0 the sum
+ * over users would be that of z z^T r. The products of items with themselves, on its diagonal, say
+ * nothing about who likes what together, and would take most of the norm of users with few events.
+ * All of it in the order of the catalogue, in doubles.
  */
 #include "mechanisms/events.h"
 
@@ -28,7 +30,8 @@ void events_contribute_popularity(void *self, int worker, const struct private_u
     out->block = user->row;
 }
 
-/* z, 0 for the event that is left out, and for one that is alone: it has nothing to go together with. */
+/* z, 0 for the event that is left out, and for one that is alone: it has nothing to go together
+ * with. */
 static void make_row(const struct public_model *model, const struct private_user *user,
                      size_t left_out, double *z) {
     double norm2 = 0;

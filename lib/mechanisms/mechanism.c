@@ -6,9 +6,8 @@
 #include <string.h>
 
 static const struct mechanism *const mechanisms[] = {
-    &mechanism_residual, &mechanism_biases,   &mechanism_dpals,
-    &mechanism_gram,     &mechanism_langevin, &mechanism_posterior,
-    &mechanism_events,
+    &mechanism_residual, &mechanism_biases,    &mechanism_dpals,  &mechanism_gram,
+    &mechanism_langevin, &mechanism_posterior, &mechanism_events,
 };
 
 const struct mechanism *mechanism_at(size_t i) {

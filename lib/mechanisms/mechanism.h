@@ -1,7 +1,7 @@
 /*
- * Mechanisms: ways to a public model. All but one go through noisy sums and are accounted for in the same way; they differ
- * in what they ask of users. `posterior` draws from a distribution instead, and what it promises is conditional on the draw
- * being one.
+ * Mechanisms: ways to a public model. All but one go through noisy sums and are accounted for in
+ * the same way; they differ in what they ask of users. `posterior` draws from a distribution
+ * instead, and what it promises is conditional on the draw being one.
  */
 #ifndef DPMF_MECHANISMS_MECHANISM_H
 #define DPMF_MECHANISMS_MECHANISM_H
@@ -34,7 +34,8 @@ struct mechanism {
     bool ranks;          /* learns from events and ranks items; the others predict ratings */
 };
 
-/* @return the mechanism, NULL and "auto" being the default one for ratings; NULL when there is none of that name */
+/* @return the mechanism, NULL and "auto" being the default one for ratings; NULL when there is none
+ * of that name */
 const struct mechanism *mechanism_find(const char *name);
 
 /* The same where the goal is known: the default is the one for it. */

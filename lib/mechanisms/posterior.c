@@ -1,11 +1,12 @@
 /*
- * The mechanism `posterior`: the paper's release, one draw from a tempered posterior. posterior_rule.h has the target and the
- * proof of what an exact draw would promise; posterior_sampler.c the chain. This file runs the chains, publishes the
- * items of the last round of the first one, and tells the curator how the chains look.
+ * The mechanism `posterior`: the paper's release, one draw from a tempered posterior.
+ * posterior_rule.h has the target and the proof of what an exact draw would promise;
+ * posterior_sampler.c the chain. This file runs the chains, publishes the items of the last round
+ * of the first one, and tells the curator how the chains look.
  *
- * How many rounds and chains there are is public, and which draw is published is fixed before anything is seen: were
- * rounds added, or a draw chosen, by how the chains look, that choice would be an output that nothing bounds. The
- * diagnostics go to the curator alone.
+ * How many rounds and chains there are is public, and which draw is published is fixed before
+ * anything is seen: were rounds added, or a draw chosen, by how the chains look, that choice would
+ * be an output that nothing bounds. The diagnostics go to the curator alone.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct run {
     uint32_t chain, round; /* that runs, from 0 */
 };
 
-/* ---- what is traced --------------------------------------------------------------------------- */
+/* ---- what is traced -------------------------------------------------------------------------- */
 
 static int begin_monitor(struct run *run, struct dpmf_error *error) {
     char text[PAIRS][CHAIN_NAME_MAX];
@@ -72,7 +73,7 @@ static int trace(struct run *run, const struct posterior_chain *chain, struct dp
     return chain_monitor_add(run->monitor, chain->number, values, error);
 }
 
-/* ---- chains ----------------------------------------------------------------------------------- */
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 static bool should_stop(void *self) {
     const struct run *run = self;
@@ -126,7 +127,7 @@ static int run_chain(struct run *run, uint32_t number, struct dpmf_error *error)
     return code;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int tell(const struct run *run, struct dpmf_error *error) {
     struct dpmf_release_report *report = run->input->report;

@@ -1,11 +1,11 @@
 /*
  * The mechanisms `residual` and `biases`: which releases are made, with which part of the budget.
  *
- * Budget. The first release costs f0 mu^2. What it says, noise included, decides how many factors are tried and so how many
- * rounds there are; the rounds then cost exactly the rest, (1 - f0) mu^2, whatever was decided. So the whole is mu-GDP by
- * adaptive composition: at every step the budget of the next release is a function of earlier outputs, and
- * the sum of squares is mu^2 on every path. (The squares are a fixed total on every path: no privacy filter beyond
- * that is needed.)
+ * Budget. The first release costs f0 mu^2. What it says, noise included, decides how many factors
+ * are tried and so how many rounds there are; the rounds then cost exactly the rest, (1 - f0) mu^2,
+ * whatever was decided. So the whole is mu-GDP by adaptive composition: at every step the budget of
+ * the next release is a function of earlier outputs, and the sum of squares is mu^2 on every path.
+ * (The squares are a fixed total on every path: no privacy filter beyond that is needed.)
  *
  * Where no factor can pay, the rest buys the first release once more: together that is `biases`.
  */
@@ -133,7 +133,8 @@ static int run_biases(const struct mechanism_input *input, struct public_model *
     return run_all(input, model, false, error);
 }
 
-const struct mechanism mechanism_residual = {
-    MECHANISM_RESIDUAL, "residuals times users' own vectors, in rounds", run_residual, false, false};
-const struct mechanism mechanism_biases = {MECHANISM_BIASES, "item biases alone", run_biases,
-                                           false, false};
+const struct mechanism mechanism_residual = {MECHANISM_RESIDUAL,
+                                             "residuals times users' own vectors, in rounds",
+                                             run_residual, false, false};
+const struct mechanism mechanism_biases = {MECHANISM_BIASES, "item biases alone", run_biases, false,
+                                           false};

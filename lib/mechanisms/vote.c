@@ -1,9 +1,10 @@
 /*
  * A vote's noisy sum, and who wins. Fed by the mechanism whose setting it is about.
  *
- * A user's gains are centred: only differences between candidates matter, and the mean would take part of the norm for
- * nothing. Then they are divided by their norm or the bound, whichever is larger, so that the norm is at most 1. A user with
- * a wish for a smaller epsilon counts less here too: noisy_sum scales all contributions alike.
+ * A user's gains are centred: only differences between candidates matter, and the mean would take
+ * part of the norm for nothing. Then they are divided by their norm or the bound, whichever is
+ * larger, so that the norm is at most 1. A user with a wish for a smaller epsilon counts less here
+ * too: noisy_sum scales all contributions alike.
  */
 #include "mechanisms/vote.h"
 

@@ -10,9 +10,9 @@
  * item_id_offsets (I64, n + 1) and, in format 2, item_counts (F32: noisy, how many people rated
  * each item), which lists are ordered with. Metadata: dpmf.kind = release, dpmf.format,
  * dpmf.version, dpmf.offset, dpmf.min, dpmf.max, dpmf.factor_penalty, dpmf.bias_penalty,
- * dpmf.taste_weight (in format 3), dpmf.statement (JSON) and dpmf.digest (of everything else, to notice damage). A file with
- * anything more, or whose header is spelt in another way, is no release: it could be about a
- * person. docs/formats/release.md is the specification.
+ * dpmf.taste_weight (in format 3), dpmf.statement (JSON) and dpmf.digest (of everything else, to
+ * notice damage). A file with anything more, or whose header is spelt in another way, is no
+ * release: it could be about a person. docs/formats/release.md is the specification.
  */
 #ifndef DPMF_MODEL_RELEASE_H
 #define DPMF_MODEL_RELEASE_H
@@ -23,7 +23,8 @@
 /* dpmf.format of a release without and with counts. */
 #define RELEASE_FORMAT_PLAIN "1"
 #define RELEASE_FORMAT_COUNTS "2"
-#define RELEASE_FORMAT_RANKING "3" /* with counts, and of events: items are ranked, no rating is predicted */
+/* With counts, and of events: items are ranked, no rating is predicted */
+#define RELEASE_FORMAT_RANKING "3"
 
 struct release {
     struct factors factors; /* the items alone; users.n is 0; min and max are the declared range */
@@ -33,8 +34,8 @@ struct release {
     char *statement;     /* JSON text */
 };
 
-/* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the umask,
- * or 0600 where it is not to be published; appears whole or not at all. */
+/* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the
+ * umask, or 0600 where it is not to be published; appears whole or not at all. */
 int release_write(const char *path, const struct release *release, enum output_mode mode,
                   struct dpmf_error *error);
 

@@ -26,10 +26,10 @@ const char *const release_tensor_names[RELEASE_TENSORS] = {
 };
 
 const char *const release_metadata_keys[RELEASE_METADATA] = {
-    "dpmf.kind",         "dpmf.format",    "dpmf.version",
-    "dpmf.offset",       "dpmf.min",       "dpmf.max",
+    "dpmf.kind",           "dpmf.format",       "dpmf.version",
+    "dpmf.offset",         "dpmf.min",          "dpmf.max",
     "dpmf.factor_penalty", "dpmf.bias_penalty", [RELEASE_TASTE_WEIGHT] = "dpmf.taste_weight",
-    "dpmf.statement",    "dpmf.digest",
+    "dpmf.statement",      "dpmf.digest",
 };
 
 /* ---- the tensors ----------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ int release_digest_make(const struct release *release,
 int release_header_make(const struct release *release, const char *const values[RELEASE_METADATA],
                         uint8_t **header, size_t *n, struct dpmf_error *error);
 
-/* The metadata as safetensors_write takes it: each key with its value. @return how many there are */
+/* The metadata as safetensors_write takes it: each key with its value. @return how many there
+ * are */
 size_t release_metadata_list(const char *const values[RELEASE_METADATA],
                              const char *metadata[2 * RELEASE_METADATA]);
 

@@ -1,6 +1,6 @@
 /*
- * Writes a release: at most five tensors and eleven texts, and nothing else. Fed by the mechanisms of
- * lib/privacy; read by release_read.c and by any reader of safetensors.
+ * Writes a release: at most five tensors and eleven texts, and nothing else. Fed by the mechanisms
+ * of lib/privacy; read by release_read.c and by any reader of safetensors.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ int release_write(const char *path, const struct release *release, enum output_m
     if (fault)
         return error_set(error, DPMF_ERR_BASE_BUG, "a release cannot be written: %s %s", which,
                          fault);
-    const char *format = release->ranks              ? RELEASE_FORMAT_RANKING
+    const char *format = release->ranks             ? RELEASE_FORMAT_RANKING
                          : factors->item_ids.counts ? RELEASE_FORMAT_COUNTS
                                                     : RELEASE_FORMAT_PLAIN;
     dpmf_format_double(factors->offset, number[OFFSET]);

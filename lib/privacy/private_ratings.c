@@ -1,11 +1,12 @@
 /*
- * Packs a store's ratings for the releases of private_ratings.h: items get their rows in the catalogue, users' ratings
- * are sorted by them, and what may not count is left out. A block of the store becomes one packed block:
+ * Packs a store's ratings for the releases of private_ratings.h: items get their rows in the
+ * catalogue, users' ratings are sorted by them, and what may not count is left out. A block of the
+ * store becomes one packed block:
  *
  *     head (a user each: scale, ratings) | rows (u32, all users) | y (f32, all users)
  *
- * What is packed for a user depends on that user's ratings and on public things alone: not on the numbers that the
- * store gave to items, which follow from everyone's ratings.
+ * What is packed for a user depends on that user's ratings and on public things alone: not on the
+ * numbers that the store gave to items, which follow from everyone's ratings.
  */
 #define _GNU_SOURCE
 #include "privacy/private_ratings.h"
@@ -48,7 +49,7 @@ struct private_ratings {
     int file;
 };
 
-/* ---- packing ---------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 struct entry {
     uint32_t row;
@@ -79,8 +80,9 @@ static int compare_entries(const void *a, const void *b) {
     return (x->y > y->y) - (x->y < y->y);
 }
 
-/* The user's share of the budget. No list of wishes can name an id with a line feed, which databases and JSON can hold: whoever has
- * one could not opt out, and so is left out, with a list and without. */
+/* The user's share of the budget. No list of wishes can name an id with a line feed, which
+ * databases and JSON can hold: whoever has one could not opt out, and so is left out, with a list
+ * and without. */
 static double scale_of(const struct builder *builder, const struct store_block *block, uint32_t u,
                        struct packing *packing) {
     const struct user_wishes *wishes = builder->options->wishes;
@@ -96,8 +98,8 @@ static double scale_of(const struct builder *builder, const struct store_block *
     return builder->wish_scale[wish];
 }
 
-/* Of several ratings of one row the first stays. There are none in a store that dpmf wrote; but the bound on a user's norm rests
- * on it, so it is not left to the file. */
+/* Of several ratings of one row the first stays. There are none in a store that dpmf wrote; but the
+ * bound on a user's norm rests on it, so it is not left to the file. */
 static size_t keep_one_each(struct entry *entries, size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
@@ -111,10 +113,11 @@ static int compare_coins(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Keeps the max_ratings with the smallest coins. A coin belongs to the pair of user and item: it is a function of the run's key, the
- * id's bytes and the row. So what is kept of a user does not depend on any other user, and of a user who has one rating instead
- * of another at most one is kept instead of another. Ids of the same hash have the same coins, which harms neither. The key is fresh
- * in every run; the bound on a user's loss holds for every key. */
+/* Keeps the max_ratings with the smallest coins. A coin belongs to the pair of user and item: it is
+ * a function of the run's key, the id's bytes and the row. So what is kept of a user does not
+ * depend on any other user, and of a user who has one rating instead of another at most one is kept
+ * instead of another. Ids of the same hash have the same coins, which harms neither. The key is
+ * fresh in every run; the bound on a user's loss holds for every key. */
 static size_t trim(const struct builder *builder, const struct store_block *block, uint32_t u,
                    struct entry *entries, size_t n, struct packing *packing) {
     size_t most = builder->options->max_ratings;
@@ -133,8 +136,10 @@ static size_t trim(const struct builder *builder, const struct store_block *bloc
     return most;
 }
 
-/* A user's own random bits: a function of the run's key and the id's bytes, whoever else is there and wherever in the store. */
-static uint64_t coin_of(const struct builder *builder, const struct store_block *block, uint32_t u) {
+/* A user's own random bits: a function of the run's key and the id's bytes, whoever else is there
+ * and wherever in the store. */
+static uint64_t coin_of(const struct builder *builder, const struct store_block *block,
+                        uint32_t u) {
     struct secure_stream stream;
     if (!builder->options->toss) return 0;
     uint64_t from = block->id_start[u];
@@ -186,8 +191,7 @@ static int pack_users(void *self, int worker, const struct store_block *block, v
             packing->counts.users_left_out++;
             continue;
         }
-        packing->heads[packing->n_users++] =
-            (struct head){scale, n, coin_of(builder, block, u)};
+        packing->heads[packing->n_users++] = (struct head){scale, n, coin_of(builder, block, u)};
         packing->n_ratings += n;
         if (n > packing->longest) packing->longest = n;
     }
@@ -245,7 +249,7 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     return 0;
 }
 
-/* ---- building --------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 static int number_items(struct builder *builder, const struct dpmf_store *store,
                         struct dpmf_error *error) {
@@ -260,9 +264,10 @@ static int number_items(struct builder *builder, const struct dpmf_store *store,
     return 0;
 }
 
-/* A user who wishes for epsilon_i contributes at most mu(epsilon_i) / mu(epsilon) of the norm that others may:
- * each release is then that much less informative about them, and so is their composition. Without a delta it is
- * epsilon_i / epsilon of what a user may lose (posterior_rule.h). Rounded down. */
+/* A user who wishes for epsilon_i contributes at most mu(epsilon_i) / mu(epsilon) of the norm that
+ * others may: each release is then that much less informative about them, and so is their
+ * composition. Without a delta it is epsilon_i / epsilon of what a user may lose
+ * (posterior_rule.h). Rounded down. */
 static double share_of(const struct private_ratings_options *options, double epsilon,
                        double whole) {
     if (!(epsilon < options->epsilon)) return 1;
@@ -352,7 +357,7 @@ void private_ratings_free(struct private_ratings *ratings) {
 uint64_t private_ratings_users(const struct private_ratings *ratings) { return ratings->n_users; }
 size_t private_ratings_longest(const struct private_ratings *ratings) { return ratings->longest; }
 
-/* ---- visiting --------------------------------------------------------------------------------- */
+/* ---- visiting -------------------------------------------------------------------------------- */
 
 struct visiting {
     const struct private_ratings *ratings;

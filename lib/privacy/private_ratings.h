@@ -1,10 +1,11 @@
 /*
- * The ratings of a private run as each user has them: in the order of the catalogue, on the standard scale, with
- * the user's share of the budget. What a user's contribution is computed from, and nothing else, so that it is
- * a pure function of that user's own data and of public state.
+ * The ratings of a private run as each user has them: in the order of the catalogue, on the
+ * standard scale, with the user's share of the budget. What a user's contribution is computed from,
+ * and nothing else, so that it is a pure function of that user's own data and of public state.
  *
- * Ratings outside the catalogue or the declared range are left out one by one. Made once a run from the store,
- * in memory or in a nameless file where memory does not allow it; every release is one pass over it.
+ * Ratings outside the catalogue or the declared range are left out one by one. Made once a run from
+ * the store, in memory or in a nameless file where memory does not allow it; every release is one
+ * pass over it.
  */
 #ifndef DPMF_PRIVACY_PRIVATE_RATINGS_H
 #define DPMF_PRIVACY_PRIVATE_RATINGS_H
@@ -19,7 +20,8 @@ struct private_user {
     const uint32_t *row; /* of the catalogue, strictly increasing */
     const float *y;      /* (rating - middle of the range) / (a quarter of it): -2 .. 2 */
     double scale;        /* 0 < scale <= 1: this user's share of what others may contribute */
-    uint64_t coin; /* random bits of their own, by their id and a secret key; 0 where none are asked for */
+    /* Random bits of their own, by their id and a secret key; 0 where none are asked for */
+    uint64_t coin;
 };
 
 struct private_ratings_options {
@@ -31,12 +33,12 @@ struct private_ratings_options {
     size_t max_ratings;    /* of a user, the others are left out by coins; 0: all count */
     const struct secure_random *coins; /* of those, and of users */
     bool toss;                         /* every user gets a coin */
-    size_t
-        longest; /* room is made for users of so many ratings even when none is there; 0: as needed */
+    /* Room is made for users of so many ratings even when none is there; 0: as needed */
+    size_t longest;
     uint64_t memory; /* bytes; more goes to a nameless file */
     int threads;
-    uint64_t
-        *users_of_id; /* by id of the wishes: set to 0 by the caller, counted here; may be NULL */
+    /* By id of the wishes: set to 0 by the caller, counted here; may be NULL */
+    uint64_t *users_of_id;
 };
 
 /* For the curator's eyes alone: none of it may reach a release. */
@@ -61,8 +63,8 @@ uint64_t private_ratings_users(const struct private_ratings *ratings);
 size_t private_ratings_longest(
     const struct private_ratings *ratings); /* ratings of one user: for buffers */
 
-/* Calls visit(self, worker, user) for every user, in any order, by all threads of the pool. A negative value of
- * `visit` or of `keep_on` (asked now and then, may be NULL) ends it. */
+/* Calls visit(self, worker, user) for every user, in any order, by all threads of the pool. A
+ * negative value of `visit` or of `keep_on` (asked now and then, may be NULL) ends it. */
 struct private_visit {
     int (*visit)(void *self, int worker, const struct private_user *user, struct dpmf_error *error);
     void *self;

@@ -1,6 +1,6 @@
 /*
- * Memory of the public state of a private run. Filled by bias_release.c and residual_server.c; what of it is
- * published, residual.c says.
+ * Memory of the public state of a private run. Filled by bias_release.c and residual_server.c; what
+ * of it is published, residual.c says.
  */
 #include "privacy/public_model.h"
 

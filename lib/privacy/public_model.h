@@ -19,11 +19,11 @@ struct public_model {
     size_t n_free; /* the last of the K columns: public, not measured (free_columns.c) */
     double b0, s2, var_a;
     double *c, *rows;
-    double *weight; /* of an item in contributions: omega_j */
+    double *weight;      /* of an item in contributions: omega_j */
     double taste_weight; /* of taste beside popularity, where items are ranked */
     const struct exact_kernels *exact;
-    double
-        *counts; /* noisy and above 0, in the unit of their sum; all 0 where none were asked for */
+    /* Noisy and above 0, in the unit of their sum; all 0 where none were asked for */
+    double *counts;
 };
 
 /* The curator's notes: noisy, and so public. D = K - n_free + 1: what is measured of the vector,

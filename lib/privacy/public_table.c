@@ -1,10 +1,11 @@
 /*
- * Looks at the header of a table that is to be published, or to shape what is: columns of users, of ratings and of wishes
- * are those of private tables. Fed by the first row; used by catalogue.c, item_features.c and user_wishes.c.
+ * Looks at the header of a table that is to be published, or to shape what is: columns of users, of
+ * ratings and of wishes are those of private tables. Fed by the first row; used by catalogue.c,
+ * item_features.c and user_wishes.c.
  *
- * Names of people cannot all be listed. So a column of features is refused unless its name is known as one that says
- * something about items, or declared as public; and a catalogue, of which the items alone are published, must say which
- * column holds them and must hold each once.
+ * Names of people cannot all be listed. So a column of features is refused unless its name is known
+ * as one that says something about items, or declared as public; and a catalogue, of which the
+ * items alone are published, must say which column holds them and must hold each once.
  */
 #include "privacy/public_table.h"
 
@@ -57,7 +58,7 @@ bool public_title_year(struct dpmf_field title, struct dpmf_field *year) {
     return true;
 }
 
-/* ---- refusals --------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static int refuse(const struct dpmf_table_record *first, size_t i, const char *hint,
                   struct dpmf_error *error) {
@@ -93,7 +94,7 @@ int public_table_refuse_twice(const char *file, int64_t line, int64_t column,
     return DPMF_ERR_PRIVACY_REFUSED;
 }
 
-/* ---- what a row says of its columns ----------------------------------------------------------- */
+/* ---- what a row says of its columns ---------------------------------------------------------- */
 
 static bool is_declared(struct dpmf_field name) {
     return name.length > sizeof declared - 1 &&
@@ -117,7 +118,8 @@ static int refuse_people(const struct dpmf_table_record *first, struct dpmf_erro
     return 0;
 }
 
-/* Which of two columns of items is meant, nobody can tell: the wrong one would publish other items, or other features. */
+/* Which of two columns of items is meant, nobody can tell: the wrong one would publish other items,
+ * or other features. */
 static int refuse_second_items(const struct dpmf_table_record *header, struct dpmf_error *error) {
     for (size_t i = find_items(header) + 1; i < header->n; i++) {
         if (!public_column_is(&header->field[i], "item") ||
@@ -153,7 +155,7 @@ bool public_row_is_movielens(const struct dpmf_table_record *row) {
     return row->n >= 3 && public_title_year(row->field[1], &year) && !is_number(row->field[2]);
 }
 
-/* ---- the two tables ---------------------------------------------------------------------------- */
+/* ---- the two tables -------------------------------------------------------------------------- */
 
 int public_table_check_catalogue(const struct dpmf_table_record *first, struct dpmf_error *error) {
     bool is_header = find_items(first) < first->n;

@@ -1,13 +1,13 @@
 /*
- * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in step:
- * each product with the Gramian, which is the same for all, is of a matrix and several vectors. What
- * takes time is bringing the other side's rows to the processor, once for every event and step, above
- * all from memory. So rows are sorted by their number of events, and teams are of two kinds. As a rule
- * a team is as many rows as have all their events' rows in the last cache together: these come from
- * memory once for all steps. Where the other side is larger than that cache, rows with many events go
- * through it in slices that fit in the second cache, which come from memory once a step for all of the
- * team. What is computed for a row depends on its
- * own events alone, not on its team. Fed by event_rows and a model's rows; feeds ials_train.c.
+ * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in
+ * step: each product with the Gramian, which is the same for all, is of a matrix and several
+ * vectors. What takes time is bringing the other side's rows to the processor, once for every event
+ * and step, above all from memory. So rows are sorted by their number of events, and teams are of
+ * two kinds. As a rule a team is as many rows as have all their events' rows in the last cache
+ * together: these come from memory once for all steps. Where the other side is larger than that
+ * cache, rows with many events go through it in slices that fit in the second cache, which come
+ * from memory once a step for all of the team. What is computed for a row depends on its own events
+ * alone, not on its team. Fed by event_rows and a model's rows; feeds ials_train.c.
  */
 #include "rank/ials.h"
 
@@ -238,9 +238,9 @@ static uint64_t slice_rows(const struct ials *ials) {
     return SLICE_BYTES / (ials->width * sizeof(float)) + 1;
 }
 
-/* Whether a row with so many events goes through the other side in slices: where a team of such rows
- * meets each of the other side's rows about as often as there are steps. The caches of the machine do
- * not count: results would depend on them. */
+/* Whether a row with so many events goes through the other side in slices: where a team of such
+ * rows meets each of the other side's rows about as often as there are steps. The caches of the
+ * machine do not count: results would depend on them. */
 static bool is_sliced(const struct ials *ials, uint64_t n_events) {
     const uint64_t n = ials->other->n;
     return n * ials->width * sizeof(float) > SLICE_FROM && SLICE_SHARE * n_events >= n;

@@ -45,7 +45,7 @@ int ials_sweep(struct ials *ials, const struct event_side *events, struct factor
                const struct factor_matrix *other, bool (*stop)(void *self), void *self,
                double *squares, struct dpmf_error *error);
 
-/* ---- parts of a sweep, for ials_ranks.c, by way of rows that are a padded k apart -------------- */
+/* ---- parts of a sweep, for ials_ranks.c, by way of rows that are a padded k apart ------------ */
 
 size_t ials_width(const struct ials *ials); /* k padded */
 const struct ials_rule *ials_rule(const struct ials *ials);
@@ -56,8 +56,8 @@ int ials_begin(struct ials *ials, const struct event_side *events, struct factor
                const struct factor_matrix *other, const struct dpmf_cluster *cluster,
                bool (*stop)(void *self), void *self, struct dpmf_error *error);
 
-/* The events' part, for all rows: out += sum of w (target - v.x) v, unless out is NULL; sums becomes
- * that of w (target - v.x)^2. */
+/* The events' part, for all rows: out += sum of w (target - v.x) v, unless out is NULL; sums
+ * becomes that of w (target - v.x)^2. */
 int ials_pull_all(struct ials *ials, const float *vectors, float target, float *out, float *sums,
                   struct dpmf_error *error);
 

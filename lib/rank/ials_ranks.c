@@ -1,7 +1,7 @@
 /*
  * The items of ials_ranks.h: a step of conjugate gradients is a sum over ranks to the owners of the
- * items, the owners' arithmetic, and a gathering of the directions. Fed by ials_train.c; works through
- * the parts of a sweep in ials.c.
+ * items, the owners' arithmetic, and a gathering of the directions. Fed by ials_train.c; works
+ * through the parts of a sweep in ials.c.
  */
 #include "rank/ials_ranks.h"
 

@@ -1,10 +1,10 @@
 /*
  * Implicit least squares by several ranks. A rank has its own users with all their events, and all
- * items; it solves for its users as one machine does. For the items, conjugate gradients of all of them
- * go in step: each rank adds up what the events that it has pull with, the sums of a range of items come
- * together on one rank, which takes their steps, and the next directions are given to all. Gramians of
- * users are sums over ranks. All that the number of ranks changes is how sums are rounded. On one
- * machine (a cluster that is NULL, or of one rank) it is a sweep of ials.h.
+ * items; it solves for its users as one machine does. For the items, conjugate gradients of all of
+ * them go in step: each rank adds up what the events that it has pull with, the sums of a range of
+ * items come together on one rank, which takes their steps, and the next directions are given to
+ * all. Gramians of users are sums over ranks. All that the number of ranks changes is how sums are
+ * rounded. On one machine (a cluster that is NULL, or of one rank) it is a sweep of ials.h.
  */
 #ifndef DPMF_RANK_IALS_RANKS_H
 #define DPMF_RANK_IALS_RANKS_H
@@ -18,7 +18,8 @@ struct ials_totals {
     uint64_t n_users;
 };
 
-/* Solves for all items; by all ranks. *squares becomes the sum over all events, as of ials_sweep. */
+/* Solves for all items; by all ranks. *squares becomes the sum over all events, as of
+ * ials_sweep. */
 int ials_ranks_sweep_items(struct ials *ials, const struct event_side *events,
                            struct factor_matrix *items, const struct factor_matrix *users,
                            const struct ials_totals *totals, const struct dpmf_cluster *cluster,

@@ -1,6 +1,6 @@
 /*
- * A source of ratings that is text in records of a line or more. It cuts the text into chunks at the
- * ends of records, hands them to a format (formats.h) to parse, and keeps the count of lines.
+ * A source of ratings that is text in records of a line or more. It cuts the text into chunks at
+ * the ends of records, hands them to a format (formats.h) to parse, and keeps the count of lines.
  */
 #ifndef DPMF_RATINGS_TEXT_SOURCE_H
 #define DPMF_RATINGS_TEXT_SOURCE_H
@@ -23,7 +23,8 @@ struct text_chunk {
     bool too_long;   /* stands for one record that is too long to be read; n is 0 */
     int64_t n_lines; /* set by parse */
 
-    /* For formats whose ids can be numbers: a user's and an item's text for each record that is not taken yet. */
+    /* For formats whose ids can be numbers: a user's and an item's text for each record that is not
+     * taken yet. */
     char numbers[RECORD_BATCH][2][NUMBER_SPELLED_MAX];
 
     /* For formats in blocks: the block that the chunk begins in. */

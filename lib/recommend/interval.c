@@ -1,7 +1,7 @@
 /*
- * Where a rating will be: an averaged model holds its samples side by side (sample/posterior_mean.h), each of which predicts the
- * rating with Gaussian noise, and all of them together are a mixture. Fed by a
- * checkpoint of a sampler.
+ * Where a rating will be: an averaged model holds its samples side by side
+ * (sample/posterior_mean.h), each of which predicts the rating with Gaussian noise, and all of them
+ * together are a mixture. Fed by a checkpoint of a sampler.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ enum { STEPS_MAX = 100, FAR = 9 /* standard deviations: beyond there is nothing 
 #define CLOSE 1e-9 /* of a standard deviation */
 #define PI 3.14159265358979323846
 
-/* The samples' predictions of one pair, and the standard deviation of a rating given one of them. */
+/* The samples' predictions of one pair, and the standard deviation of a rating given one of
+ * them. */
 struct mixture {
     double *center;
     size_t n;
@@ -24,7 +25,8 @@ struct mixture {
     double least, most; /* of the centers */
 };
 
-/* A sample's block of the rows has all that it predicts beyond offset and mean biases, as a part of the mean. */
+/* A sample's block of the rows has all that it predicts beyond offset and mean biases, as a part of
+ * the mean. */
 static void find_centers(const struct dpmf_model *model, uint64_t user, uint64_t item,
                          struct mixture *mixture) {
     const size_t width = model->state.sample_factors;
@@ -52,7 +54,8 @@ static double below(const struct mixture *mixture, double x, double *density) {
     return sum / (2 * (double)mixture->n);
 }
 
-/* Newton's way, with halving where that would leave the interval in which the quantile is known to be. */
+/* Newton's way, with halving where that would leave the interval in which the quantile is known to
+ * be. */
 static double quantile(const struct mixture *mixture, double probability) {
     double low = mixture->least - FAR * mixture->spread;
     double high = mixture->most + FAR * mixture->spread;

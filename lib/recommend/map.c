@@ -1,9 +1,9 @@
 /*
- * A picture of the items: their vectors along the two directions in which these differ most, the first eigenvectors of
- * their covariance. An item of which little is known has a short vector and so counts little. Each direction has its
- * median in the middle and is scaled by a high quantile, so that a few far items do not press all others together.
- * Large catalogues show their directions by items evenly taken from them. Fed by an open model; feeds the page
- * and whoever draws.
+ * A picture of the items: their vectors along the two directions in which these differ most, the
+ * first eigenvectors of their covariance. An item of which little is known has a short vector and
+ * so counts little. Each direction has its median in the middle and is scaled by a high quantile,
+ * so that a few far items do not press all others together. Large catalogues show their directions
+ * by items evenly taken from them. Fed by an open model; feeds the page and whoever draws.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static const float *sample_row(const struct sample *sample, size_t i) {
     return model_item_row(sample->model, (uint64_t)i * sample->step);
 }
 
-/* ---- directions ------------------------------------------------------------------------------- */
+/* ---- directions ------------------------------------------------------------------------------ */
 
 static void find_mean(const struct dpmf_model *model, struct dpmf_map *map) {
     double square = 0;
@@ -67,7 +67,8 @@ static void centre(const struct dpmf_map *map, const float *v, double *x) {
     for (size_t c = 0; c < map->k; c++) x[c] = (double)v[c] - map->mean[c];
 }
 
-/* An eigenvector has either sign: the largest part shall be positive. Its length becomes 1, or stays 0. */
+/* An eigenvector has either sign: the largest part shall be positive. Its length becomes 1, or
+ * stays 0. */
 static void settle_axis(double *axis, size_t k) {
     double square = 0;
     size_t largest = 0;
@@ -149,7 +150,7 @@ out:
     return code;
 }
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static double along(const struct dpmf_map *map, size_t a, const float *v) {
     return model_dot_double(map->axis[a], v, map->k) - map->middle[a];
@@ -200,7 +201,7 @@ static int find_places(const struct dpmf_model *model, struct dpmf_map *map,
     return 0;
 }
 
-/* ---- the map ---------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------------- */
 
 int dpmf_map_make(const struct dpmf_model *model, struct dpmf_map **out, struct dpmf_error *error) {
     int code = arguments_check(error, "model map", model, out);
@@ -241,7 +242,8 @@ void dpmf_map_item(const struct dpmf_map *map, uint64_t item, float xy[2]) {
     for (size_t a = 0; a < AXES; a++) xy[a] = is_known ? map->place[AXES * item + a] : 0;
 }
 
-/* Where an item would be whose vector points where the user's does and is as long as items' vectors are. */
+/* Where an item would be whose vector points where the user's does and is as long as items' vectors
+ * are. */
 void dpmf_map_user(const struct dpmf_map *map, const struct dpmf_user *user, float xy[2]) {
     if (!xy) return;
     xy[0] = xy[1] = 0;

@@ -31,8 +31,9 @@ struct dpmf_model {
     float *crowd;         /* of an item: liked by everyone; NULL: lists are by rating alone */
     double crowd_max;     /* the largest without its sign */
     double *average_user; /* k, of a model that ranks; else NULL */
-    bool of_events;       /* a release of events: no rating is predicted, and whatever someone has is an event */
-    double taste_weight;  /* of taste in scores, as such a release says; 1 of others */
+    /* a release of events: no rating is predicted, and whatever someone has is an event */
+    bool of_events;
+    double taste_weight; /* of taste in scores, as such a release says; 1 of others */
     char *provenance;
     uint64_t file_bytes;
 };

@@ -1,6 +1,6 @@
 /*
- * One prediction, in double: the same number that a list of the best items shows. What the model does not
- * know about a pair is left out of the sum.
+ * One prediction, in double: the same number that a list of the best items shows. What the model
+ * does not know about a pair is left out of the sum.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
- * The system of ridge.h: built and factored once, then solved for an item or for the ratings. Fed by a
- * model and someone's own ratings; feeds fold_in.c, explain.c and the evaluation of releases.
+ * The system of ridge.h: built and factored once, then solved for an item or for the ratings. Fed
+ * by a model and someone's own ratings; feeds fold_in.c, explain.c and the evaluation of releases.
  */
 #include "recommend/ridge.h"
 
@@ -15,7 +15,7 @@
 /* A model trained without a penalty still needs one here: a user with few ratings has many fits. */
 static const double smallest_penalty = 1e-3;
 
-/* ---- its parts -------------------------------------------------------------------------------- */
+/* ---- its parts ------------------------------------------------------------------------------- */
 
 int ridge_refuse(struct dpmf_error *error) {
     return error_set(error, DPMF_ERR_INPUT_NOT_FINITE,
@@ -61,7 +61,7 @@ double ridge_residual(const struct dpmf_model *model, const struct dpmf_own_rati
     return own->rating - factors->offset - (double)factors->items.biases[own->item];
 }
 
-/* ---- the system ------------------------------------------------------------------------------- */
+/* ---- the system ------------------------------------------------------------------------------ */
 
 /* Column c of x_j: the first is the bias's. */
 static double x_at(const struct ridge *ridge, const float *row, size_t c) {
@@ -123,7 +123,7 @@ void ridge_free(struct ridge *ridge) {
     *ridge = (struct ridge){0};
 }
 
-/* ---- what is solved with it ------------------------------------------------------------------- */
+/* ---- what is solved with it ------------------------------------------------------------------ */
 
 void ridge_weigh(const struct ridge *ridge, const double *x, double *weights) {
     const size_t n = ridge->n, w = ridge->width;

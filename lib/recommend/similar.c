@@ -1,7 +1,7 @@
 /*
- * Items whose vectors point the same way: the cosine of the angle between them, biases left aside. A
- * vector of nothing but zeros points nowhere and is like no other. As in top_n.c the kernels choose whom to
- * look at, and the cosine in double decides.
+ * Items whose vectors point the same way: the cosine of the angle between them, biases left aside.
+ * A vector of nothing but zeros points nowhere and is like no other. As in top_n.c the kernels
+ * choose whom to look at, and the cosine in double decides.
  */
 #include <float.h>
 #include <math.h>
@@ -31,8 +31,8 @@ static double cosine(const struct likeness *likeness, uint64_t other) {
            lengths;
 }
 
-/* Whether the kernels' product of the two vectors could be that of one of the best. Vectors so short or so long that
- * floats underflow or overflow are never ruled out. */
+/* Whether the kernels' product of the two vectors could be that of one of the best. Vectors so
+ * short or so long that floats underflow or overflow are never ruled out. */
 static bool could_be_best(const struct likeness *likeness, uint64_t other, float product) {
     static const double shortest = 1e-12, longest = 1e12;
     const double length = likeness->model->item_norms[likeness->item],

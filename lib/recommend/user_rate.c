@@ -1,8 +1,8 @@
 /*
- * A user who rates on: each rating that comes, changes or goes is a row more or less of the normal equations that
- * are kept (normal_equations.h), and the bias and the vector are solved anew from them. Of a release that is O(k^2).
- * A trained checkpoint's penalty grows with the number of ratings, so there the factor is made anew, in O(k^3), but
- * never is a rating looked at twice.
+ * A user who rates on: each rating that comes, changes or goes is a row more or less of the normal
+ * equations that are kept (normal_equations.h), and the bias and the vector are solved anew from
+ * them. Of a release that is O(k^2). A trained checkpoint's penalty grows with the number of
+ * ratings, so there the factor is made anew, in O(k^3), but never is a rating looked at twice.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "recommend/ridge.h"
 #include "recommend/user.h"
 
-/* c and s. Of no ratings every penalty gives the same, nothing; 0, a checkpoint's, would be no system. */
+/* c and s. Of no ratings every penalty gives the same, nothing; 0, a checkpoint's, would be no
+ * system. */
 static int penalties(const struct dpmf_user *user, size_t n, double *penalty, double *bias_column,
                      struct dpmf_error *error) {
     return ridge_penalties(user->model, n > 0 ? n : 1, penalty, bias_column, error);

@@ -1,6 +1,7 @@
 /*
- * Parsing is a function of each record alone: a run that promises privacy takes a store only when its header says so. And what it takes
- * as public is none of its private files. Fed by what the importer recorded; used by release_make.c before anything else is read.
+ * Parsing is a function of each record alone: a run that promises privacy takes a store only when
+ * its header says so. And what it takes as public is none of its private files. Fed by what the
+ * importer recorded; used by release_make.c before anything else is read.
  */
 #include "release/release_input.h"
 
@@ -98,7 +99,7 @@ int release_input_check(const struct dpmf_store *store, bool ranks, struct dpmf_
     return DPMF_ERR_PRIVACY_REFUSED;
 }
 
-/* ---- what is public --------------------------------------------------------------------------- */
+/* ---- what is public -------------------------------------------------------------------------- */
 
 static int refuse_same(const char *path, const struct file_identity *private_file,
                        const char *whose, struct dpmf_error *error) {

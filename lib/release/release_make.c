@@ -319,8 +319,7 @@ static int fill_release(const struct private_run *self, struct release *release,
     factors->k = (uint32_t)model->K;
     factors->min = options->range_min;
     factors->max = options->range_max;
-    factors->offset =
-        ranks ? 0 : (options->range_min + options->range_max) / 2 + unit * model->b0;
+    factors->offset = ranks ? 0 : (options->range_min + options->range_max) / 2 + unit * model->b0;
     release->factor_penalty = ranks ? 1 : model->s2 * unit * unit;
     release->bias_penalty = ranks ? 1 : model->s2 / model->var_a;
     release->ranks = ranks;

@@ -1,6 +1,7 @@
 /*
- * A private run as the audit makes it: dpmf_release_make itself, from the store to the file, with someone who watches its
- * rounds. The file is marked NOT PRIVATE by noisy_sum.c, whatever the options say, and the ledger is left alone.
+ * A private run as the audit makes it: dpmf_release_make itself, from the store to the file, with
+ * someone who watches its rounds. The file is marked NOT PRIVATE by noisy_sum.c, whatever the
+ * options say, and the ledger is left alone.
  */
 #ifndef DPMF_RELEASE_RELEASE_MAKE_H
 #define DPMF_RELEASE_RELEASE_MAKE_H
@@ -9,10 +10,10 @@
 
 struct release_watch {
     struct noisy_sum_watch sums;
-    uint64_t *
-        draws; /* of noise that were taken by this process, counted where they are drawn; may be NULL */
-    size_t
-        longest; /* ratings of a user who may not be there, but whom contributions are asked of */
+    /* Of noise that were taken by this process, counted where they are drawn; may be NULL */
+    uint64_t *draws;
+    /* Ratings of a user who may not be there, but whom contributions are asked of */
+    size_t longest;
     const struct secure_random *coins; /* of users, in the place of fresh ones; NULL: fresh ones */
 };
 

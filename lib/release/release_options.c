@@ -1,7 +1,7 @@
 /*
- * The options of a private run, and what is refused before any data is touched: promises that could not be kept, and
- * things that would have to be taken from the ratings because nobody declared them. Used by release_make.c and the
- * audit, so that what is audited is what is made.
+ * The options of a private run, and what is refused before any data is touched: promises that could
+ * not be kept, and things that would have to be taken from the ratings because nobody declared
+ * them. Used by release_make.c and the audit, so that what is audited is what is made.
  */
 #include "release/release_options.h"
 
@@ -17,7 +17,8 @@
 /* Vectors are kept in single precision, and squares of ratings are computed. */
 static const double largest_rating = 1e18, narrowest_range = 1e-18;
 
-/* Of a conditional release: with less, its scale is no longer a normal number, and rounding is not what the proof allows for. */
+/* Of a conditional release: with less, its scale is no longer a normal number, and rounding is not
+ * what the proof allows for. */
 static const double smallest_epsilon = 1e-200, largest_epsilon = 1e9;
 
 void dpmf_release_options_init(struct dpmf_release_options *options, size_t size) {
@@ -56,7 +57,7 @@ int release_options_refuse(struct dpmf_error *error, const char *message, const 
     return code;
 }
 
-/* ---- the goal ---------------------------------------------------------------------------------- */
+/* ---- the goal -------------------------------------------------------------------------------- */
 
 struct dpmf_release_options release_options_settle(const struct dpmf_release_options *options,
                                                    const struct dpmf_store *store) {
@@ -179,7 +180,7 @@ int release_options_check_accepted(const struct dpmf_release_options *options,
     return DPMF_ERR_PRIVACY_REFUSED;
 }
 
-/* ---- the sampler ------------------------------------------------------------------------------ */
+/* ---- the sampler ----------------------------------------------------------------------------- */
 
 static int check_posterior(const struct dpmf_release_options *options, struct dpmf_error *error) {
     if (options->posterior.max_ratings < 1 ||
@@ -233,7 +234,7 @@ struct posterior_rule release_options_posterior(const struct dpmf_release_option
     };
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 int release_options_check(const struct dpmf_release_options *options,
                           const struct mechanism **mechanism, double *mu,

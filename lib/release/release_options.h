@@ -6,23 +6,26 @@
 
 #include "mechanisms/mechanism.h"
 
-/* What a caller gave, over the defaults: see base/arguments.h. @return 0 or DPMF_ERR_USAGE_STRUCT */
+/* What a caller gave, over the defaults: see base/arguments.h. @return 0 or
+ * DPMF_ERR_USAGE_STRUCT */
 int release_options_take(struct dpmf_release_options *own,
                          const struct dpmf_release_options *options, struct dpmf_error *error);
 
-/* The options as they are meant for this store: without a goal, what it holds decides, which its header declares. Values never do. */
+/* The options as they are meant for this store: without a goal, what it holds decides, which its
+ * header declares. Values never do. */
 struct dpmf_release_options release_options_settle(const struct dpmf_release_options *options,
                                                    const struct dpmf_store *store);
 
 /* Where the mechanism ranks there is no range of ratings: 0 and 1 stand for none. */
 void release_options_range(struct dpmf_release_options *options, const struct mechanism *mechanism);
 
-/* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is no worse than. @return 0, DPMF_ERR_USAGE_*, or
- * DPMF_ERR_PRIVACY_REFUSED */
+/* Fills in the mechanism and the mu that epsilon and delta allow; that a conditional mechanism is
+ * no worse than. @return 0, DPMF_ERR_USAGE_*, or DPMF_ERR_PRIVACY_REFUSED */
 int release_options_check(const struct dpmf_release_options *options,
                           const struct mechanism **mechanism, double *mu, struct dpmf_error *error);
 
-/* Whether a delta or an epsilon beyond what is usual was accepted. A calculator or an audit, which publish nothing, do not ask.
+/* Whether a delta or an epsilon beyond what is usual was accepted. A calculator or an audit, which
+ * publish nothing, do not ask.
  * @return 0, or DPMF_ERR_PRIVACY_REFUSED */
 int release_options_check_accepted(const struct dpmf_release_options *options,
                                    const struct mechanism *mechanism, struct dpmf_error *error);

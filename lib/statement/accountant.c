@@ -37,7 +37,7 @@
 
 static const double u = 0x1p-53;
 
-/* ---- the normal density and Mills' ratio ------------------------------------------------------- */
+/* ---- the normal density and Mills' ratio ----------------------------------------------------- */
 
 /* Relative error: x*x is rounded once, which moves the exponent by at most u x^2/2; exp 16u,
  * constant u, product u. */
@@ -67,7 +67,7 @@ static double mills(double t) {
     return 1 / (t + r);
 }
 
-/* ---- delta ------------------------------------------------------------------------------------- */
+/* ---- delta ----------------------------------------------------------------------------------- */
 
 static const double series_below = 0x1p-6; /* mu */
 static const double series_until = 40;     /* x; beyond it phi(x) is 0 in doubles */
@@ -131,7 +131,7 @@ double accountant_delta(double mu, double epsilon) {
     return fmin(delta, 1);
 }
 
-/* ---- by bisection, mu and epsilon -------------------------------------------------------------- */
+/* ---- by bisection, mu and epsilon ------------------------------------------------------------ */
 
 /* Positive doubles are in the order of their bits, so halving the bits finds a neighbour in 63
  * steps, be it 1e-300 or 1e300. */
@@ -174,7 +174,7 @@ double accountant_epsilon(double mu, double delta) {
     }
 }
 
-/* ---- the cross-check --------------------------------------------------------------------------- */
+/* ---- the cross-check ------------------------------------------------------------------------- */
 
 /* The bound by the order alpha = 1 + over. Any order gives a true bound, so only the rounding
  * counts. ln(1 - 1/alpha) is taken such that neither form loses digits: ln(over) - ln(alpha) up to
@@ -205,7 +205,7 @@ double accountant_epsilon_renyi(double mu, double delta) {
     return fmax(best, exact); /* where the bound is below 0, and where rounding alone parts them */
 }
 
-/* ---- composition ------------------------------------------------------------------------------- */
+/* ---- composition ----------------------------------------------------------------------------- */
 
 double accountant_compose(const double *mu, size_t n) {
     double largest = 0, sum = 0;
@@ -243,7 +243,7 @@ double accountant_mu_pure(double epsilon) {
     return 2 * high * (1 + 0x1p-40) + 0x1p-40;
 }
 
-/* ---- in public --------------------------------------------------------------------------------- */
+/* ---- in public ------------------------------------------------------------------------------- */
 
 double dpmf_privacy_mu(double epsilon, double delta) { return accountant_mu(epsilon, delta); }
 

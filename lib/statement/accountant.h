@@ -5,7 +5,8 @@
  * every coordinate, is mu-GDP for adding or removing one user. Adaptive composition adds squares.
  * With total mu,
  *
- *     delta(eps) = Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2)          (exact, Balle and Wang 2018).
+ *     delta(eps) = Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2)          (exact, Balle and Wang
+ *     2018).
  *
  * "Against us": a delta or an epsilon that is printed is never below the true one, a mu allowed
  * never above.
@@ -30,7 +31,8 @@ double accountant_mu(double epsilon, double delta);
 double accountant_epsilon(double mu, double delta);
 
 /* The same by zCDP and the Renyi conversion, min over alpha of alpha rho + ln(1 - 1/alpha) -
- * ln(delta alpha) / (alpha - 1), rho = mu^2 / 2: a cross-check that is never below the exact one. */
+ * ln(delta alpha) / (alpha - 1), rho = mu^2 / 2: a cross-check that is never below the exact
+ * one. */
 double accountant_epsilon_renyi(double mu, double delta);
 
 /* The mu of all of them together: sqrt of the sum of squares, rounded up. */

@@ -1,6 +1,6 @@
 /*
- * The public rule of the mechanism `events`: every constant, none of them read from the data. docs/privacy/rule.md says
- * what each is for and how it was found.
+ * The public rule of the mechanism `events`: every constant, none of them read from the data.
+ * docs/privacy/rule.md says what each is for and how it was found.
  */
 #ifndef DPMF_STATEMENT_EVENTS_RULE_H
 #define DPMF_STATEMENT_EVENTS_RULE_H
@@ -27,19 +27,21 @@ struct events_rule {
 
     /* Popularity. */
     double first_share; /* of mu^2 for the first noisy sum */
-    double snr_least;   /* whole budget's ratio of popularity to noise below which there is nothing else */
+    /* Whole budget's ratio of popularity to noise below which there is nothing else */
+    double snr_least;
     double share_scale, share_power; /* popularity gets (scale / snr)^power of mu^2, ... */
     double share_least, share_most;  /* ... within these */
 
     /* The rounds. */
     double factor_scale, factor_power; /* factors: scale * snr^power */
     double scale;                      /* an item weighs popularity^-scale in a user's row */
-    double own;                        /* part of an item's own share that is taken out of its product */
-    double growth;                     /* budget of a round relative to the one before */
-    double whitening;                  /* directions are scaled by (singular value)^-whitening */
-    double norm_floor;                 /* least norm that a contribution is divided by */
-    double variance_floor;             /* least prior variance, in units of the noise's */
-    double ridge;                      /* of the regression on public features */
+    /* Part of an item's own share that is taken out of its product */
+    double own;
+    double growth;         /* budget of a round relative to the one before */
+    double whitening;      /* directions are scaled by (singular value)^-whitening */
+    double norm_floor;     /* least norm that a contribution is divided by */
+    double variance_floor; /* least prior variance, in units of the noise's */
+    double ridge;          /* of the regression on public features */
 
     /* The vote. */
     double vote_share; /* of mu^2 */
@@ -77,8 +79,8 @@ static inline struct events_rule events_rule_make(double mu) {
     };
 }
 
-/* `snr` is the mean square of popularity over that of the noise which the whole budget would put on it, as the first noisy
- * sum estimates it; what is not a number is taken as none. */
+/* `snr` is the mean square of popularity over that of the noise which the whole budget would put on
+ * it, as the first noisy sum estimates it; what is not a number is taken as none. */
 static inline void events_rule_finish(struct events_rule *rule, double snr, size_t n_items) {
     rule->popularity_share = 1;
     rule->factors = rule->rounds = 0;

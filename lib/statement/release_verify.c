@@ -43,7 +43,7 @@ static int refuse(struct dpmf_error *error, const char *what, const char *hint) 
     return DPMF_ERR_PRIVACY_NOT_VERIFIED;
 }
 
-/* ---- the steps -------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 /* Of a file that was opened, or failed to be; closes it. */
 static int read_opened(struct checking *checking, int code, struct safetensors *file,
@@ -175,7 +175,7 @@ static void free_checking(struct checking *checking) {
     free(checking->figures);
 }
 
-/* ---- public ----------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------- */
 
 int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verification *verification,
                         struct dpmf_error *error) {

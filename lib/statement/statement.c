@@ -35,7 +35,7 @@ enum { DIGITS = 6 }; /* of a figure */
 /* Whole numbers up to here are the same in every reader of JSON. */
 static const uint64_t whole_max = UINT64_C(1) << 53;
 
-/* ---- mechanisms ------------------------------------------------------------------------------- */
+/* ---- mechanisms ------------------------------------------------------------------------------ */
 
 bool statement_is_conditional(const struct statement *statement) {
     return statement->mechanism && strcmp(statement->mechanism, MECHANISM_POSTERIOR) == 0;
@@ -52,7 +52,7 @@ const char *statement_mechanism_find(const char *name) {
     return NULL;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 /* Never below `value`. */
 static double round_up(double value) { return dpmf_round_digits(value, DIGITS, true); }
@@ -125,7 +125,7 @@ void statement_figures_make(const struct statement *statement, struct statement_
     figures->added = round_up(figures->added);
 }
 
-/* ---- checks ----------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static int refuse(struct dpmf_error *error, const char *what) {
     error_set(error, DPMF_ERR_PRIVACY_NOT_VERIFIED, "the statement does not hold: %s", what);
@@ -142,8 +142,8 @@ static int refuse_release(struct dpmf_error *error, const struct statement_relea
 
 /* Free text would be a place to say what nobody proved. */
 bool statement_round_is_known(const char *name) {
-    static const char *const whole[] = {"counts and biases", "pairs of items", "moments", "popularity",
-                                        "vote"};
+    static const char *const whole[] = {"counts and biases", "pairs of items", "moments",
+                                        "popularity", "vote"};
     static const char *const numbered[] = {"round ", "step "};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (strcmp(name, whole[i]) == 0) return true;
@@ -268,7 +268,7 @@ int statement_figures_check(const struct statement *statement,
     return 0;
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* The numbers of a round in which `learned` of k columns were measured, each item's and its bias,
  * and the moments of users over all columns. n < 2^32 and k <= 4096: nothing overflows. */
@@ -298,21 +298,23 @@ static int check_residual(const struct statement *statement, uint64_t n, uint32_
     return 0;
 }
 
-/* The size of noisy sum i of `events`: popularity twice; then, with factors, the rounds, the first of which may be wider, and the
- * vote. */
+/* The size of noisy sum i of `events`: popularity twice; then, with factors, the rounds, the first
+ * of which may be wider, and the vote. */
 static bool fits_events(const struct statement *statement, size_t i, uint64_t n, uint32_t k) {
     const uint64_t size = statement->releases[i].coordinates;
     const size_t rounds = 2 + EVENTS_ROUNDS;
     if (i < 2) return size == n;
     if (i == rounds) return size == EVENTS_WEIGHTS;
     if (i > 2) return size == n * k;
-    return size >= n * k && size <= n * events_rule_start_width(k, EVENTS_FACTORS_MAX) && size % n == 0;
+    return size >= n * k && size <= n * events_rule_start_width(k, EVENTS_FACTORS_MAX) &&
+           size % n == 0;
 }
 
 static int check_events(const struct statement *statement, uint64_t n, uint32_t k,
                         struct dpmf_error *error) {
     const size_t expected = k > 0 ? 3 + EVENTS_ROUNDS : 2;
-    if (k > EVENTS_FACTORS_MAX || n == 0) return refuse(error, "no such mechanism makes its factors");
+    if (k > EVENTS_FACTORS_MAX || n == 0)
+        return refuse(error, "no such mechanism makes its factors");
     if (statement->n_releases != expected)
         return refuse(error, "it lists another number of noisy sums than its factors take");
     for (size_t i = 0; i < expected; i++)

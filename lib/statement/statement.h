@@ -62,10 +62,10 @@ struct statement {
     uint64_t items;              /* in the public catalogue */
     uint64_t declared_users;     /* as declared by the curator, 0: not */
     bool has_features;           /* public item features were used */
-    bool
-        is_personalised; /* a list of users with smaller epsilons was applied; it is taken as public */
-    bool
-        wishes_show_members; /* of 0.1.0's conditional ones: a list with anyone else in it was refused */
+    /* a list of users with smaller epsilons was applied; it is taken as public */
+    bool is_personalised;
+    /* Of 0.1.0's conditional ones: a list with anyone else in it was refused */
+    bool wishes_show_members;
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */

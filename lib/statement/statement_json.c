@@ -19,8 +19,8 @@ void statement_id_format(const struct statement *statement, char text[STATEMENT_
 }
 
 /* A sentence of ours, about events where the statement is. */
-static void put_sentence(struct dpmf_json *json, const char *key,
-                         const struct statement *statement, const char *sentence) {
+static void put_sentence(struct dpmf_json *json, const char *key, const struct statement *statement,
+                         const char *sentence) {
     char text[256];
     snprintf(text, sizeof text, "%s", sentence);
     if (statement_is_of_events(statement)) statement_page_rename(text);

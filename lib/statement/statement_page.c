@@ -14,7 +14,7 @@
 
 enum { WIDTH = 78, SENTENCE_MAX = 1024 };
 
-/* ---- the page --------------------------------------------------------------------------------- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 void statement_page_put(struct statement_page *page, const char *bytes, size_t n) {
     uint8_t *room = page->failed ? NULL : byte_buffer_room(&page->text, n);
@@ -141,7 +141,7 @@ void statement_page_line(struct statement_page *page, const char *format, ...) {
     statement_page_put(page, "\n", 1);
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* 3,883 */
 struct statement_number statement_number_count(uint64_t n) {

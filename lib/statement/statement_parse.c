@@ -19,7 +19,7 @@ struct parsing {
     struct statement_figures *figures;
 };
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool take_double(const struct json_token *token, double *value) {
     return token->kind == JSON_NUMBER &&
@@ -79,7 +79,7 @@ static bool take_version(const struct json_token *token, struct statement *state
     return true;
 }
 
-/* ---- objects and arrays ----------------------------------------------------------------------- */
+/* ---- objects and arrays ---------------------------------------------------------------------- */
 
 typedef bool take_field(struct parsing *parsing, const struct json_token *key,
                         struct json_token value);
@@ -184,7 +184,7 @@ static bool take_groups(struct parsing *parsing, struct json_token begin) {
     return json_next(&parsing->json).kind == JSON_ARRAY_END;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool take_flag(struct statement *statement, const struct json_token *key,
                       const struct json_token *value, bool *is_flag) {

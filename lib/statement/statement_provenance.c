@@ -42,7 +42,7 @@ void statement_build_fill(struct statement_build *build) {
     snprintf(build->sources, sizeof build->sources, "%s", made.sources);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_deltas(struct dpmf_json *json, const struct statement_figures *figures) {
     dpmf_json_begin_array(json, "epsilon_at");
@@ -83,7 +83,7 @@ void statement_provenance_json(struct dpmf_json *json, const struct statement *s
     put_about(json, &statement->about);
 }
 
-/* ---- read back -------------------------------------------------------------------------------- */
+/* ---- read back ------------------------------------------------------------------------------- */
 
 /* A string of these characters alone, one at least, into a text that it fits. */
 static bool take_word(const struct json_token *token, const char *allowed, char *text,
@@ -188,7 +188,7 @@ bool statement_provenance_take(struct json_reader *json, const struct json_token
     return true;
 }
 
-/* ---- for people ------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 void statement_deltas_put(struct statement_page *page, const struct statement_figures *figures) {
     statement_page_line(page, "\n      epsilon at other deltas, exactly");

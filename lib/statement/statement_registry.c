@@ -16,7 +16,7 @@
 static const char declared[] = " # declared by the curator";
 static const char unknown[] = " # not declared: fill in";
 
-/* ---- YAML ------------------------------------------------------------------------------------- */
+/* ---- YAML ------------------------------------------------------------------------------------ */
 
 static void put(struct statement_page *page, const char *text) {
     statement_page_put(page, text, strlen(text));
@@ -69,10 +69,11 @@ static void put_declared(struct statement_page *page, const char *key,
     put_text(page, key, text ? text : otherwise, text ? declared : unknown);
 }
 
-/* ---- the slug --------------------------------------------------------------------------------- */
+/* ---- the slug -------------------------------------------------------------------------------- */
 
 /* As the registry makes it of the name, the curators and the year: small letters, and a dash for
- * everything else. What is not ASCII stays as it is; the registry's own script has the last word. */
+ * everything else. What is not ASCII stays as it is; the registry's own script has the last
+ * word. */
 static void put_slug_part(struct statement_page *page, const char *text, size_t n) {
     bool was_other = false;
     for (size_t i = 0; i < n; i++) {
@@ -101,19 +102,21 @@ static void put_slug(struct statement_page *page, const struct about *about) {
     put(page, "\n");
 }
 
-/* ---- the parts -------------------------------------------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 static void put_description(struct statement_page *page, const struct statement *statement) {
     char text[3 * ABOUT_VALUE_MAX];
     const char *data = about_get(&statement->about, ABOUT_DATA);
     const char *period = about_get(&statement->about, ABOUT_PERIOD);
-    snprintf(text, sizeof text,
-             "A recommendation model of %s items, made by dpmf from %s, and nothing about any user. "
-             "Users compute their own vectors and recommendations at home.%s%s%s%s",
-             statement_number_count(statement->items).text,
-             statement_is_of_events(statement) ? "events: item vectors and popularity"
-                                               : "ratings: item vectors and item biases", data ? " Data, as declared: " : "",
-             or_empty(data), period ? " Period, as declared: " : "", or_empty(period));
+    snprintf(
+        text, sizeof text,
+        "A recommendation model of %s items, made by dpmf from %s, and nothing about any user. "
+        "Users compute their own vectors and recommendations at home.%s%s%s%s",
+        statement_number_count(statement->items).text,
+        statement_is_of_events(statement) ? "events: item vectors and popularity"
+                                          : "ratings: item vectors and item biases",
+        data ? " Data, as declared: " : "", or_empty(data), period ? " Period, as declared: " : "",
+        or_empty(period));
     put_text(page, "    description", text, data || period ? declared : "");
 }
 

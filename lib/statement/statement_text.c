@@ -12,7 +12,7 @@
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
-/* ---- what is promised ------------------------------------------------------------------------- */
+/* ---- what is promised ------------------------------------------------------------------------ */
 
 static void put_stamps(struct statement_page *page, const struct statement *statement) {
     if (statement->is_insecure) {
@@ -140,7 +140,7 @@ static void put_groups(struct statement_page *page, const struct statement_figur
                             statement_number_at_most(figures->group[i], 2).text);
 }
 
-/* ---- what is not ------------------------------------------------------------------------------ */
+/* ---- what is not ----------------------------------------------------------------------------- */
 
 static void put_limits(struct statement_page *page, bool is_conditional) {
     statement_page_line(page, "\nWhat is not promised\n");
@@ -187,7 +187,7 @@ static void put_assumptions(struct statement_page *page, const struct statement 
     statement_page_point(page, "The settings of the run.");
 }
 
-/* ---- for specialists -------------------------------------------------------------------------- */
+/* ---- for specialists ------------------------------------------------------------------------- */
 
 static void put_accounting(struct statement_page *page, const struct statement *statement,
                            const struct statement_figures *figures) {

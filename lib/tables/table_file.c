@@ -67,7 +67,7 @@ struct table {
     size_t title_capacity;
 };
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static int fail(const struct table *table, int code, int64_t column, const char *message,
                 const char *hint, struct dpmf_error *error) {
@@ -77,7 +77,7 @@ static int fail(const struct table *table, int code, int64_t column, const char 
     return code;
 }
 
-/* ---- the columns wanted ----------------------------------------------------------------------- */
+/* ---- the columns wanted ---------------------------------------------------------------------- */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -123,7 +123,7 @@ static int parse_wanted(struct table *table, const char *columns, struct dpmf_er
     return 0;
 }
 
-/* ---- where fields and rows end ---------------------------------------------------------------- */
+/* ---- where fields and rows end --------------------------------------------------------------- */
 
 static bool has_quotes(const struct table *table) {
     return table->separator == SEPARATOR_CHARACTER && table->character != '|';
@@ -175,7 +175,7 @@ static size_t row_length(const struct table *table, const char *text, size_t n) 
     return n;
 }
 
-/* ---- the layout ------------------------------------------------------------------------------- */
+/* ---- the layout ------------------------------------------------------------------------------ */
 
 /* The separator is the first of those known after the first field. */
 static void find_separator(struct table *table, const char *text, size_t n) {
@@ -255,7 +255,7 @@ static bool read_header(struct table *table, const struct dpmf_field *fields, in
     return false;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static int check_id(const struct table *table, const struct dpmf_field *field,
                     struct dpmf_error *error) {
@@ -378,7 +378,7 @@ static int take_text(struct table *table, char *text, size_t n, struct dpmf_erro
     return take_fields(table, fields, n_fields, error);
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool may_go_on(void *self) {
     const struct table *table = self;
@@ -466,7 +466,7 @@ static int read_text(struct table *table, const char *path, struct dpmf_error *e
     return code;
 }
 
-/* ---- a store as a table ----------------------------------------------------------------------- */
+/* ---- a store as a table ---------------------------------------------------------------------- */
 
 struct id_buffer {
     char *text;
