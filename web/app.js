@@ -597,7 +597,7 @@ function reasonOf({ reason, shares }) {
 }
 
 function fillPick(row, { item }) {
-    const rating = ask("predict", item);
+    const rating = wasm.predict(item); /* which may be below 0: no error, as it would be to ask() */
     row.score.textContent = scale.expect(rating);
     row.spoken.textContent = `Expected ${scale.expect(rating)} of ${scale.max}`;
     row.bar.style.transform = `scaleX(${scale.share(rating)})`;
