@@ -41,8 +41,9 @@ const struct verb verb_demo = {
             "Makes a small synthetic store in a temporary directory, describes it, splits it, "
             "exports a part of it, trains a model, evaluates it and recommends from it; then "
             "makes a private release, recommends from that to someone with a few ratings of "
-            "their own, and makes a web page of it. Last it makes events of what people liked, and "
-            "learns to recommend from these alone. It prints each command before its output. "
+            "their own, and makes a web page of it. Last it makes events of what people liked, "
+            "learns to recommend from these alone, and makes a private release of them, too. It "
+            "prints each command before its output. "
             "Nothing is left behind but, with --web, the page.",
         },
     .groups = {{"Options", own_options}},
@@ -59,6 +60,9 @@ enum { STEP_WORDS_MAX = 24, LINES_SHOWN = 5 };
 static const char train_release[] =
     "train train.dpr --epsilon 5 --rating-range 1:5 --catalogue titles.csv --ledger ledger -o "
     "release.safetensors";
+
+static const char train_events_release[] =
+    "train likes.dpr --epsilon 5 --catalogue titles.csv --ledger ledger -o events.safetensors";
 
 static const char *const steps[] = {
     "synth --users 2000 --items 400 --ratings 60000 --catalogue-out titles.csv -o ratings.dpr",
@@ -79,6 +83,9 @@ static const char *const steps[] = {
     "train likes.dpr -k 32 -o ranking.safetensors",
     "evaluate ranking.safetensors liked.dpr --history likes.dpr",
     "recommend ranking.safetensors --user 7 --history likes.dpr --catalogue titles.csv -n 5",
+    train_events_release,
+    "privacy verify events.safetensors",
+    "evaluate events.safetensors liked.dpr --history likes.dpr",
     NULL,
 };
 
@@ -165,6 +172,7 @@ static void remove_files(int directory) {
                                         "likes.dpr",
                                         "liked.dpr",
                                         "ranking.safetensors",
+                                        "events.safetensors",
                                         "page/index.html",
                                         "page/statement.txt",
                                         "page/release.safetensors"};

@@ -375,7 +375,8 @@ static int evaluate_with_users(const struct dpmf_model *model, struct dpmf_store
     if (code == 0 && store_n_ratings(test) == 0)
         code =
             error_set(error, DPMF_ERR_RATINGS_NONE_LEFT, "there are no ratings to evaluate with");
-    if (code == 0 && store_holds_events(test) && !model->state.ranks && evaluator.ranking == 0) {
+    if (code == 0 && store_holds_events(test) && model_predicts_ratings(model) &&
+        evaluator.ranking == 0) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "this holds events, and there are no ratings to compare predictions with");
         error_hint(error, "measure how well they are ranked, with {ranking}");

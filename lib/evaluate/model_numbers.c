@@ -22,7 +22,7 @@ int model_numbers_items(const struct dpmf_model *model, const struct dpmf_store 
 
 int model_numbers_check(const struct dpmf_model *model, const struct dpmf_store *history,
                         struct dpmf_error *error) {
-    if (model->state.ranks || !store_holds_events(history)) return 0;
+    if (!model_predicts_ratings(model) || !store_holds_events(history)) return 0;
     error_set(error, DPMF_ERR_USAGE_CONFLICT,
               "this holds events, and the model learns from ratings alone");
     error_hint(error, "give ratings, or a model that was trained with {goal ranking}");

@@ -109,6 +109,29 @@ class Use(unittest.TestCase):
             fit(users, items, fitting={"valid": (users, items, users % 5)})
 
 
+class Private(FolderTest):
+    def release(self, *arguments, **parameters):
+        with quiet():
+            return dpmf.Model(epsilon=5, insecure_noise_seed=1, random_state=None,
+                              **parameters).fit(*arguments)
+
+    def test_release(self):
+        users, items, ratings = counted()
+        catalogue = sorted(set(items.tolist()))
+        model = self.release(users, items, catalogue=catalogue)
+        self.assertEqual(model.goal_, "ranking")
+        self.assertEqual(len(model.items_), len(catalogue))
+        best = model.recommend(ratings=catalogue[:3], n=5)
+        self.assertFalse(set(catalogue[:3]) & set(best.items.tolist()))
+        of_ratings = self.release(users, items, ratings, catalogue=catalogue, goal="ranking")
+        self.assertTrue(np.array_equal(model.item_factors_, of_ratings.item_factors_))
+
+    def test_a_range_is_refused(self):
+        users, items, _ = counted()
+        with self.assertRaises(dpmf.UsageError):
+            self.release(users, items, catalogue=sorted(set(items.tolist())), rating_range=(1, 5))
+
+
 class Refused(unittest.TestCase):
     def refuse(self, kind, *arguments, fitting=None, **parameters):
         with self.assertRaises(kind):

@@ -32,7 +32,8 @@ verdict "making ratings to work with"
 # ---- killed -----------------------------------------------------------------------------------------------
 
 # killed SECONDS OUTPUTS... -- COMMAND: kill -9 after some seconds. Each output is then what it was before,
-# or whole, and no other file has appeared.
+# or whole, and no other file has appeared. Of a pair, $may_go may be gone: it is taken away first, so that
+# halves of two pairs never lie beside each other.
 killed() {
     local after=$1 output outputs=()
     shift
@@ -49,6 +50,7 @@ killed() {
     sleep "$after"
     kill -9 "$pid" 2>/dev/null
     wait "$pid" 2>/dev/null
+    [[ -n ${may_go:-} && ! -e $may_go ]] && cp old.dpr "$may_go"
     for output in "${outputs[@]}"; do
         cmp -s "$output" old.dpr || "$dpmf" describe "$output" --json >/dev/null || return 1
     done
@@ -61,7 +63,7 @@ for ((i = 0; i < runs; i++)); do
     after=$(printf '0.%03d' $((RANDOM % 600)))
     killed "$after" out.dpr -- "$dpmf" import ratings.csv -o out.dpr --memory 64MiB
     verdict "import killed after $after s"
-    killed "$after" a.dpr b.dpr -- "$dpmf" split million.dpr --train a.dpr --test b.dpr
+    may_go=b.dpr killed "$after" a.dpr b.dpr -- "$dpmf" split million.dpr --train a.dpr --test b.dpr
     verdict "split killed after $after s"
     killed "$after" out.dpr -- "$dpmf" synth --like ml-1m -o out.dpr
     verdict "synth killed after $after s"

@@ -114,7 +114,7 @@ def main():
     seen, wanted = (matrix(path, users, items, scores.shape) for path in (train, test))
 
     def evaluate(*more):
-        command = [dpmf, "evaluate", model, *more, "-n", str(n), "--json", "-q"]
+        command = [dpmf, "evaluate", model, *more, "-n", str(n), "--by", "rating", "--json", "-q"]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
     found = evaluate(test, "--ranking", "--history", train)

@@ -181,13 +181,6 @@ def _read_catalogue(parameters: dict[str, Any]) -> bool:
     return any(isinstance(item, (str, bytes)) for item in parameters["catalogue"])
 
 
-def _put_goal(options: Struct, goal: str) -> None:
-    if hasattr(options.pointer, "goal"):
-        options.put("goal", text_bytes("goal", goal))
-    elif goal != "rating":
-        raise usage("this library makes no private release for ranking", "leave goal out")
-
-
 def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
     options = Struct("dpmf_release_options")
     options.put("epsilon", number("epsilon", parameters["epsilon"]))
@@ -197,7 +190,7 @@ def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
         options.put("range_min", low)
         options.put("range_max", high)
     if parameters["goal"] is not None:
-        _put_goal(options, parameters["goal"])
+        options.put("goal", text_bytes("goal", parameters["goal"]))
     for name in ("catalogue_from_ratings", "accept_delta", "accept_epsilon"):
         options.put(name, flag(name, parameters[name]))
     options.put("mechanism", text_bytes("mechanism", parameters["mechanism"]))

@@ -44,3 +44,8 @@ try r.dpr --goal rating --mechanism events --rating-range 1:5
 try r.dpr --goal ranking --like 4
 try plays.dpr --goal rating --rating-range 1:5
 try plays.dpr --mechanism residual --rating-range 1:5
+# A store of events is a history for it, and what it is measured with
+dpmf synth -q --users 300 --items 60 --ratings 6000 --events --catalogue-out titles.csv -o e.dpr
+dpmf train -q e.dpr --epsilon 5 --catalogue titles.csv --insecure-noise-seed 1 -o e.safetensors
+dpmf evaluate e.safetensors e.dpr --history e.dpr | head -1
+dpmf recommend e.safetensors --all-users --history e.dpr -n 3 --json | grep -c '"rank":1'
