@@ -34,6 +34,8 @@ dpmf predict a.safetensors r.dpr 2>&1 >/dev/null | head -2
 dpmf recommend a.safetensors --ratings 3:1 --by rating 2>&1 | head -1
 
 echo "== what makes no sense"
+dpmf export a.safetensors --web site 2>&1
+echo "status $?"
 try() {
     dpmf train -q "$@" --ledger l --epsilon 1 --catalogue items.csv -o x.safetensors 2>&1
     echo "status $?"
