@@ -177,8 +177,8 @@ void bounded_queue_free(struct bounded_queue *queue) {
 
 bool bounded_queue_push(struct bounded_queue *queue, void *item) {
     assert(queue);
-    assert(queue->n <= queue->capacity);
     pthread_mutex_lock(&queue->mutex);
+    assert(queue->n <= queue->capacity);
     while (!queue->closed && queue->n == queue->capacity)
         pthread_cond_wait(&queue->has_room, &queue->mutex);
     bool open = !queue->closed;
@@ -193,8 +193,8 @@ bool bounded_queue_push(struct bounded_queue *queue, void *item) {
 
 bool bounded_queue_pop(struct bounded_queue *queue, void **item) {
     assert(queue && item);
-    assert(queue->n <= queue->capacity);
     pthread_mutex_lock(&queue->mutex);
+    assert(queue->n <= queue->capacity);
     while (!queue->closed && queue->n == 0) pthread_cond_wait(&queue->has_item, &queue->mutex);
     bool found = queue->n > 0;
     if (found) {
