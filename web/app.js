@@ -1009,6 +1009,7 @@ const isTexts = (value) => Array.isArray(value) && value.every((text) => typeof 
 const STATEMENT = {
     format: (value) => value === 1 || value === 2,
     release_id: (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
+    kind: (value) => typeof value === "string",
     mechanism: (value) => typeof value === "string",
     epsilon: (value) => isNumber(value) && value > 0,
     delta: (value) => isNumber(value) && value >= 0 && value < 1,
