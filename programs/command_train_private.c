@@ -232,7 +232,7 @@ static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_re
                            "check --rating-range");
     if (report->users_left_out > 0)
         terminal_note_print(terminal,
-                            "%s left out (opted out, a line feed in the id, or no usable ratings)",
+                            "%s left out (opted out, a line break in the id, or no usable ratings)",
                             text_count(report->users_left_out, "user").text);
     if (report->users > 0) return alarms;
     terminal_alert_print(terminal, "no user is left: the release will hold nothing but noise");

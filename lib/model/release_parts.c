@@ -181,6 +181,15 @@ static const char *matrix_fault(const struct factors *factors, double span, cons
     return NULL;
 }
 
+/* Not -0, whose sign could carry something. */
+static bool is_plain_zero(double value) { return value == 0 && !signbit(value); }
+
+static bool all_plain_zeros(const float *values, size_t n) {
+    bool are_zeros = true;
+    for (size_t i = 0; i < n; i++) are_zeros &= is_plain_zero((double)values[i]);
+    return are_zeros;
+}
+
 /* What has no meaning in a release of events has one value, so that it says nothing. */
 static const char *ranking_fault(const struct release *release, const char **which) {
     const struct factors *factors = &release->factors;
@@ -190,10 +199,10 @@ static const char *ranking_fault(const struct release *release, const char **whi
     *which = release_tensor_names[RELEASE_COUNTS];
     if (!factors->item_ids.counts) return "is missing";
     *which = release_tensor_names[RELEASE_BIASES];
-    if (!all_within(factors->items.biases, (size_t)factors->items.n, 0))
+    if (!all_plain_zeros(factors->items.biases, (size_t)factors->items.n))
         return "is not 0 in a release of events";
     *which = "a number";
-    return factors->offset == 0 && factors->min == 0 && factors->max == 1 &&
+    return is_plain_zero(factors->offset) && is_plain_zero(factors->min) && factors->max == 1 &&
                    release->factor_penalty == 1 && release->bias_penalty == 1
                ? NULL
                : "has a value that means nothing in a release of events";

@@ -80,15 +80,15 @@ static int compare_entries(const void *a, const void *b) {
     return (x->y > y->y) - (x->y < y->y);
 }
 
-/* The user's share of the budget. No list of wishes can name an id with a line feed, which
- * databases and JSON can hold: whoever has one could not opt out, and so is left out, with a list
- * and without. */
+/* The user's share of the budget. No list of wishes can name an id with a line feed or a carriage
+ * return, which databases and JSON can hold: whoever has one could not opt out, and so is left out,
+ * with a list and without. */
 static double scale_of(const struct builder *builder, const struct store_block *block, uint32_t u,
                        struct packing *packing) {
     const struct user_wishes *wishes = builder->options->wishes;
     const char *id = block->id_bytes + block->id_start[u];
     size_t length = (size_t)(block->id_start[u + 1] - block->id_start[u]);
-    if (memchr(id, '\n', length)) return 0;
+    if (memchr(id, '\n', length) || memchr(id, '\r', length)) return 0;
     if (!wishes) return 1;
     uint64_t wish = factor_ids_find(&wishes->ids, id, length);
     if (wish == UINT64_MAX) return 1;

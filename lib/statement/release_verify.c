@@ -16,6 +16,7 @@
 #include "dpmf_text.h"
 #include "model/release.h"
 #include "statement/claim.h"
+#include "statement/events_rule.h"
 #include "statement/statement_words.h"
 
 struct checking {
@@ -117,6 +118,15 @@ static int check_accounting(struct checking *checking, struct dpmf_error *error)
     return 0;
 }
 
+/* A vote chooses among the rule's weights of taste; without factors there is no vote. */
+static bool is_weight_of_rule(const struct release *release) {
+    if (release->factors.k == 0)
+        return release->taste_weight == events_weights[EVENTS_DEFAULT_WEIGHT];
+    for (size_t i = 0; i < EVENTS_WEIGHTS; i++)
+        if (release->taste_weight == events_weights[i]) return true;
+    return false;
+}
+
 static int check_contents(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     const struct factors *factors = &checking->release.factors;
@@ -125,6 +135,8 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
         return refuse(error, "the statement is of another version of dpmf than the file", hint);
     if (checking->release.ranks != statement_is_of_events(statement))
         return refuse(error, "the statement is about another kind of release than the file", hint);
+    if (checking->release.ranks && !is_weight_of_rule(&checking->release))
+        return refuse(error, "its weight of taste is none of those that a vote chooses from", hint);
     if (factors->min != statement->range_min || factors->max != statement->range_max)
         return refuse(error, "the statement is about another range of ratings than the file", hint);
     int code = statement_shape_check(statement, factors->items.n, factors->k, error);

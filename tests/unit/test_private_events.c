@@ -520,10 +520,31 @@ static void test_home_scores_alike(void **state) {
     public_model_free(&model);
 }
 
+/* A weight that no vote chooses from could carry something. */
+static void test_weights_are_the_rule_s(void **state) {
+    struct world *world = *state;
+    static struct statement statement;
+    struct public_model model;
+    struct dpmf_verification verification;
+    char path[TEMP_PATH_MAX];
+    run(world, true, 20, &model, &statement);
+    const double weights[] = {0.65, 0.1234567890123};
+    for (size_t i = 0; i < 2; i++) {
+        struct dpmf_error error = {0};
+        write_release(world, &model, weights[i], &statement, path);
+        dpmf_release_verify(path, 0, &verification, &error);
+        assert_true((strstr(error.message, "weight of taste") != NULL) == (i == 1));
+    }
+    public_model_free(&model);
+}
+
 /* A release of events holds no number that means nothing. */
 static void test_nothing_else_fits_in(void **state) {
     struct world *world = *state;
-    struct release release = {.ranks = true, .taste_weight = 1, .factor_penalty = 1, .bias_penalty = 1,
+    struct release release = {.ranks = true,
+                              .taste_weight = 1,
+                              .factor_penalty = 1,
+                              .bias_penalty = 1,
                               .factors = {.k = 0, .max = 1}};
     char path[TEMP_PATH_MAX], text[] = "{}";
     float counts[N_ITEMS];
@@ -535,18 +556,24 @@ static void test_nothing_else_fits_in(void **state) {
     release.factors.item_ids.counts = counts;
     temp_dir_file(&world->dir, "r.safetensors", path);
     assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
-    double *const numbers[] = {&release.factors.offset, &release.factors.min, &release.factors.max,
-                               &release.factor_penalty, &release.bias_penalty,
-                               &release.taste_weight};
+    double *const numbers[] = {&release.factors.offset, &release.factors.min,
+                               &release.factors.max,    &release.factor_penalty,
+                               &release.bias_penalty,   &release.taste_weight};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const double before = *numbers[i];
         *numbers[i] = i == 5 ? NAN : before + 0.25;
         assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), DPMF_ERR_BASE_BUG);
         *numbers[i] = before;
     }
-    release.factors.items.biases[3] = 0.5f;
-    assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), DPMF_ERR_BASE_BUG);
+    const float biases[] = {0.5f, -0.0f};
+    for (size_t i = 0; i < sizeof biases / sizeof biases[0]; i++) {
+        release.factors.items.biases[3] = biases[i];
+        assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), DPMF_ERR_BASE_BUG);
+    }
     release.factors.items.biases[3] = 0;
+    release.factors.offset = -0.0;
+    assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), DPMF_ERR_BASE_BUG);
+    release.factors.offset = 0;
     release.factors.item_ids.counts = NULL;
     assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), DPMF_ERR_BASE_BUG);
     release.statement = NULL;
@@ -588,6 +615,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_one_user_is_one_contribution, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_tastes_are_learned, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_home_scores_alike, make_world, end_world),
+        cmocka_unit_test_setup_teardown(test_weights_are_the_rule_s, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_nothing_else_fits_in, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_no_taste_no_weight, make_world, end_world),
         cmocka_unit_test_setup_teardown(test_little_budget_buys_popularity, make_world, end_world),

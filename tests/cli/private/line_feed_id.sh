@@ -1,12 +1,12 @@
-# No list of wishes can name an id with a line feed: whoever has one could not opt out, and so is left out
+# No list of wishes can name an id with a line feed or a carriage return: whoever has one could not opt out, and so is left out
 dpmf ledger init -q l
 printf 'item\na\n' >items
-printf '{"user":"%s","item":"a","rating":3}\n' u1 'u1\n' 'u\n1' u2 >r.jsonl
+printf '{"user":"%s","item":"a","rating":3}\n' u1 'u1\n' 'u\n1' 'u\r3' u2 >r.jsonl
 python3 - <<'PYTHON'
 import sqlite3
 database = sqlite3.connect("r.db")
 database.execute("CREATE TABLE ratings (user, item, rating)")
-database.executemany("INSERT INTO ratings VALUES (?, 'a', 3)", [("u1",), ("u1\n",), ("u\n1",), ("u2",)])
+database.executemany("INSERT INTO ratings VALUES (?, 'a', 3)", [("u1",), ("u1\n",), ("u\n1",), ("u\r3",), ("u2",)])
 database.commit()
 PYTHON
 dpmf import -q r.jsonl --format jsonl --on-error skip -o r.dpr
