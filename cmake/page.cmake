@@ -53,10 +53,14 @@ add_custom_command(OUTPUT ${web}/module.wasm DEPENDS ${wasm_objects}
 add_executable(pack_page web/pack_page.c) # plainly: the build runs it
 target_compile_options(pack_page PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 set_target_properties(pack_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${web})
-set(page_parts ${PROJECT_SOURCE_DIR}/web/page.html ${PROJECT_SOURCE_DIR}/web/style.css
-    ${PROJECT_SOURCE_DIR}/web/app.js ${web}/module.wasm)
+# The script's files in reading order. They share one scope, and what runs as they are read may use what stands above it;
+# functions may use each other in any order.
+set(page_scripts helpers module catalogue search_titles state stars search_box lists picks sheet map map_ink privacy memory
+    own_file keeping start)
+list(TRANSFORM page_scripts REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/web/script/\\1.js")
+set(page_parts ${PROJECT_SOURCE_DIR}/web/page.html ${PROJECT_SOURCE_DIR}/web/style.css ${web}/module.wasm ${page_scripts})
 add_custom_command(OUTPUT ${web}/page.html DEPENDS pack_page ${page_parts}
-    COMMAND pack_page ${page_parts} ${web}/page.html
+    COMMAND pack_page ${web}/page.html ${page_parts}
     COMMENT "Packing the page"
     VERBATIM)
 set_source_files_properties(programs/page_asset.c PROPERTIES

@@ -3,8 +3,8 @@
  * release, one person, one map. Numbers pass as 32-bit integers and doubles, which JavaScript has;
  * lists are left in `answer`, an array of doubles that the script reads before it calls again.
  * Nothing here ends the module: whatever the script or the release says, a function returns a
- * negative number (or NaN, or 0 for an address) and error_text() says why. Fed by app.js, which
- * also makes room for the release with allocate().
+ * negative number (or NaN, or 0 for an address) and error_text() says why. Fed by script/,
+ * which also makes room for the release with allocate().
  */
 #include <math.h>
 #include <stdlib.h>

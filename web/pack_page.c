@@ -1,11 +1,13 @@
 /*
- * A program of the build: makes one page out of page.html, style.css, app.js and the WebAssembly
- * module, so that nothing has to be fetched when it is opened. The module goes in as base64, and
- * the Content-Security-Policy names the SHA-256 of the one script and the one style that may be
- * used: whatever else gets into the page is dead text. What it writes is embedded into dpmf
- * (programs/page_asset.c), which fills in the marks that stay open.
+ * A program of the build: makes one page out of page.html, style.css, the files of script/ and the
+ * WebAssembly module, so that nothing has to be fetched when it is opened. The files of the script
+ * are joined, in the order given, into one function, and so share their names with each other and
+ * with nobody else. The module goes in as base64, and the Content-Security-Policy names the SHA-256
+ * of the one script and the one style that may be used: whatever else gets into the page is dead
+ * text. What it writes is embedded into dpmf (programs/page_asset.c), which fills in the marks that
+ * stay open.
  *
- *   pack_page page.html style.css app.js module.wasm OUTPUT
+ *   pack_page OUTPUT page.html style.css module.wasm SCRIPT.js...
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -121,7 +123,7 @@ static void put_hash(FILE *out, struct bytes text) {
     fputc('\'', out);
 }
 
-enum part { PAGE, STYLE, SCRIPT, MODULE, PARTS };
+enum part { PAGE, STYLE, MODULE, SCRIPT, PARTS };
 
 /* Nothing may be loaded, sent or embedded; one script and one style may be used, and compiled code
  * run. */
@@ -240,22 +242,49 @@ static bool write_page(FILE *out, const char *path, const struct bytes parts[PAR
     return true;
 }
 
+/* ---- the script ------------------------------------------------------------------------------ */
+
+static bool append(struct bytes *text, const void *more, size_t n) {
+    unsigned char *grown = realloc(text->at, text->n + n + 1);
+    if (!grown) return fail("the script", "there is no memory for it");
+    text->at = grown;
+    memcpy(text->at + text->n, more, n);
+    text->n += n;
+    text->at[text->n] = '\0';
+    return true;
+}
+
+/* Joins the files into one function; each must be fit to stand between tags. */
+static bool join_script(char *const *paths, int n, struct bytes *script) {
+    static const char head[] = "\"use strict\";\n(() => {\n", tail[] = "})();\n";
+    bool done = append(script, head, sizeof head - 1);
+    for (int i = 0; i < n && done; i++) {
+        struct bytes file = {0};
+        done = read_file(paths[i], &file) && is_sound(paths[i], file) &&
+               append(script, file.at, file.n) && append(script, "\n", 1);
+        free(file.at);
+    }
+    return done && append(script, tail, sizeof tail - 1);
+}
+
 int main(int argc, char **argv) {
+    enum { OUTPUT = 1, FIRST = 2, FIRST_SCRIPT = FIRST + SCRIPT };
     struct bytes parts[PARTS] = {{0}};
     FILE *out = NULL;
-    bool done = argc == PARTS + 2;
-    if (!done) fputs("usage: pack_page page.html style.css app.js module.wasm OUTPUT\n", stderr);
-    for (int i = 0; i < PARTS && done; i++) done = read_file(argv[1 + i], &parts[i]);
-    done = done && is_sound(argv[1 + STYLE], parts[STYLE]) &&
-           is_sound(argv[1 + SCRIPT], parts[SCRIPT]) && is_closed(argv[1 + MODULE], parts[MODULE]);
+    bool done = argc > FIRST_SCRIPT;
+    if (!done) fputs("usage: pack_page OUTPUT page.html style.css module.wasm SCRIPT.js...\n", stderr);
+    for (int i = 0; i < SCRIPT && done; i++) done = read_file(argv[FIRST + i], &parts[i]);
+    done = done && is_sound(argv[FIRST + STYLE], parts[STYLE]) &&
+           is_closed(argv[FIRST + MODULE], parts[MODULE]) &&
+           join_script(argv + FIRST_SCRIPT, argc - FIRST_SCRIPT, &parts[SCRIPT]);
     if (done) {
-        out = fopen(argv[1 + PARTS], "wb");
-        done = out != NULL || fail(argv[1 + PARTS], strerror(errno));
+        out = fopen(argv[OUTPUT], "wb");
+        done = out != NULL || fail(argv[OUTPUT], strerror(errno));
     }
-    if (done) done = write_page(out, argv[1 + PAGE], parts);
-    if (out && (fflush(out) != 0 || ferror(out))) done = fail(argv[1 + PARTS], "cannot be written");
+    if (done) done = write_page(out, argv[FIRST + PAGE], parts);
+    if (out && (fflush(out) != 0 || ferror(out))) done = fail(argv[OUTPUT], "cannot be written");
     if (out) fclose(out);
-    if (!done && out) remove(argv[1 + PARTS]);
+    if (!done && out) remove(argv[OUTPUT]);
     for (int i = 0; i < PARTS; i++) free(parts[i].at);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

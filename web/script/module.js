@@ -1,0 +1,81 @@
+/*
+ * The calls into WebAssembly (client_module.c), and the data blocks of the page that it is fed from. A negative answer becomes
+ * an Error with the module's own words.
+ */
+
+let wasm = null;
+const utf8 = new TextDecoder();
+
+const bytesAt = (address, n) => new Uint8Array(wasm.memory.buffer, address, n);
+const answers = (n) => new Float64Array(wasm.memory.buffer, wasm.answer(), n);
+
+function textAt(address) {
+    const all = new Uint8Array(wasm.memory.buffer);
+    return utf8.decode(all.subarray(address, all.indexOf(0, address)));
+}
+
+function ask(name, ...values) {
+    let result;
+    try {
+        result = wasm[name](...values);
+    } catch (trap) { /* the module never means to end so: nothing in it can be trusted any more */
+        giveUp(new Error(`The computation broke off (${trap.message}). Load the page again.`));
+        throw trap;
+    }
+    if (result < 0 || Number.isNaN(result)) throw new Error(textAt(wasm.error_text()));
+    return result;
+}
+
+/* Pairs of an item and a number, as recommend and similar give them. */
+function askList(name, ...values) {
+    const n = ask(name, ...values), flat = answers(2 * n), list = [];
+    for (let i = 0; i < n; i++) list.push({ item: flat[2 * i], score: flat[2 * i + 1] });
+    return list;
+}
+
+/* Decodes base64 in pieces, so that a large release is in memory once. */
+function decode(text, into) {
+    const PIECE = 1 << 18; /* a multiple of four */
+    for (let from = 0, at = 0; from < text.length; from += PIECE) {
+        const piece = atob(text.slice(from, from + PIECE));
+        for (let i = 0; i < piece.length; i++) into[at++] = piece.charCodeAt(i);
+    }
+}
+
+function dataOf(id, what) {
+    const block = $(id);
+    if (!block)
+        throw new Error(`There is no ${what} in it. Pages are made by “dpmf serve” and “dpmf export” with “--web”.`);
+    const text = block.textContent.trim();
+    block.remove(); /* its text is as large as the release */
+    return text;
+}
+
+function sizeOf(base64, what) {
+    if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64))
+        throw new Error(`The ${what} in it is damaged. Get the page again from where it came from.`);
+    return base64.length / 4 * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
+}
+
+async function loadModule() {
+    const base64 = dataOf("dpmf-module", "program"), bytes = new Uint8Array(sizeOf(base64, "program"));
+    decode(base64, bytes);
+    try {
+        wasm = (await WebAssembly.instantiate(bytes, {})).instance.exports;
+    } catch (problem) {
+        throw new Error("This browser cannot run it: it needs WebAssembly with SIMD, which browsers have since 2023. " +
+            `(${problem.message})`);
+    }
+}
+
+function openRelease() {
+    const base64 = dataOf("dpmf-release", "release"), n = sizeOf(base64, "release");
+    const address = wasm.allocate(n);
+    if (!address) throw new Error("This device does not give the page enough memory for the release.");
+    decode(base64, bytesAt(address, n));
+    try {
+        ask("open", address, n);
+    } catch (problem) {
+        throw new Error(`Its release cannot be used: ${problem.message}.`);
+    }
+}

@@ -1,0 +1,156 @@
+/*
+ * One's ratings as a file: saving, and loading what this page or other programs wrote. importText() is all that the rest calls.
+ */
+
+const quoted = (text) => /[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;
+
+/* A spreadsheet takes text that begins so for a formula, and an apostrophe before it for text. Loading goes by the id. */
+const asText = (text) => /^\s*[=+\-@＝＋－＠]/.test(text) ? "'" + text : text;
+
+function exportText() {
+    const rows = [...ratings].map(([item, value]) => `${quoted(idOf(item))},${value},${quoted(asText(titles[item]))}`);
+    return ["item,rating,title", ...rows, ""].join("\n");
+}
+
+function saveFile() {
+    const address = URL.createObjectURL(new Blob([exportText()], { type: "text/csv" }));
+    make("a", { href: address, download: "my-ratings.csv" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+    notice(`${plural(ratings.size, "rating")} saved to my-ratings.csv, with your other downloads.`);
+}
+
+/* Rows of fields with the line each begins in, at most so many. */
+function parseTable(text, part, most = Infinity) {
+    const rows = [];
+    let fields = [], field = "", isQuoted = false, line = 1, begun = 1;
+    const endRow = () => {
+        fields.push(field);
+        if (fields.length > 1 || field.trim()) rows.push({ line: begun, fields });
+        fields = [];
+        field = "";
+    };
+    for (let i = 0; i < text.length && rows.length < most; i++) {
+        const c = text[i];
+        if (c === "\n") line++;
+        if (isQuoted) {
+            if (c !== '"') field += c;
+            else if (text[i + 1] === '"') { field += c; i++; }
+            else isQuoted = false;
+        } else if (c === '"' && field.trim() === "") { isQuoted = true; field = ""; }
+        else if (text.startsWith(part, i)) { fields.push(field); field = ""; i += part.length - 1; }
+        else if (c === "\n") { endRow(); begun = line; }
+        else if (c !== "\r" || text[i + 1] !== "\n") field += c;
+    }
+    if (rows.length < most) endRow();
+    return rows;
+}
+
+const readNumber = (text) => /^[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d{1,3})?$/i.test(text) ? Number(text.replace(",", ".")) : NaN;
+
+/* The columns that files of ratings have, and what they are called; capitals and what parts words do not matter. */
+const COLUMNS = {
+    item: ["item", "itemid", "movieid", "id"],
+    rating: ["rating", "score", "stars"],
+    title: ["title", "name"],
+    user: ["user", "userid"],
+};
+
+/* Where the columns are, by the names in a first row; null where it has none. */
+function columnsOf(fields) {
+    const names = fields.map((name) => name.trim().toLowerCase().replace(/[\s_-]/g, "")), at = {};
+    for (const [column, called] of Object.entries(COLUMNS)) at[column] = names.findIndex((name) => called.includes(name));
+    return at.rating >= 0 && (at.item >= 0 || at.title >= 0 || at.user >= 0) ? at : null;
+}
+
+/* What parts the fields: the first that makes sense of the first row, read as a row is, quotes and all. */
+function partOf(text) {
+    const rowBy = (part) => parseTable(text, part, 1)[0]?.fields ?? [];
+    return ["\t", "::", ";", ","].find((part) => {
+        const fields = rowBy(part);
+        return fields.length > 1 && (columnsOf(fields) || !Number.isNaN(readNumber(fields[1].trim())));
+    }) ?? ["\t", "::", ";", ","].find((part) => rowBy(part).length > 1) ?? ",";
+}
+
+/* Titles as they are compared; those without letters and digits as they are, lest they all be the same. */
+function titleKey(text) {
+    const key = fold(text);
+    return key === " " ? text.trim().replace(/^'(?=[=+\-@＝＋－＠])/, "") : key;
+}
+
+/* An item by its id, or else by a title that only one has. A number is an id and nothing else: one that this catalogue does
+ * not know is no title that happens to be a year. @return the item, or words about why there is none */
+function itemOf(text, byTitle, isTitle) {
+    const item = isTitle ? -1 : findId(text);
+    if (item >= 0) return item;
+    const same = isTitle || !/^\d+$/.test(text) ? byTitle.get(titleKey(text)) : undefined;
+    if (!same) return "is not in this catalogue";
+    return same.length === 1 ? same[0] : `is the title of ${same.length} items: give its id`;
+}
+
+/* Why a table is not one person's ratings of items; or nothing. */
+function refuseTable(rows, columns) {
+    const first = rows[0]?.fields ?? [];
+    if (!columns && first.length > 3 && first.slice(0, 4).every((field) => !Number.isNaN(readNumber(field.trim()))))
+        return "That file has four columns of numbers and no names for them. Its first line should be: item,rating,title";
+    if (!columns) return "";
+    const people = new Set(rows.slice(1).map(({ fields }) => fields[columns.user]?.trim() ?? ""));
+    if (columns.user >= 0 && people.size > 1)
+        return `That file holds ratings of ${count(people.size)} people. Leave those of one person in it and load it again.`;
+    if (columns.item >= 0 || columns.title >= 0) return "";
+    return "That file does not say which items were rated. Its first line should be: item,rating,title";
+}
+
+/* Ratings by item, and a sentence about each line that is none. */
+function readRows(rows, columns) {
+    const bad = [], byTitle = new Map(), given = new Map();
+    titles.forEach((title, item) => {
+        const key = titleKey(title);
+        if (byTitle.has(key)) byTitle.get(key).push(item);
+        else byTitle.set(key, [item]);
+    });
+    for (const { line, fields } of rows) {
+        const [id, number, title] = ["item", "rating", "title"].map((column) => fields[columns[column]]?.trim() ?? "");
+        const value = readNumber(number);
+        let item = id ? itemOf(id, byTitle, false) : "has no item";
+        if (typeof item === "string" && title) {
+            const other = itemOf(title, byTitle, true);
+            if (typeof other === "number" || !id) item = other;
+        }
+        if (typeof item === "string") bad.push(`Line ${line}: “${(id || title).slice(0, 60)}” ${item}.`);
+        else if (isOnScale(value)) given.set(item, value);
+        else bad.push(`Line ${line}: the rating “${number.slice(0, 20)}” is not a number from ${scale.min} to ${scale.max}.`);
+    }
+    return { given, bad };
+}
+
+function importText(text) {
+    const plain = text.replace(/^\uFEFF/, ""), rows = parseTable(plain, partOf(plain));
+    const columns = rows.length ? columnsOf(rows[0].fields) : null, refusal = refuseTable(rows, columns);
+    if (refusal) {
+        notice(refusal);
+        return { loaded: 0, bad: [refusal] };
+    }
+    const { given, bad } = readRows(columns ? rows.slice(1) : rows, columns ?? { item: 0, rating: 1, title: 2 });
+    for (const [item, value] of given) setRating(item, value);
+    kept = candidate = null;
+    show();
+    const SHOWN = 5, details = bad.slice(0, SHOWN);
+    if (bad.length > SHOWN) details.push(`… and ${plural(bad.length - SHOWN, "more line")}.`);
+    notice(rows.length === 0 ? "There is nothing in that file. It should have lines such as: item,rating,title" :
+        given.size === 0 ? "No rating in that file could be used. Lines should look like: item,rating,title" :
+        `${plural(given.size, "rating")} loaded` + (bad.length ? `; ${plural(bad.length, "line")} left out:` : "."), details);
+    return { loaded: given.size, bad };
+}
+
+async function loadFile() {
+    const [file] = $("file").files;
+    $("file").value = ""; /* the same file may be chosen again */
+    if (!file) return;
+    if (file.size > 50e6) return notice("That file is too large for ratings of one person.");
+    try {
+        importText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
+    } catch (problem) {
+        notice(problem instanceof TypeError ? "That file is not text in UTF-8. Save it as CSV in UTF-8 and try again." :
+            `The file cannot be read: ${problem.message}`);
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * Stars: a group of radio buttons, so that keyboards and screen readers know what to do; or a slider where the scale is long.
+ */
+
+let groups = 0;
+
+function makeStars(item, place) {
+    const box = scale.stars ? starBox(place) : sliderBox(place);
+    bindStars(box, item);
+    return box;
+}
+
+/* Makes the stars those of another title: rows of a list are used again. */
+function bindStars(box, item) {
+    box.item = item;
+    box.label.textContent = `Your rating of ${titles[item]}`;
+    box.rating = undefined;
+    setStars(box);
+}
+
+function starBox(place) {
+    const name = `stars-${++groups}`, size = scale.step < 1 ? " halves" : scale.stars.length > 5 ? " many" : "";
+    const box = make("fieldset", { class: "stars" + size });
+    box.label = make("legend", { class: "unseen" });
+    box.stars = scale.stars.map((value) => make("label", { class: "star", title: `${scale.show(value)} of ${scale.max}` },
+        make("input", { type: "radio", name, value, "aria-label": `${scale.show(value)} of ${scale.max}` }),
+        make("span", { class: "glyph" })));
+    box.value = make("span", { class: "value", "aria-hidden": "true" });
+    box.append(box.label, ...box.stars, box.value);
+    /* A click on the star that is already given says nothing new, and no event comes. */
+    box.addEventListener("change", (event) => rate(box.item, Number(event.target.value), place));
+    box.addEventListener("keydown", (event) => {
+        const star = box.stars.find(({ firstChild: radio }) => radio.value === event.key);
+        if (!star || event.ctrlKey || event.altKey || event.metaKey) return;
+        event.preventDefault();
+        star.firstChild.focus();
+        star.firstChild.click();
+    });
+    return box;
+}
+
+function sliderBox(place) {
+    const { min, max, step } = scale, id = `slider-${++groups}`, box = make("div", { class: "stars slider" });
+    box.label = make("label", { class: "unseen", for: id });
+    box.range = make("input", { type: "range", id, min, max, step });
+    box.value = make("span", { class: "value", "aria-hidden": "true" });
+    box.append(box.label, box.range, box.value);
+    const give = () => rate(box.item, Number(box.range.value), place);
+    box.range.addEventListener("input", give);
+    /* Whoever means the value at which it stands before it was ever moved says so by touching it. */
+    box.range.addEventListener("pointerup", () => { if (box.rating === null) give(); });
+    box.range.addEventListener("keyup", (event) => {
+        if (box.rating === null && !["Tab", "Shift", "Escape"].includes(event.key)) give();
+    });
+    return box;
+}
+
+/* Shows the rating that there is by now. */
+function setStars(box) {
+    const value = ratings.get(box.item) ?? null, given = value !== null;
+    if (box.rating === value) return;
+    box.rating = value;
+    box.value.textContent = given ? scale.show(value) : "";
+    box.classList.toggle("given", given);
+    if (!scale.stars) {
+        box.range.value = given ? value : (scale.min + scale.max) / 2;
+        box.range.setAttribute("aria-valuetext", given ? scale.show(value) : "not rated");
+        return;
+    }
+    box.stars.forEach((star, i) => {
+        star.classList.toggle("on", given && value > scale.stars[i] - scale.step / 2 - 1e-9);
+        star.firstChild.checked = given && Math.abs(value - scale.stars[i]) < 1e-6;
+    });
+}
