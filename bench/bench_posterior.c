@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mechanisms/posterior_sampler.h"
+#include "mechanisms/posterior/posterior_sampler.h"
 #include "model/release.h"
 #include "random/random.h"
 #include "statement/statement.h"

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Every file of lib/ and programs/ is named in ARCHITECTURE.md, in the part of its folder, by its name in
 # backquotes with or without its ending; * stands for any letters. A part begins with a heading that names
-# the folder.
+# the folder. The table of the include law is the one of scripts/include_law.sh.
 #
 #   scripts/architecture_check.sh [TREE]
 set -euo pipefail
+law=$(dirname "$(readlink -f "$0")")/include_law.sh
 cd "${1:-$(dirname "$0")/..}"
 
+status=0
 find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
     # "### `lib/store/`: pack" begins the part of lib/store; other headings of that rank or above end it
     BEGIN {
@@ -39,4 +41,25 @@ find lib programs -name '*.[ch]' | LC_ALL=C sort | awk -v tour=ARCHITECTURE.md '
         print $0 ": ARCHITECTURE.md does not name it in the part of its folder"
         missing++
     }
-    END { exit missing > 0 }'
+    END { exit missing > 0 }' || status=1
+
+# Rows of the law, "lib/x a b +c", as rows of the tour, "| x | a, b | c |".
+rows() {
+    awk "/^law='/ { on = 1; next } /^'/ { on = 0 } on && /^lib\\// { print }" "$law" | awk '{
+        included = ""; called = ""
+        for (i = 2; i <= NF; i++) {
+            if ($i ~ /^[+]/) called = called (called == "" ? "" : ", ") substr($i, 2)
+            else if ($i != "-") included = included (included == "" ? "" : ", ") $i
+        }
+        print "| " substr($1, 5) " | " (included == "" ? "nothing" : included) " | " (called == "" ? "" : called " ") "|"
+    }'
+}
+if grep -q '^## The include law' ARCHITECTURE.md; then
+    while IFS= read -r row; do
+        grep -qxF "$row" ARCHITECTURE.md || {
+            echo "ARCHITECTURE.md: the table of the include law lacks: $row"
+            status=1
+        }
+    done < <(rows)
+fi
+exit $status

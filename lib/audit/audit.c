@@ -27,7 +27,7 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/memory.h"
-#include "base/temporary.h"
+#include "files/temporary.h"
 #include "random/random.h"
 #include "release/release_options.h"
 #include "statement/accountant.h"

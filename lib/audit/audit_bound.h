@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/exact_arithmetic.h"
+#include "numerics/exact_arithmetic.h"
 
 /* About one coin, which was fair. */
 struct audit_guess {

@@ -14,8 +14,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/output_file.h"
 #include "dpmf_text.h"
+#include "files/output_file.h"
 
 enum { FLUSH_BYTES = 1 << 20 };
 

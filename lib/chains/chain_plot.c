@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/output_file.h"
 #include "chains/chain_trace.h"
 #include "chains/mixing.h"
+#include "files/output_file.h"
 
 enum {
     WIDTH = 760,

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 
 enum {
     WIDTH = 720,

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/output_file.h"
 #include "base/pipeline.h"
 #include "base/threads.h"
 #include "dpmf_text.h"
+#include "files/output_file.h"
 #include "store/block_packer.h"
 #include "store/store.h"
 

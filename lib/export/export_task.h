@@ -6,8 +6,8 @@
 #ifndef DPMF_EXPORT_EXPORT_TASK_H
 #define DPMF_EXPORT_EXPORT_TASK_H
 
-#include "base/output_directory.h"
 #include "dpmf.h"
+#include "files/output_directory.h"
 
 /* Items, or users. Row i is rows[i * stride] .. + k - 1. */
 struct export_side {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/exact_arithmetic.h"
+#include "numerics/exact_arithmetic.h"
 
 enum {
     EXACT_LANES = 8, /* partial sums of a dot product; columns of a row come in so many */
@@ -45,7 +45,7 @@ struct exact_kernels {
                       double *e);
 
     /* The inverse of L L^T, n x n, for each unit vector by forward and backward substitution as
-     * base/cholesky.h does it; entries below the diagonal are taken for those above it. n is at
+     * numerics/cholesky.h does it; entries below the diagonal are taken for those above it. n is at
      * most EXACT_WIDTH_MAX. */
     void (*inverse)(const double *L, size_t n, double *out);
 

@@ -11,8 +11,8 @@
 #ifndef DPMF_LEDGER_LEDGER_H
 #define DPMF_LEDGER_LEDGER_H
 
-#include "base/exact_arithmetic.h"
 #include "dpmf.h"
+#include "numerics/exact_arithmetic.h"
 
 enum { LEDGER_NAME_MAX = 128, LEDGER_ID_BYTES = 16, LEDGER_ID_TEXT = 2 * LEDGER_ID_BYTES + 1 };
 

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "base/exact_arithmetic.h"
+#include "numerics/exact_arithmetic.h"
 
 enum { CHOOSE_FACTORS_MAX = 20 };
 

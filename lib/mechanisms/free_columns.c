@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/symmetric_eigen.h"
+#include "numerics/symmetric_eigen.h"
 
 enum { RELEASED = 2 }; /* log count and bias */
 

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cholesky.h"
-#include "base/symmetric_eigen.h"
 #include "mechanisms/symmetric_pack.h"
+#include "numerics/cholesky.h"
+#include "numerics/symmetric_eigen.h"
 
 static double clamp(double x, double least, double most) { return fmin(fmax(x, least), most); }
 

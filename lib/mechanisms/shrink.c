@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/symmetric_eigen.h"
+#include "numerics/cholesky.h"
+#include "numerics/symmetric_eigen.h"
 
 enum { TURNS = 3 };
 

@@ -5,8 +5,8 @@
 #ifndef DPMF_MECHANISMS_SHRINK_H
 #define DPMF_MECHANISMS_SHRINK_H
 
-#include "base/exact_arithmetic.h"
 #include "base/threads.h"
+#include "numerics/exact_arithmetic.h"
 #include "privacy/public_model.h"
 
 /* 1, log count (about its mean), public features: what the prior means are regressed on. */

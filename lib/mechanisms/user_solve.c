@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/cholesky.h"
+#include "numerics/cholesky.h"
 
 _Static_assert(RULE_WIDTH_MAX + 1 <= EXACT_WIDTH_MAX, "a row fits what the kernels have room for");
 _Static_assert(EXACT_WIDTH_MAX % EXACT_LANES == 0, "rows end at whole lanes");

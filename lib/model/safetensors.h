@@ -4,8 +4,8 @@
 #ifndef DPMF_MODEL_SAFETENSORS_H
 #define DPMF_MODEL_SAFETENSORS_H
 
-#include "base/output_file.h"
 #include "dpmf.h"
+#include "files/output_file.h"
 
 enum tensor_type { TENSOR_U8, TENSOR_F32, TENSOR_F64, TENSOR_I64 };
 

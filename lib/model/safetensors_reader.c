@@ -15,10 +15,10 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/file_read.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "files/file_read.h"
 
 enum { LENGTH_BYTES = 8 };
 

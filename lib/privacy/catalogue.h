@@ -6,8 +6,8 @@
 #ifndef DPMF_PRIVACY_CATALOGUE_H
 #define DPMF_PRIVACY_CATALOGUE_H
 
-#include "base/exact_arithmetic.h"
 #include "model/factors.h"
+#include "numerics/exact_arithmetic.h"
 #include "store/id_form.h"
 
 struct dpmf_store;

@@ -20,7 +20,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 #include "statement/accountant.h"
 #include "store/store.h"
 

@@ -10,8 +10,8 @@
 #ifndef DPMF_PRIVACY_PRIVATE_RATINGS_H
 #define DPMF_PRIVACY_PRIVATE_RATINGS_H
 
-#include "base/exact_arithmetic.h"
 #include "base/threads.h"
+#include "numerics/exact_arithmetic.h"
 #include "privacy/catalogue.h"
 #include "random/secure_random.h"
 

@@ -6,8 +6,8 @@
 #ifndef DPMF_PRIVACY_PUBLIC_MODEL_H
 #define DPMF_PRIVACY_PUBLIC_MODEL_H
 
-#include "base/exact_arithmetic.h"
 #include "kernels/exact.h"
+#include "numerics/exact_arithmetic.h"
 #include "privacy/catalogue.h"
 #include "statement/residual_rule.h"
 

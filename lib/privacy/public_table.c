@@ -13,9 +13,9 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/exact_arithmetic.h"
 #include "base/number.h"
 #include "dpmf_text.h"
+#include "numerics/exact_arithmetic.h"
 
 static const char declared[] = "public:";
 

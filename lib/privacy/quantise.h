@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/exact_arithmetic.h"
 #include "kernels/exact.h"
+#include "numerics/exact_arithmetic.h"
 
 enum { NOISY_SUM_BITS = 24 }; /* of the grid */
 

@@ -11,7 +11,7 @@
 #ifndef DPMF_RANDOM_EXACT_GAUSSIAN_H
 #define DPMF_RANDOM_EXACT_GAUSSIAN_H
 
-#include "base/exact_arithmetic.h"
+#include "numerics/exact_arithmetic.h"
 #include "random/secure_random.h"
 
 #define EXACT_GAUSSIAN_SIGMA_MAX ((uint64_t)1 << 48)

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "numerics/cholesky.h"
 
 enum {
     TEAM = 64,             /* rows that go in step, at most */

@@ -10,8 +10,8 @@
 
 #include "base/arguments.h"
 #include "base/error.h"
-#include "base/file_identity.h"
 #include "database/database_url.h"
+#include "files/file_identity.h"
 #include "ratings/import.h"
 #include "store/shard_set.h"
 #include "store/store.h"

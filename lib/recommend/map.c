@@ -11,7 +11,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/symmetric_eigen.h"
+#include "numerics/symmetric_eigen.h"
 #include "recommend/user.h"
 
 enum {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "numerics/cholesky.h"
 
 /* What is left of a direction when a row is taken away, squared, below which the factor is made
  * anew: its error grows by the inverse. */

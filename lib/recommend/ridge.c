@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "numerics/cholesky.h"
 
 /* A model trained without a penalty still needs one here: a user with few ratings has many fits. */
 static const double smallest_penalty = 1e-3;

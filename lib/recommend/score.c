@@ -10,8 +10,8 @@
 
 #include "base/arguments.h"
 #include "base/error.h"
-#include "base/exact_arithmetic.h"
 #include "base/memory.h"
+#include "numerics/exact_arithmetic.h"
 
 static const double taste_middle = 0.5, quality = 0.3;
 

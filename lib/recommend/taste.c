@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/exact_arithmetic.h"
 #include "base/memory.h"
-#include "base/symmetric_eigen.h"
+#include "numerics/exact_arithmetic.h"
+#include "numerics/symmetric_eigen.h"
 
 enum { BLOCK_MOST = 64 };
 

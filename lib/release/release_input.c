@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file_identity.h"
+#include "files/file_identity.h"
 
 static const char *why_not(const struct store_layout *layout) {
     switch (layout->origin) {

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "numerics/cholesky.h"
 
 enum {
     PANEL_BYTES = 16 << 10, /* half of a first-level cache */

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/output_file.h"
 #include "base/pipeline.h"
+#include "files/output_file.h"
 #include "store/store.h"
 
 struct rating {

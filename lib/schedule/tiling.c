@@ -14,8 +14,8 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/output_file.h"
 #include "base/pipeline.h"
+#include "files/output_file.h"
 #include "schedule/tile_build.h"
 #include "store/store.h"
 

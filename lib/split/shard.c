@@ -13,7 +13,7 @@
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/output_directory.h"
+#include "files/output_directory.h"
 #include "store/block_packer.h"
 #include "store/shard_set.h"
 #include "store/store.h"

@@ -6,8 +6,8 @@
 #ifndef DPMF_STATEMENT_ABOUT_H
 #define DPMF_STATEMENT_ABOUT_H
 
-#include "base/exact_arithmetic.h"
 #include "dpmf.h"
+#include "numerics/exact_arithmetic.h"
 
 enum about_field {
     ABOUT_TITLE,

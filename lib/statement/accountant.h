@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#include "base/exact_arithmetic.h"
+#include "numerics/exact_arithmetic.h"
 
 /* An upper bound of delta(epsilon), tight to 1e-9 of itself wherever it is above 1e-300; epsilon >=
  * 0, mu >= 0 (0: no release at all). NaN for what makes no sense, as below. */

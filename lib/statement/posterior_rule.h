@@ -51,7 +51,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "base/exact_arithmetic.h"
+#include "numerics/exact_arithmetic.h"
 
 enum {
     POSTERIOR_FACTORS = 10, /* unless others are asked for */

@@ -6,8 +6,8 @@
 #ifndef DPMF_STATEMENT_STATEMENT_H
 #define DPMF_STATEMENT_STATEMENT_H
 
-#include "base/exact_arithmetic.h"
 #include "dpmf.h"
+#include "numerics/exact_arithmetic.h"
 #include "statement/about.h"
 
 enum {

@@ -5,8 +5,8 @@
 #define DPMF_STATEMENT_STATEMENT_PAGE_H
 
 #include "base/bytes.h"
-#include "base/exact_arithmetic.h"
 #include "dpmf.h"
+#include "numerics/exact_arithmetic.h"
 
 struct statement_page {
     struct byte_buffer text;

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 
 enum {
     /* The first users get narrow buckets: a set with few users has many ratings each, and a slice

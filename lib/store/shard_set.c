@@ -23,8 +23,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/output_file.h"
 #include "dpmf_text.h"
+#include "files/output_file.h"
 #include "store/store.h"
 
 enum {

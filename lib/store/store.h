@@ -8,8 +8,8 @@
 #define DPMF_STORE_STORE_H
 
 #include "base/bytes.h"
-#include "base/file_identity.h"
 #include "dpmf.h"
+#include "files/file_identity.h"
 #include "store/store_layout.h"
 
 enum {

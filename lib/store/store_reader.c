@@ -15,7 +15,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 #include "store/store_reader.h"
 
 /* Where the parts are: the end record, checked against the file's size. */

@@ -4,7 +4,7 @@
 #ifndef DPMF_STORE_READER_H
 #define DPMF_STORE_READER_H
 
-#include "base/file_identity.h"
+#include "files/file_identity.h"
 #include "store/store_format.h"
 
 struct dpmf_store {

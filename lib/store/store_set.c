@@ -11,8 +11,8 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
-#include "base/file_read.h"
 #include "base/memory.h"
+#include "files/file_read.h"
 #include "store/store_reader.h"
 
 /* ---- several as one -------------------------------------------------------------------------- */

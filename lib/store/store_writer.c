@@ -11,7 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 #include "store/store_format.h"
 
 struct store_writer {

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 
 enum { PIECE_BYTES = 1 << 17 };
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "numerics/cholesky.h"
 
 enum { N_LENGTHS = 6, N_NOISES = 3, SWEEPS = 2 };
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/temporary.h"
+#include "files/temporary.h"
 #include "rank/ials_train.h"
 #include "store/store.h"
 #include "tune/search.h"

@@ -4,7 +4,7 @@
  */
 #include <stdatomic.h>
 
-#include "mechanisms/vote.h"
+#include "mechanisms/events/vote.h"
 
 size_t __real_vote_left_out(const struct private_user *user, size_t least);
 size_t __wrap_vote_left_out(const struct private_user *user, size_t least);

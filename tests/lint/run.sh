@@ -89,6 +89,13 @@ echo '#include "random/exact_gaussian.h"' >lib/mechanisms/posterior_sampler.h
 catches "posterior drawing what only noisy_sum may" 'posterior_sampler.h:1:.*exact_gaussian'
 
 begin
+for ((i = 0; i < 45; i++)); do touch "lib/base/part_$i.h"; done
+catches "a room of too many files" 'lib/base: 46 files'
+mkdir lib/base/parts
+mv lib/base/part_0.h lib/base/parts
+passes "a subfolder is a room of its own"
+
+begin
 echo '#include "error.h"' >lib/base/number.c
 catches "an include without its folder" 'there is no lib/error.h'
 
@@ -299,8 +306,8 @@ expect "--check: installs nothing" test ! -s "$scratch/calls"
 
 # Where the compiler may change arithmetic, what the privacy proofs are about does not compile: every file that
 # computes in the rooms of the proofs, the noise, and the small systems that contributions are made with.
-proven=(lib/random/exact_gaussian.c lib/base/cholesky.c lib/base/symmetric_eigen.c)
-for source in lib/{statement,ledger,privacy,mechanisms,release}/*.c; do
+proven=(lib/random/exact_gaussian.c lib/numerics/cholesky.c lib/numerics/symmetric_eigen.c)
+for source in lib/{statement,ledger,privacy,mechanisms,mechanisms/*,release}/*.c; do
     [[ $source != lib/ledger/ledger_lock.c ]] || continue # its only number is the time
     if grep -q '\<double\>' "$source"; then proven+=("$source"); fi
 done
@@ -327,6 +334,10 @@ expect "the tour: a small one" "$tour" .
 touch lib/base/store.h
 not_toured() { ! "$tour" . >"$scratch/out" && grep -q '^lib/base/store.h: ' "$scratch/out"; }
 expect "the tour: a file that only another folder's part names" not_toured
+rm lib/base/store.h
+printf '## The include law\n| base | store | |\n' >>ARCHITECTURE.md
+old_law() { ! "$tour" . >"$scratch/out" && grep -q 'lacks: | base | nothing | |' "$scratch/out"; }
+expect "the tour: a table that is not the law's" old_law
 cd "$root"
 
 # Prose: words of ours, and lines that are too long; misspelt words are codespell's to know.

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/cholesky.h"
+#include "numerics/cholesky.h"
 #include "random/random.h"
 
 enum { N_MAX = 40 };

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/cholesky.h"
 #include "kernels/kernel_sets.h"
+#include "numerics/cholesky.h"
 #include "random/random.h"
 
 /* Two doubles at a time, as NEON has them: any machine can compile that. */

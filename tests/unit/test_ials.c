@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cholesky.h"
+#include "numerics/cholesky.h"
 #include "rank/ials.h"
 #include "recommend/model.h"
 #include "store/store.h"

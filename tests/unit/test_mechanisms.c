@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "base/lanczos.h"
 #include "kernels/kernels.h"
-#include "mechanisms/dpals.h"
-#include "mechanisms/gram.h"
-#include "mechanisms/langevin.h"
+#include "mechanisms/compared/dpals.h"
+#include "mechanisms/compared/gram.h"
+#include "mechanisms/compared/langevin.h"
 #include "mechanisms/mechanism.h"
+#include "numerics/lanczos.h"
 #include "random/random.h"
 #include "store_triples.h"
 #include "temp_dir.h"

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/output_directory.h"
+#include "files/output_directory.h"
 #include "temp_dir.h"
 
 static struct temp_dir dir;

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/output_file.h"
+#include "files/output_file.h"
 #include "temp_dir.h"
 
 static int set_up(void **state) {

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "ledger/ledger.h"
-#include "mechanisms/posterior_sampler.h"
+#include "mechanisms/posterior/posterior_sampler.h"
 #include "random/random.h"
 #include "statement/accountant.h"
 #include "temp_dir.h"

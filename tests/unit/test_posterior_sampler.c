@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "chains/mixing.h"
-#include "mechanisms/posterior_sampler.h"
+#include "mechanisms/posterior/posterior_sampler.h"
 
 enum { RATINGS = 3, MOMENTS = 6, ROUNDS = 30000, POINTS = 160 };
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "kernels/kernels.h"
-#include "mechanisms/events.h"
+#include "mechanisms/events/events.h"
 #include "mechanisms/mechanism.h"
 #include "model/release.h"
 #include "random/random.h"

@@ -1,0 +1,79 @@
+/*
+ * A file that appears whole or not at all: written beside its place without a name (or a temporary
+ * one), flushed, renamed, and the directory flushed. Also temporary files that never get a name.
+ */
+#ifndef DPMF_FILES_OUTPUT_FILE_H
+#define DPMF_FILES_OUTPUT_FILE_H
+
+#include "dpmf.h"
+#include "files/file_read.h"
+
+enum output_mode {
+    OUTPUT_PRIVATE, /* 0600: whatever holds ratings or users */
+    OUTPUT_PUBLIC,  /* 0666 less the umask */
+};
+
+struct output_file;
+
+/* Fails early where the end would fail: a missing or unwritable directory, a directory in the
+ * way. */
+int output_file_open(struct output_file **file, const char *path, enum output_mode mode,
+                     struct dpmf_error *error);
+
+/* Whether output_file_open would do, for what is opened only after hours of work. Leaves nothing
+ * behind. */
+int output_file_check(const char *path, struct dpmf_error *error);
+
+/* The same for a file of a directory that is not there yet: it waits, without a name where that can
+ * be, in the directory `aside` on the same disk for output_file_commit_into; `path` is what errors
+ * call it. */
+int output_file_open_aside(struct output_file **file, const char *path, const char *aside,
+                           enum output_mode mode, struct dpmf_error *error);
+
+/* The same for what a library of others writes by its name: it has a temporary one, which
+ * output_file_temporary tells, for free(), or NULL without memory. */
+int output_file_open_named(struct output_file **file, const char *path, enum output_mode mode,
+                           struct dpmf_error *error);
+char *output_file_temporary(const struct output_file *file);
+
+/* Buffered for small pieces, straight through for large ones. */
+int output_file_write(struct output_file *file, const void *bytes, size_t n,
+                      struct dpmf_error *error);
+
+/* At a place of its own, past the buffer: from any number of threads at once. What is written so
+ * does not count in the size, and belongs in a file that output_file_write never reaches. */
+int output_file_write_at(struct output_file *file, const void *bytes, size_t n, uint64_t offset,
+                         struct dpmf_error *error);
+
+uint64_t output_file_size(const struct output_file *file); /* bytes written so far */
+
+/* Flushes everything to the disk and puts it in its place; frees `file` in any case. */
+int output_file_commit(struct output_file *file, struct dpmf_error *error);
+
+/* Flushes it and puts it into an open directory under a name that must be free; frees `file` in any
+ * case. */
+int output_file_commit_into(struct output_file *file, int directory, const char *name,
+                            struct dpmf_error *error);
+
+/* The first half of a commit: everything is on the disk under the temporary name. With two files,
+ * prepare both, then commit both. */
+int output_file_prepare(struct output_file *file, struct dpmf_error *error);
+
+/* Takes away what is in its place now, and flushes that. Of several files that belong together, one
+ * of them is cleared before another is committed: then an old one is never beside a new one,
+ * whenever the process ends. */
+int output_file_clear(struct output_file *file, struct dpmf_error *error);
+
+/* Removes the temporary file and frees `file`; NULL is fine. */
+void output_file_abandon(struct output_file *file);
+
+/* A 0600 file without a name in the directory of `beside` (or in $TMPDIR or /tmp when NULL), gone
+ * when closed or when the process ends, however it ends. */
+int output_file_nameless(const char *beside, int *fd, struct dpmf_error *error);
+
+/* write(2) and pwrite(2) until done, as file_read_at reads. `path` is for the error's text. */
+int file_write_all(int fd, const void *bytes, size_t n, const char *path, struct dpmf_error *error);
+int file_write_at(int fd, const void *bytes, size_t n, uint64_t offset, const char *path,
+                  struct dpmf_error *error);
+
+#endif
