@@ -43,10 +43,10 @@ struct side {
     size_t n;
     float *rows;
     double *paid;      /* on the clock, up to when a row has its noise */
-    uint32_t *ratings; /* of each row, of those that are trained on */
+    uint32_t *ratings; /* ratings of each row that are trained on */
     double penalty;
-    float *injected; /* all noise that a row got, ... */
-    double *owed;    /* ... and the variance that this should have */
+    float *injected; /* all noise that a row got */
+    double *owed;    /* variance that this noise should have */
     uint64_t *payments;
 };
 
@@ -65,7 +65,7 @@ struct run {
     struct ratings train, test, kept;
     struct side users, items;
     size_t width;
-    float *weights; /* of users */
+    float *weights; /* weights of users */
     double offset, noise_precision, user_precision, item_precision;
     double clock;
     float *table;
@@ -74,7 +74,7 @@ struct run {
     struct noise_stream noise;
     float gaussians[GAUSSIANS];
     size_t n_gaussians;
-    double *mean, *square; /* of the predictions of test, over samples */
+    double *mean, *square; /* sums of test predictions over samples */
     size_t samples;
 };
 

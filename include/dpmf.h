@@ -1639,7 +1639,7 @@ struct dpmf_evaluation {
     uint64_t unknown_users;   /* test ratings of unknown users, predicted from averages */
     uint64_t unknown_items;   /* test ratings of unknown items, predicted from averages */
     uint64_t ranked_users;    /* users with a list */
-    double recall, ndcg, map; /* of all items, as in `ranking` */
+    double recall, ndcg, map; /* measures over all items, as in `ranking` */
 
     struct dpmf_ranking_part ranking; /* all items */
     bool has_popularity; /* there is a history: popularity is an item's number of ratings in it */
@@ -1853,13 +1853,13 @@ DPMF_DEFAULT(dpmf_plan_options)
 struct dpmf_plan {
     double mu;                      /* the largest mu allowed */
     double counts_noise;            /* noise multiplier of the first sum, counts and biases */
-    double first_noise, last_noise; /* of the first and the last round; NaN when there is none */
+    double first_noise, last_noise; /* noise of the first and of the last round; NaN: no round */
     uint32_t factors, rounds;       /* as the mechanism will likely choose them; 0: biases alone */
     uint64_t published_numbers;     /* numbers published in all */
 
     /* Test errors in units of the ratings: a forecast from assumed variances, see
      * lib/mechanisms/plan.c. */
-    double rmse_biases, rmse_residual; /* of the mechanisms "biases" and "residual" */
+    double rmse_biases, rmse_residual; /* forecasts for the mechanisms "biases" and "residual" */
     uint64_t spare[4];
 };
 
@@ -1986,7 +1986,7 @@ struct dpmf_export_options {
     size_t size;                /* size of this struct, set by _default() */
     enum dpmf_export_form form; /* what to write */
     bool not_private; /* required for what is not proven to be private, and for nothing else */
-    bool users;       /* of a checkpoint, write the users' vectors too */
+    bool users;       /* whether a checkpoint's users are written too */
     bool replace;     /* replace what an export made, or what is empty; not directories */
     const char *const *titles; /* a title or NULL for each item of the model; or NULL */
 };

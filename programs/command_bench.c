@@ -194,8 +194,7 @@ static int make_store(struct invocation *invocation, const struct dpmf_synth_opt
                                     text_system_error(errno).text);
     snprintf(path, sizeof path, "%s/ratings.dpr", directory);
     struct dpmf_run run = invocation->run;
-    run.warn =
-        NULL; /* of a set too small for Netflix's popular items: its user wants a quick look */
+    run.warn = NULL; /* a set too small for Netflix's popular items: its user wants a quick look */
     int rc = dpmf_synth(path, shape, &run, NULL, &error);
     if (rc == 0) rc = dpmf_store_open(path, NULL, &invocation->run, store, &error);
     unlink(path);

@@ -226,7 +226,7 @@ static void print_scale(const struct dpmf_description *description) {
            description->distinct_values >= 4096 ? " or more" : "");
 }
 
-/* Of events, how often they happened. */
+/* How often events happened. */
 static void print_counts_of(const struct dpmf_description *description) {
     const struct dpmf_store_info *info = &description->info;
     if (info->max == 1) {

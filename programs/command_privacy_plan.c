@@ -168,7 +168,7 @@ static double guess_of_proven(double mu) { return (1 + dpmf_privacy_delta(mu, 0)
 /* The same where all that is known is epsilon, without a delta. */
 static double guess_of_pure(double epsilon) { return 1 / (1 + exp(-epsilon)); }
 
-/* Of 100, to a tenth, rounded up. */
+/* A percentage, to a tenth, rounded up. */
 static struct figure out_of_100(double chance) {
     struct figure figure;
     snprintf(figure.text, sizeof figure.text, "%.1f",

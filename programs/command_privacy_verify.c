@@ -156,7 +156,7 @@ static int check_signature(const struct invocation *invocation, struct ssh_copy 
                                  : ssh_signature_check(path, copy, signature, key, identity, said);
 }
 
-/* Of what someone else signed, or nobody, nothing else is checked. */
+/* Nothing else is checked in what someone else signed, or nobody. */
 static void print_refusal(const struct invocation *invocation, const char *fault) {
     const struct dpmf_verification nothing = {.claim = DPMF_CLAIM_NOT_PRIVATE};
     struct dpmf_error error = {.code = DPMF_ERR_PRIVACY_NOT_VERIFIED};

@@ -141,7 +141,7 @@ static int show(struct comparing *c, struct dpmf_scored_item *items, size_t n) {
 
 static int find_similar(struct comparing *c) {
     struct dpmf_error error = {0};
-    size_t room = c->n + c->own.n; /* of the most alike, some may be rated */
+    size_t room = c->n + c->own.n; /* some of the most alike may be rated */
     if (c->info.factors == 0)
         return terminal_error_print(STATUS_NO, "give a model with factors",
                                     "%s: there are no vectors to compare: it holds biases alone",

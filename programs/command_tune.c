@@ -449,7 +449,7 @@ static int tune(struct tuning *tuning, struct dpmf_store *store, struct dpmf_sto
     return status;
 }
 
-/* Of events only a ranking can be learnt, as in train. */
+/* Only a ranking can be learnt from events, as in train. */
 static void take_goal(struct tuning *tuning, const struct dpmf_store *store) {
     struct invocation *invocation = tuning->invocation;
     if (!options_goal_of(invocation, store)) return;

@@ -57,7 +57,7 @@ static bool is_one_of(const char *name, const char *const list[WEB_FILES], size_
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_NONE, CONTENTS_LEFT, CONTENTS_OTHER };
 
-/* Of an export that was killed there are unfinished files, and at most those that are put in their
+/* An export that was killed leaves unfinished files, and at most those that are put in their
  * place before index.html; no other program leaves that behind. */
 static enum contents look_into(int directory) {
     int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

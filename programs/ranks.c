@@ -123,7 +123,7 @@ static void *lose_patience(void *argument) {
 }
 
 static void leave_in_time(const struct invocation *invocation, int status) {
-    static struct patience patience; /* of a thread that nobody waits for */
+    static struct patience patience; /* used by a thread that nobody waits for */
     const double told = told_timeout(invocation), seconds = told > 0 ? told : DPMF_CLUSTER_TIMEOUT;
     pthread_t thread;
     patience = (struct patience){{.tv_sec = (time_t)seconds + 2}, status};

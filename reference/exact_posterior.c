@@ -6,9 +6,9 @@
  *     p(ratings | V)  =  (noise / 2 pi)^(N/2) |prior|^(1/2) |P|^(-1/2) exp((h.P^-1 h - noise sum
  *     r^2) / 2)
  *
- * and the posterior of the predictions is a mixture of Gaussians over V, weighted by p(ratings | V) p(V). V goes through a
- * grid of equal steps, for which the error of a sum in place of an integral falls exponentially
- * with the square of their number.
+ * and the posterior of the predictions is a mixture of Gaussians over V, weighted by p(ratings | V)
+ * p(V). V goes through a grid of equal steps, for which the error of a sum in place of an integral
+ * falls exponentially with the square of their number.
  */
 #include "exact_posterior.h"
 
@@ -26,7 +26,7 @@ struct work {
     double *P, *inverse, *h, *t;
     double *z, *half; /* z of a pair, and P^-1 z of every pair */
     double *mean, *covariance;
-    double log_evidence; /* of the ratings given V */
+    double log_evidence; /* log evidence of the ratings given V */
 };
 
 /* ---- what is linear -------------------------------------------------------------------------- */

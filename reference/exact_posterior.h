@@ -22,9 +22,9 @@ struct exact_problem {
     const double *users, *items; /* k each */
 };
 
-/* Of the predictions b_i + b_j + u_i.v_j of all pairs, pair i * n_items + j. */
+/* The posterior of the predictions b_i + b_j + u_i.v_j of all pairs, pair i * n_items + j. */
 struct exact_posterior {
-    double log_evidence; /* of the ratings */
+    double log_evidence; /* log evidence of the ratings */
     double *mean;        /* n_users * n_items */
     double *covariance;  /* its square */
 };

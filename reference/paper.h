@@ -43,7 +43,7 @@ void paper_gradient(const struct paper_problem *problem, const struct paper_mode
 /* ---- Algorithm 2: cache efficient stochastic gradient descent -------------------------------- */
 
 struct paper_sgd {
-    size_t block_users; /* of one block, as it is read from disk */
+    size_t block_users; /* users of one block, as it is read from disk */
     double rate;        /* eta_t */
     size_t write_every; /* B_t: blocks after which U and V are saved; 0: never */
     void (*write)(void *self, const struct paper_model *model, size_t blocks);
@@ -65,7 +65,7 @@ void paper_sgld_step(const struct paper_problem *problem, struct paper_model *mo
 
 struct paper_privacy {
     double epsilon, kappa;
-    double min, max; /* of ratings: 1 and 5 */
+    double min, max; /* range of ratings: 1 and 5 */
     size_t tau;      /* ratings that a user may have */
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prose: words that codespell knows to be misspelt, words of ours that a reader has to translate
-# (scripts/words.txt), and lines of C beyond 100 columns, of which there may be a few.
+# (scripts/words.txt), comments that do not stand alone, and lines of C beyond 100 columns, of which
+# there may be a few.
 #
 #   scripts/prose_check.sh [TREE]
 #
@@ -32,6 +33,13 @@ while IFS=$'\t' read -r word instead; do
         found=1
     fi
 done <"$here/words.txt"
+
+# The comment of a field is a noun phrase that stands alone: it neither begins with a bare "of" nor
+# continues another.
+if code | xargs -0r grep -nHE '/\*[*<]* *(\.\.\. *)?[Oo]f |/\* *\.\.\. |[^"0-9,] \.\.\. \*/'; then
+    echo "    a comment that needs what stands before it: let it stand alone"
+    found=1
+fi
 
 lines_most=50
 lines=$(code | xargs -0r grep -nHE '^.{101,}')

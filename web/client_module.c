@@ -24,7 +24,7 @@ enum { LIST_MAX = 1000 }; /* the longest list of titles that a person may ask fo
 static struct dpmf_model *model;
 static struct dpmf_model_info info;
 static struct dpmf_user *user;
-static struct dpmf_order order; /* of lists; set when a release is opened */
+static struct dpmf_order order; /* order of lists; set when a release is opened */
 static struct dpmf_map *map;
 static uint8_t *excluded; /* a bitmap of items never to recommend: rated or hidden */
 static float *places;     /* x and y of every item */

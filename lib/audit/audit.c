@@ -40,7 +40,7 @@ struct auditing {
     struct dpmf_store *store;
     const struct dpmf_audit_options *options;
     const struct dpmf_release_options *release; /* the promise, as the caller has it */
-    struct dpmf_release_options privacy;        /* of the worlds and runs */
+    struct dpmf_release_options privacy;        /* options of the worlds and runs */
     const struct dpmf_run *run;
     struct dpmf_run quiet; /* the caller's without warnings, and with an eye on the time */
     struct dpmf_audit_report *report;
@@ -50,7 +50,7 @@ struct auditing {
 
     struct audit_flock flock;
     bool ranks;                   /* the mechanism learns from events */
-    struct dpmf_run alone;        /* of one thread's runs */
+    struct dpmf_run alone;        /* settings of one thread's runs */
     struct audit_runner *runners; /* a thread each */
     char (*output)[FOLDER_MAX + NAME_MAX_HERE];
     int threads;
@@ -62,7 +62,7 @@ struct auditing {
     _Atomic uint64_t next;
     _Atomic int code;
     _Atomic bool is_late;
-    pthread_mutex_t lock; /* of the error and of progress */
+    pthread_mutex_t lock; /* guards the error and progress */
     struct dpmf_error error;
     struct audit_tally *tally;
 };
@@ -110,7 +110,7 @@ static bool is_late(struct auditing *self) {
     return atomic_load(&self->is_late);
 }
 
-/* Of everything that runs underneath: how far the whole is, and whether to go on. By any thread. */
+/* Progress of the whole, reported by any thread below. @return whether to stop */
 static int watch_time(void *self_, const struct dpmf_progress *progress) {
     struct auditing *self = self_;
     const uint64_t done = atomic_load(&self->next), total = 2 * self->options->runs;

@@ -42,7 +42,7 @@ bool audit_noise_add(struct audit_noise *noise, size_t t, const int64_t *values,
 void audit_noise_merge(struct audit_noise *sum, const struct audit_noise *part);
 void audit_noise_free(struct audit_noise *noise);
 
-/* Of all numbers together: how many, and their deviation in units of what is listed. */
+/* How many numbers there are, and their deviation in units of what is listed. */
 void audit_noise_size(const struct audit_noise *noise, double *numbers, double *deviation);
 
 /* A sentence about the first thing that is wrong. An honest mechanism is accused with probability

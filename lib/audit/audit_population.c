@@ -29,7 +29,7 @@ struct making {
     const struct dpmf_release_options *options;
     struct audit_population *population;
     int64_t *item_of; /* by item of the store; -1: it cannot be written */
-    size_t rows;      /* of the catalogue */
+    size_t rows;      /* rows of the catalogue */
     uint32_t rarest;  /* the row with the fewest ratings */
 };
 

@@ -25,7 +25,7 @@ struct audit_ratings {
 struct audit_canary {
     struct audit_ratings ratings; /* within the catalogue, and one outside of it */
     double wish;                  /* the epsilon it asks for; NAN: none */
-    double scale;                 /* of the norm bound that it must keep */
+    double scale;                 /* norm bound that it must keep */
 };
 
 struct audit_population {

@@ -7,8 +7,8 @@
  * sum of the others is r = noise + sum of c_j q_j over the canaries j, c_j being 1 or 0 by their
  * coins. (That the sums of a world with a canary differ from those without by exactly its integers
  * is what audit_worlds.c has shown: where it has not, nothing is concluded from guesses.) If the
- * noise is Gaussian with deviation s on every
- * number, the log-likelihood ratio of in to out is (<r, q> - |q|^2 / 2) / s^2, over the rounds of a run these add up, and no function of what is
+ * noise is Gaussian with deviation s on every number, the log-likelihood ratio of in to out is (<r,
+ * q> - |q|^2 / 2) / s^2, over the rounds of a run these add up, and no function of what is
  * published can guess better. Two auditors guess:
  *   one knows the other canaries' coins, and guesses the first canary alone: a guess a run, for
  *   theorem 1 of audit_bound.c; the other knows no coin, and takes 1/2 for each it would need: a
@@ -37,7 +37,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 enum { MEASURE_MIN = 32 };     /* numbers from which on a round's noise can be measured */
-static const double sure = 30; /* of a number without noise: a log-likelihood ratio */
+static const double sure = 30; /* log-likelihood ratio of a number without noise */
 
 struct audit_quantised {
     size_t n_blocks;

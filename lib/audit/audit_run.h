@@ -17,7 +17,7 @@ struct audit_flock {
     struct private_ratings **packed; /* one canary each */
     struct private_user *user;       /* what is in there; n 0: nothing of it is in the catalogue */
     size_t longest;                  /* ratings of one */
-    struct secure_random coins; /* of users in all runs: contributions are computed with the same */
+    struct secure_random coins;      /* users' coins, the same in all runs: so are contributions */
 };
 
 int audit_flock_make(const struct audit_population *population,
@@ -47,11 +47,11 @@ struct audit_runner {
     const struct audit_population *population;
     const struct audit_flock *flock;
     const struct dpmf_release_options *options;
-    const struct dpmf_run *run; /* of one thread */
+    const struct dpmf_run *run; /* settings for one thread */
     const char *output;         /* where a release may be written for a moment */
     struct audit_tally tally;
 
-    /* Of the run under way. */
+    /* The run under way. */
     bool checks_everyone;
     bool *is_in; /* by canary */
     /* By canary: log of the likelihood ratio, by one who does not know the other coins */

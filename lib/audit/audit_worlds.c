@@ -153,7 +153,7 @@ static bool same_release(const struct release *a, const struct release *b) {
 
 static void compare_files(const struct audit_world *without, const struct audit_world *other,
                           struct audit_difference *difference) {
-    if (!without->statement) return; /* of another rank */
+    if (!without->statement) return; /* another rank has it */
     if (!other->is_marked || !without->is_marked)
         find(difference, DPMF_AUDIT_STATEMENT,
              "a file whose noise has a seed does not say that it is not private");
@@ -190,7 +190,7 @@ static bool compare_ends(const struct audit_world *without, const struct audit_w
 
 struct round_sums {
     uint64_t wrong;   /* coordinates where the worlds differ by something else than the person */
-    uint64_t squares; /* of the person's integers; kept below 2^62 / 2^20 ranks */
+    uint64_t squares; /* sum over the person's integers; kept below 2^62 / 2^20 ranks */
 };
 
 static struct round_sums compare_round(const struct transcript_round *without,

@@ -14,7 +14,7 @@ struct audit_setting {
     const struct dpmf_input_options *input;
     const struct dpmf_release_options
         *options;               /* with an insecure seed: the noise is no part of this */
-    const struct dpmf_run *run; /* of a cluster: all ranks, together */
+    const struct dpmf_run *run; /* settings of the run; in a cluster all ranks run it together */
     const char *output;         /* where a release may be written for a moment */
 };
 
@@ -23,7 +23,7 @@ struct audit_world {
     struct transcript transcript;
     struct catalogue catalogue;
     struct release release;    /* its file; of rank 0 alone */
-    char *statement;           /* of the file, without its random id */
+    char *statement;           /* the file's statement, without its random id */
     bool is_marked;            /* NOT PRIVATE */
     struct dpmf_error failure; /* why there is no file: code 0 when there is one */
 };
@@ -39,10 +39,10 @@ enum { AUDIT_REASON_MAX = DPMF_AUDIT_TEXT_MAX };
 
 /* What was found; all numbers are of all ranks. */
 struct audit_difference {
-    unsigned findings;             /* of enum dpmf_audit_finding, at most one */
+    unsigned findings;             /* at most one bit of enum dpmf_audit_finding */
     char reason[AUDIT_REASON_MAX]; /* a sentence about it */
     uint64_t rounds, numbers;      /* that were compared */
-    double norm; /* of the person's contribution, the largest: in units of the bound */
+    double norm; /* largest norm of the person's contribution, in units of the bound */
 };
 
 /* The other two worlds replay the first. `scale` is the share of the norm bound that the person may

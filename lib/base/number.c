@@ -304,7 +304,7 @@ static bool read_exponent(const char *text, size_t n, int64_t *exponent) {
 static bool split_decimal(const char *text, size_t n, struct spelled *number) {
     size_t i = n > 0 && (text[0] == '-' || text[0] == '+');
     int64_t place = 0, zeros = 0,
-            exponent; /* of the next digit, from the point; zeros that may be at the end */
+            exponent; /* place of the next digit, from the point; zeros that may be at the end */
     bool any = false, is_behind = false;
     *number = (struct spelled){.is_negative = n > 0 && text[0] == '-'};
     for (; i < n && (is_digit(text[i]) || (text[i] == '.' && !is_behind)); i++) {

@@ -15,7 +15,7 @@
 enum {
     CHAIN_NAME_MAX = 64, /* bytes of a functional's name, with the NUL; longer names are cut */
     CHAIN_ESS_MIN =
-        100, /* of all chains together: means are then exact to a tenth of a standard deviation */
+        100, /* effective samples of all chains: means are then exact to a tenth of a deviation */
 };
 #define CHAIN_RHAT_MAX 1.05 /* by rank-normalised split R-hat, lib/chains/mixing.h */
 

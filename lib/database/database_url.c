@@ -214,7 +214,7 @@ static bool is_port(const char *text, size_t n) {
     return n <= 5;
 }
 
-/* Of HOST:PORT,HOST:PORT,... the hosts, or the ports, with the commas between them. */
+/* The hosts of HOST:PORT,HOST:PORT,..., or its ports, with the commas between them. */
 static int put_hosts(struct parsing *parsing, const char *text, size_t n, bool ports,
                      const char **out) {
     const char *begin = parsing->at;

@@ -22,7 +22,7 @@ enum {
     SHORT = 16, /* bytes that are copied at once, however few are meant */
     NUMBER_MAX = DPMF_DOUBLE_TEXT_MAX,
     CACHE_BITS = 10,
-    PIECE_BYTES = 32 << 20, /* of text, from one block at a time */
+    PIECE_BYTES = 32 << 20, /* bytes of text at once, from one block */
 };
 
 struct value_text {

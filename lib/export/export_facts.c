@@ -50,7 +50,7 @@ enum { PATH_MAX_BYTES = 1024 };
 
 struct path {
     char text[PATH_MAX_BYTES];
-    size_t length[JSON_DEPTH_MAX + 1]; /* of the path to what is at this depth */
+    size_t length[JSON_DEPTH_MAX + 1]; /* length of the path at each depth */
     int64_t index[JSON_DEPTH_MAX + 1]; /* in an array; -1 in an object */
     int depth;
 };

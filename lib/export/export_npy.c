@@ -10,7 +10,7 @@
 
 enum {
     NPY_MAGIC = 10,     /* bytes before the line: "\x93NUMPY", the version, the line's length */
-    NPY_ALIGNMENT = 64, /* of the numbers */
+    NPY_ALIGNMENT = 64, /* alignment of the numbers */
     NPY_LINE_MAX = 256,
 };
 

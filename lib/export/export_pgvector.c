@@ -27,7 +27,7 @@
 #ifdef DPMF_WITH_POSTGRES
 
 enum {
-    FLOAT4_OID = 700, /* of real, the same in every database */
+    FLOAT4_OID = 700, /* OID of real, the same in every database */
     PIECE_BYTES = 1 << 18,
     TYPE_MAX = 300, /* a quoted schema and vector(4096) */
     INDEXED_MAX =
@@ -45,7 +45,7 @@ struct writing {
     struct database_url url;
     struct postgres_session session;
     char *table[TABLES]; /* quoted, with the schema */
-    char type[TYPE_MAX]; /* of a vector */
+    char type[TYPE_MAX]; /* SQL type of a vector */
     bool is_array;
     bool has_long_ids[2];    /* items, users: some are too long for a B-tree */
     struct byte_buffer rows; /* to be sent */

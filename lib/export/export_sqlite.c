@@ -169,7 +169,7 @@ static int insert_vectors(struct writing *writing, struct export_task *task, siz
         int bound = sqlite->bind_int64(writing->statement, 1, (int64_t)i);
         if (bound == SQLITE_OK)
             bound = sqlite->bind_double(writing->statement, 2, (double)side->biases[i]);
-        if (bound == SQLITE_OK) /* of no bytes: an empty blob, not NULL */
+        if (bound == SQLITE_OK) /* no bytes are an empty blob, not NULL */
             bound =
                 sqlite->bind_blob(writing->statement, 3,
                                   bytes > 0 ? (const void *)(side->rows + i * side->stride) : "",

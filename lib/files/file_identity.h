@@ -13,7 +13,7 @@ struct file_identity {
     uint64_t device, inode;
 };
 
-/* Of the file behind a path; "-" is what standard input is. */
+/* The identity of the file behind a path; "-" is standard input. */
 struct file_identity file_identity_of(const char *path);
 
 /* @return false where one of them is not known */

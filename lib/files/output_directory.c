@@ -42,7 +42,7 @@ struct output_directory {
     struct output_file *files[OUTPUT_DIRECTORY_FILES_MAX]; /* NULL once in place */
     const char *names[OUTPUT_DIRECTORY_FILES_MAX];
 
-    /* Of one that its maker fills: which names are its files', its temporary path, and both
+    /* Where the maker fills the directory: which names are its files', its temporary path, and both
      * directories, open. */
     bool (*is_own)(const char *name);
     char *place;

@@ -32,7 +32,7 @@ enum {
         4 /* rows of A at once; with a vector of columns they leave registers for the rest */
 };
 
-/* Of A, so many rows by one vector of columns, in registers while a chunk's rows pass by. */
+/* So many rows of A by one vector of columns, in registers while a chunk's rows pass by. */
 INLINE void exact_tile(const double *const *f, size_t n, size_t a, size_t b, double *A,
                        size_t width) {
     exact_vec sum[EXACT_TILE];
@@ -177,13 +177,13 @@ INLINE void exact_outer_of(const double *z, size_t n, const double *g, size_t wi
     }
 }
 
-/* To the nearest whole number, where |x| < 2^51: adding 1.5 * 2^52 leaves no room for a fraction, and taking it away
- * again is exact. As nearbyint does it. */
+/* To the nearest whole number, where |x| < 2^51: adding 1.5 * 2^52 leaves no room for a fraction,
+ * and taking it away again is exact. As nearbyint does it. */
 #define EXACT_NEAREST 0x1.8p52
 
-/* The square of such a number r, |r| <= 2^25, is exact, and so is 2^52 + r^2, whose bits are those of 2^52 plus r^2. The
- * bits are added up as 64-bit integers, and those of 2^52 taken away at the end; all of it modulo
- * 2^64, and the sum that is meant is below that. */
+/* The square of such a number r, |r| <= 2^25, is exact, and so is 2^52 + r^2, whose bits are those
+ * of 2^52 plus r^2. The bits are added up as 64-bit integers, and those of 2^52 taken away at the
+ * end; all of it modulo 2^64, and the sum that is meant is below that. */
 #define EXACT_POWER 0x1p52
 enum { EXACT_POWER_EXPONENT = 1023 + 52 };
 

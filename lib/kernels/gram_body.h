@@ -9,7 +9,7 @@
 #include "kernels/kernel_inline.h"
 #include "kernels/kernels.h"
 
-enum { GRAM_ROWS = 8 /* of the result at once; whole in every padded k */ };
+enum { GRAM_ROWS = 8 /* rows of the result at once; divides every padded k */ };
 
 INLINE void gram_block(const float *rows, size_t n, size_t k, size_t a, size_t b, float *gram) {
     vec sum[GRAM_ROWS];

@@ -98,7 +98,7 @@ INLINE eight series_decay(eight z) { return polynomial(noise_constants.decay, 3,
 /* sqrt((1 - e^-z) / z) */
 INLINE eight series_spread(eight z) { return polynomial(noise_constants.spread, 3, z); }
 
-/* Of columns of which some have a large z: e^(-z/2) is the 2^halvings-th power of one that the
+/* Columns of which some have a large z: e^(-z/2) is the 2^halvings-th power of one that the
  * series gives. */
 INLINE void large_step(eight z, eight p, eight root, const int halvings, eight *decay,
                        eight *spread) {
@@ -210,8 +210,8 @@ struct push_constants {
 
 INLINE void push_eight(float *row, float *momenta, const float *precision,
                        const struct push_constants *c, eight noise, eight *energy) {
-    eight decay = series_decay(
-        eight_min(eight_mul(eight_load(precision), c->time), eight_splat(1))); /* of half of it */
+    eight decay = series_decay(eight_min(eight_mul(eight_load(precision), c->time),
+                                         eight_splat(1))); /* half of the decay */
     eight q = eight_mul(eight_load(row), decay);
     eight p = eight_mul(eight_fma(c->row_shift, q, eight_load(momenta)), c->damp);
     q = eight_fma(c->half, p, q);

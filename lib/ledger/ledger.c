@@ -356,7 +356,7 @@ static int spend(struct ledger_book *book, const struct ledger_entry *entry,
 
 /* A clock that is wrong is no reason to refuse; the order of the entries does not depend on it. */
 static int64_t sane_time(int64_t given) {
-    const int64_t last = INT64_C(253402300799); /* of the year 9999 */
+    const int64_t last = INT64_C(253402300799); /* last second of the year 9999 */
     int64_t moment = given != 0 ? given : (int64_t)time(NULL);
     return moment < 0 ? 0 : moment > last ? last : moment;
 }

@@ -33,7 +33,7 @@ struct ledger_entry {
     char id[LEDGER_ID_TEXT]; /* the release's, 32 hexadecimal digits in small letters */
     enum ledger_state state;
     enum dpmf_claim claim; /* proven, conditional or partial: makes the population's total so */
-    double mu;             /* of the release, rounded up; above 0 */
+    double mu;             /* mu of the release, rounded up; above 0 */
     /* At which its epsilon was claimed; above 0, below 1; of a conditional one also 0 */
     double delta;
     double epsilon;

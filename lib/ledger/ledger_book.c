@@ -25,7 +25,7 @@
 
 enum { FORMAT_VERSION = 2, FIELD_TEXT_MAX = 1024 };
 
-static const double LARGEST = 1e9;                       /* of mu and epsilon, by far */
+static const double LARGEST = 1e9;                       /* far above any mu or epsilon */
 static const int64_t LAST_TIME = INT64_C(253402300799);  /* the end of the year 9999 */
 static const int64_t LAST_GENERATION = INT64_C(1) << 53; /* that every JSON reader can say */
 static const char *const STATES[] = {"reserved", "committed", "returned"}; /* enum ledger_state */
@@ -59,7 +59,7 @@ static const struct code_points invisible[] = {
     {0x205f, 0x206f}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},
     {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
 
-/* Of one whole character in UTF-8. */
+/* The code point of one whole character in UTF-8. */
 static uint32_t code_point(const unsigned char *at, size_t n) {
     uint32_t code = n == 1 ? at[0] : at[0] & (0xffu >> (n + 1));
     for (size_t i = 1; i < n; i++) code = code << 6 | (at[i] & 0x3f);
@@ -181,9 +181,9 @@ int ledger_book_set_budget(struct ledger_book *book, const char *population,
 
 /* What is spent. */
 struct spent {
-    double *mu; /* of all; behind them that of what was returned */
+    double *mu; /* mu of all releases; behind them that of what was returned */
     size_t n, n_returned;
-    double *delta_mu; /* of those with a delta */
+    double *delta_mu; /* mu of those with a delta */
     size_t n_delta;
     double delta; /* the smallest of them */
     double pure;  /* epsilon of those without, added up */
@@ -522,7 +522,7 @@ static bool get_release(const struct line *line, int64_t version, struct ledger_
            !ledger_entry_fault(entry);
 }
 
-/* Of version 1 the epsilon alone: at which delta it is meant depends on the releases below. */
+/* Version 1 has the epsilon alone: at which delta it is meant depends on the releases below. */
 static bool get_budget(const struct line *line, int64_t version, struct ledger_budget *budget) {
     struct dpmf_budget *amount = &budget->budget;
     const bool is_declared = version == 1 || line->value[EPSILON].kind != JSON_ERROR;
@@ -541,8 +541,8 @@ struct parser {
     const char *path;
     struct ledger_book *book;
     struct text again; /* the line as we would write it, and the seal so far */
-    int64_t number;    /* of the line, from 1 */
-    int64_t version;   /* of the text */
+    int64_t number;    /* number of the line, from 1 */
+    int64_t version;   /* version of the text */
     bool has_ended;
     struct dpmf_error *error;
 };

@@ -7,7 +7,7 @@
 
 #include "ledger/ledger.h"
 
-/* Of the file's text: some 40,000 releases. What would grow larger is not written. */
+/* Most bytes of the file's text: some 40,000 releases. A larger ledger is not written. */
 enum { LEDGER_TEXT_MAX = 8 << 20 };
 
 struct ledger_budget {
@@ -17,7 +17,7 @@ struct ledger_budget {
 
 struct ledger_book {
     uint64_t generation;     /* how often the file was written; 0: it is not there yet */
-    char id[LEDGER_ID_TEXT]; /* of the ledger, to know its lock file by; "": it has none yet */
+    char id[LEDGER_ID_TEXT]; /* the ledger's id, by which its lock file is known; "": none yet */
     struct ledger_budget *budgets;
     size_t n_budgets, budgets_capacity;
     struct ledger_entry *entries; /* in the order they were entered */

@@ -28,7 +28,7 @@ enum {
     WARN_SECONDS = 1,
     PAUSE_NANOSECONDS = 500000,
     DIGITS = 20,
-    OLD_MARK_SIZE = DIGITS + 1, /* of 0.1.0: a number and a line feed */
+    OLD_MARK_SIZE = DIGITS + 1, /* size of 0.1.0's mark: a number and a line feed */
     MARK_SIZE = DIGITS + 1 + 2 * LEDGER_ID_BYTES +
                 1, /* number, blank, id, line feed: one write, of one sector */
 };
@@ -106,7 +106,7 @@ static bool write_mark(struct ledger_lock *lock, uint64_t generation) {
 
 int ledger_lock_claim(struct ledger_lock *lock, const char *id, struct dpmf_error *error) {
     snprintf(lock->id, sizeof lock->id, "%s", id);
-    errno = EIO; /* of a write that was cut short */
+    errno = EIO; /* a write was cut short */
     if (write_mark(lock, lock->generation) && fsync(lock->fd) == 0) return 0;
     return error_system(error, errno, "write", lock->lock_path);
 }

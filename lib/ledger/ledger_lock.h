@@ -10,11 +10,11 @@
 #include "ledger/ledger.h"
 
 struct ledger_lock {
-    int fd;                  /* of the lock file; -1: not locked */
-    char *path;              /* of the ledger itself */
+    int fd;                  /* the lock file; -1: not locked */
+    char *path;              /* path of the ledger itself */
     char *lock_path;         /* path + ".lock" */
     uint64_t generation;     /* that the ledger has at least; 0: none, or not known */
-    char id[LEDGER_ID_TEXT]; /* of the ledger; "": not known */
+    char id[LEDGER_ID_TEXT]; /* the ledger's id; "": not known */
 };
 
 /* Finds the ledger's place without locking it. A ledger that is missing is no error here. */

@@ -95,9 +95,9 @@ static int run_epochs(struct bench_ials *bench, struct dpmf_error *error) {
     return code;
 }
 
-/* Of an epoch. An event is met twice, as its user's and as its item's: a scalar product and a sum
- * to begin with and in each step, but no sum in the last. A row has a product with the Gramian as
- * often, and is in one half of a Gramian itself. */
+/* The work of an epoch. An event is met twice, as its user's and as its item's: a scalar product
+ * and a sum to begin with and in each step, but no sum in the last. A row has a product with the
+ * Gramian as often, and is in one half of a Gramian itself. */
 static double operations(const struct bench_ials *bench) {
     const double k = (double)bench->options->factors, steps = (double)bench->rule.steps;
     const double events = (double)bench->events.n_events;

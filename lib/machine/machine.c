@@ -27,7 +27,7 @@ static void read_setting(char *setting, size_t size) {
     if (open) snprintf(setting, size, "%.*s", (int)strcspn(open + 1, "]"), open + 1);
 }
 
-/* Of the mapping that holds `address`: whether the kernel backs it with large pages. */
+/* Whether the kernel backs the mapping that holds `address` with large pages. */
 static bool is_large(const void *address) {
     char line[512];
     bool is_here = false, found = false;

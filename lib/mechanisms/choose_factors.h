@@ -18,7 +18,7 @@ struct choose_factors_input {
     /* From the first release. */
     const double *counts; /* N_j, n_items of them: noisy sums of users' weights, each above 0 */
     size_t n_items;
-    double total;      /* of the counts before they were floored, at least root_total */
+    double total;      /* sum of the counts before they were floored, at least root_total */
     double root_total; /* p0: noisy sum over users of weight * sqrt(number of ratings), above 0 */
     double users;      /* their noisy number, above 0 */
     double noise_variance; /* s2: of a rating about its user's and item's mean, above 0 */
@@ -28,8 +28,8 @@ struct choose_factors_input {
     double mu;             /* the whole budget */
     double first_share;    /* f0: of mu^2, spent on the first release */
     double count_weight;   /* s */
-    double spectrum;       /* tau1: assumed variance of the first factor ... */
-    double spectrum_decay; /* ... and of the k-th: spectrum * k^-decay */
+    double spectrum;       /* tau1: assumed variance of the first factor */
+    double spectrum_decay; /* assumed variance of the k-th factor: spectrum * k^-decay */
 };
 
 /* The variance of ratings that biases and so many factors are predicted to explain, on the scale -2
@@ -41,14 +41,14 @@ double choose_factors_gain(const struct choose_factors_input *input, size_t fact
  * nothing, least of all that factors pay. */
 size_t choose_factors_best(const struct choose_factors_input *input);
 
-/* Of a column of item parameters with variance tau, how much can be told from the noise, in the
+/* How much of a column of item parameters with variance tau stands out from the noise, in the
  * mean over ratings. `weight` is that of users in the release against the first one, `noise` the
  * variance of the release's noise. */
 double choose_factors_seen(const struct choose_factors_input *input, double tau, double weight,
                            double noise);
 
-/* Of a rating's variance, what a factor explains whose items are seen so far: a user has to tell it
- * from their ratings. */
+/* The share of a rating's variance that a factor explains whose items are known this well: a user
+ * has to tell it from their ratings. */
 double choose_factors_resolved(const struct choose_factors_input *input, double seen);
 
 /* The users' weight in a round of so many factors against the first release: they share the unit

@@ -16,7 +16,7 @@ struct mechanism_input {
     const struct catalogue *catalogue;
     double mu; /* the whole budget: squares of the releases' mu add up to at most its square */
 
-    /* Of a conditional mechanism alone. */
+    /* For a conditional mechanism alone. */
     const struct posterior_rule *posterior;
     const char *trace;                  /* NULL, or where its chains are drawn: private */
     struct dpmf_release_report *report; /* what the curator is told of them; NULL: nothing */

@@ -42,14 +42,14 @@ static const struct {
     double total;       /* the same as the test error sees it, bounded predictions included */
     double user_bias;   /* variance of users' biases */
     double item_bias;   /* variance of items' biases */
-    double factor;      /* variance of ratings by the first factor ... */
-    double decay;       /* ... and by the k-th, in powers of k */
+    double factor;      /* variance of ratings by the first factor */
+    double decay;       /* its decay to the k-th factor, in powers of k */
     double biases_cost; /* noise of item biases in a biases release, against that of its sums */
     double bias_cost;   /* the same in the rounds of a residual release */
     double factor_cost; /* the same of factors */
     double bias_told;   /* share of the biases' variance that public features tell */
-    double factor_told; /* share of the factors' ... */
-    double told_snr; /* ... of which half is learnt at this signal-to-noise ratio of the counts */
+    double factor_told; /* share of the factors' variance that they tell */
+    double told_snr;    /* signal-to-noise ratio of the counts at which half of that is learnt */
 } assumed = {
     .rating = 1,
     .total = 1.0048,
@@ -219,7 +219,8 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
     rule.free_columns = free_columns_n(options->has_features ? RULE_FREE_MAX : 0);
     input.counts = exact;
 
-    const double unit = (options->range_max - options->range_min) / 4; /* of the scale -2 .. 2 */
+    const double unit =
+        (options->range_max - options->range_min) / 4; /* one unit of the scale -2 .. 2 */
     *plan = (struct dpmf_plan){
         .mu = rule.mu,
         .factors = (uint32_t)rule.factors,

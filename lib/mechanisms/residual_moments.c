@@ -44,7 +44,8 @@ static void calm_cross(double *C, size_t n_learned, size_t K, double noise) {
         for (size_t b = n_learned; b < K; b++) C[a * K + b] = C[b * K + a] = kept * C[a * K + b];
 }
 
-/* Of C's first n rows and columns. Noise may have made it indefinite: then its diagonal alone. */
+/* Inverts C's first n rows and columns. Noise may have made C indefinite: then its diagonal alone.
+ */
 static void invert(const double *C, size_t n, size_t K, double *inverse) {
     double L[RULE_FACTORS_MAX * RULE_FACTORS_MAX], top = 0;
     for (size_t a = 0; a < n; a++) {

@@ -15,12 +15,12 @@
 enum { MOMENTS_K_MAX = RULE_WIDTH_MAX, MOMENTS_D_MAX = MOMENTS_K_MAX + 1 };
 
 struct residual_moments {
-    double mean[MOMENTS_D_MAX];                       /* of [u, a] */
+    double mean[MOMENTS_D_MAX];                       /* mean of [u, a] */
     double covariance[MOMENTS_D_MAX * MOMENTS_D_MAX]; /* their mean posterior covariance, D x D */
-    double C[MOMENTS_K_MAX * MOMENTS_K_MAX];          /* of u about its mean, that included */
-    double inverse[RULE_FACTORS_MAX * RULE_FACTORS_MAX]; /* of C's learned block */
-    double noise;                                        /* of a vector relative to that of G / N */
-    double weight; /* of this round's sums against the first release's counts */
+    double C[MOMENTS_K_MAX * MOMENTS_K_MAX]; /* second moments of u about its mean, that included */
+    double inverse[RULE_FACTORS_MAX * RULE_FACTORS_MAX]; /* inverse of C's learned block */
+    double noise;  /* noise of a vector relative to that of G / N */
+    double weight; /* weight of this round's sums against the first release's counts */
     double unit;   /* item_evidence_weight_unit */
 };
 

@@ -14,7 +14,8 @@
 
 #include "mechanisms/symmetric_pack.h"
 
-/* Of g = [u, a, 1]; `mean_square` is corrected for what the fit took up. */
+/* Writes the second moments of g = [u, a, 1]; `mean_square` is corrected for what the fit took up.
+ */
 static void write_moments(const double *g, size_t K, const struct user_solution *solution,
                           double mean_square, double *out) {
     double products[(USER_SOLVE_WIDTH + 1) * (USER_SOLVE_WIDTH + 1)];

@@ -13,7 +13,7 @@ struct residual_round {
     const struct public_model *model;
     const struct residual_rule *rule; /* factors + free_columns = K of the model */
     bool is_first;                    /* the vectors are no model yet, only a way to make u */
-    double *residuals;                /* of worker w: residuals + w * longest */
+    double *residuals;                /* worker w has residuals + w * longest */
     size_t longest;
 };
 

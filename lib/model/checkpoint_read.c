@@ -38,7 +38,7 @@ static int other_format(const struct tensor_source *source, const char *format) 
     return DPMF_ERR_MODEL_KIND;
 }
 
-/* Of the first format, which no flipped bit makes of the second, there is nothing to compare. */
+/* The first format has no checksum; no flipped bit turns the second format into it. */
 static int check_kind(const struct tensor_source *source, bool *is_unchecked) {
     const char *kind = safetensors_metadata(source->file, "dpmf.kind");
     const char *format = safetensors_metadata(source->file, "dpmf.format");

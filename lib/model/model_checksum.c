@@ -73,7 +73,7 @@ struct reading {
     struct dpmf_error errors[PARTS_MAX];
 };
 
-/* Of every tensor, every n-th piece from the i-th on. */
+/* Every n-th piece of every tensor, from the i-th on. */
 static int sum_part(const struct safetensors *file, size_t i, size_t n, uint64_t *sum,
                     struct dpmf_error *error) {
     const struct safetensors_entry *entry;

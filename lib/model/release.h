@@ -29,8 +29,8 @@
 struct release {
     struct factors factors; /* the items alone; users.n is 0; min and max are the declared range */
     double factor_penalty, bias_penalty; /* above 0; the first may be 0 when k is */
-    bool ranks;          /* of events; offset, biases, range and penalties have no meaning then */
-    double taste_weight; /* of such a one: how much taste counts beside popularity; at least 0 */
+    bool ranks;          /* whether it ranks events: without offset, biases, range and penalties */
+    double taste_weight; /* where it ranks, how much taste counts beside popularity; at least 0 */
     char *statement;     /* JSON text */
 };
 

@@ -17,7 +17,7 @@ enum {
 /* @return false when the tensor is none that could be written */
 bool safetensors_tensor_bytes(const struct tensor *tensor, uint64_t *bytes);
 
-/* Of a row of a tensor of `bytes` bytes; 0 when there is nothing in it. */
+/* The bytes of a row of a tensor of `bytes` bytes; 0 when the tensor is empty. */
 uint64_t safetensors_row_bytes(const struct tensor *tensor, uint64_t bytes);
 
 /* Names, shapes and texts that can be written; the tensors also have their data, where that is

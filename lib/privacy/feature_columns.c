@@ -32,8 +32,8 @@ struct token {
 struct source {
     const struct feature_cells *cells;
     bool is_number;
-    double low, high;     /* of a number: where the outermost bumps are */
-    struct token *tokens; /* of texts: by category, then by item */
+    double low, high;     /* places of the outermost bumps, for numbers */
+    struct token *tokens; /* tokens of texts: by category, then by item */
     size_t n_tokens;
 };
 
@@ -43,7 +43,7 @@ struct candidate {
     size_t place;          /* by the file's columns, then by the categories' bytes */
     size_t n_columns;      /* 1 or FEATURE_BUMPS */
     uint64_t n_items;      /* that have it */
-    size_t from, n_tokens; /* of a category */
+    size_t from, n_tokens; /* first token of a category, and their number */
 };
 
 struct conversion {

@@ -24,8 +24,8 @@ struct reading {
     struct feature_table table;
     bool is_known; /* the layout is, from the first row */
     size_t item_column;
-    enum purpose *purpose;  /* of each of the table's columns */
-    struct id_gather items; /* of all rows */
+    enum purpose *purpose;  /* purpose of each of the table's columns */
+    struct id_gather items; /* items of all rows */
     bool found;             /* an item of the catalogue */
 };
 

@@ -13,12 +13,12 @@
  *    over users. What it writes, however wrong, only passes through noisy_sum_quantise
  *    (quantise.c), whose output depends on nothing else. So two sets of users that differ in one
  *    user give sums that differ by exactly that user's integers q.
- * 2. |q| <= s B. noisy_sum_quantise ends only when the sum of q_i^2, computed without error in 128 bits, is at most
- *    floor(s B)^2 (or with q = 0). Each coordinate receives one q_i: rows of a user's blocks are
- *    strictly increasing, so no coordinate is met twice. That is checked for every user
- *    (check_blocks).
- * 3. Sums are exact: int64, and |sum| + 64 sigma stays below 2^62, or the release is refused before it is begun. The
- *    number of users decides that only from 2^37 of them on.
+ * 2. |q| <= s B. noisy_sum_quantise ends only when the sum of q_i^2, computed without error in 128
+ *    bits, is at most floor(s B)^2 (or with q = 0). Each coordinate receives one q_i: rows of a
+ *    user's blocks are strictly increasing, so no coordinate is met twice. That is checked for
+ *    every user (check_blocks).
+ * 3. Sums are exact: int64, and |sum| + 64 sigma stays below 2^62, or the release is refused before
+ *    it is begun. The number of users decides that only from 2^37 of them on.
  * 4. The published integer is q_sum + round(Z) = round(q_sum + Z), Z ~ N(0, sigma^2) sampled
  *    exactly and independently for every coordinate: round(.) is a function of the output of the
  *    Gaussian mechanism of noise sigma on a sum of sensitivity s B, which is (s B / sigma)-GDP
@@ -87,11 +87,11 @@ struct summing {
     const struct exact_kernels *exact;
     struct worker_space *spaces;
     int n_workers;
-    size_t n_coordinates, room; /* of sums; of values */
+    size_t n_coordinates, room; /* number of sums; room for values */
     bool shared;
     size_t *range;         /* the first coordinate of each process, and the end */
-    size_t end;            /* of the coordinates that are worked on */
-    _Atomic uint64_t next; /* of them */
+    size_t end;            /* end of the coordinates that are worked on */
+    _Atomic uint64_t next; /* next of these coordinates */
     _Atomic uint64_t draws;
     uint64_t sigma;
 };
@@ -242,7 +242,7 @@ static uint64_t digest_add(uint64_t digest, const void *bytes, size_t n) {
     return checksum64_seeded(bytes, n, digest);
 }
 
-/* Of everything public that the release depends on. */
+/* The digest of everything public that the noisy sum depends on. */
 static uint64_t public_digest(const struct summing *summing) {
     const struct public_model *model = summing->context->model;
     const struct noisy_sum_shape *shape = summing->shape;

@@ -32,7 +32,7 @@ struct noisy_sum_shape {
     const char *name; /* for the statement */
     uint64_t n_rows;
     size_t width, tail;
-    size_t blocks_max; /* of one user; 0: one for each of their ratings */
+    size_t blocks_max; /* most blocks of one user; 0: one for each of their ratings */
 };
 
 /* In any thread, `worker` as in private_ratings_visit: a pure function of the user and of public
@@ -50,7 +50,7 @@ struct noisy_sum_round {
     const struct noisy_sum_shape *shape;
     size_t n; /* coordinates */
     size_t first,
-        end; /* of them, those whose exact sums this process has: all of them, but in a cluster */
+        end; /* the coordinates whose exact sums this process has: all, but in a cluster */
     uint64_t sigma;
     const struct exact_kernels *exact;
     noisy_sum_contribute *contribute;
@@ -84,7 +84,7 @@ struct noisy_sum_context {
     /* Where several processes work on it, each with the ratings of its own users; else NULL and
      * 0. */
     const struct dpmf_cluster *cluster;
-    uint64_t users;                   /* of all of them */
+    uint64_t users;                   /* number of all users */
     const struct public_model *model; /* must be the same in all of them before every release */
 };
 

@@ -54,7 +54,7 @@ struct private_ratings {
 struct entry {
     uint32_t row;
     float y;
-    uint64_t coin; /* of those who are trimmed */
+    uint64_t coin; /* coin of those who are trimmed */
 };
 
 struct packing {
@@ -98,7 +98,7 @@ static double scale_of(const struct builder *builder, const struct store_block *
     return builder->wish_scale[wish];
 }
 
-/* Of several ratings of one row the first stays. There are none in a store that dpmf wrote; but the
+/* Keeps the first of several ratings of one row. There are none in a store that dpmf wrote; but the
  * bound on a user's norm rests on it, so it is not left to the file. */
 static size_t keep_one_each(struct entry *entries, size_t n) {
     size_t kept = 0;
@@ -364,7 +364,7 @@ struct visiting {
     const struct private_visit *visit;
     _Atomic size_t next;
     _Atomic int code;
-    struct dpmf_error error; /* of the thread that set the code */
+    struct dpmf_error error; /* error of the thread that set the code */
 };
 
 static void fail(struct visiting *visiting, int code, const struct dpmf_error *error) {

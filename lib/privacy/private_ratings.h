@@ -17,7 +17,7 @@
 
 struct private_user {
     size_t n;            /* ratings, at least 1 */
-    const uint32_t *row; /* of the catalogue, strictly increasing */
+    const uint32_t *row; /* rows of the catalogue, strictly increasing */
     const float *y;      /* (rating - middle of the range) / (a quarter of it): -2 .. 2 */
     double scale;        /* 0 < scale <= 1: this user's share of what others may contribute */
     /* Random bits of their own, by their id and a secret key; 0 where none are asked for */
@@ -25,13 +25,13 @@ struct private_user {
 };
 
 struct private_ratings_options {
-    double range_min, range_max; /* of ratings that count; all y are 1 where `are_events` */
+    double range_min, range_max; /* range of ratings that count; all y are 1 where `are_events` */
     bool are_events;             /* what counts of a record is that it is there */
     const struct catalogue *catalogue;
     const struct user_wishes *wishes; /* NULL: everyone has the whole epsilon */
     double epsilon, delta; /* delta 0: epsilon alone is what everyone has a share of, not mu */
-    size_t max_ratings;    /* of a user, the others are left out by coins; 0: all count */
-    const struct secure_random *coins; /* of those, and of users */
+    size_t max_ratings;    /* most ratings of a user, the others left out by coins; 0: all count */
+    const struct secure_random *coins; /* coins for those, and for users */
     bool toss;                         /* every user gets a coin */
     /* Room is made for users of so many ratings even when none is there; 0: as needed */
     size_t longest;

@@ -19,8 +19,8 @@ struct public_model {
     size_t n_free; /* the last of the K columns: public, not measured (free_columns.c) */
     double b0, s2, var_a;
     double *c, *rows;
-    double *weight;      /* of an item in contributions: omega_j */
-    double taste_weight; /* of taste beside popularity, where items are ranked */
+    double *weight;      /* weight of an item in contributions: omega_j */
+    double taste_weight; /* weight of taste beside popularity, where items are ranked */
     const struct exact_kernels *exact;
     /* Noisy and above 0, in the unit of their sum; all 0 where none were asked for */
     double *counts;
@@ -38,7 +38,8 @@ struct item_evidence {
     double *sampling; /* its sampling variance: the users are the same in every round */
     double *tau;      /* prior variance of each column, D */
     size_t n_regressors;
-    double *regressors; /* of the prior means: 1, log count, public features; n x n_regressors */
+    double
+        *regressors; /* regressors of the prior means: 1, log count, features; n x n_regressors */
 };
 
 /* The inner loops of contributions. Whichever are chosen, the bits are the same; $DPMF_KERNELS

@@ -10,7 +10,7 @@
 
 static const double grid = (double)(1 << NOISY_SUM_BITS);
 
-__extension__ typedef unsigned __int128 wide; /* of the compiler, not of ISO C */
+__extension__ typedef unsigned __int128 wide; /* an extension of the compiler, not ISO C */
 
 /* For any number. Nothing larger than the grid can be part of a vector within the bound; 0 for
  * NaN. */
@@ -29,8 +29,8 @@ static wide wild_to_grid(const double *values, size_t n, double factor, int32_t 
     return sum;
 }
 
-/* The same where no value is beyond 2 and all are finite. Then no |q| is above 2^25, since factor <= grid = 2^24: as
- * exact.h wants it, and each part of the sum fits 64 bits. */
+/* The same where no value is beyond 2 and all are finite. Then no |q| is above 2^25, since factor
+ * <= grid = 2^24: as exact.h wants it, and each part of the sum fits 64 bits. */
 static wide tame_to_grid(const struct exact_kernels *exact, const double *values, size_t n,
                          double factor, int32_t *q) {
     wide sum = 0;

@@ -13,7 +13,7 @@
 #include "kernels/exact.h"
 #include "numerics/exact_arithmetic.h"
 
-enum { NOISY_SUM_BITS = 24 }; /* of the grid */
+enum { NOISY_SUM_BITS = 24 }; /* bits of the grid */
 
 /* The integers of one contribution, checked: q[i] = round(value[i] * scale * 2^bits), shrunk until
  * the sum of squares is at most (scale * 2^bits)^2. What is not a number becomes 0. */

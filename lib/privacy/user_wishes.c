@@ -27,7 +27,7 @@ struct reading {
     struct wish *wishes; /* in the order of the list */
     size_t epsilon_capacity, wish_of_capacity, wishes_capacity;
     uint64_t n, n_twice;
-    size_t n_columns; /* of every row, as of the first; 0: there was none yet */
+    size_t n_columns; /* columns of every row, as in the first; 0: no row yet */
     size_t user_column, epsilon_column;
 };
 
@@ -93,7 +93,7 @@ static int parse_wish(const struct dpmf_table_record *row, size_t column, double
     return 0;
 }
 
-/* Of several wishes for an id the one that protects most. @return the id's number, or a negative
+/* Keeps the most protective of several wishes for an id. @return the id's number, or a negative
  * code */
 static int64_t keep_id(struct reading *reading, const struct id_text *id, double epsilon,
                        struct dpmf_error *error) {

@@ -25,7 +25,7 @@ struct event_rows {
 /* Ratings of at least `like` are events; of -INFINITY, and in a store of events, all. */
 int event_rows_read(struct event_rows *rows, const struct dpmf_store *store, double like,
                     const struct dpmf_run *run, struct dpmf_error *error);
-void event_rows_free(struct event_rows *rows); /* of a zeroed one: fine */
+void event_rows_free(struct event_rows *rows); /* a zeroed one is fine */
 
 /* How many events there are, without keeping them. */
 int event_rows_count(const struct dpmf_store *store, double like, const struct dpmf_run *run,

@@ -22,12 +22,12 @@
 
 enum {
     TEAM = 64,             /* rows that go in step, at most */
-    TEAM_BYTES = 1 << 21,  /* of the rows of a team's events, where there are no slices */
+    TEAM_BYTES = 1 << 21,  /* bytes of the rows of a team's events, without slices */
     SLICE_FROM = 1 << 24,  /* bytes of the other side's rows, below which there are none */
-    SLICE_BYTES = 1 << 19, /* of these rows in a slice */
+    SLICE_BYTES = 1 << 19, /* bytes of these rows in a slice */
     SLICE_SHARE = 16,      /* one in so many of the other side's rows, or slices do not pay */
     PIECE = 256,           /* rows that are summed in floats */
-    PARTS = 16,            /* of the Gramian, each summed by one thread, whatever the threads */
+    PARTS = 16, /* parts of the Gramian, each summed by one thread, for any number of threads */
 };
 
 /* What a thread works with: TEAM vectors each, a padded k apart. */
@@ -64,12 +64,12 @@ struct ials {
     int n_work;
     struct work *work;
     double *parts;   /* PARTS Gramians */
-    double *gramian; /* alpha G ... */
+    double *gramian; /* alpha G, in doubles and in floats */
     float *gramian32;
 
-    struct plan plans[2]; /* of the sides seen so far: there are two */
+    struct plan plans[2]; /* plans of the sides seen so far: there are two */
 
-    /* Of a sweep. */
+    /* The sweep under way. */
     struct part part;
     const struct plan *plan;
     const struct event_side *events;

@@ -28,7 +28,7 @@ struct ials_rule {
     double unobserved; /* alpha: the weight of a pair without an event */
     double penalty;    /* lambda */
     double exponent;   /* nu: 1 scales the penalty with a row's events, 0 not at all */
-    uint32_t steps;    /* of conjugate gradients a row and sweep; 0: exact */
+    uint32_t steps;    /* steps of conjugate gradients a row and sweep; 0: exact */
 };
 
 struct ials;

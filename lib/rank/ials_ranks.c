@@ -20,8 +20,8 @@ struct shared {
     size_t first, n_own; /* what this rank owns */
     size_t *start;       /* n_ranks + 1: items by owner */
     size_t *place;       /* the same in floats, or in bytes, of something */
-    float *p, *q, *sums; /* of all */
-    float *r, *common;   /* of this rank's own */
+    float *p, *q, *sums; /* rows of all items */
+    float *r, *common;   /* rows of this rank's own items */
     float *penalty, *square, *first_square;
 };
 
@@ -72,7 +72,7 @@ static void end(struct shared *shared) {
 uint64_t ials_ranks_bytes(const struct dpmf_cluster *cluster, const struct kernel_set *kernels,
                           uint32_t k, uint64_t n_items) {
     if (cluster_size(cluster) == 1) return 0;
-    /* of all items p, q, and in the worst case r, `common` and a message; numbers beside */
+    /* p and q of all items, and in the worst case r, `common` and a message; numbers beside */
     return n_items * (5 * kernels->padded_k(k) + 8) * sizeof(float);
 }
 

@@ -9,7 +9,7 @@
 #include "ratings/record_batch.h"
 
 enum {
-    FIELD_SHOWN_BYTES = 40,                      /* of the offending text */
+    FIELD_SHOWN_BYTES = 40,                      /* bytes shown of the offending text */
     FIELD_SHOWN_MAX = FIELD_SHOWN_BYTES * 4 + 4, /* with escapes, "..." and NUL */
 };
 

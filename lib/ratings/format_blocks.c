@@ -53,7 +53,7 @@ struct block {
     bool open;
     const char *id;
     uint32_t id_length;
-    int64_t line; /* of its header; 0 when that is in an earlier chunk */
+    int64_t line; /* line of its header; 0: in an earlier chunk */
 };
 
 static struct block block_at_start(const struct text_chunk *chunk) {
@@ -163,7 +163,7 @@ static void parse_netflix(const struct text_source *source, struct text_chunk *c
 /* The block that settling has got to, which may have begun chunks ago. */
 struct count_state {
     bool open;
-    int64_t line, column; /* of the announced count */
+    int64_t line, column; /* place of the announced count */
     uint64_t announced, records;
 };
 

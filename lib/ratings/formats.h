@@ -15,7 +15,7 @@ struct first_line {
     size_t commas, semicolons, tabs; /* outside quotes, up to the end of the record */
     size_t double_colons;
     size_t words;   /* separated by blanks */
-    size_t numbers; /* of the first three words, how many are numbers */
+    size_t numbers; /* how many of the first three words are numbers */
 };
 
 enum block_line {

@@ -34,6 +34,6 @@ int id_map_add(struct id_map *map, struct id_text id, uint32_t *number, struct d
 /* The adding thread, or any once adding is over. */
 uint64_t id_map_size(const struct id_map *map);
 struct id_text id_map_id(const struct id_map *map, uint64_t number);
-uint64_t id_map_bytes(const struct id_map *map); /* of memory */
+uint64_t id_map_bytes(const struct id_map *map); /* bytes of memory in use */
 
 #endif

@@ -29,7 +29,7 @@ static int report_reading(struct import *import, const struct source *source,
     return error_set(error, DPMF_ERR_BASE_CANCELLED, "interrupted");
 }
 
-/* Of several inputs one may be empty: a day without ratings, a film nobody rated. */
+/* One of several inputs may be empty: a day without ratings, a film nobody rated. */
 static bool may_be_empty(const struct import *import, const struct dpmf_error *error) {
     return error->code == DPMF_ERR_INPUT_EMPTY && import->n_inputs > 1;
 }

@@ -30,14 +30,14 @@ struct import {
     bool holds_events;
     pthread_mutex_t report_lock; /* who reports progress: the ordered step, or a read that waits */
     struct dpmf_progress last_report;
-    _Atomic uint64_t bytes_before; /* of the sources already closed */
+    _Atomic uint64_t bytes_before; /* bytes of the sources already closed */
     uint64_t bytes_total;          /* 0 when not known */
     uint64_t read_job_bytes;       /* what a chunk takes while it is worked on */
     struct id_map *users, *items;
     struct rating_sorter *sorter;
     uint64_t reserve; /* memory for the jobs of either pipeline */
     uint64_t n_read;
-    struct store_layout layout; /* of all inputs */
+    struct store_layout layout; /* layout of all inputs */
     uint64_t *item_records;
     size_t item_capacity;
 
@@ -47,7 +47,7 @@ struct import {
     uint32_t *rank;                 /* item number -> place in the store's dictionary */
     _Atomic uint64_t *rank_ratings; /* by rank, duplicates taken off as they are found */
     _Atomic uint64_t duplicates;
-    struct write_worker *workers; /* of import_write.c */
+    struct write_worker *workers; /* workers of import_write.c */
 };
 
 /* Reports what the ordered step has come to, or, without an update, that nothing has changed.

@@ -23,7 +23,7 @@ struct likes {
     bool has_times;
     const struct dpmf_run *run;
     uint64_t *item_events;
-    uint32_t *new_number; /* of an item, or NOT_LIKED */
+    uint32_t *new_number; /* an item's new number, or NOT_LIKED */
     uint64_t n_items, n_events;
     struct store_writer *writer;
     struct block_packer packer;

@@ -31,7 +31,7 @@ struct pairs {
     void *self;
     struct id_copy user, item;
     uint64_t n;
-    int code; /* of `take`, and what it said */
+    int code; /* the code that `take` returned */
     struct dpmf_error reason;
 };
 

@@ -48,7 +48,7 @@ enum role_set {
 };
 
 static const struct known_type {
-    uint32_t number; /* of pg_type */
+    uint32_t number; /* OID in pg_type */
     enum copy_type type;
     enum role_set roles;
     const char *name; /* to say what it is where it does not fit */

@@ -24,7 +24,7 @@ enum copy_type {
 /* The fields of every row, and what they are. */
 struct copy_layout {
     uint32_t n_fields;
-    int32_t field[COLUMN_ROLES]; /* of each role, or -1 (of the time, and of a count) */
+    int32_t field[COLUMN_ROLES]; /* field of each role, or -1 (for the time and for a count) */
     enum copy_type type[COLUMN_ROLES];
     int64_t column[COLUMN_ROLES]; /* what errors call it: its place in the query, from 1 */
 };

@@ -40,7 +40,7 @@ struct row {
      * book-keeping. Lines are relative to the row's first, which is 0. */
     uint32_t line[ROW_COLUMNS_MAX + 1];
     int64_t column[ROW_COLUMNS_MAX + 1]; /* 1-based */
-    int64_t end_column;                  /* of the row's end */
+    int64_t end_column;                  /* column of the row's end */
     uint32_t newlines;                   /* inside quotes, in the whole row */
     enum row_fault fault;
     uint32_t fault_line;

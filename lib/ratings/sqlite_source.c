@@ -23,17 +23,17 @@
 #ifdef DPMF_WITH_SQLITE
 
 enum {
-    LOCKED_TRIES = 40,                 /* a lock of another program's is waited for so often ... */
-    LOCKED_MILLISECONDS = 50,          /* ... and so long at a time */
-    STEPS_BETWEEN_QUESTIONS = 1 << 17, /* of SQLite's machine: some milliseconds ... */
-    ASK_MILLISECONDS = 200,            /* ... of which enough must have passed */
+    LOCKED_TRIES = 40,                 /* waits for a lock of another program */
+    LOCKED_MILLISECONDS = 50,          /* length of such a wait */
+    STEPS_BETWEEN_QUESTIONS = 1 << 17, /* steps of SQLite's machine: some milliseconds */
+    ASK_MILLISECONDS = 200,            /* least time between two questions */
 };
 
 /* What precedes a value in a chunk. An integer or a real number is 8 bytes; a text is 4 bytes of
  * length and itself. */
 enum value_kind { VALUE_NULL, VALUE_INTEGER, VALUE_REAL, VALUE_TEXT, VALUE_BLOB, VALUE_TOO_LONG };
 
-enum { ROW_ROOM = COLUMN_ROLES * 9 }; /* of a row, but for its texts */
+enum { ROW_ROOM = COLUMN_ROLES * 9 }; /* bytes of a row, without its texts */
 
 struct sqlite_source {
     struct source source; /* first: this is what others see */

@@ -50,8 +50,8 @@ struct text_source {
     void *state;      /* the format's; freed with free() */
     size_t record_max, chunk_size;
     bool skip_bad;
-    bool has_quotes;      /* fields may be quoted ... */
-    char quote_separator; /* ... and newlines be in them; 0: a record is a line */
+    bool has_quotes;      /* whether fields may be quoted */
+    char quote_separator; /* separator where fields may hold newlines; 0: a record is a line */
 
     /* Serial, on the side of `next`. */
     char *carry; /* carry[carry_at] .. carry[carry_n - 1] were read but are in no chunk yet */

@@ -13,7 +13,7 @@
 
 enum { STEPS_MAX = 100, FAR = 9 /* standard deviations: beyond there is nothing */ };
 
-#define CLOSE 1e-9 /* of a standard deviation */
+#define CLOSE 1e-9 /* share of a standard deviation */
 #define PI 3.14159265358979323846
 
 /* The samples' predictions of one pair, and the standard deviation of a rating given one of
@@ -22,7 +22,7 @@ struct mixture {
     double *center;
     size_t n;
     double spread;
-    double least, most; /* of the centers */
+    double least, most; /* smallest and largest center */
 };
 
 /* A sample's block of the rows has all that it predicts beyond offset and mean biases, as a part of

@@ -17,7 +17,7 @@
 enum {
     AXES = 2,
     SAMPLE_MAX = 16384, /* items that the directions and their scales are found from */
-    ORDER_MAX = 128,    /* of an eigenproblem: a few hundredths of a second */
+    ORDER_MAX = 128,    /* largest order of an eigenproblem: a few hundredths of a second */
 };
 
 /* So many of the items are nearer to the middle of an axis than the border of the picture is. */
@@ -29,7 +29,7 @@ struct dpmf_map {
     double *axis[AXES];  /* k each, divided by its scale */
     double middle[AXES]; /* where the picture's centre is along it */
     double *mean;        /* k */
-    double length;       /* of the items' vectors, their root mean square */
+    double length;       /* root mean square length of the items' vectors */
     float *place;        /* n x AXES */
 };
 

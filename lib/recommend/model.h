@@ -15,11 +15,11 @@ enum model_kind { MODEL_CHECKPOINT, MODEL_RELEASE };
 
 struct dpmf_model {
     enum model_kind kind;
-    struct factors factors;        /* of a release: without users */
-    struct checkpoint_state state; /* of a checkpoint */
+    struct factors factors;        /* factors; a release has no users */
+    struct checkpoint_state state; /* a checkpoint's state */
     double factor_penalty,
         bias_penalty; /* for fitting a user (model/release.h); 0: ridge.h's own */
-    char *statement;  /* of a release: JSON; else NULL */
+    char *statement;  /* a release's statement, JSON; else NULL */
     const struct score_kernels *kernels;
     size_t padded_k;
     double *item_norms;                  /* lengths of the items' vectors */
@@ -28,12 +28,12 @@ struct dpmf_model {
 
     /* What lists are ordered by (score.h). */
     struct taste_space taste;
-    float *crowd;         /* of an item: liked by everyone; NULL: lists are by rating alone */
+    float *crowd;         /* how much everyone likes each item; NULL: lists are by rating alone */
     double crowd_max;     /* the largest without its sign */
     double *average_user; /* k, of a model that ranks; else NULL */
     /* a release of events: no rating is predicted, and whatever someone has is an event */
     bool of_events;
-    double taste_weight; /* of taste in scores, as such a release says; 1 of others */
+    double taste_weight; /* weight of taste in scores, as such a release says; else 1 */
     char *provenance;
     uint64_t file_bytes;
 };
@@ -92,7 +92,7 @@ static inline double model_dot_double(const double *a, const float *b, size_t k)
 struct scoring {
     const struct dpmf_model *model;
     double base;
-    const float *biases;  /* of the items; the model's own, or what everyone likes */
+    const float *biases;  /* biases of the items: the model's own, or what everyone likes */
     double bias_max;      /* the largest of them without its sign */
     const float *row;     /* u for the kernels; NULL: by the items' biases alone */
     const double *vector; /* u in double; NULL: the row says it all */

@@ -16,7 +16,7 @@
  * anew: its error grows by the inverse. */
 static const double smallest_rest = 1e-4;
 
-/* Of a solution, by its refinement, as a share of it: the square of that is left, so this is
+/* The largest relative change by refinement: its square is what error remains, so this is
  * plenty. A factor that needs more is made anew. */
 static const double largest_correction = 1e-7;
 

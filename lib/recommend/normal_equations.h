@@ -24,7 +24,7 @@ struct normal_equations {
     uint64_t n_factored;        /* how often the factor was made from the sums, in O(w^3) */
 };
 
-/* Of no ratings. Free it also after a failure. */
+/* Starts without ratings. Free it also after a failure. */
 int normal_equations_init(struct normal_equations *equations, size_t width,
                           struct dpmf_error *error);
 void normal_equations_free(struct normal_equations *equations);

@@ -19,7 +19,7 @@ struct likeness {
     const struct dpmf_model *model;
     uint64_t item;
     struct best_items best;
-    double error; /* of a cosine by the kernels, at most */
+    double error; /* largest error of a cosine by the kernels */
 };
 
 static double cosine(const struct likeness *likeness, uint64_t other) {

@@ -36,7 +36,7 @@ struct taste_space {
     double *values;            /* k: eigenvalues of each block of C */
     double *vectors;           /* n_blocks x width x width: eigenvectors, a row each */
     double *penalties;         /* n_blocks; 0: all vectors are the same, and say nothing */
-    double unit, min;          /* of the scale; 0: every rating is an event */
+    double unit, min;          /* unit and minimum of the scale; 0: every rating is an event */
 };
 
 /* From the items' vectors and counts; without counts (NULL) all items count the same. `block` is

@@ -58,7 +58,7 @@ static void declare(const struct store_layout *layout, char *text, size_t size) 
         if (layout->formats == UINT32_C(1) << i) name = store_layout_format_name(i);
     if (layout->origin == STORE_ORIGIN_DECLARED || layout->origin == STORE_ORIGIN_TOGETHER) return;
     bool is_csv = name && (strcmp(name, "csv") == 0 || strcmp(name, "tsv") == 0);
-    if (is_csv && layout->n_columns == 0) name = NULL; /* of several inputs that differed */
+    if (is_csv && layout->n_columns == 0) name = NULL; /* several inputs differed */
     n = add(text, size, n, " {format ");
     n = add(text, size, n, name ? name : "NAME");
     n = add(text, size, n, "}");

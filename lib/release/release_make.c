@@ -47,11 +47,11 @@ struct private_run {
     const struct dpmf_release_options *options;
     const struct dpmf_run *run;
     struct dpmf_release_report *report;
-    const struct release_watch *watch; /* of an audit; else NULL */
+    const struct release_watch *watch; /* an audit's; else NULL */
     const struct mechanism *mechanism;
     double mu;                       /* allowed */
-    struct posterior_rule posterior; /* of a conditional mechanism */
-    struct secure_random coins;      /* of what it trims */
+    struct posterior_rule posterior; /* rule of a conditional mechanism */
+    struct secure_random coins;      /* coins by which it trims */
     uint64_t memory;
     int threads;
     struct thread_pool *pool;
@@ -148,7 +148,7 @@ static int make_coins(struct private_run *self, struct dpmf_error *error) {
     return 0;
 }
 
-/* Of all ranks: for the curator's eyes, and for the bound on sums. */
+/* Totals over all ranks: for the curator's eyes, and for the bound on sums. */
 static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings_report *counts,
                       struct dpmf_error *error) {
     uint64_t *const added[] = {

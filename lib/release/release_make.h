@@ -10,11 +10,11 @@
 
 struct release_watch {
     struct noisy_sum_watch sums;
-    /* Of noise that were taken by this process, counted where they are drawn; may be NULL */
+    /* Draws of noise by this process, counted where they are drawn; may be NULL */
     uint64_t *draws;
     /* Ratings of a user who may not be there, but whom contributions are asked of */
     size_t longest;
-    const struct secure_random *coins; /* of users, in the place of fresh ones; NULL: fresh ones */
+    const struct secure_random *coins; /* users' coins; NULL: fresh ones */
 };
 
 /* `watch` NULL: dpmf_release_make. */

@@ -17,8 +17,8 @@
 /* Vectors are kept in single precision, and squares of ratings are computed. */
 static const double largest_rating = 1e18, narrowest_range = 1e-18;
 
-/* Of a conditional release: with less, its scale is no longer a normal number, and rounding is not
- * what the proof allows for. */
+/* Bounds on a conditional release's epsilon: below, its scale is no normal number, and rounding is
+ * not what the proof allows for. */
 static const double smallest_epsilon = 1e-200, largest_epsilon = 1e9;
 
 void dpmf_release_options_init(struct dpmf_release_options *options, size_t size) {

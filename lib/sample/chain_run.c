@@ -128,7 +128,7 @@ static int draw(struct chain_run *run, struct dpmf_epoch *epoch, struct dpmf_err
     return 0;
 }
 
-/* Of the mean prediction so far, where there is one; else of this sample. */
+/* The error of the mean prediction so far, where there is one; else of this sample. */
 static int validate(const struct chain_run *run, bool counts, double *rmse,
                     struct dpmf_error *error) {
     const struct train_run *train = run->train;

@@ -136,7 +136,7 @@ int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chai
  * posterior, as they do for hundreds of rounds, and their mean be as good as it gets. It is, when
  * sampling adds little to what a rating scatters anyway. */
 static void warn_of_mean(double error, double noise, const struct dpmf_run *run) {
-    const double most = 0.1; /* of the noise: half a percent of RMSE */
+    const double most = 0.1; /* share of the noise: half a percent of RMSE */
     char text[WARNING_MAX];
     if (error <= most * noise) return;
     if (isnan(error))

@@ -20,7 +20,7 @@ struct langevin_side {
     float *momenta; /* as kernels/noise_body.h has them; NULL: there are none */
     size_t momenta_bytes;
     float *thermostats; /* by row; NULL: there are none */
-    double *parts;      /* of n_parts parts of the rows, what `squares` has of all */
+    double *parts;      /* the sums of `squares`, for each of n_parts parts of the rows */
     size_t n_parts;
     double *squares; /* sums by column, of the biases, and of whole rows by their ratings */
 };

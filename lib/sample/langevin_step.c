@@ -38,7 +38,7 @@ enum {
 #define PUSH_MOST 0.5    /* the same with momenta, times the step's square */
 #define FLIGHT_MOST 0.05 /* the same between two injections: the error is a quarter of it */
 
-#define PUSH_DRIFT 0.25 /* of what a force does to a row in an epoch, this much is at once */
+#define PUSH_DRIFT 0.25 /* share of a force's effect on a row in an epoch that comes at once */
 
 /* Squares of Gaussians that may come together in a run: of few rows, sigma is more than it
  * looks. */

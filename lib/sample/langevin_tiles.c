@@ -25,7 +25,7 @@ enum {
     DRAW_ROWS = 64,   /* that have one stream when they are drawn */
 };
 
-#define TURN_MOST 0.15 /* of a thermostat, in a visit that is a whole epoch */
+#define TURN_MOST 0.15 /* largest turn of a thermostat in a visit that is a whole epoch */
 
 enum noise_purpose { NOISE_TILES = 1, NOISE_IDLE, NOISE_USERS, NOISE_ITEMS, NOISE_MOMENTA };
 

@@ -28,7 +28,7 @@ struct langevin_source {
     bool table_without_signs; /* only to show what comes of it */
     uint64_t seed;
 
-    /* Of a rank of a cluster (NULL: one machine), whose users are those from first_user on of
+    /* The cluster of a rank (NULL: one machine), whose users are those from first_user on of
      * n_users in all, and which has all items; the tiling has them in parts (schedule/tiling.h). */
     const struct dpmf_cluster *cluster;
     uint64_t first_user, n_users;
@@ -98,8 +98,8 @@ struct langevin_outlook {
 /* The sharpest curvatures that rows have, as the model stands. */
 struct langevin_stiffness {
     double user_force,
-        item_force;    /* of one rating, along the direction that has most of them, ... */
-    double bias_force; /* ... and on a bias */
+        item_force;    /* force of one rating, along the direction that has most of them */
+    double bias_force; /* force of one rating on a bias */
     struct noise_extremes extremes;
     struct langevin_outlook outlook;
 };

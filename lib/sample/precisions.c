@@ -116,7 +116,7 @@ void precisions_draw_share(const struct precisions *precisions, enum precisions_
 
 /* ---- the density ----------------------------------------------------------------------------- */
 
-/* Of one precision and the n numbers that have it. */
+/* The log density of one precision and of the n numbers that have it. */
 static double log_density(double precision, double scale, uint64_t n, double squares) {
     return (PRECISIONS_ALPHA - 1 + (double)n / 2) * log(precision) -
            precision * (1 / scale + squares / 2);

@@ -20,8 +20,7 @@
 #include "store/store.h"
 
 enum {
-    GROUP_BYTES =
-        4 << 20, /* of item vectors, at most, however large the last cache is: it is slow then */
+    GROUP_BYTES = 4 << 20,    /* most bytes of item vectors: a larger last cache is slow */
     SUPERBLOCKS_PER_LANE = 8, /* at least, so that the end of an epoch is balanced */
     SHORT_RUN = 3, /* an item met fewer times than this by a batch moves by, and its users stay */
 
@@ -179,7 +178,7 @@ static void choose_residents(struct tiling *tiling, const struct tiling_options 
     uint64_t batch = tiling->batch_users < tiling->superblock_users ? tiling->batch_users
                                                                     : tiling->superblock_users;
     double share = options->whole ? (double)tiling->n_ratings / (double)options->whole->n_ratings
-                                  : 1; /* of each group's ratings, about */
+                                  : 1; /* about this share of each group's ratings */
     for (size_t g = 0; g < tiling->n_groups; g++) {
         struct group *group = &tiling->groups[g];
         double met = share * (double)group->n_ratings / (double)group->n_rows /

@@ -44,7 +44,7 @@ struct tiling_options {
     const struct tiling_whole *whole; /* NULL: the store has all ratings */
 };
 
-/* Of what a store has only a share of, or nothing: whatever must be the same wherever the other
+/* What a store has only a share of, or nothing of: whatever must be the same wherever the other
  * shares are. */
 struct tiling_whole {
     uint64_t n_ratings;

@@ -141,7 +141,7 @@ struct declaration {
     int64_t begun; /* where the field began that its next lines continue; 0: there is none */
     enum about_field field;
     char text[ABOUT_VALUE_MAX +
-              2]; /* of that field; one more than may be, so that too long is noticed */
+              2]; /* text of that field; one byte more than allowed, so that too long is noticed */
     size_t n;
 };
 

@@ -29,7 +29,7 @@ enum about_field {
 
 enum {
     ABOUT_VALUE_MAX = 2000, /* bytes of a text */
-    ABOUT_TEXT_MAX = 8192,  /* of all together, with a NUL each */
+    ABOUT_TEXT_MAX = 8192,  /* bytes of all texts together, with a NUL each */
     ABOUT_FILE_MAX = 65536,
 };
 

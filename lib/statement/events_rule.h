@@ -12,7 +12,7 @@ enum {
     EVENTS_FACTORS_MAX = 40,
     EVENTS_START_FEATURES = 24, /* directions of public features that the first round looks along */
     EVENTS_ROUNDS = 6,
-    EVENTS_CLASSES = 20, /* of items by popularity, each with a prior variance of its own */
+    EVENTS_CLASSES = 20, /* classes of items by popularity, each with its own prior variance */
     EVENTS_NEGATIVES = 99,
     EVENTS_VOTE_LEAST = 3, /* events of a user who votes */
     EVENTS_WEIGHTS = 7,
@@ -26,11 +26,11 @@ struct events_rule {
     double mu; /* the whole budget */
 
     /* Popularity. */
-    double first_share; /* of mu^2 for the first noisy sum */
+    double first_share; /* share of mu^2 for the first noisy sum */
     /* Whole budget's ratio of popularity to noise below which there is nothing else */
     double snr_least;
-    double share_scale, share_power; /* popularity gets (scale / snr)^power of mu^2, ... */
-    double share_least, share_most;  /* ... within these */
+    double share_scale, share_power; /* popularity's share of mu^2: (scale / snr)^power */
+    double share_least, share_most;  /* bounds of that share */
 
     /* The rounds. */
     double factor_scale, factor_power; /* factors: scale * snr^power */
@@ -41,16 +41,16 @@ struct events_rule {
     double whitening;      /* directions are scaled by (singular value)^-whitening */
     double norm_floor;     /* least norm that a contribution is divided by */
     double variance_floor; /* least prior variance, in units of the noise's */
-    double ridge;          /* of the regression on public features */
+    double ridge;          /* ridge of the regression on public features */
 
     /* The vote. */
-    double vote_share; /* of mu^2 */
+    double vote_share; /* share of mu^2 for the vote */
     double vote_bound; /* norm of centred gains that counts in full */
     double vote_rank;  /* rank at which a hit counts half */
     double vote_lead;  /* deviations of the noise of a difference by which a winner must lead */
 
     /* What the first noisy sum decides. */
-    double popularity_share; /* of mu^2, the first share included; 1: popularity alone */
+    double popularity_share; /* share of mu^2, the first share included; 1: popularity alone */
     size_t factors, rounds;
 };
 

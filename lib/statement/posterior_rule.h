@@ -66,17 +66,17 @@ enum {
 
 /* Lambda: precisions of the priors on the standard scale, where a user's vector has 1. */
 static const double posterior_precision_b = 4, posterior_precision_c = 4, posterior_precision_g = 1;
-/* Of an item's vector, a factor: all factors together have the same prior variance of u.v, 1/3,
+/* Prior variance of an item's vector, divided among its factors: that of u.v is then 1/3,
  * however many there are. */
 static const double posterior_vector_variance = 1.0 / 3;
 
-/* Of a rating, for those who fit their own vector to a release at home. More than that of ratings:
- * the items' vectors are one draw, and a person does well to believe them less. */
+/* Variance of a rating, for those who fit their own vector to a release at home. More than that of
+ * ratings: the items' vectors are one draw, and a person does well to believe them less. */
 static const double posterior_fold_in_variance = 4;
 
 struct posterior_rule {
     double epsilon;
-    double range;         /* of ratings: max - min */
+    double range;         /* range of ratings: max - min */
     double kappa;         /* how far beyond it predictions may go, in the same units */
     double rho;           /* the largest weight */
     uint32_t max_ratings; /* tau */

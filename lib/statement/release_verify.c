@@ -46,7 +46,7 @@ static int refuse(struct dpmf_error *error, const char *what, const char *hint) 
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* Of a file that was opened, or failed to be; closes it. */
+/* Reads a file that was opened, or failed to be, and closes it. */
 static int read_opened(struct checking *checking, int code, struct safetensors *file,
                        struct dpmf_error *error) {
     if (code < 0) return code;
@@ -80,7 +80,7 @@ static int read_statement(struct checking *checking, struct dpmf_error *error) {
                                        error);
 }
 
-/* Of a conditional statement: the bound that follows from its settings, and no more. */
+/* A conditional statement claims the bound that follows from its settings, and no more. */
 static void note_condition(struct checking *checking) {
     const struct statement *statement = checking->statement;
     char bound[DPMF_DOUBLE_TEXT_MAX], scale[DPMF_DOUBLE_TEXT_MAX], claimed[DPMF_DOUBLE_TEXT_MAX];

@@ -24,12 +24,12 @@ static inline size_t residual_moments_n(size_t K) {
 
 struct residual_rule {
     double mu;          /* the whole budget */
-    double first_share; /* of mu^2 for the first release */
+    double first_share; /* share of mu^2 for the first release */
 
     /* The first release: counts and biases. */
-    double count_weight;  /* of the counts against the residuals */
-    double scalar_weight; /* of the scalars and of the number of users */
-    double bias_ridge;    /* of a user's own bias */
+    double count_weight;  /* weight of the counts against the residuals */
+    double scalar_weight; /* weight of the scalars and of the number of users */
+    double bias_ridge;    /* ridge of a user's own bias */
     double first_floor;   /* norm floor: users with few ratings are not blown up to norm 1 */
     double count_floor;   /* counts are floored at this many standard deviations of their noise */
 
@@ -38,11 +38,11 @@ struct residual_rule {
     double round_floor;
     double popularity; /* an item's weight in a contribution is (count / mean count)^-popularity */
     double growth;     /* budget of a round relative to the one before */
-    double memory;     /* of earlier rounds */
+    double memory;     /* weight of earlier rounds */
     double gain, over; /* over-relaxation of the step, and of the scale */
-    double ridge;      /* of the regression on public features, in units of the prior precision */
-    double first_variance; /* of the starting vectors */
-    double free_variance;  /* of free columns at the start */
+    double ridge;      /* ridge of the regression on features, in units of the prior precision */
+    double first_variance; /* variance of the starting vectors */
+    double free_variance;  /* variance of free columns at the start */
     double spectrum,
         spectrum_decay; /* assumed variance of factor k: spectrum * k^-decay, for the choice of K */
     size_t factors, rounds; /* learned columns and T; none: biases only */

@@ -30,7 +30,7 @@
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
-enum { DIGITS = 6 }; /* of a figure */
+enum { DIGITS = 6 }; /* digits of a figure */
 
 /* Whole numbers up to here are the same in every reader of JSON. */
 static const uint64_t whole_max = UINT64_C(1) << 53;

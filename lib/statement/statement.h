@@ -13,7 +13,7 @@
 enum {
     STATEMENT_RELEASES_MAX = 256,
     STATEMENT_ID_BYTES = 16,
-    STATEMENT_BITS_MAX = 24, /* of the grid */
+    STATEMENT_BITS_MAX = 24, /* most bits of the grid */
     STATEMENT_GROUPS = 3,    /* groups of 2, 3 and 4 ids */
     STATEMENT_VERSION_MAX = 23,
     STATEMENT_DELTAS = 4, /* at which epsilon is given beside the declared one */
@@ -26,7 +26,7 @@ struct statement_release {
     uint64_t coordinates; /* how many numbers were published; public sizes alone */
     uint64_t sigma;       /* whole grid units */
     uint32_t bits;        /* the grid: 2^-bits, so mu = 2^bits / sigma */
-    uint64_t draws;       /* of noise, taken: must equal coordinates */
+    uint64_t draws;       /* draws of noise: must equal coordinates */
 };
 
 /* The public parameters of a conditional mechanism. posterior_rule.h says what each is. */
@@ -36,7 +36,7 @@ struct statement_posterior {
     double kappa, rho;
 };
 
-/* Of the library that made a release; all "" where it is not recorded. */
+/* The build of the library that made a release; all "" where it is not recorded. */
 struct statement_build {
     char commit[80], compiler[48], sources[65];
 };
@@ -44,7 +44,7 @@ struct statement_build {
 /* What follows from the releases, each figure rounded up: for the file and for people. Of a
  * conditional statement mu, exact and renyi are 0, and the last four count. */
 struct statement_figures {
-    double mu, exact, renyi; /* of all releases; epsilon at the statement's delta, both ways */
+    double mu, exact, renyi; /* mu of all rounds; epsilon at the statement's delta, both ways */
     double group[STATEMENT_GROUPS];         /* epsilon of 2, 3 and 4 ids together */
     double at_delta[STATEMENT_DELTAS];      /* epsilon at each of statement_deltas */
     double release[STATEMENT_RELEASES_MAX]; /* mu of each */
@@ -58,21 +58,22 @@ struct statement {
     const char *mechanism;          /* see mechanism_names.h */
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
-    double range_min, range_max; /* of ratings, declared; 0 and 1 of events */
+    double range_min, range_max; /* declared range of ratings; 0 and 1 for events */
     uint64_t items;              /* in the public catalogue */
     uint64_t declared_users;     /* as declared by the curator, 0: not */
     bool has_features;           /* public item features were used */
     /* a list of users with smaller epsilons was applied; it is taken as public */
     bool is_personalised;
-    /* Of 0.1.0's conditional ones: a list with anyone else in it was refused */
+    /* Whether 0.1.0 made it, conditional: a list with anyone else in it was refused */
     bool wishes_show_members;
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */
     bool is_insecure; /* noise from a seed: NOT PRIVATE */
-    char version[STATEMENT_VERSION_MAX + 1]; /* of the library that wrote it; "": this one */
+    char
+        version[STATEMENT_VERSION_MAX + 1]; /* version of the library that wrote it; "": this one */
     struct statement_build build;
     struct about about;                   /* declared by the curator */
-    struct statement_posterior posterior; /* of a conditional one; 0 else */
+    struct statement_posterior posterior; /* rule of a conditional one; else 0 */
     size_t n_releases;                    /* none, of a conditional one */
     struct statement_release releases[STATEMENT_RELEASES_MAX];
 };

@@ -139,7 +139,7 @@ static bool take_range(struct parsing *parsing, const struct json_token *key,
     return false;
 }
 
-/* Of the release that was counted last. */
+/* The round that was counted last. */
 static bool take_release(struct parsing *parsing, const struct json_token *key,
                          struct json_token value) {
     size_t i = parsing->statement->n_releases - 1;

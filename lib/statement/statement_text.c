@@ -61,7 +61,7 @@ static const char *promise_heading(const struct statement *statement) {
                : "What is promised to those who accept the above";
 }
 
-/* Of a file that is stamped NOT PRIVATE nothing is said as if it held. */
+/* Nothing is claimed to hold of a file that is stamped NOT PRIVATE. */
 static void put_promise(struct statement_page *page, const struct statement *statement,
                         const struct statement_figures *figures) {
     const enum dpmf_claim claim = claim_of(statement);

@@ -9,7 +9,7 @@
 
 enum {
     STATEMENT_FORMAT = 2,
-    STATEMENT_FORMAT_FIRST = 1, /* of 0.1.0: without a list of assumptions */
+    STATEMENT_FORMAT_FIRST = 1, /* format of 0.1.0: without a list of assumptions */
     STATEMENT_ID_TEXT = 2 * STATEMENT_ID_BYTES + 1,
     STATEMENT_MEANINGFUL =
         10, /* epsilon above which a conditional claim says nothing of a finite run */

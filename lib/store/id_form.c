@@ -103,7 +103,7 @@ static const char *why_no_text(const struct id_form *form) {
     return "the ids of the ratings are whole numbers, and this is none";
 }
 
-/* Of what is kept as text where numbers are numbers: the one that it stands for. @return how many
+/* The number that a text stands for, where numbers are kept as numbers. @return how many
  * there are, 0 or 1 */
 static size_t respell(const char *text, size_t n, struct id_text *out) {
     out->text = out->number;

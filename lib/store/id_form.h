@@ -16,13 +16,13 @@ struct id_form {
     const char *without; /* what separates its columns, and so is in no id; NULL: nothing */
 };
 
-/* Of the ids that a format's reader makes; of a name that is not known, any. */
+/* The form of the ids that a format's reader makes; any form for an unknown name. */
 struct id_form id_form_of_format(const char *format);
 
-/* Of a store's users, by what it says about how it was read. */
+/* The form of a store's user ids, by what it says about how it was read. */
 struct id_form store_id_form(const struct dpmf_store *store);
 
-/* Of ids that come from one or the other. */
+/* The form of ids that come from one or the other. */
 struct id_form id_form_either(const struct id_form *a, const struct id_form *b);
 
 struct id_text {

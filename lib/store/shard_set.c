@@ -42,7 +42,7 @@ char *shard_path(const char *directory, const char *name) {
     return asprintf(&path, "%s%s%s", directory, gap, name) < 0 ? NULL : path;
 }
 
-/* Of all entries, in their order. */
+/* The digest of all entries, in their order. */
 static uint64_t list_digest(const struct shard_entry *entries, size_t n) {
     assert(entries || n == 0);
     uint64_t all = n;

@@ -34,7 +34,7 @@ struct store_block {
     const uint64_t *start;    /* n_users + 1 */
     const uint32_t *item;     /* n_ratings, each */
     const double *value;      /* exact values, with STORE_WANT_VALUES */
-    const float *value32;     /* ... or less store_base, for training; which, by enum store_want */
+    const float *value32;     /* values less store_base, for training; enum store_want chooses */
     const int64_t *time;      /* NULL in a store without times */
     const char *id_bytes;     /* user i's id is id_bytes[id_start[i]] .. id_start[i+1]-1 */
     const uint64_t *id_start; /* n_users + 1 */

@@ -51,7 +51,7 @@ struct store_index_entry {
     /* The first user, and the block itself, as its file counts them: others where it is one of
      * several. */
     uint64_t written_first, written_block;
-    int fd; /* of its file; of an open store */
+    int fd; /* the file of an open store */
     const char *path;
 };
 

@@ -68,7 +68,7 @@ static int finish_block(void *self, void *job_pointer, struct dpmf_error *error)
     return 0;
 }
 
-/* Of a rating in a decoded block: item, value and time, and the bytes it came from, about. */
+/* About the bytes of a rating in a decoded block: item, value, time, and what it came from. */
 enum { RATING_BYTES = 24 };
 
 /* A worker decodes one block and fills one product, and as many products again wait for their

@@ -18,8 +18,8 @@ enum column_role {
 
 enum {
     COLUMN_ROLES =
-        COLUMN_COUNT, /* of a record: its value, be it a count, has the place of the rating */
-    COLUMN_NAMED = COLUMN_OTHER, /* of a header */
+        COLUMN_COUNT, /* number of a record's roles; a count takes the place of the rating */
+    COLUMN_NAMED = COLUMN_OTHER, /* number of roles in a header */
 };
 
 /* "user", "item", "rating", "timestamp" or "count". */
@@ -41,7 +41,7 @@ int column_list_parse(const char *list, int32_t column[COLUMN_ROLES], uint32_t *
 
 /* The columns that names were found for. */
 struct columns_found {
-    int32_t column[COLUMN_NAMED]; /* of each role the first, or -1 */
+    int32_t column[COLUMN_NAMED]; /* first column of each role, or -1 */
     int32_t second[COLUMN_NAMED]; /* and a second that claims it, or -1 */
     bool has_other;               /* there are columns besides these */
 };

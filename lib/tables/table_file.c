@@ -58,11 +58,11 @@ struct table {
     int64_t line;
 
     bool is_known; /* the layout is, from the first row */
-    int n_columns; /* of the first row */
+    int n_columns; /* number of columns of the first row */
     enum separator separator;
     char character;
     size_t column[DPMF_TABLE_COLUMNS_MAX]; /* where each wanted one is */
-    struct dpmf_field *fields;             /* of a row, COLUMNS_MAX + 1 */
+    struct dpmf_field *fields;             /* fields of one row, COLUMNS_MAX + 1 */
     char *title;                           /* a title in UTF-8 */
     size_t title_capacity;
 };

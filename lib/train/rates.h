@@ -7,7 +7,7 @@
 #include "train/sgd_epoch.h"
 
 /* Found on splits of MovieLens 1M other than those reported in docs/performance.md. */
-enum { RATES_FACTORS = 128, RATES_EPOCHS = 20, RATES_ROW_STEPS = 3 /* of ials */ };
+enum { RATES_FACTORS = 128, RATES_EPOCHS = 20, RATES_ROW_STEPS = 3 /* steps of ials a row */ };
 
 #define RATES_LEARNING_RATE 0.03
 #define RATES_REGULARIZATION 0.05

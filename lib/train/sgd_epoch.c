@@ -24,9 +24,9 @@
 #include "base/memory.h"
 
 enum {
-    IN_ORDER_THREADS = 8, /* at most: what is planned must not depend on how many there are ... */
+    IN_ORDER_THREADS = 8, /* most threads: the plan must not depend on their number */
     IN_ORDER_SHARES =
-        4,         /* ... and superblocks of a quarter serve few of them well, and eight still */
+        4,         /* shares of L3 a superblock is sized for: good for few threads and for eight */
     PATIENCE = 64, /* looks before a waiting thread lets others run */
 };
 

@@ -18,7 +18,7 @@ enum sgd_order {
 
 enum {
     SGD_UNPACK_CHUNKS = 512
-}; /* of a stream, unpacked at once, to be read from a cache near by */
+}; /* chunks of a stream unpacked at once, to be read from a near cache */
 
 /* How many superblocks are worked on at once, at most, and how many of them are to share L3. Fixed
  * numbers where results must not depend on threads. */
@@ -76,11 +76,11 @@ struct sgd_watch {
     int (*before_superblock)(void *self, uint32_t epoch, size_t superblock,
                              struct dpmf_error *error);
 
-    /* Before the superblock's user rows are written for the first time ... */
+    /* Called before the superblock's user rows are written for the first time. */
     int (*before_users)(void *self, uint32_t epoch, const struct superblock_view *view,
                         struct dpmf_error *error);
 
-    /* ... and before a superblock's tile writes the item rows of a group, which (but for Hogwild)
+    /* Called before a superblock's tile writes the item rows of a group, which (but for Hogwild)
      * nobody else does at that time. */
     int (*before_group)(void *self, uint32_t epoch, size_t superblock, size_t group,
                         struct dpmf_error *error);

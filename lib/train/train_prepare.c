@@ -244,7 +244,7 @@ static int make_engine(struct train_run *train, struct dpmf_error *error) {
     if (code == 0)
         code = sgd_epoch_init(&train->epoch, train->tiling, train->stream, train->kernels,
                               &train->factors, train->order, train->pool, error);
-    /* of a sampler more travels, which is not there yet */
+    /* a sampler sends more, which is not there yet */
     if (code == 0 && !train->sampler) code = train->place->begin(train, NULL, 0, error);
     return cluster_agree(train->cluster, code, error);
 }

@@ -24,7 +24,7 @@
 
 enum { FACTORS, LEARNING_RATE, PENALTY, EPOCHS, UNOBSERVED, N_AXES };
 enum { TRIALS_MAX = 10000, FACTORS_MAX = 4096, EPOCHS_MAX = 10000 };
-enum { COMPARED_LEAST = 3, PROGRESS_UNITS = 1000 /* of a trial */ };
+enum { COMPARED_LEAST = 3, PROGRESS_UNITS = 1000 /* units of progress in a trial */ };
 
 /* Where trials are compared: the share of the epochs done, and the share of the trials that go
  * on. */
@@ -104,7 +104,7 @@ static int check_options(const struct dpmf_tune_options *options,
     return 0;
 }
 
-/* Of models that rank: where the weight of pairs without an event starts. */
+/* Where the weight of pairs without an event starts, for models that rank. */
 static int find_unobserved(struct tune *tune, struct dpmf_error *error) {
     const struct dpmf_train_options *train = tune->train;
     tune->unobserved = 1;

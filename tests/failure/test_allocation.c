@@ -489,8 +489,8 @@ static int rank_candidates(struct dpmf_store *store, const struct dpmf_run *run)
     int code = dpmf_candidates_new(&candidates, NULL);
     for (int i = 0; code == 0 && i < 100; i++) code = dpmf_candidates_add(candidates, &row, NULL);
     if (code == 0)
-        code = dpmf_model_rank_candidates(model, candidates, store, NULL, 2, run, &evaluation,
-                                          NULL);
+        code =
+            dpmf_model_rank_candidates(model, candidates, store, NULL, 2, run, &evaluation, NULL);
     dpmf_candidates_free(candidates);
     return code;
 }
@@ -625,7 +625,7 @@ static int release_privately(struct dpmf_store *store, const struct dpmf_run *ru
     options.range_max = strcmp(private_mechanism, "events") == 0 ? 1 : 10;
     options.catalogue_from_ratings = true;
     options.has_insecure_seed = true; /* no ledger then */
-    options.posterior.rounds = 9;     /* of those that have some */
+    options.posterior.rounds = 9;     /* for mechanisms that have rounds */
     options.posterior.max_ratings = 1;
     return dpmf_release_make(store, output_path, &options, run, NULL, NULL);
 }

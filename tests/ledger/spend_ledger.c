@@ -59,7 +59,7 @@ static int cycle(const char *path, const char *population, unsigned long first, 
         if (code != 0) return report(code, &error);
         say("committed", id);
         entry.state = LEDGER_RESEARCH;
-        entry.id[0] = 'f'; /* of the run: no counter gets there */
+        entry.id[0] = 'f'; /* an id of the run: no counter gets there */
         code = ledger_record(path, NULL, false, &entry, NULL, &error);
         if (code != 0) return report(code, &error);
         say("research", entry.id);

@@ -353,6 +353,9 @@ expect "prose: a small tree" prose
 echo '/* The rating in the mean. */' >>lib/base/error.h
 expect "prose: a word of ours" finds 'average'
 begin
+echo 'int n; /* of the rows */' >>lib/base/error.h
+expect "prose: a comment that does not stand alone" finds 'stand alone'
+begin
 for ((i = 0; i < 51; i++)); do printf '/* %0100d */\n' "$i"; done >lib/base/long.h
 expect "prose: long lines" finds '51 lines beyond 100 columns'
 cd "$root"

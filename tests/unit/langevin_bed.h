@@ -24,9 +24,9 @@ struct langevin_fault {
     bool replays;       /* the same noise in every round */
     double
         leaves_due; /* what falls due in this part of the superblocks, the last ones, gets no noise */
-    bool without_signs; /* of the table */
+    bool without_signs; /* whether the table's signs are left out */
 
-    /* of ranks: */
+    /* for ranks: */
     bool is_alone;      /* each injects and keys its noise as if there were no others */
     bool forgets;       /* what falls due at the last one gets no noise */
     bool keeps_momenta; /* they do not travel with their rows */
@@ -49,7 +49,7 @@ struct langevin_bed {
     struct langevin_fault fault;
     struct langevin_step step;
     struct sgd_noise noise; /* the sampler's, or with a fault */
-    uint32_t *item_row;     /* of the arrays' items: the store ranks them */
+    uint32_t *item_row;     /* rows of the arrays' items: the store ranks them */
     uint32_t round;
     double squared_error;
 };
@@ -63,8 +63,8 @@ struct langevin_bed_options {
     size_t table;
     uint64_t seed;
     struct langevin_fault fault;
-    const struct dpmf_cluster *cluster; /* NULL: one machine; else the ratings are in ... */
-    const char *shards;                 /* ... this folder, and arrays only say how many */
+    const struct dpmf_cluster *cluster; /* NULL: one machine */
+    const char *shards; /* folder of a cluster's ratings; the arrays then only say how many */
 };
 
 static inline const struct dpmf_store *bed_share(const struct langevin_bed *bed) {

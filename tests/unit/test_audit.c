@@ -338,7 +338,7 @@ static void test_audit_reports(void **state) {
         assert_true(report.noisy_rounds >= 20 && report.draws == (uint64_t)report.noise_numbers);
         assert_true(report.contributions >= report.noisy_rounds + 20);
         assert_true(report.noise > 0.7 &&
-                    report.noise < 1.3); /* of 800 numbers at least: 12 deviations */
+                    report.noise < 1.3); /* at least 800 numbers: 12 deviations */
         assert_int_equal(report.worlds, 5);
         assert_true(report.world_rounds >= 5 && report.world_numbers >= 5 * 30);
         assert_true(report.world_norm > 0.9 && report.world_norm <= 1);

@@ -135,7 +135,7 @@ static void test_ids_of_all_lengths(void **state) {
     factors_free(&factors);
 }
 
-/* Of the four tensors of numbers, each in turn. */
+/* Each of the four tensors of numbers in turn. */
 static void test_only_finite_numbers(void **state) {
     static const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
     static const char *const names[] = {"user_factors", "item_factors", "user_biases",

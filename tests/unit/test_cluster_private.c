@@ -165,7 +165,7 @@ struct job {
 
 static int ask(void *self, const struct dpmf_release_report *report) {
     struct job *job = self;
-    assert_int_equal(report->wishes_of_nobody, 2); /* of all ranks */
+    assert_int_equal(report->wishes_of_nobody, 2); /* sum over all ranks */
     __atomic_fetch_add(&job->n_asked, 1, __ATOMIC_RELAXED);
     return job->is_stopped;
 }

@@ -36,7 +36,7 @@ static void for_each_set(void (*check)(const struct exact_kernels *exact)) {
     }
 }
 
-/* Of many sizes: sums of these round in every order differently. */
+/* Numbers of many sizes: their sums round differently in every order. */
 static void fill(struct random_stream *random, double *values, size_t n) {
     for (size_t i = 0; i < n; i++)
         values[i] = random_gaussian(random) * exp(4 * random_gaussian(random));

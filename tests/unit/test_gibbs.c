@@ -29,7 +29,7 @@ struct comparison {
     size_t m; /* numbers */
     uint64_t rounds, round;
     double batch[NUMBERS_MAX];                     /* sum over the running batch */
-    double sum[NUMBERS_MAX], squares[NUMBERS_MAX]; /* of the batches' means */
+    double sum[NUMBERS_MAX], squares[NUMBERS_MAX]; /* sums over the batches' means */
 };
 
 static void comparison_begin(struct comparison *c, size_t m, uint64_t rounds) {
@@ -86,7 +86,7 @@ static double bound_for(size_t m) {
 struct mutant {
     const char *name;
     double users, items, biases, noise; /* precisions */
-    double noise_shape;                 /* of the Gamma that lambda_r is drawn from */
+    double noise_shape;                 /* shape of the Gamma that lambda_r is drawn from */
 };
 
 static const struct mutant honest = {"honest", 1, 1, 1, 1, 1};

@@ -374,7 +374,7 @@ static void test_stopped(void **state) {
     options.sampler.chains = 4;
     assert_int_equal(train(&options, &watching, 2, 0, false, a_file, &report, NULL), 0);
     assert_int_equal(watching.epochs, 6);
-    assert_int_equal(report.samples, 4); /* of epochs 3 to 6 */
+    assert_int_equal(report.samples, 4); /* samples of epochs 3 to 6 */
     watching = (struct watching){.stop_after = 1};
     assert_int_equal(train(&options, &watching, 2, 0, false, a_file, &report, NULL), 0);
     assert_int_equal(report.samples, 1); /* nothing to average over yet: the sample itself */

@@ -327,7 +327,7 @@ static void private_runs_see_the_same_of_others(void **state) {
 
 /* ---- a database ------------------------------------------------------------------------------- */
 
-/* Of ratings, of events with counts, and of events without. */
+/* Layouts of ratings, of events with counts, and of events without. */
 static const struct {
     const char *columns, *rows[INSERT_LINES];
 } tables[] = {

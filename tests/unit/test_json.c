@@ -257,7 +257,8 @@ static void test_damage(void **state) {
     char *copy = malloc(n), kinds[256], out[256];
     struct json_token last;
     for (size_t cut = 0; cut < n; cut++) {
-        char *short_text = malloc(cut ? cut : 1); /* of its own, so that reading past it shows */
+        char *short_text =
+            malloc(cut ? cut : 1); /* memory of its own, so that reading past it shows */
         memcpy(short_text, text, cut);
         read_kinds(short_text, cut, kinds, sizeof kinds, &last);
         assert_int_equal(last.kind, JSON_ERROR);

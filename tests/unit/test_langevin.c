@@ -660,7 +660,7 @@ static struct distance distance_of(const struct tiny *tiny, const struct chains 
     struct distance distance = {.m = chains->m};
     size_t m = 0;
     for (size_t i = 0; i < pairs + pairs * (pairs + 1) / 2; i++, m++) {
-        size_t a = i, b = i; /* of a mean, twice the pair itself */
+        size_t a = i, b = i; /* a mean has the pair itself twice */
         if (i >= pairs) {
             size_t left = i - pairs;
             for (a = 0; left > a; a++) left -= a + 1;
@@ -805,7 +805,7 @@ static struct distance try_tiny_by_ranks(const struct tiny *tiny, int n_ranks, c
     return distance_of(tiny, &together.chains, cost);
 }
 
-/* Of a step, what it may cost: so much of a standard deviation in a mean, and of a variance. */
+/* What a step may cost: so much of a standard deviation in a mean, and of a variance. */
 #define COST 0.02
 
 struct trial {

@@ -215,7 +215,7 @@ static void test_tails(void **state) {
         }
     for (size_t i = 0; i < DRAWS; i++) largest = fmax(largest, fabs((double)x[i]));
     assert_true(largest > 4.7 &&
-                largest < 6.7); /* of four million; 6.66 is all that 31 bits give */
+                largest < 6.7); /* the largest of four million; 6.66 is all that 31 bits give */
     free(x);
 }
 

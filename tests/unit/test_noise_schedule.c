@@ -62,7 +62,7 @@ static size_t row_bytes(size_t k) { return kernel_set_choose(NULL)->stride(k) * 
 /* What is seen by someone who goes through the tiles as one thread does. */
 struct seen {
     uint32_t *ratings, *injections;
-    double *middle; /* of the injections, in ratings */
+    double *middle; /* middle of the injections, in ratings */
     uint64_t n;
 };
 
@@ -131,7 +131,7 @@ static void check_side(const struct seen *seen, const float *shares, const uint3
         assert_int_equal(n, ratings[i]);
         assert_true(q >= 1 && fabs((double)q * (double)shares[i] - 1) < 1e-6);
         assert_true(q == 1 || (double)n / q >= NOISE_EVERY_LEAST / 2.0);
-        if (n < 64) continue; /* of which one slice may have all */
+        if (n < 64) continue; /* one slice may have all of them */
         wide += 1;
         off += seen->middle[i] / q / n - 0.5;
     }

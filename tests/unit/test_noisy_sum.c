@@ -326,7 +326,7 @@ static void test_one_user_is_one_contribution(void **state) {
     size_t n = release(world, ratings, 2, 1 << 30, all);
     private_ratings_free(ratings);
     ratings = pack(world, order, 2, false, 1 << 30);
-    release(world, ratings, 2, 1 << 30, nobody); /* users 0 and 1: noise plus them ... */
+    release(world, ratings, 2, 1 << 30, nobody); /* users 0 and 1: noise plus them */
     private_ratings_free(ratings);
     for (int removed = 2; removed < N_USERS; removed += 43) {
         const int three[] = {0, 1, removed};
@@ -336,7 +336,7 @@ static void test_one_user_is_one_contribution(void **state) {
         release(world, ratings, 2, 1 << 30, without);
         private_ratings_free(ratings);
         ratings = pack(world, three, 3, false, 1 << 30);
-        release(world, ratings, 1, 1 << 30, alone); /* ... and this one with only them */
+        release(world, ratings, 1, 1 << 30, alone); /* a release with only them */
         private_ratings_free(ratings);
         double sum = 0;
         for (size_t i = 0; i < n; i++) {

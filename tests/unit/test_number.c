@@ -577,7 +577,7 @@ static void test_respell(void **state) {
             fail_msg("%s: %.*s", cases[i][0], (int)n, out);
     }
     char digits[300];
-    for (size_t n = 1; n < sizeof digits; n++) { /* of any length: no more than the room there is */
+    for (size_t n = 1; n < sizeof digits; n++) { /* any length: no more than the room there is */
         memset(digits, '7', n);
         for (size_t point = 0; point < n; point++) {
             memset(digits, '7', n);

@@ -107,7 +107,7 @@ static void test_names(void **state) {
     }
 }
 
-/* Of every length up to some, and of one that takes several steps. */
+/* Texts of every length up to some, and one that takes several steps. */
 static void test_base64(void **state) {
     (void)state;
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -43,7 +43,7 @@ static struct choose_factors_input make_input(double counts[ITEMS], double mu, d
 
 static void test_choice_is_the_prototypes(void **state) {
     static const struct {
-        double mu, spectrum, gain[3]; /* of 0, 2 and 20 factors */
+        double mu, spectrum, gain[3]; /* gain for 0, 2 and 20 factors */
         size_t best;
     } expected[] = {
         {0.1, 0.08, {0.0895270491045764, 0.0983385178905476, 0.0544366935665636}, 2},

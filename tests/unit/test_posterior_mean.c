@@ -199,7 +199,7 @@ static void test_items_are_alike(void **state) {
     free_case(&c);
 }
 
-/* Of more than there is room for, as many as there is, evenly. */
+/* Where there is not room for all samples, as many as fit, evenly spaced. */
 static void test_thinning(void **state) {
     (void)state;
     struct case_of_samples c;

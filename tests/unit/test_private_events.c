@@ -364,7 +364,7 @@ static void test_one_user_is_one_contribution(void **state) {
         size_t n = release(world, ratings, kind, 2, all);
         private_ratings_free(ratings);
         ratings = pack(world, order, 2, true, false, 1 << 30);
-        release(world, ratings, kind, 2, nobody); /* users 0 and 1: noise plus them ... */
+        release(world, ratings, kind, 2, nobody); /* users 0 and 1: noise plus them */
         private_ratings_free(ratings);
         double whole = 0;
         for (int removed = 2; removed < N_USERS; removed += 61) {
@@ -375,7 +375,7 @@ static void test_one_user_is_one_contribution(void **state) {
             release(world, ratings, kind, 2, without);
             private_ratings_free(ratings);
             ratings = pack(world, three, 3, true, false, 1 << 30);
-            release(world, ratings, kind, 1, alone); /* ... and this one with only them */
+            release(world, ratings, kind, 1, alone); /* a release with only them */
             private_ratings_free(ratings);
             double sum = 0;
             for (size_t i = 0; i < n; i++) {
@@ -419,7 +419,7 @@ static void run(struct world *world, bool has_tastes, double mu, struct public_m
     private_ratings_free(ratings);
 }
 
-/* Of what the two kinds of people do not have, how often the own kind's comes first. */
+/* How often an item of one's own kind comes first among those that one does not have. */
 static double told_apart(const struct world *world, const struct public_model *model) {
     struct events_score score;
     double right = 0, all = 0;

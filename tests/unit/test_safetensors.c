@@ -154,7 +154,7 @@ static void test_bad_tensors_are_refused(void **state) {
     bad[9][0].type = (enum tensor_type)99;
     bad[10][0].n_dims = 2;
     bad[10][0].dims[0] = bad[10][0].dims[1] = UINT64_C(1) << 32;
-    bad[11][0].stride = 64; /* of what is no matrix */
+    bad[11][0].stride = 64; /* a stride of what is no matrix */
     bad[12][0].n_dims = 2;
     bad[12][0].dims[0] = 2;
     bad[12][0].dims[1] = 3;

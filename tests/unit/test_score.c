@@ -53,7 +53,7 @@ static void solve(long double *A, size_t n, long double *x) {
 
 struct plain {
     long double mean[WIDTH_MAX], p[WIDTH_MAX], w[WIDTH_MAX + 1];
-    long double average; /* of the counts */
+    long double average; /* average of the counts */
 };
 
 static long double plain_weight(double rating) { /* on the scale of 1 to 5 */

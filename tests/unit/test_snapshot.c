@@ -43,7 +43,7 @@ static struct dpmf_train_options small_options(void) {
 
 /* What happens to a run: it is interrupted, or its snapshots are looked at. */
 struct fate {
-    int calls_left; /* of progress, before it is interrupted; -1: it is not */
+    int calls_left; /* calls of progress before it is interrupted; -1: never */
     bool copy;      /* keeps the snapshot that is there when the second epoch ends */
 };
 

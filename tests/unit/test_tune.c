@@ -146,7 +146,7 @@ static void test_best_can_be_had_again(void **state) {
     options.train.patience = 0;
     assert_int_equal(
         dpmf_train(train, valid, model, &options.train, NULL, NULL, NULL, &trained, NULL), 0);
-    assert_true(trained.valid_rmse <= report.best.valid_rmse); /* of the best epoch */
+    assert_true(trained.valid_rmse <= report.best.valid_rmse); /* the error of the best epoch */
     assert_true(trained.valid_rmse > 0.99 * report.best.valid_rmse);
     dpmf_store_close(train);
     dpmf_store_close(valid);

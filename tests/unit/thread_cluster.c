@@ -31,7 +31,7 @@ struct post_office {
     struct box *boxes;
 };
 
-/* Of a receive: a send is done at once. */
+/* The state of a receive: a send is done at once. */
 struct cluster_request {
     struct cluster_request *next;
     int from, tag;
@@ -43,7 +43,7 @@ struct cluster_request {
 struct thread_rank {
     struct post_office *office;
     int rank;
-    char name[16];                /* of the machine last asked for */
+    char name[16];                /* name of the machine last asked for */
     struct cluster_request *open; /* asked for and not done: to free at the end */
     void (*body)(void *self, const struct dpmf_cluster *cluster);
     void *self;

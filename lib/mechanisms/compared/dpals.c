@@ -39,7 +39,7 @@ enum { K_MAX = RULE_FACTORS_MAX, FACTORS_MAX = 10 };
 
 static const double first_share = 0.2, curvature_weight = 0.1; /* rho sqrt(D) */
 static const double memory_of_rounds = 0.9, gain = 1.2;
-static const double least_eigenvalue = 0.3; /* of the users' mean variance */
+static const double least_eigenvalue = 0.3; /* share of the users' mean variance */
 
 struct dpals_run {
     const struct mechanism_input *input;
@@ -52,7 +52,7 @@ struct dpals_run {
 /* What the moments of a round say. */
 struct dpals_moments {
     struct moments_read of;
-    double weight, unit; /* of this round against the first release; of sampling */
+    double weight, unit; /* weight of this round against the first release; unit of sampling */
     double sigma;
 };
 

@@ -10,8 +10,8 @@
 struct dpals_round {
     const struct public_model *model;
     bool is_first;                                 /* the vectors are no model yet */
-    double curvature_weight, moment_weight, floor; /* rho, gamma, and of the norm */
-    double *residuals;                             /* of worker w: residuals + w * longest */
+    double curvature_weight, moment_weight, floor; /* rho, gamma, and the floor of the norm */
+    double *residuals;                             /* worker w has residuals + w * longest */
     size_t longest;
 };
 

@@ -9,11 +9,12 @@
 
 enum {
     GRAM_ITEMS_MAX = 4000,   /* P: items in the matrix */
-    GRAM_RATINGS_MAX = 1000, /* of one user */
+    GRAM_RATINGS_MAX = 1000, /* most ratings of one user */
     GRAM_TAIL = 1,
 };
 
-static const double gram_pairs_weight = 0.1; /* beta: of the scalar that rides along */
+static const double gram_pairs_weight =
+    0.1; /* beta: weight of the scalar that goes with the pairs */
 
 /* Which items are in the matrix, from the noisy counts: public. */
 struct gram_items {
@@ -50,7 +51,7 @@ noisy_sum_contribute gram_contribute; /* `self` is a struct gram_user; width 1 *
 struct gram_calibration {
     const struct public_model *model;
     double floor;
-    double *residuals; /* of worker w: residuals + w * longest */
+    double *residuals; /* worker w has residuals + w * longest */
     size_t longest;
 };
 

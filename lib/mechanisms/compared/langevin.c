@@ -48,7 +48,7 @@
 
 enum { STEPS = 16, FACTORS_MAX = 10 };
 
-static const double first_share = 0.2, step_size = 0.8, burn_in = 0.3 /* of the steps */;
+static const double first_share = 0.2, step_size = 0.8, burn_in = 0.3 /* share of the steps */;
 static const double prior_variance = 0.015, start_variance = 0.05;
 
 static double clamp(double x, double least, double most) { return fmin(fmax(x, least), most); }
@@ -105,9 +105,9 @@ struct dynamics {
     struct first_step *first;
     struct public_model *model;
     size_t steps;
-    double share;    /* of mu^2, for all steps */
+    double share;    /* share of mu^2 for all steps */
     double *sums;    /* the noisy gradient */
-    double *mean;    /* of the iterates so far counted: n x (K + 1) */
+    double *mean;    /* mean of the iterates counted so far: n x (K + 1) */
     double *prior_c; /* item biases of the first release */
     struct langevin_step user;
 };

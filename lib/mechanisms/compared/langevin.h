@@ -9,8 +9,8 @@
 
 struct langevin_step {
     const struct public_model *model;
-    double floor, scalar_weight; /* of the norm; of the scalars */
-    double *residuals;           /* of worker w: residuals + w * longest */
+    double floor, scalar_weight; /* floor of the norm; weight of the scalars */
+    double *residuals;           /* worker w has residuals + w * longest */
     size_t longest;
 };
 

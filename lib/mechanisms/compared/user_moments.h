@@ -19,8 +19,8 @@ void user_moments_make(const struct user_solution *solution, size_t K, double *M
 /* What the sums of users' moments, each times some weight, say about all of them. */
 struct moments_read {
     double weights;                                         /* sum of weights, floored */
-    double mean[RULE_FACTORS_MAX + 1];                      /* of [u, a] */
-    double second[RULE_FACTORS_MAX * RULE_FACTORS_MAX];     /* of u */
+    double mean[RULE_FACTORS_MAX + 1];                      /* mean of [u, a] */
+    double second[RULE_FACTORS_MAX * RULE_FACTORS_MAX];     /* second moments of u */
     double covariance[RULE_FACTORS_MAX * RULE_FACTORS_MAX]; /* the same about the mean */
 };
 

@@ -22,7 +22,7 @@ noisy_sum_contribute events_contribute_popularity; /* `self` is not looked at; w
 struct events_round {
     const struct public_model *model;
     const struct events_rule *rule;
-    double *z; /* of worker w: z + w * longest */
+    double *z; /* worker w has z + w * longest */
     size_t longest;
 };
 

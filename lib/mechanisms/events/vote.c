@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-__extension__ typedef unsigned __int128 wide; /* of the compiler, not of ISO C */
+__extension__ typedef unsigned __int128 wide; /* an extension of the compiler, not ISO C */
 
 size_t vote_left_out(const struct private_user *user, size_t least) {
     if (user->n < least || user->n == 0) return SIZE_MAX;

@@ -20,7 +20,7 @@
 #include "mechanisms/posterior/posterior_sampler.h"
 #include "random/random.h"
 
-enum { PAIRS = 8, FIXED = 4, FUNCTIONALS = FIXED + PAIRS }; /* of what is traced */
+enum { PAIRS = 8, FIXED = 4, FUNCTIONALS = FIXED + PAIRS }; /* numbers that are traced */
 
 struct run {
     const struct mechanism_input *input;

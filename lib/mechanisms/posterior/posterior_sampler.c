@@ -292,7 +292,7 @@ struct posterior_sums {
 
 struct tally {
     const struct posterior_chain *chain;
-    double shift; /* of all predictions */
+    double shift; /* common shift of all predictions */
     _Atomic size_t next;
 };
 

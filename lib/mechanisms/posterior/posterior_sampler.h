@@ -16,7 +16,7 @@ struct posterior_target {
     size_t factors;     /* K; a row is a vector and a bias, D = K + 1 */
     double scale;       /* a */
     double limit;       /* predictions are clamped to -limit .. limit: 2 and kappa */
-    double precision_b; /* of users' biases; of their vectors it is 1 */
+    double precision_b; /* precision of users' biases; that of their vectors is 1 */
     double precision_v, precision_c, precision_g;
 };
 
@@ -30,7 +30,7 @@ struct posterior_chain {
     const struct posterior_data *data;
     const struct secure_random *random;
     struct thread_pool *pool;
-    uint32_t number; /* of the chain: its draws are its own */
+    uint32_t number; /* the chain's number: each has draws of its own */
     uint64_t round;
     uint64_t warming;            /* so many rounds accept every proposal, to begin with */
     double *users, *items;       /* n x D: u_i, b_i and v_j, c_j */
