@@ -102,23 +102,32 @@ static void print_format(FILE *out, const char *format, va_list arguments) {
     free(text);
 }
 
+static void print_error(FILE *out, const char *hint, const char *format, va_list arguments) {
+    const bool colour = terminal_has_colour(STDERR_FILENO);
+    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", out);
+    print_format(out, format, arguments);
+    if (hint == NULL || hint[0] == '\0') return;
+    fputs("  ", out);
+    print_masked(out, hint);
+}
+
 /* An error is written in one piece: standard error has no buffer, and whoever else writes there, as
  * mpirun does, would get between its letters. Without memory for that, letter by letter. */
 int terminal_error_print(int status, const char *hint, const char *format, ...) {
-    const bool colour = terminal_has_colour(STDERR_FILENO);
     char *text = NULL;
     size_t n = 0;
-    FILE *whole = open_memstream(&text, &n), *out = whole ? whole : stderr;
-    fputs(colour ? "dpmf: \033[1;31merror:\033[0m " : "dpmf: error: ", out);
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    print_format(out, format, arguments);
+    va_copy(again, arguments);
+    FILE *whole = open_memstream(&text, &n);
+    if (whole) print_error(whole, hint, format, arguments);
+    bool is_whole = whole && !ferror(whole); /* closing it need not say that memory ran out */
+    if (whole && fclose(whole) == 0 && is_whole && n > 0)
+        fwrite(text, 1, n, stderr);
+    else
+        print_error(stderr, hint, format, again);
+    va_end(again);
     va_end(arguments);
-    if (hint != NULL && hint[0] != '\0') {
-        fputs("  ", out);
-        print_masked(out, hint);
-    }
-    if (whole && fclose(whole) == 0) fwrite(text, 1, n, stderr);
     free(text);
     return status;
 }
