@@ -14,7 +14,6 @@
 #include "ratings/import.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,14 +84,6 @@ int import_memory_divide(struct import *import, struct dpmf_error *error) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool is_store(const char *path) {
-    char magic[8];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, magic, sizeof magic) : -1;
-    if (fd >= 0) close(fd);
-    return n > 0 && store_has_magic(magic, (size_t)n);
-}
-
 /* A store's blocks may be larger than chunks of text. What is wrong with a store will be told
  * when it is read, with the rest; only the want of memory is told at once. `bytes` is how many
  * it has. */
@@ -112,12 +103,11 @@ static int measure_store(struct import *import, const char *path, bool is_set, u
 
 static int measure_file(struct import *import, const char *path, const struct stat *status,
                         bool *known, struct dpmf_error *error) {
-    bool is_set = shard_set_is(path);
+    bool is_set = shard_set_is(path), is_store = false;
     uint64_t bytes = is_set ? 0 : (uint64_t)status->st_size;
-    int code = 0;
-    if (!is_set && !S_ISREG(status->st_mode))
-        *known = false;
-    else if (is_set || is_store(path))
+    int code = is_set ? 0 : store_file_is(path, &is_store, error);
+    if (!is_set && !S_ISREG(status->st_mode)) *known = false;
+    if (code == 0 && (is_set || is_store))
         code = measure_store(import, path, is_set, &bytes, error);
     import->bytes_total += bytes;
     return code;

@@ -2,11 +2,7 @@
  * Opening ratings of any kind as a store: a store as it is, anything else by way of a temporary
  * one. What lets every command take any format where it takes a store.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/error.h"
@@ -15,23 +11,6 @@
 #include "ratings/import.h"
 #include "store/shard_set.h"
 #include "store/store.h"
-
-/* Only of a file: looking at a pipe would take its first bytes away. */
-static int looks_like_store(const char *path, bool *is_store, struct dpmf_error *error) {
-    struct stat status;
-    *is_store = false;
-    if (strcmp(path, "-") == 0 || database_url_is(path)) return 0;
-    if (stat(path, &status) < 0) return error_system(error, errno, "open", path);
-    if (!S_ISREG(status.st_mode)) return 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return error_system(error, errno, "open", path);
-    char magic[8];
-    ssize_t n = read(fd, magic, sizeof magic);
-    int code = n < 0 ? error_system(error, errno, "read", path) : 0;
-    close(fd);
-    *is_store = n > 0 && store_has_magic(magic, (size_t)n);
-    return code;
-}
 
 /* Whether the options ask for anything but the store as it is. */
 static bool changes_ratings(const struct dpmf_input_options *options) {
@@ -98,9 +77,9 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     if (store) *store = NULL;
     if (code < 0) return code;
     options = &own, run = &own_run;
-    bool is_store;
+    bool is_store = false;
     code = check_readers(path, run, error);
-    if (code == 0) code = looks_like_store(path, &is_store, error);
+    if (code == 0 && !database_url_is(path)) code = store_file_is(path, &is_store, error);
     if (code < 0) return code;
     if (shard_set_is(path))
         return check_events(store, options, open_shards(path, options, store, error), error);

@@ -15,10 +15,13 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "files/file_read.h"
 #include "files/output_file.h"
 #include "store/store_reader.h"
 
 /* Where the parts are: the end record, checked against the file's size. */
+enum { MAGIC_BYTES = 8 };
+
 struct layout {
     uint64_t items_offset, items_length, index_offset, index_length;
 };
@@ -37,7 +40,22 @@ static int damaged(const struct dpmf_store *store, int code, const char *what,
 }
 
 bool store_has_magic(const void *bytes, size_t n) {
-    return n >= 8 && memcmp(bytes, STORE_MAGIC, 8) == 0;
+    return n >= MAGIC_BYTES && memcmp(bytes, STORE_MAGIC, MAGIC_BYTES) == 0;
+}
+
+int store_file_is(const char *path, bool *is_store, struct dpmf_error *error) {
+    struct stat status;
+    char magic[MAGIC_BYTES];
+    *is_store = false;
+    if (strcmp(path, "-") == 0) return 0;
+    if (stat(path, &status) < 0) return error_system(error, errno, "open", path);
+    if (!S_ISREG(status.st_mode) || status.st_size < MAGIC_BYTES) return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return error_system(error, errno, "open", path);
+    int code = file_read_at(fd, magic, sizeof magic, 0, path, error);
+    close(fd);
+    *is_store = code == 0 && store_has_magic(magic, sizeof magic);
+    return code;
 }
 
 /* A store of 0.1.0 has nothing there. @return whether what is there is sound */

@@ -6,12 +6,9 @@
  */
 #include "tables/table_file.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/error.h"
@@ -532,24 +529,13 @@ static int read_store(struct table *table, const char *path, struct dpmf_error *
     return code;
 }
 
-/* Only of a file: looking at a pipe would take its first bytes away. What cannot be looked at is
- * left to the reader of text, which says why. */
-static bool is_store(const char *path) {
-    struct stat status;
-    char magic[8];
-    if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode)) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    ssize_t n = read(fd, magic, sizeof magic);
-    close(fd);
-    return n > 0 && store_has_magic(magic, (size_t)n);
-}
-
 static int read_columns(struct table *table, const char *path, const char *columns,
                         struct dpmf_error *error) {
+    bool is_store = false;
     int code = parse_wanted(table, columns, error);
+    if (code == 0) code = store_file_is(path, &is_store, error);
     if (code == 0)
-        code = is_store(path) ? read_store(table, path, error) : read_text(table, path, error);
+        code = is_store ? read_store(table, path, error) : read_text(table, path, error);
     free(table->buffer);
     free(table->title);
     return code;
@@ -557,11 +543,14 @@ static int read_columns(struct table *table, const char *path, const char *colum
 
 static int read_whole(struct table *table, const char *path, struct dpmf_error *error) {
     table->name = path;
-    if (is_store(path))
+    bool is_store;
+    int code = store_file_is(path, &is_store, error);
+    if (code < 0) return code;
+    if (is_store)
         return fail(table, DPMF_ERR_INPUT_UNKNOWN_FORMAT, 0,
                     "this is a ratings store, where a table of text is wanted",
                     "give a CSV file, for example", error);
-    int code = read_text(table, path, error);
+    code = read_text(table, path, error);
     free(table->buffer);
     return code;
 }
