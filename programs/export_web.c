@@ -173,6 +173,14 @@ static int write_file(struct target *target, size_t i, const struct page *page, 
     return rc == 0 ? STATUS_DONE : refuse_file(target, target->problem);
 }
 
+/* A new directory's own name is kept by the one above it. */
+static void flush_above(int directory) {
+    int above = openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0) return; /* one that may not be listed cannot be flushed */
+    (void)fsync(above);
+    close(above);
+}
+
 static int name_files(struct target *target) {
     for (size_t i = 0; i < WEB_FILES; i++) {
         target->name = names[i];
@@ -180,6 +188,7 @@ static int name_files(struct target *target) {
             return refuse_file(target, errno);
     }
     (void)fsync(target->directory);
+    if (target->is_made) flush_above(target->directory);
     return STATUS_DONE;
 }
 
