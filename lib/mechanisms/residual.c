@@ -21,6 +21,7 @@
 #include "mechanisms/free_columns.h"
 #include "mechanisms/mechanism.h"
 #include "mechanisms/residual_server.h"
+#include "statement/statement_rounds.h"
 
 struct run {
     const struct mechanism_input *input;
@@ -106,7 +107,7 @@ static int run_all(const struct mechanism_input *input, struct public_model *mod
                    bool with_factors, struct dpmf_error *error) {
     struct run run = {.input = input, .model = model};
     /* Shares of mu^2 are computed in doubles: a hair less than all of it is spent. */
-    run.rule = residual_rule_make(input->mu * (1 - 1e-12), input->catalogue->n_features > 0);
+    run.rule = residual_rule_make(input->mu * MECHANISM_MU_SPENT, input->catalogue->n_features > 0);
     double first = with_factors ? run.rule.first_share : 1;
     int code = item_evidence_init(&run.evidence, model->n_items, error);
     if (code == 0) code = bias_sums_init(&run.biases, model->n_items, error);

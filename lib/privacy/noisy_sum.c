@@ -57,6 +57,7 @@
 #define _GNU_SOURCE
 #include "privacy/noisy_sum.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -67,8 +68,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "random/exact_gaussian.h"
+#include "statement/statement_rounds.h"
 
 static const double grid = (double)(1 << NOISY_SUM_BITS);
+
+static_assert((int)NOISY_SUM_BITS == (int)STATEMENT_BITS_MAX, "statements list one grid");
 static const uint64_t sum_limit = (uint64_t)1 << 62;
 
 /* ---- all users' sums ------------------------------------------------------------------------- */
@@ -327,7 +331,7 @@ static int plan_release(struct summing *summing, double mu, struct dpmf_error *e
     const struct noisy_sum_shape *shape = summing->shape;
     size_t longest = private_ratings_longest(context->ratings), blocks;
     size_t most_blocks = shape->blocks_max > 0 ? shape->blocks_max : longest;
-    double sigma = ceil(grid / mu * (1 + 0x1p-50));
+    double sigma = statement_sigma(mu, NOISY_SUM_BITS);
     if (context->statement->n_releases == STATEMENT_RELEASES_MAX)
         return error_set(error, DPMF_ERR_BASE_BUG, "more releases than a statement can list");
     if (!(mu > 0) || !(sigma >= 1) || !(sigma <= (double)EXACT_GAUSSIAN_SIGMA_MAX))

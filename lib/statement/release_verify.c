@@ -17,6 +17,7 @@
 #include "model/release.h"
 #include "statement/claim.h"
 #include "statement/events_rule.h"
+#include "statement/statement_rounds.h"
 #include "statement/statement_words.h"
 
 struct checking {
@@ -140,6 +141,7 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
     if (factors->min != statement->range_min || factors->max != statement->range_max)
         return refuse(error, "the statement is about another range of ratings than the file", hint);
     int code = statement_shape_check(statement, factors->items.n, factors->k, error);
+    if (code == 0) code = statement_rounds_check(statement, factors->k, error);
     if (code < 0) return code;
     note(checking, "%s can have made the %llu items and %u factors that are there",
          statement_is_conditional(statement) ? "its settings" : "they",

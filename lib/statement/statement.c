@@ -229,10 +229,17 @@ int statement_check(const struct statement *statement, struct dpmf_error *error)
     return check_claim(statement, error);
 }
 
-/* Not below what the releases give, but for the last bits of another machine's logarithms, and
- * above it by no more than the rounding. */
+/* The very figure that is written of `made`: there is no slack to hide anything in. */
+static bool is_written(double read, double made) {
+    return isfinite(read) && read == round_up(made);
+}
+
+/* The same of what logarithms went into: another machine's may differ in their last bits, which
+ * matters only where they are next to a digit's end. */
 static bool fits(double read, double made) {
-    return isfinite(read) && read >= made * (1 - 1e-9) && read <= made * (1 + 1e-5);
+    const double hair = 1e-11;
+    return is_written(read, made) || is_written(read, made * (1 - hair)) ||
+           is_written(read, made * (1 + hair));
 }
 
 int statement_figures_check(const struct statement *statement,
@@ -240,19 +247,19 @@ int statement_figures_check(const struct statement *statement,
     struct statement_figures made;
     compute_figures(statement, &made);
     if (statement_is_conditional(statement)) {
-        if (!fits(figures->loss_bound, made.loss_bound) ||
-            !fits(made.loss_scale, figures->loss_scale))
+        if (!is_written(figures->loss_bound, made.loss_bound) ||
+            figures->loss_scale != made.loss_scale)
             return refuse(error, "the bound or the scale of the loss does not fit its settings");
-        if (!fits(figures->replaced, made.replaced) ||
-            (made.added > 0 ? !fits(figures->added, made.added) : figures->added != 0))
+        if (!is_written(figures->replaced, made.replaced) ||
+            !is_written(figures->added, made.added))
             return refuse(error, "the epsilon of one rating does not fit its settings");
     }
     for (size_t i = 0; i < statement->n_releases && i < STATEMENT_RELEASES_MAX; i++)
-        if (!fits(figures->release[i], made.release[i]))
+        if (!is_written(figures->release[i], made.release[i]))
             return refuse_release(error, &statement->releases[i],
                                   "has another mu than its noise gives");
     const bool is_proven = !statement_is_conditional(statement);
-    if (is_proven && !fits(figures->mu, made.mu))
+    if (is_proven && !is_written(figures->mu, made.mu))
         return refuse(error, "mu is not that of its releases");
     if (is_proven && !fits(figures->exact, made.exact))
         return refuse(error, "the exact epsilon does not fit mu");

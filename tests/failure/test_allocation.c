@@ -793,7 +793,7 @@ static char *release_bytes;
 static size_t n_release_bytes;
 
 static void make_release(void) {
-    const struct statement statement = statement_make(1, 4, 2, 2);
+    const struct statement statement = statement_make(1, 4, 2, 6);
     temp_dir_file(&inputs, "release.safetensors", release_path);
     release_make_file(release_path, 2, &statement);
     release_bytes = temp_dir_read(release_path, &n_release_bytes);
@@ -826,7 +826,7 @@ static int being_at_home(void) {
 }
 
 static int release_writing(void) {
-    const struct statement statement = statement_make(1, 4, 2, 2);
+    const struct statement statement = statement_make(1, 4, 2, 6);
     struct release release;
     struct dpmf_error error;
     int code = release_read(release_path, release_make_stride, 0, &release, &error);

@@ -12,7 +12,7 @@
 
 #include "model/release.h"
 #include "statement/accountant.h"
-#include "statement/statement.h"
+#include "statement/statement_rounds.h"
 
 static inline size_t release_make_stride(size_t k) { return (k + 15) / 16 * 16; }
 
@@ -23,11 +23,12 @@ static inline void statement_make_release(struct statement *statement, const cha
     *release = (struct statement_release){.coordinates = coordinates,
                                           .draws = coordinates,
                                           .bits = 24,
-                                          .sigma = (uint64_t)ceil(ldexp(1, 24) / mu) + 1};
+                                          .sigma = (uint64_t)statement_sigma(mu, 24)};
     snprintf(release->name, sizeof release->name, "%s", name);
 }
 
-/* As `residual` makes them: a first release with a fifth of mu^2, and n_rounds that grow. */
+/* As `residual` makes them: a first release with a fifth of mu^2, and n_rounds that grow. Two
+ * factors take six, by its rule. */
 static inline struct statement statement_make(double epsilon, uint64_t items, uint32_t k,
                                               int n_rounds) {
     struct statement statement = {.mechanism = k > 0 ? "residual" : "biases",
@@ -36,20 +37,21 @@ static inline struct statement statement_make(double epsilon, uint64_t items, ui
                                   .range_min = 1,
                                   .range_max = 5,
                                   .items = items};
-    double mu2 = pow(accountant_mu(epsilon, 1e-5) * (1 - 1e-6), 2), total = 0;
+    const double mu = accountant_mu(epsilon, 1e-5) * MECHANISM_MU_SPENT;
+    double total = 0;
     for (int i = 0; i < STATEMENT_ID_BYTES; i++) statement.id[i] = (uint8_t)(i * 17);
     if (k == 0) {
-        statement_make_release(&statement, "counts and biases", 2 * items + 5, sqrt(mu2));
+        statement_make_release(&statement, "counts and biases", 2 * items + 5, mu);
         return statement;
     }
-    statement_make_release(&statement, "counts and biases", 2 * items + 5, sqrt(0.2 * mu2));
+    statement_make_release(&statement, "counts and biases", 2 * items + 5, sqrt(0.2) * mu);
     const double growth = n_rounds > 20 ? 1 : 1.25;
     for (int t = 0; t < n_rounds; t++) total += pow(growth, t);
     for (int t = 0; t < n_rounds; t++) {
         char name[24];
         snprintf(name, sizeof name, "round %d", (t + 1) % 1000);
         statement_make_release(&statement, name, items * (k + 1) + (k + 2) * (k + 2) + 1,
-                               sqrt(0.8 * mu2 * pow(growth, t) / total));
+                               sqrt(0.8 * pow(growth, t) / total) * mu);
     }
     return statement;
 }

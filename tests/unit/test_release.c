@@ -78,7 +78,7 @@ static void test_round_trip(void **state) {
 static void test_mode(void **state) {
     char path[TEMP_PATH_MAX];
     struct stat status;
-    struct statement statement = statement_make(1, 4, 2, 2);
+    struct statement statement = statement_make(1, 4, 2, 6);
     temp_dir_file(*state, "r.safetensors", path);
     mode_t mask = umask(022);
     release_make_file(path, 2, &statement);
@@ -93,7 +93,7 @@ static void test_not_written(void **state) {
     for (int how = 0; how < 14; how++) {
         struct release release;
         struct dpmf_error error = {0};
-        struct statement statement = statement_make(1, 4, 2, 2);
+        struct statement statement = statement_make(1, 4, 2, 6);
         release_make(&release, 2, statement_to_json(&statement));
         struct factors *factors = &release.factors;
         if (how == 0) factors->users.n = 1;
@@ -163,7 +163,7 @@ static int try_verify(const char *bytes, size_t n, struct dpmf_error *error) {
 
 static char *small_release(const struct temp_dir *dir, uint32_t k, size_t *n) {
     char path[TEMP_PATH_MAX];
-    struct statement statement = statement_make(1, 4, k, 2);
+    struct statement statement = statement_make(1, 4, k, 6);
     temp_dir_file(dir, "r.safetensors", path);
     release_make_file(path, k, &statement);
     return temp_dir_read(path, n);
@@ -374,7 +374,7 @@ static void test_other_order(void **state) {
     char path[TEMP_PATH_MAX], digest[RELEASE_DIGEST_TEXT];
     struct release release;
     struct dpmf_error error = {0};
-    struct statement statement = statement_make(1, 4, 2, 2);
+    struct statement statement = statement_make(1, 4, 2, 6);
     const char *values[RELEASE_METADATA], *metadata[2 * RELEASE_METADATA];
     struct tensor tensors[RELEASE_TENSORS];
     struct parts parts = some_parts();
@@ -388,9 +388,9 @@ static void test_other_order(void **state) {
     temp_dir_file(*state, "r.safetensors", path);
     for (int turned = 0; turned < 2; turned++) {
         struct release read;
-        assert_int_equal(safetensors_write(path, OUTPUT_PUBLIC, tensors, n_tensors, metadata,
-                                           n_metadata, NULL),
-                         0);
+        assert_int_equal(
+            safetensors_write(path, OUTPUT_PUBLIC, tensors, n_tensors, metadata, n_metadata, NULL),
+            0);
         int code = release_read(path, release_make_stride, 1, &read, &error);
         assert_int_equal(code, turned ? DPMF_ERR_MODEL_CORRUPT : 0);
         if (code == 0) release_free(&read);
@@ -469,7 +469,7 @@ static void test_verification(void **state) {
     char path[TEMP_PATH_MAX];
     temp_dir_file(*state, "r.safetensors", path);
     for (enum how how = 0; how < N; how++) {
-        struct statement statement = statement_make(1, how == ITEMS ? 5 : 4, 2, 2);
+        struct statement statement = statement_make(1, how == ITEMS ? 5 : 4, 2, 6);
         struct dpmf_error error = {0};
         struct dpmf_verification found;
         struct dpmf_statement shown;
@@ -513,7 +513,7 @@ static void test_verification(void **state) {
 static void test_fold_in(void **state) {
     for (uint32_t k = 0; k <= 2; k += 2) {
         char path[TEMP_PATH_MAX];
-        struct statement statement = statement_make(1, 4, k, 2);
+        struct statement statement = statement_make(1, 4, k, 6);
         struct dpmf_model *model;
         struct dpmf_model_info info;
         struct dpmf_error error = {0};
@@ -590,7 +590,7 @@ static double predict_at_home(struct dpmf_newcomers *newcomers, const struct dpm
 static void test_evaluate(void **state) {
     char path[TEMP_PATH_MAX], test_path[TEMP_PATH_MAX], history_path[TEMP_PATH_MAX];
     const struct dpmf_evaluate_options options = {.size = sizeof options, .ranking = 2};
-    struct statement statement = statement_make(1, 4, 2, 2);
+    struct statement statement = statement_make(1, 4, 2, 6);
     struct dpmf_store *test, *history;
     struct dpmf_model *model;
     struct dpmf_newcomers *newcomers;
@@ -636,6 +636,37 @@ static void test_evaluate(void **state) {
     dpmf_model_close(model);
 }
 
+/* ---- rounds by the rule ---------------------------------------------------------------------- */
+
+/* Names, places and sigma follow from the mechanism and from what is claimed. A statement with other
+ * ones adds up as well, and is not verified. */
+static void test_rounds_of_the_rule(void **state) {
+    enum how { SOUND, NAMED_VOTE, SWAPPED, MORE_NOISE, ANOTHER_SIGMA, ONE_LESS, OTHER_GRID, N };
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(*state, "r.safetensors", path);
+    for (enum how how = 0; how < N; how++) {
+        struct statement statement = statement_make(1, 4, 2, 6);
+        struct statement_release *round = statement.releases;
+        struct dpmf_verification found;
+        struct dpmf_error error = {0};
+        if (how == NAMED_VOTE) snprintf(round[1].name, sizeof round[1].name, "vote");
+        if (how == SWAPPED) {
+            struct statement_release first = round[1];
+            round[1] = round[2];
+            round[2] = first;
+        }
+        if (how == MORE_NOISE) round[6].sigma *= 2;
+        if (how == ANOTHER_SIGMA) round[3].sigma++;
+        if (how == ONE_LESS) statement.n_releases--;
+        if (how == OTHER_GRID) round[2].bits--, round[2].sigma = (round[2].sigma + 1) / 2;
+        release_make_file(path, 2, &statement);
+        int code = dpmf_release_verify(path, 0, &found, &error);
+        if (code != (how == SOUND ? 0 : DPMF_ERR_PRIVACY_NOT_VERIFIED))
+            fail_msg("case %d: %d %s", (int)how, code, error.message);
+        if (how != SOUND) assert_non_null(strstr(error.message, "noisy round"));
+    }
+}
+
 /* ---- the golden tests' releases -------------------------------------------------------------- */
 
 /* Each is what release_write makes of its statement today, as long as the version is the same; and
@@ -660,7 +691,7 @@ static void keep_fixture(const struct temp_dir *dir, const char *name, uint32_t 
 }
 
 static void test_fixtures(void **state) {
-    struct statement statement = statement_make(1, 4, 2, 2);
+    struct statement statement = statement_make(1, 4, 2, 6);
     keep_fixture(*state, "release.safetensors", 2, &statement);
     statement.is_insecure = true;
     keep_fixture(*state, "insecure.safetensors", 2, &statement);
@@ -682,22 +713,12 @@ static void test_fixtures(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_mode),
-        TEST(test_not_written),
-        TEST(test_any_bit_flipped),
-        TEST(test_cut_anywhere),
-        TEST(test_more_than_a_release),
-        TEST(test_less_than_a_release),
-        TEST(test_wrong_metadata),
-        TEST(test_other_spelling),
-        TEST(test_other_order),
-        TEST(test_hostile_sizes),
-        TEST(test_other_kinds),
-        TEST(test_verification),
-        TEST(test_fold_in),
-        TEST(test_evaluate),
-        TEST(test_fixtures),
+        TEST(test_round_trip),          TEST(test_mode),           TEST(test_not_written),
+        TEST(test_any_bit_flipped),     TEST(test_cut_anywhere),   TEST(test_more_than_a_release),
+        TEST(test_less_than_a_release), TEST(test_wrong_metadata), TEST(test_other_spelling),
+        TEST(test_other_order),         TEST(test_hostile_sizes),  TEST(test_other_kinds),
+        TEST(test_verification),        TEST(test_fold_in),        TEST(test_evaluate),
+        TEST(test_rounds_of_the_rule),  TEST(test_fixtures),
     };
     return cmocka_run_group_tests_name("release", tests, NULL, NULL);
 }

@@ -34,10 +34,11 @@
 #include "mechanisms/compared/first_step.h"
 #include "mechanisms/residual_server.h"
 #include "numerics/symmetric_eigen.h"
+#include "statement/statement_rounds.h"
 
 enum { K_MAX = RULE_FACTORS_MAX, FACTORS_MAX = 10 };
 
-static const double first_share = 0.2, curvature_weight = 0.1; /* rho sqrt(D) */
+static const double curvature_weight = 0.1; /* rho sqrt(D) */
 static const double memory_of_rounds = 0.9, gain = 1.2;
 static const double least_eigenvalue = 0.3; /* share of the users' mean variance */
 
@@ -252,12 +253,12 @@ static int run_rounds(struct dpals_run *run, double share, struct dpmf_error *er
 static int run_dpals(const struct mechanism_input *input, struct public_model *model,
                      struct dpmf_error *error) {
     struct first_step first = {0};
-    int code = first_step_begin(&first, input, first_share, model, error);
+    int code = first_step_begin(&first, input, DPALS_FIRST_SHARE, model, error);
     if (code == 0) {
         struct residual_rule *rule = &first.rule;
         const size_t K = first_step_factors(1 + 2.5 * rule->mu, FACTORS_MAX, model->n_items);
         rule->factors = K;
-        rule->rounds = K > 0 ? K + 4 : 0;
+        rule->rounds = K > 0 ? K + DPALS_ROUNDS_MORE : 0;
         rule->popularity = 0;
         struct dpals_run run = {.input = input, .first = &first, .model = model};
         run.user = (struct dpals_round){.model = model,
@@ -265,10 +266,10 @@ static int run_dpals(const struct mechanism_input *input, struct public_model *m
                                         .moment_weight = rule->moment_weight,
                                         .floor = rule->round_floor * sqrt((double)K + 1)};
         input->sums->total_passes = K > 0 ? 1 + (uint32_t)rule->rounds : 2;
-        if (K == 0) code = first_step_repeat(&first, input, 1 - first_share, model, error);
+        if (K == 0) code = first_step_repeat(&first, input, 1 - DPALS_FIRST_SHARE, model, error);
         if (K > 0)
             code = residual_server_start(rule, input->catalogue, model, &first.evidence, error);
-        if (K > 0 && code == 0) code = run_rounds(&run, 1 - first_share, error);
+        if (K > 0 && code == 0) code = run_rounds(&run, 1 - DPALS_FIRST_SHARE, error);
     }
     first_step_free(&first);
     return code;

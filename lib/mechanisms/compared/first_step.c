@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "statement/statement_rounds.h"
+
 int first_step_repeat(struct first_step *step, const struct mechanism_input *input, double share,
                       struct public_model *model, struct dpmf_error *error) {
     struct noisy_sum_context *context = input->sums;
@@ -20,7 +22,8 @@ int first_step_begin(struct first_step *step, const struct mechanism_input *inpu
                      struct public_model *model, struct dpmf_error *error) {
     *step = (struct first_step){0};
     /* Shares of mu^2 are computed in doubles: a hair less than all of it is spent. */
-    step->rule = residual_rule_make(input->mu * (1 - 1e-12), input->catalogue->n_features > 0);
+    step->rule =
+        residual_rule_make(input->mu * MECHANISM_MU_SPENT, input->catalogue->n_features > 0);
     int code = item_evidence_init(&step->evidence, model->n_items, error);
     if (code == 0) code = bias_sums_init(&step->sums, model->n_items, error);
     return code < 0 ? code : first_step_repeat(step, input, share, model, error);

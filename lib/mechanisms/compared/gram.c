@@ -37,11 +37,11 @@
 #include "mechanisms/compared/first_step.h"
 #include "numerics/lanczos.h"
 #include "random/random.h"
+#include "statement/statement_rounds.h"
 
-enum { CALIBRATIONS = 2, ITEMS_MIN = 16, FILLINGS = 2 };
+enum { FILLINGS = 2 };
 enum { START_SEED = 1, START_PURPOSE = 0x6772616d /* a constant of this file's own */ };
 
-static const double matrix_share = 0.55, calibration_share = 0.05;
 static const double norm_floor = 10, popularity = 0.5;
 static const double clearance = 3; /* how far above the noise the strongest factor is expected */
 static const double above_edge = 1.02;     /* the edge of a finite matrix is not sharp */
@@ -82,9 +82,9 @@ static size_t items_told(const struct gram_run *run, const struct counted *order
     const double root_m = evidence->total / evidence->typical;
     const double scale =
         rule->spectrum * evidence->users * root_m * root_m / (run->model->s2 * evidence->total);
-    const double edge = 2 / (sqrt(2 * matrix_share) * rule->mu);
+    const double edge = 2 / (sqrt(2 * GRAM_MATRIX_SHARE) * rule->mu);
     double sum = 0, squares = 0;
-    size_t best = ITEMS_MIN;
+    size_t best = GRAM_ITEMS_MIN;
     for (size_t r = 0; r < run->model->n_items; r++) {
         sum += order[r].N;
         squares += order[r].N * order[r].N;
@@ -97,7 +97,7 @@ static size_t items_told(const struct gram_run *run, const struct counted *order
 static size_t items_allowed(uint64_t memory, size_t n_items) {
     size_t most = (size_t)sqrt((double)memory / 16);
     if (most > GRAM_ITEMS_MAX) most = GRAM_ITEMS_MAX;
-    if (most < ITEMS_MIN) most = ITEMS_MIN;
+    if (most < GRAM_ITEMS_MIN) most = GRAM_ITEMS_MIN;
     return n_items < most ? n_items : most;
 }
 
@@ -185,7 +185,7 @@ static int take_matrix(struct gram_run *run, struct dpmf_error *error) {
     int code = sums ? make_spaces(&user, workers, private_ratings_longest(context->ratings), error)
                     : error_no_memory(error);
     if (code == 0)
-        code = noisy_sum_release(context, &shape, sqrt(matrix_share) * run->first.rule.mu,
+        code = noisy_sum_release(context, &shape, sqrt(GRAM_MATRIX_SHARE) * run->first.rule.mu,
                                  gram_contribute, &user, sums, &sigma, error);
     free_spaces(&user, workers);
     if (code == 0) code = unpack_matrix(run, sums, sigma, error);
@@ -338,8 +338,8 @@ static int calibrate(struct gram_run *run, struct dpmf_error *error) {
     double sigma, sums[USER_MOMENTS_MAX];
     user.residuals = memory_alloc(user.longest, workers * sizeof(double));
     int code = user.residuals ? 0 : error_no_memory(error);
-    for (int turn = 0; turn < CALIBRATIONS && code == 0; turn++) {
-        code = noisy_sum_release(context, &shape, sqrt(calibration_share) * run->first.rule.mu,
+    for (int turn = 0; turn < GRAM_CALIBRATIONS && code == 0; turn++) {
+        code = noisy_sum_release(context, &shape, sqrt(GRAM_CALIBRATION_SHARE) * run->first.rule.mu,
                                  gram_contribute_moments, &user, sums, &sigma, error);
         if (code == 0) apply_moments(run->model, sums, sigma, run->first.rule.over);
     }
@@ -355,7 +355,7 @@ static int run_factors(struct gram_run *run, double first_share, struct dpmf_err
     if (code == 0) code = take_matrix(run, error);
     if (code == 0) code = find_vectors(run, error);
     if (code < 0) return code;
-    const double rest = 1 - first_share - matrix_share;
+    const double rest = 1 - first_share - GRAM_MATRIX_SHARE;
     if (run->K == 0) return first_step_repeat(&run->first, run->input, rest, run->model, error);
     code = make_vectors(run, error);
     return code < 0 ? code : calibrate(run, error);
@@ -364,11 +364,11 @@ static int run_factors(struct gram_run *run, double first_share, struct dpmf_err
 static int run_gram(const struct mechanism_input *input, struct public_model *model,
                     struct dpmf_error *error) {
     struct gram_run run = {.input = input, .model = model};
-    const double first_share = 1 - matrix_share - CALIBRATIONS * calibration_share;
+    const double first_share = 1 - GRAM_MATRIX_SHARE - GRAM_CALIBRATIONS * GRAM_CALIBRATION_SHARE;
     int code = first_step_begin(&run.first, input, first_share, model, error);
     if (code == 0) {
-        const bool is_tiny = model->n_items < ITEMS_MIN;
-        input->sums->total_passes = is_tiny ? 2 : 2 + CALIBRATIONS;
+        const bool is_tiny = model->n_items < GRAM_ITEMS_MIN;
+        input->sums->total_passes = is_tiny ? 2 : 2 + GRAM_CALIBRATIONS;
         code = is_tiny ? first_step_repeat(&run.first, input, 1 - first_share, model, error)
                        : run_factors(&run, first_share, error);
     }

@@ -45,10 +45,11 @@
 #include "base/memory.h"
 #include "mechanisms/compared/first_step.h"
 #include "mechanisms/residual_server.h"
+#include "statement/statement_rounds.h"
 
-enum { STEPS = 16, FACTORS_MAX = 10 };
+enum { FACTORS_MAX = 10 };
 
-static const double first_share = 0.2, step_size = 0.8, burn_in = 0.3 /* share of the steps */;
+static const double step_size = 0.8, burn_in = 0.3 /* share of the steps */;
 static const double prior_variance = 0.015, start_variance = 0.05;
 
 static double clamp(double x, double least, double most) { return fmin(fmax(x, least), most); }
@@ -220,7 +221,7 @@ static int run_steps(struct dynamics *self, struct dpmf_error *error) {
 static int run_langevin(const struct mechanism_input *input, struct public_model *model,
                         struct dpmf_error *error) {
     struct first_step first = {0};
-    int code = first_step_begin(&first, input, first_share, model, error);
+    int code = first_step_begin(&first, input, LANGEVIN_FIRST_SHARE, model, error);
     if (code == 0) {
         struct residual_rule *rule = &first.rule;
         rule->factors = first_step_factors(1 + 2.5 * rule->mu, FACTORS_MAX, model->n_items);
@@ -229,13 +230,13 @@ static int run_langevin(const struct mechanism_input *input, struct public_model
         struct dynamics dynamics = {.input = input,
                                     .first = &first,
                                     .model = model,
-                                    .steps = STEPS,
-                                    .share = 1 - first_share,
+                                    .steps = LANGEVIN_STEPS,
+                                    .share = 1 - LANGEVIN_FIRST_SHARE,
                                     .user = {.model = model, .scalar_weight = 0.1}};
         dynamics.user.floor = rule->round_floor * sqrt((double)rule->factors + 1);
         input->sums->total_passes = rule->factors > 0 ? 1 + (uint32_t)dynamics.steps : 2;
         if (rule->factors == 0) {
-            code = first_step_repeat(&first, input, 1 - first_share, model, error);
+            code = first_step_repeat(&first, input, 1 - LANGEVIN_FIRST_SHARE, model, error);
         } else {
             code = residual_server_start(rule, input->catalogue, model, &first.evidence, error);
             if (code == 0) code = run_steps(&dynamics, error);

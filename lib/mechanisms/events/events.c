@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "mechanisms/events/events.h"
 #include "mechanisms/mechanism.h"
+#include "statement/statement_rounds.h"
 
 struct run {
     const struct mechanism_input *input;
@@ -122,7 +123,7 @@ static int run_events(const struct mechanism_input *input, struct public_model *
                       struct dpmf_error *error) {
     struct run run = {.input = input, .model = model};
     /* Shares of mu^2 are computed in doubles: a hair less than all of it is spent. */
-    run.rule = events_rule_make(input->mu * (1 - 1e-12));
+    run.rule = events_rule_make(input->mu * MECHANISM_MU_SPENT);
     run.popularity.sums = memory_alloc_zero(model->n_items, sizeof(double));
     model->taste_weight = 1;
     int code = run.popularity.sums ? run_all(&run, error) : error_no_memory(error);
