@@ -27,6 +27,7 @@
 #include "ledger/ledger_book.h"
 #include "ledger/ledger_budget.h"
 #include "ledger/ledger_lock.h"
+#include "ledger/ledger_name.h"
 #include "random/random.h"
 
 /* ---- where it is ----------------------------------------------------------------------------- */
@@ -258,12 +259,22 @@ static int refuse_value(struct dpmf_error *error, const char *what) {
     return error_set(error, DPMF_ERR_USAGE_VALUE, "%s", what);
 }
 
-static int check_name(const char *population, struct dpmf_error *error) {
-    const char *fault = ledger_new_name_fault(population);
+static int refuse_name(const char *fault, struct dpmf_error *error) {
     if (!fault) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_VALUE, "the population's name %s", fault);
     error_hint(error, "name it in a few words, for example movies-2024");
     return code;
+}
+
+static int check_name(const char *population, struct dpmf_error *error) {
+    return refuse_name(ledger_name_fault(population), error);
+}
+
+/* A name that the ledger knows is known for good, however it looks. */
+static int check_new_name(const struct ledger_book *book, const char *population,
+                          struct dpmf_error *error) {
+    if (ledger_book_knows(book, population)) return 0;
+    return refuse_name(ledger_new_name_fault(population), error);
 }
 
 static int check_budget(const struct dpmf_budget *budget, struct dpmf_error *error) {
@@ -390,6 +401,7 @@ int ledger_reserve(const char *path, const struct dpmf_run *run, bool may_make,
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
     code = begin(&change, path, run, may_make, error);
+    if (code == 0) code = check_new_name(&change.book, entry.population, error);
     if (code == 0) code = spend(&change.book, &entry, budget, error);
     if (code == 0) code = save(&change, error);
     end(&change);
@@ -405,6 +417,7 @@ int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
     int code = make_entry(given, given->state, &entry, error);
     if (code < 0) return code;
     code = begin(&change, path, run, may_make, error);
+    if (code == 0) code = check_new_name(&change.book, entry.population, error);
     if (code == 0 && ledger_book_find(&change.book, entry.id))
         code = refuse_known_id(&entry, error);
     if (code == 0) code = ledger_book_add(&change.book, &entry, error);
@@ -509,6 +522,7 @@ static int set_budget(const char *path, const struct dpmf_run *run, bool may_mak
     if (code == 0) code = check_budget(budget, error);
     if (code < 0) return code;
     code = begin(&change, path, run, may_make && budget->mu > 0, error);
+    if (code == 0) code = check_new_name(&change.book, population, error);
     const struct dpmf_budget recorded = ledger_book_budget(&change.book, population);
     if (code == 0 && !is_one_budget(&recorded, budget)) {
         code = ledger_book_set_budget(&change.book, population, budget, error);
@@ -559,6 +573,7 @@ int ledger_look(const char *path, const char *population, struct ledger_view *vi
     /* It may have been made since its mark was looked for, and had one before it was there. */
     if (code == 0 && is_unmarked(&change.lock, &change.book)) ledger_lock_peek(&change.lock);
     if (code == 0) code = check_marked(&change.lock, &change.book, error);
+    if (code == 0) code = check_new_name(&change.book, population, error);
     if (code == 0) {
         view->is_there = change.book.generation > 0;
         view->is_known = ledger_book_knows(&change.book, population);

@@ -18,9 +18,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/utf8.h"
 #include "dpmf_text.h"
 #include "ledger/ledger_budget.h"
+#include "ledger/ledger_name.h"
 #include "statement/accountant.h"
 
 enum { FORMAT_VERSION = 2, FIELD_TEXT_MAX = 1024 };
@@ -39,64 +39,6 @@ void ledger_book_free(struct ledger_book *book) {
 }
 
 /* ---- what may be recorded -------------------------------------------------------------------- */
-
-/* The controls of ASCII and of Latin-1, and the two line ends of Unicode. */
-static bool is_control(const unsigned char *at, size_t n) {
-    if (n == 1) return at[0] < 0x20 || at[0] == 0x7f;
-    if (n == 2) return at[0] == 0xc2 && at[1] < 0xa0;
-    return n == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
-}
-
-struct code_points {
-    uint32_t first, last;
-};
-
-/* What shows nothing, or a blank that is not ' ': with one of these, two names look the same and
- * are two budgets. */
-static const struct code_points invisible[] = {
-    {0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},     {0x115f, 0x1160},
-    {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},   {0x2028, 0x202f},
-    {0x205f, 0x206f}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},
-    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
-
-/* The code point of one whole character in UTF-8. */
-static uint32_t code_point(const unsigned char *at, size_t n) {
-    uint32_t code = n == 1 ? at[0] : at[0] & (0xffu >> (n + 1));
-    for (size_t i = 1; i < n; i++) code = code << 6 | (at[i] & 0x3f);
-    return code;
-}
-
-static bool is_invisible(uint32_t code) {
-    for (size_t i = 0; i < sizeof invisible / sizeof invisible[0]; i++)
-        if (code >= invisible[i].first && code <= invisible[i].last) return true;
-    return false;
-}
-
-const char *ledger_new_name_fault(const char *name) {
-    const char *fault = ledger_name_fault(name);
-    for (size_t at = 0, n = fault ? 0 : strlen(name); at < n;) {
-        size_t step = utf8_sequence(name + at, n - at);
-        if (is_invisible(code_point((const unsigned char *)name + at, step)))
-            return "has a character that cannot be seen, so that it looks like another name";
-        at += step;
-    }
-    return fault;
-}
-
-const char *ledger_name_fault(const char *name) {
-    size_t n = strnlen(name, LEDGER_NAME_MAX + 1);
-    if (n == 0) return "is empty";
-    if (n > LEDGER_NAME_MAX) return "is longer than 128 bytes";
-    /* Nobody sees a blank at the end, and "x" and "x " would be two budgets. */
-    if (name[0] == ' ' || name[n - 1] == ' ') return "begins or ends with a blank";
-    for (size_t at = 0; at < n;) {
-        size_t step = utf8_sequence(name + at, n - at);
-        if (step == 0) return "is not UTF-8";
-        if (is_control((const unsigned char *)name + at, step)) return "has a control character";
-        at += step;
-    }
-    return NULL;
-}
 
 bool ledger_id_is_valid(const char *id) {
     return strnlen(id, LEDGER_ID_TEXT) == LEDGER_ID_TEXT - 1 &&

@@ -42,12 +42,7 @@ int ledger_book_format(const struct ledger_book *book, char **text, size_t *n,
  * (0 for the first), so that no line can go missing or change its place. */
 uint64_t ledger_book_seal(const char *line, size_t n, uint64_t previous);
 
-/* What makes a name or an entry unfit to be recorded, or NULL. */
-const char *ledger_name_fault(const char *name);
-
-/* What makes a name unfit to be given now, or NULL: ledgers may hold some that look like others,
- * which 0.1.0 took. */
-const char *ledger_new_name_fault(const char *name);
+/* What makes an entry unfit to be recorded, or NULL. */
 const char *ledger_entry_fault(const struct ledger_entry *entry);
 bool ledger_id_is_valid(const char *id);
 

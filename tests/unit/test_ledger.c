@@ -20,6 +20,7 @@
 #include "ledger/ledger_book.h"
 #include "ledger/ledger_budget.h"
 #include "ledger/ledger_lock.h"
+#include "ledger/ledger_name.h"
 #include "statement/accountant.h"
 #include "temp_dir.h"
 
@@ -312,21 +313,39 @@ static void test_budget_words(void **state) {
 /* Names that look the same are one population to whoever reads them. */
 static void test_invisible_names(void **state) {
     (void)state;
-    static const char *const bad[] = {
-        "mo\xe2\x80\x8bvies", "movies\xc2\xa0",         "\xef\xbb\xbfmovies", "mo\xc2\xadvies",
-        "\xe2\x80\xaemovies", "movies\xf3\xa0\x80\xa0", "mo\xe3\x80\x80vies"};
-    static const char *const good[] = {"movies", "caf\xc3\xa9", "\xe6\x98\xa0\xe7\x94\xbb",
-                                       "\xf0\x9f\x8e\xac"};
+    static const char *const bad[] = {"mo\xe2\x80\x8bvies",
+                                      "movies\xc2\xa0",
+                                      "\xef\xbb\xbfmovies",
+                                      "mo\xc2\xadvies",
+                                      "\xe2\x80\xaemovies",
+                                      "movies\xf3\xa0\x80\xa0",
+                                      "mo\xe3\x80\x80vies",
+                                      "cafe\xcc\x81" /* NFD */,
+                                      "\xe2\x84\xab" /* Angstrom, U+00C5 to NFC */,
+                                      "mo\xcd\x8fvies" /* default-ignorable */,
+                                      "movies\xe1\xa0\x8f",
+                                      "mo\xf0\x9d\x85\xb3vies",
+                                      "movies\xcd\xb8" /* not assigned */,
+                                      "\xee\x80\x80movies" /* private use */,
+                                      "mo\xd0\xb2ies" /* a Cyrillic letter */,
+                                      "mo  vies",
+                                      "movies\xe2\x80\x93" /* a dash */,
+                                      "\xe1\x84\x80\xe1\x85\xa1" /* Hangul in parts */,
+                                      "\xef\xbd\x8d" /* a wide m */};
+    static const char *const good[] = {
+        "movies",          "caf\xc3\xa9",  "\xd0\xba\xd0\xb8\xd0\xbd\xd0\xbe-2024",
+        "two words",       "\xea\xb0\x80", "\xe6\x98\xa0\xe7\x94\xbb",
+        "\xf0\x9f\x8e\xac"};
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        struct ledger_entry entry = entry_of(good[i], i + 1, 0.1);
+        assert_int_equal(reserve_entry(path, &entry, 0), 0);
+    }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct ledger_entry entry = entry_of(bad[i], 1, 0.1);
+        struct ledger_entry entry = entry_of(bad[i], 99, 0.1);
         assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
         assert_int_equal(dpmf_ledger_record_tuning(path, bad[i], NULL, &error),
                          DPMF_ERR_USAGE_VALUE);
         assert_null(ledger_name_fault(bad[i])); /* a ledger of 0.1.0 may have it */
-    }
-    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
-        struct ledger_entry entry = entry_of(good[i], i + 1, 0.1);
-        assert_int_equal(reserve_entry(path, &entry, 0), 0);
     }
 }
 
