@@ -231,7 +231,7 @@ struct dpmf_input_options {
                        read, and skip bad records */
 
     /* Events: what people played, bought or clicked. An event is a user, an item and perhaps a
-     * count, a whole number from 1 to 2^53. Inputs that say so themselves, by a header such as
+     * count, a whole number from 1 to 2^53 - 1. Inputs that say so themselves, by a header such as
      * user,item,plays, need not be declared. Counts of a pair add up. */
     bool events;   /* the records are events */
     bool has_like; /* turn ratings of at least `like` into events; of a pair the last one decides */
@@ -1213,7 +1213,11 @@ struct dpmf_release_report {
     double acceptance;     /* share of proposals accepted; NaN: there were none */
     bool is_converged;     /* no diagnostic speaks against convergence */
     char chains_text[240]; /* the same in a sentence */
-    uint64_t spare[4];
+
+    /* Private numbers again: users whose id is that of an item of the catalogue that nobody rated,
+     * and users whose id is a category of the item features. Are these lists of people? */
+    uint64_t users_as_items, users_as_categories;
+    uint64_t spare[2];
 };
 
 /* Options of the mechanism "posterior", whose promise is conditional and has no delta. All of them

@@ -47,7 +47,7 @@ const struct verb verb_import = {
             "and perhaps a count and a time are events. A header without a rating says so, such as "
             "user,item or user,item,plays, and so does --columns user,item,count; rows of two "
             "columns are events without more; elsewhere --events declares them. A count is a whole "
-            "number from 1 to 2^53. When a pair occurs more than once its counts add up, and "
+            "number from 1 to 2^53 - 1. When a pair occurs more than once its counts add up, and "
             "the number of such records is reported. Ratings and events are not mixed in one "
             "store: --like 4 makes events of ratings of 4 and more, --like any of all of them, by "
             "the "

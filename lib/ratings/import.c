@@ -68,8 +68,16 @@ static uint64_t memory_needed(const struct import *import, uint64_t ids) {
 int import_memory_divide(struct import *import, struct dpmf_error *error) {
     uint64_t ids = id_map_bytes(import->users) + id_map_bytes(import->items) +
                    8 * (id_map_size(import->users) + id_map_size(import->items));
-    uint64_t taken = ids + import->reserve;
-    if (taken + import->memory / 8 > import->memory) {
+    uint64_t taken = ids + import->reserve, least = import->memory / 8;
+    const bool is_too_much = taken + least > import->memory;
+    if (is_too_much && import->options->skip_bad) {
+        /* One person can write as many ids as they like, and none decides whether there is a
+         * store: the ids stay, beyond the bound, and the sorter gets the least that is useful. */
+        import->id_bytes_beyond = taken + least - import->memory;
+        rating_sorter_set_memory(import->sorter, least);
+        return 0;
+    }
+    if (is_too_much) {
         int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                              "the ids read so far take %llu MiB, too much for {memory %lluMiB}",
                              (unsigned long long)(ids / MEBIBYTE),
@@ -80,6 +88,18 @@ int import_memory_divide(struct import *import, struct dpmf_error *error) {
     }
     rating_sorter_set_memory(import->sorter, import->memory - taken);
     return 0;
+}
+
+static void warn_of_memory(const struct import *import) {
+    const struct dpmf_run *run = import->run;
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (!run->warn || import->id_bytes_beyond == 0) return;
+    dpmf_error_write(text, sizeof text,
+                     "the ids took %llu MiB more than {memory %lluMiB} leaves for them; they were "
+                     "kept, so that no single record decides whether there is a store",
+                     (unsigned long long)(import->id_bytes_beyond / MEBIBYTE + 1),
+                     (unsigned long long)(import->memory / MEBIBYTE));
+    run->warn(run->warn_self, text);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -244,6 +264,7 @@ static int import_any(const char *const *inputs, size_t n_inputs, struct source 
         import.report->holds_events = import.layout.holds_events;
         import.report->layout = store_layout_shown(&import.layout);
         import.report->bytes_read = import.bytes_before;
+        warn_of_memory(&import);
         import.report->bytes_spilled = rating_sorter_spilled(import.sorter);
         struct store_writer *writer = import.writer;
         import.writer = NULL;

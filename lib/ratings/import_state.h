@@ -35,7 +35,8 @@ struct import {
     uint64_t read_job_bytes;       /* what a chunk takes while it is worked on */
     struct id_map *users, *items;
     struct rating_sorter *sorter;
-    uint64_t reserve; /* memory for the jobs of either pipeline */
+    uint64_t reserve;         /* memory for the jobs of either pipeline */
+    uint64_t id_bytes_beyond; /* bytes of ids kept beyond the bound of memory */
     uint64_t n_read;
     struct store_layout layout; /* layout of all inputs */
     uint64_t *item_records;
@@ -54,8 +55,9 @@ struct import {
  * @return whether to go on */
 bool import_progress_report(struct import *import, const struct dpmf_progress *update);
 
-/* What the ids and the jobs leave is for the sorter; a floor of an eighth keeps it useful.
- * @return DPMF_ERR_USAGE_MEMORY when they leave less */
+/* What the ids and the jobs leave is for the sorter; a floor of an eighth keeps it useful. Where bad
+ * records are dropped it has that floor whatever they leave.
+ * @return DPMF_ERR_USAGE_MEMORY when they leave less and bad records are not dropped */
 int import_memory_divide(struct import *import, struct dpmf_error *error);
 
 /* All inputs into the maps of ids and the sorter, with so many chunks at a time. */

@@ -95,7 +95,7 @@ static bool reject_count(struct record_batch *batch, double count, int64_t line,
     return record_batch_reject(
         batch, DPMF_ERR_INPUT_OUT_OF_RANGE, line, column,
         "an event happened once or more often: leave the column out, or make whole numbers of it",
-        "count %s is not a whole number from 1 to 2^53", value);
+        "count %s is not a whole number from 1 to 2^53 - 1", value);
 }
 
 static inline bool good_length(uint32_t length) { return length - 1u < (uint32_t)STORE_ID_MAX; }

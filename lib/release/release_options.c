@@ -21,6 +21,9 @@ static const double largest_rating = 1e18, narrowest_range = 1e-18;
  * not what the proof allows for. */
 static const double smallest_epsilon = 1e-200, largest_epsilon = 1e9;
 
+/* Of a proven release. What delta alone allows is epsilon 0 in every digit that is printed. */
+static const double least_proven_epsilon = 1e-6;
+
 void dpmf_release_options_init(struct dpmf_release_options *options, size_t size) {
     const struct dpmf_release_options made = {
         .size = sizeof made,
@@ -256,6 +259,10 @@ int release_options_check(const struct dpmf_release_options *options,
         *mu = accountant_mu_pure(options->epsilon);
         return 0;
     }
+    if (options->epsilon < least_proven_epsilon)
+        return release_options_refuse(error,
+                                      "epsilon is below 1e-6: beside delta it would mean nothing",
+                                      "use an {epsilon} of at least 0.000001");
     *mu = accountant_mu(options->epsilon, options->delta);
     if (!(*mu > 0))
         return release_options_refuse(error, "no release can keep such a small epsilon and delta",

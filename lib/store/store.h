@@ -18,8 +18,9 @@ enum {
     STORE_ID_MAX = 64 * 1024,      /* bytes in an id; at least 1 */
 };
 
-/* The largest count of an event: every whole number up to it is a double. */
-#define STORE_COUNT_MAX 9007199254740992.0
+/* The largest count of an event, 2^53 - 1. Every whole number up to it is a double that no other
+ * whole number rounds to; 2^53 + 1 would be read as 2^53. */
+#define STORE_COUNT_MAX 9007199254740991.0
 
 #define STORE_NO_TIME INT64_MIN /* this rating has no time, in a store that has times */
 #define STORE_MAX_USERS UINT32_MAX

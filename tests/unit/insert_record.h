@@ -92,7 +92,7 @@ static const struct insert_reader insert_readers[] = {
     {.name = "csv of counts with a header",
      .header = "user,item,plays,timestamp\n",
      .line = {"ann,a,5,10", "\"bob, b.\",a,3,", "ann,b,1e0,2005-09-06",
-              "cleo,\"c\",9007199254740992,7", "dan,a,4.0,9", "bob,b,2,1"}},
+              "cleo,\"c\",9007199254740991,7", "dan,a,4.0,9", "bob,b,2,1"}},
     {.name = "csv of declared pairs",
      .format = "csv",
      .columns = "item,user",

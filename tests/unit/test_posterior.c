@@ -121,7 +121,7 @@ static struct posterior_data take_data(const struct world *world, uint64_t key) 
                                                     .memory = 1 << 20,
                                                     .threads = 2};
     assert_int_equal(private_ratings_build(store, &options, NULL, &ratings, &report, NULL), 0);
-    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1 << 20, &data, NULL), 0);
+    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1 << 20, NULL, &data, NULL), 0);
     private_ratings_free(ratings);
     user_wishes_free(&wishes);
     catalogue_free(&catalogue);
@@ -307,6 +307,11 @@ static void test_wishes(void **state) {
     posterior_data_free(&data);
 }
 
+static void count_warning(void *self, const char *text) {
+    (void)text;
+    ++*(int *)self;
+}
+
 static void test_memory(void **state) {
     const struct world *world = *state;
     struct dpmf_store *store = open_ratings(world);
@@ -328,14 +333,24 @@ static void test_memory(void **state) {
                                               .threads = 1};
     assert_int_equal(private_ratings_build(store, &options, NULL, &ratings, &report, NULL), 0);
     /* Trimmed to more than the rule allows: the bound would not hold. */
-    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1 << 20, &data, &error),
+    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1 << 20, NULL, &data, &error),
                      DPMF_ERR_BASE_BUG);
     private_ratings_free(ratings);
     options.max_ratings = TAU;
     assert_int_equal(private_ratings_build(store, &options, NULL, &ratings, &report, NULL), 0);
     assert_true(report.trimmed > 0);
-    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1000, &data, &error),
-                     DPMF_ERR_USAGE_MEMORY);
+    /* Too little memory is the curator's to know, and no reason to refuse: how much it takes is
+     * for the ratings to say. */
+    int warnings = 0;
+    struct dpmf_run run = dpmf_run_default();
+    run.warn = count_warning;
+    run.warn_self = &warnings;
+    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1000, &run, &data, &error), 0);
+    assert_int_equal(warnings, 1);
+    posterior_data_free(&data);
+    assert_int_equal(posterior_data_build(ratings, ITEMS, &rule, 1 << 20, &run, &data, &error), 0);
+    assert_int_equal(warnings, 1);
+    posterior_data_free(&data);
     private_ratings_free(ratings);
     catalogue_free(&catalogue);
     dpmf_store_close(store);

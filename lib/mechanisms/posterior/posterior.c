@@ -152,7 +152,7 @@ static int run_posterior(const struct mechanism_input *input, struct public_mode
     struct run run = {.input = input, .rule = input->posterior, .model = model};
     run.target = posterior_target_make(run.rule);
     int code = posterior_data_build(input->sums->ratings, model->n_items, run.rule,
-                                    input->sums->memory, &run.data, error);
+                                    input->sums->memory, input->sums->run, &run.data, error);
     if (code == 0) code = begin_monitor(&run, error);
     for (uint32_t c = 0; c < run.rule->chains && code == 0; c++) code = run_chain(&run, c, error);
     if (code == 0) code = tell(&run, error);

@@ -5,6 +5,8 @@
  */
 #include "mechanisms/posterior/posterior_data.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -71,22 +73,26 @@ static void turn(const struct posterior_side *users, struct posterior_side *item
     items->start[items->n] = n_ratings;
 }
 
-static int check_memory(size_t n_users, size_t n_items, size_t n_ratings,
-                        const struct posterior_rule *rule, uint64_t memory,
-                        struct dpmf_error *error) {
+/* The sampler keeps everything in memory, whatever the bound: how much there is follows from the
+ * ratings, and one person's must not decide whether there is a release. */
+static void warn_of_memory(size_t n_users, size_t n_items, size_t n_ratings,
+                           const struct posterior_rule *rule, uint64_t memory,
+                           const struct dpmf_run *run) {
     double row = ((double)rule->factors + 1) * sizeof(double) + sizeof(size_t) + sizeof(double);
     double needed = 16.0 * (double)n_ratings + ((double)n_users + (double)n_items) * row;
-    if (needed <= (double)memory && n_users < UINT32_MAX) return 0;
-    error_set(error, DPMF_ERR_USAGE_MEMORY,
-              "the sampler keeps all ratings and vectors in memory, which is more than {memory}");
-    error_hint(error, "use {memory %.0fMiB}, or fewer {factors}",
-               ceil(needed / 1048576 * 4 + 1)); /* a quarter of it is the sampler's */
-    return DPMF_ERR_USAGE_MEMORY;
+    char text[DPMF_ERROR_TEXT_MAX];
+    if (needed <= (double)memory || !run || !run->warn) return;
+    dpmf_error_write(text, sizeof text,
+                     "the sampler keeps all ratings and vectors in memory, more than {memory} "
+                     "allows; {memory %.0fMiB} would hold them",
+                     ceil(needed / 1048576 * 4 + 1)); /* a quarter of it is the sampler's */
+    run->warn(run->warn_self, text);
 }
 
 int posterior_data_build(const struct private_ratings *ratings, size_t n_items,
                          const struct posterior_rule *rule, uint64_t memory,
-                         struct posterior_data *data, struct dpmf_error *error) {
+                         const struct dpmf_run *run, struct posterior_data *data,
+                         struct dpmf_error *error) {
     struct filling filling = {.rule = rule, .data = data, .n_items = n_items};
     struct private_visit visit = {.visit = count_user, .self = &filling};
     size_t n_users = (size_t)private_ratings_users(ratings), n_ratings;
@@ -95,7 +101,8 @@ int posterior_data_build(const struct private_ratings *ratings, size_t n_items,
     int code = thread_pool_init(&one, 1, error);
     if (code == 0) code = private_ratings_visit(ratings, one, &visit, error);
     n_ratings = filling.at_rating;
-    if (code == 0) code = check_memory(n_users, n_items, n_ratings, rule, memory, error);
+    assert(n_users < UINT32_MAX); /* as in a store */
+    if (code == 0) warn_of_memory(n_users, n_items, n_ratings, rule, memory, run);
     if (code == 0) code = make_side(&data->users, n_users, n_ratings, error);
     if (code == 0) code = make_side(&data->items, n_items, n_ratings, error);
     if (code < 0) goto out;

@@ -22,11 +22,12 @@ struct posterior_data {
     double *weight; /* w of each user */
 };
 
-/* Users in the order of the store. @return 0, DPMF_ERR_USAGE_MEMORY when it takes more than
- * `memory`, DPMF_ERR_BASE_BUG when a user has more than max_ratings, or what reading gave */
+/* Users in the order of the store. Warns when it takes more than `memory`. @return 0,
+ * DPMF_ERR_BASE_BUG when a user has more than max_ratings, or what reading gave */
 int posterior_data_build(const struct private_ratings *ratings, size_t n_items,
                          const struct posterior_rule *rule, uint64_t memory,
-                         struct posterior_data *data, struct dpmf_error *error);
+                         const struct dpmf_run *run, struct posterior_data *data,
+                         struct dpmf_error *error);
 void posterior_data_free(struct posterior_data *data);
 
 #endif
