@@ -223,6 +223,24 @@ static bool tell_dropped(struct terminal *terminal, uint64_t dropped, uint64_t w
     return alarms;
 }
 
+/* Lists of people in the place of public tables: a header can say so, a bare list cannot. */
+static bool tell_people(struct terminal *terminal, const struct dpmf_release_report *report) {
+    const char *const have[] = {"have", "has"};
+    if (report->users_as_items > 0)
+        terminal_alert_print(terminal,
+                             "%s %s the id of an item of the catalogue that nobody rated: is it a "
+                             "list of people? The release would publish it",
+                             text_count(report->users_as_items, "user").text,
+                             have[report->users_as_items == 1]);
+    if (report->users_as_categories > 0)
+        terminal_alert_print(terminal,
+                             "%s %s the id of a category of the item features: are they about "
+                             "people?",
+                             text_count(report->users_as_categories, "user").text,
+                             have[report->users_as_categories == 1]);
+    return report->users_as_items + report->users_as_categories > 0;
+}
+
 static bool tell_ratings(struct terminal *terminal, const struct dpmf_release_report *report) {
     const uint64_t whole =
         report->ratings + report->trimmed + report->not_in_catalogue + report->out_of_range;
@@ -285,6 +303,7 @@ static int tell_before_spending(void *self, const struct dpmf_release_report *re
     terminal_progress_end(terminal);
     bool alarms = tell_ratings(terminal, report);
     alarms |= tell_wishes(terminal, report);
+    alarms |= tell_people(terminal, report);
     alarms |= tell_what_is_new(terminal, report);
     if (report->catalogue_is_rated_set)
         terminal_warning_print(terminal,

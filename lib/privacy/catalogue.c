@@ -117,6 +117,7 @@ bool catalogue_equals_rated(const struct catalogue *catalogue, const struct dpmf
 
 void catalogue_free(struct catalogue *catalogue) {
     factor_ids_free(&catalogue->ids);
+    factor_ids_free(&catalogue->categories);
     free(catalogue->features);
     *catalogue = (struct catalogue){0};
 }

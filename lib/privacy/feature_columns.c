@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "dpmf_text.h"
+#include "privacy/id_gather.h"
 #include "privacy/item_features.h"
 #include "privacy/trimmed_field.h"
 
@@ -350,6 +351,25 @@ static int survey(struct conversion *conversion, struct dpmf_error *error) {
     return code;
 }
 
+/* The texts of the columns, for a look at whether they are people. */
+static int gather_categories(const struct conversion *conversion, struct catalogue *catalogue,
+                             struct dpmf_error *error) {
+    struct id_gather gather = {0};
+    int64_t number = 0;
+    factor_ids_free(&catalogue->categories);
+    for (size_t i = 0; i < conversion->n_candidates && number >= 0; i++) {
+        const struct candidate *candidate = &conversion->candidates[i];
+        if (candidate->source->is_number) continue;
+        const struct token *token = &candidate->source->tokens[candidate->from];
+        number = id_gather_add(&gather, token->text, token->length, error);
+    }
+    int code = number < 0 ? (int)number : 0;
+    if (code == 0 && gather.ids.n > 0)
+        code = id_gather_finish(&gather, &catalogue->categories, error);
+    id_gather_free(&gather);
+    return code;
+}
+
 static int make_features(struct conversion *conversion, struct catalogue *catalogue,
                          struct dpmf_error *error) {
     double *features = NULL;
@@ -358,6 +378,13 @@ static int make_features(struct conversion *conversion, struct catalogue *catalo
         features = memory_alloc((size_t)conversion->n_items, n * sizeof features[0]);
         if (!features) return error_no_memory(error);
         n = build(conversion, features, n);
+    }
+    if (n > 0) {
+        int code = gather_categories(conversion, catalogue, error);
+        if (code < 0) {
+            free(features);
+            return code;
+        }
     }
     if (n == 0) {
         free(features);

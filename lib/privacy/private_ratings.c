@@ -70,6 +70,7 @@ struct builder {
     struct private_ratings *ratings;
     struct private_ratings_report *report;
     uint32_t *row_of_item;
+    bool *is_rated;     /* by row of the catalogue */
     double *wish_scale; /* by id of the wishes */
     uint64_t file_bytes;
 };
@@ -96,6 +97,32 @@ static double scale_of(const struct builder *builder, const struct store_block *
     if (builder->options->users_of_id)
         __atomic_fetch_add(&builder->options->users_of_id[wish], 1, __ATOMIC_RELAXED);
     return builder->wish_scale[wish];
+}
+
+static bool is_of_digits(const char *id, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (id[i] < '0' || id[i] > '9') return false;
+    return true;
+}
+
+/* A list of people in the place of items or of what is known about them is for the curator to
+ * notice. Items that were rated are items; and where ids are numbers, users and items share them.
+ */
+static void look_for_users(const struct builder *builder, const struct store_block *block,
+                           uint32_t u, struct packing *packing) {
+    const struct catalogue *catalogue = builder->options->catalogue;
+    const char *id = block->id_bytes + block->id_start[u];
+    const size_t length = (size_t)(block->id_start[u + 1] - block->id_start[u]);
+    const uint64_t row = factor_ids_find(&catalogue->ids, id, length);
+    if (row != UINT64_MAX && !builder->is_rated[row]) {
+        if (is_of_digits(id, length))
+            packing->counts.users_as_numbered_items++;
+        else
+            packing->counts.users_as_items++;
+    }
+    if (catalogue->categories.n > 0 &&
+        factor_ids_find(&catalogue->categories, id, length) != UINT64_MAX)
+        packing->counts.users_as_categories++;
 }
 
 /* Keeps the first of several ratings of one row. There are none in a store that dpmf wrote; but the
@@ -186,6 +213,7 @@ static int pack_users(void *self, int worker, const struct store_block *block, v
         return error_no_memory(error);
     for (uint32_t u = 0; u < block->n_users; u++) {
         double scale = scale_of(builder, block, u, packing);
+        look_for_users(builder, block, u, packing);
         size_t n = scale > 0 ? take_ratings(builder, block, u, packing) : 0;
         if (n == 0) {
             packing->counts.users_left_out++;
@@ -223,6 +251,9 @@ static int keep_packed(void *self, void *product, struct dpmf_error *error) {
     report->users_left_out += packing->counts.users_left_out;
     report->users_with_a_wish += packing->counts.users_with_a_wish;
     report->trimmed += packing->counts.trimmed;
+    report->users_as_items += packing->counts.users_as_items;
+    report->users_as_numbered_items += packing->counts.users_as_numbered_items;
+    report->users_as_categories += packing->counts.users_as_categories;
     report->users += packing->n_users;
     report->ratings += packing->n_ratings;
     if (packing->n_users == 0) return 0;
@@ -255,11 +286,15 @@ static int number_items(struct builder *builder, const struct dpmf_store *store,
                         struct dpmf_error *error) {
     uint64_t n = store_n_items(store);
     builder->row_of_item = memory_alloc((size_t)n, sizeof *builder->row_of_item);
-    if (!builder->row_of_item) return error_no_memory(error);
+    builder->is_rated = memory_alloc_zero((size_t)builder->options->catalogue->ids.n, sizeof(bool));
+    if (!builder->row_of_item || !builder->is_rated) return error_no_memory(error);
     for (uint64_t i = 0; i < n; i++) {
         struct store_item item = store_item_at(store, i);
         uint64_t row = factor_ids_find(&builder->options->catalogue->ids, item.id, item.id_length);
         builder->row_of_item[i] = row == UINT64_MAX ? no_row : (uint32_t)row;
+        if (row == UINT64_MAX || item.n_ratings == 0) continue;
+        builder->is_rated[row] = true;
+        builder->report->items_rated++;
     }
     return 0;
 }
@@ -337,6 +372,7 @@ int private_ratings_build(const struct dpmf_store *store,
         code = output_file_nameless(store_path(store), &ratings->file, error);
     if (code == 0) code = pack_store(&builder, store, run, error);
     free(builder.row_of_item);
+    free(builder.is_rated);
     free(builder.wish_scale);
     if (code < 0) {
         private_ratings_free(ratings);

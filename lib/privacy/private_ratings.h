@@ -48,6 +48,10 @@ struct private_ratings_report {
     uint64_t users_left_out; /* who asked for epsilon 0, could not ask, or have nothing left */
     uint64_t users_with_a_wish;
     uint64_t trimmed; /* ratings beyond max_ratings */
+    /* Users whose id is that of an item that nobody rated, with letters in it or of digits alone,
+     * or is a category of the features */
+    uint64_t users_as_items, users_as_numbered_items, users_as_categories;
+    uint64_t items_rated; /* items of the catalogue that anyone rated */
     bool on_disk;
 };
 

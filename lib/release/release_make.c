@@ -152,9 +152,16 @@ static int make_coins(struct private_run *self, struct dpmf_error *error) {
 static int add_counts(const struct dpmf_cluster *cluster, struct private_ratings_report *counts,
                       struct dpmf_error *error) {
     uint64_t *const added[] = {
-        &counts->users,        &counts->ratings,        &counts->not_in_catalogue,
-        &counts->out_of_range, &counts->users_left_out, &counts->users_with_a_wish,
+        &counts->users,
+        &counts->ratings,
+        &counts->not_in_catalogue,
+        &counts->out_of_range,
+        &counts->users_left_out,
+        &counts->users_with_a_wish,
         &counts->trimmed,
+        &counts->users_as_items,
+        &counts->users_as_numbered_items,
+        &counts->users_as_categories,
     };
     enum { N = sizeof added / sizeof added[0] };
     uint64_t sums[N + 1];
@@ -221,6 +228,11 @@ static int pack_ratings(struct private_run *self, uint64_t *users_of_id, struct 
     report->users_with_a_wish = counts.users_with_a_wish;
     report->trimmed = counts.trimmed;
     report->ratings_on_disk = counts.on_disk;
+    report->users_as_items = counts.users_as_items;
+    /* Numbers name users and items alike: too many of them are suspicious, not each. */
+    if (counts.users_as_numbered_items > counts.items_rated)
+        report->users_as_items += counts.users_as_numbered_items;
+    report->users_as_categories = counts.users_as_categories;
     report->catalogue_is_rated_set =
         !self->catalogue.from_ratings && catalogue_equals_rated(&self->catalogue, self->store);
     return 0;

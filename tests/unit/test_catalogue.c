@@ -172,6 +172,14 @@ static void test_tables_of_people(void **state) {
         {"item,Reviewer Email\n1,ann\n", 1, 6},
         {"item,memberNo\n1,ann\n", 1, 6},
         {"item,account\n1,ann\n", 1, 6},
+        {"item,usr\n1,ann\n", 1, 6},
+        {"item,usr_id\n1,ann\n", 1, 6},
+        {"item,Handle\n1,ann\n", 1, 6},
+        {"item,deviceId\n1,ann\n", 1, 6},
+        {"item,member\n1,ann\n", 1, 6},
+        {"item,customer\n1,ann\n", 1, 6},
+        {"item,acct\n1,ann\n", 1, 6},
+        {"item,idfa\n1,ann\n", 1, 6},
         {"user:token\titem:token\nann\t1\n", 1, 1},
         {"item:token\trated_by_user:token\n1\tann\n", 1, 12},
         {"username\nann\n", 1, 1},
@@ -191,6 +199,8 @@ static void test_tables_of_people(void **state) {
         {"rating\nscore\n", 0, 0},
         {"item,genre\nuser,rating\n", 0, 0},
         {"item,remembered,usage,mailing\n1,2,3,4\n", 0, 0},
+        {"item,handling,devices_sold,contactless\n1,2,3,4\n", 1, 15},
+        {"item,handling,minplayers,contactless\n1,2,3,4\n", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct catalogue catalogue;

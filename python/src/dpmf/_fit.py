@@ -299,6 +299,17 @@ def _tell_claim(report: Any) -> None:
         bit <<= 1
 
 
+def _tell_people(report: Any) -> bool:
+    """Lists of people in the place of public tables."""
+    for n, what in ((report.users_as_items, "an item of the catalogue that nobody rated: is it a list "
+                     "of people? The release would publish it"),
+                    (report.users_as_categories, "a category of the item features: are they about "
+                     "people?")):
+        if n:
+            warn(f"{n} user{'s have' if n > 1 else ' has'} the id of {what}", PrivacyWarning)
+    return bool(report.users_as_items or report.users_as_categories)
+
+
 def _tell_before_spending(report: Any) -> None:
     """What the curator would want to have known. On a terminal there is time to interrupt; where
     warnings are errors, it ends here, and nothing is spent."""
@@ -307,7 +318,7 @@ def _tell_before_spending(report: Any) -> None:
     whole = report.ratings + report.trimmed + report.not_in_catalogue + report.out_of_range
     alarms = [_tell_part(report.not_in_catalogue, whole, "the catalogue", "how it spells its items"),
               _tell_part(report.out_of_range, whole, "the declared range", "rating_range"),
-              _tell_wishes(report)]
+              _tell_wishes(report), _tell_people(report)]
     if report.users == 0:
         warn("no user is left: the release will hold nothing but noise", PrivacyWarning)
     if report.catalogue_is_rated_set:
