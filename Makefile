@@ -39,7 +39,7 @@ test-long:  ## the same and more: sanitizers on all of it, FUZZ_SECONDS=60 a fuz
 test-browser:  ## the page in a real browser: Debian's Chromium, driven by Selenium
 	@$(INSTALL_PACKAGES) build browser
 	@$(MAKE) build
-	@/usr/bin/python3 tests/browser/test_page.py build/dpmf
+	@/usr/bin/python3 tests/browser/run.py build/dpmf
 
 test-db:    ## databases: Debian's PostgreSQL, started on loopback as an unprivileged user
 	@$(INSTALL_PACKAGES) build db

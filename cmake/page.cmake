@@ -55,8 +55,10 @@ target_compile_options(pack_page PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wcon
 set_target_properties(pack_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${web})
 # The script's files in reading order. They share one scope, and what runs as they are read may use what stands above it;
 # functions may use each other in any order.
-set(page_scripts helpers module catalogue search_titles state stars search_box lists picks sheet map map_ink privacy memory
-    own_file keeping start)
+set(page_languages en)
+list(TRANSFORM page_languages PREPEND ../texts/)
+set(page_scripts helpers texts ${page_languages} module look catalogue search_titles state stars search_box lists begin filter
+    picks sheet groups map map_ink privacy memory own_file share keeping start)
 list(TRANSFORM page_scripts REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/web/script/\\1.js")
 set(page_parts ${PROJECT_SOURCE_DIR}/web/page.html ${PROJECT_SOURCE_DIR}/web/style.css ${web}/module.wasm ${page_scripts})
 add_custom_command(OUTPUT ${web}/page.html DEPENDS pack_page ${page_parts}

@@ -117,14 +117,6 @@ static int check_stamps(const char *path, const struct dpmf_statement *statement
                                 "%s: %s", path, privacy_claim_fault(statement));
 }
 
-/* The page has stars for ratings, and nothing yet for what someone likes. */
-static int check_goal(const char *path, const struct dpmf_statement *statement) {
-    if (strcmp(statement->mechanism, "events") != 0) return STATUS_DONE;
-    return terminal_error_print(
-        STATUS_USAGE, "use dpmf recommend or Python, or publish a release of ratings",
-        "%s: the page shows releases of ratings, and this is one of events", path);
-}
-
 static int check_release(struct invocation *invocation, struct web_release *release) {
     const char *path = invocation->operands[0];
     struct dpmf_error error = {0};
@@ -132,7 +124,6 @@ static int check_release(struct invocation *invocation, struct web_release *rele
                                       &error) != 0)
         return refuse_release(invocation, &error);
     int status = check_stamps(path, &release->statement);
-    if (status == STATUS_DONE) status = check_goal(path, &release->statement);
     if (status == STATUS_DONE)
         privacy_claim_warn(&invocation->terminal, release->statement.claim,
                            release->statement.assumptions);

@@ -27,8 +27,11 @@ static struct dpmf_user *user;
 static struct dpmf_order order; /* order of lists; set when a release is opened */
 static struct dpmf_map *map;
 static uint8_t *excluded; /* a bitmap of items never to recommend: rated or hidden */
-static float *places;     /* x and y of every item */
-static float *scores;     /* a prediction for every item */
+static uint8_t *included; /* a bitmap of the items that pass the filter, while there is one */
+static bool is_filtered;
+static float *places; /* x and y of every item */
+static float *scores; /* a score for every item */
+static struct dpmf_scored_item *all; /* room for all of them */
 static struct dpmf_scored_item list[LIST_MAX];
 static double *answer;
 static size_t answer_room;
@@ -136,13 +139,17 @@ static void close_all(void) {
     dpmf_user_free(user);
     dpmf_model_close(model);
     free(excluded);
+    free(included);
     free(places);
     free(scores);
+    free(all);
     map = NULL;
     user = NULL;
     model = NULL;
-    excluded = NULL;
+    excluded = included = NULL;
+    is_filtered = false;
     places = scores = NULL;
+    all = NULL;
 }
 
 static int32_t make_user(void) {
@@ -161,7 +168,8 @@ static int32_t take_model(void) {
     if (info.items == 0 || info.items > UINT32_MAX / 8) return fail("no titles are in the release");
     order = dpmf_order_default();
     excluded = calloc((size_t)info.items / 8 + 1, 1);
-    return excluded ? make_user() : no_memory();
+    included = calloc((size_t)info.items / 8 + 1, 1);
+    return excluded && included ? make_user() : no_memory();
 }
 
 /* Opens the release in n bytes that allocate() gave; they are given back. */
@@ -175,11 +183,15 @@ EXPORT(int32_t, open, void *bytes, uint32_t n) {
     return code;
 }
 
-/* Items, factors, offset, min, max, and whether there is a dial. */
+/* A release of events: whatever someone has is liked, and no rating is predicted. */
+static bool is_of_events(void) { return strcmp(info.goal, "ranking") == 0; }
+
+/* Items, factors, offset, min, max, whether there is a dial, and whether it is of events. */
 EXPORT(int32_t, describe, void) {
     if (!model) return fail("no release is open");
-    const double facts[] = {(double)info.items, (double)info.factors,   info.offset, info.min,
-                            info.max,           info.has_counts ? 1 : 0};
+    const double facts[] = {(double)info.items,      (double)info.factors, info.offset,
+                            info.min,                info.max,             info.has_counts ? 1 : 0,
+                            is_of_events() ? 1 : 0};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);
@@ -205,6 +217,21 @@ EXPORT(double, find_item, const char *id, uint32_t length) {
     return item < info.items ? (double)item : -1;
 }
 
+/* The vectors of all items, for whoever groups them; how many floats lie from one to the next is in
+ * the answer. */
+EXPORT(const float *, item_factors, void) {
+    size_t stride = 0;
+    if (!model || !has_room(1)) return NULL;
+    const float *rows = dpmf_model_item_factors(model, &stride);
+    answer[0] = (double)stride;
+    return rows;
+}
+
+/* How popular each item is, up to a factor. @return NULL where the release does not say */
+EXPORT(const float *, item_counts, void) { return model ? dpmf_model_item_counts(model) : NULL; }
+
+EXPORT(const float *, item_biases, void) { return model ? dpmf_model_item_biases(model) : NULL; }
+
 /* ---- the person ------------------------------------------------------------------------------ */
 
 EXPORT(int32_t, rate, double item, double rating) {
@@ -227,6 +254,16 @@ EXPORT(int32_t, exclude, double item, int32_t on) {
     return 0;
 }
 
+/* The bitmap of what passes the filter, for the script to fill; item i is bit i % 8 of byte i / 8. */
+EXPORT(uint8_t *, included, void) { return included; }
+
+/* Recommends only what is in that bitmap, or everything again. */
+EXPORT(int32_t, filter, int32_t on) {
+    if (!model) return fail("no release is open");
+    is_filtered = on != 0;
+    return 0;
+}
+
 /* ---- what the person sees -------------------------------------------------------------------- */
 
 /* Without counts there is no dial: lists are by rating then, as they are by default. */
@@ -243,8 +280,8 @@ EXPORT(int32_t, dial, double taste) {
 EXPORT(int32_t, recommend, uint32_t n) {
     if (!model) return fail("no release is open");
     if (n > LIST_MAX) n = LIST_MAX;
-    return give_list(
-        dpmf_user_recommend(model, user, order_wanted(), excluded, NULL, n, list, &error));
+    return give_list(dpmf_user_recommend(model, user, order_wanted(), excluded,
+                                         is_filtered ? included : NULL, n, list, &error));
 }
 
 EXPORT(int32_t, similar, double item, uint32_t n) {
@@ -310,14 +347,18 @@ EXPORT(int32_t, whereabouts, void) {
     return 2;
 }
 
-/* A prediction for every item, to colour the picture with. */
-EXPORT(const float *, predict_all, void) {
+/* A score for every item, to draw the picture with. */
+EXPORT(const float *, score_all, void) {
     if (!model) return NULL;
     if (!scores) scores = malloc((size_t)info.items * sizeof(float));
-    if (!scores) {
+    if (!all) all = malloc((size_t)info.items * sizeof *all);
+    if (!scores || !all) {
         no_memory();
         return NULL;
     }
-    for (uint64_t i = 0; i < info.items; i++) scores[i] = (float)dpmf_user_predict(model, user, i);
+    const int64_t n = dpmf_user_recommend(model, user, order_wanted(), NULL, NULL,
+                                          (size_t)info.items, all, &error);
+    if (n < 0) return NULL;
+    for (int64_t i = 0; i < n; i++) scores[all[i].item] = (float)all[i].score;
     return scores;
 }

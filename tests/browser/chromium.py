@@ -101,7 +101,9 @@ class Browser:
         return urls
 
     def console(self):
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        """Warnings and errors; but that a page nobody touched may not ask before it is left is the browser's own word."""
+        said = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        return [message for message in said if "'beforeunload' confirmation panel" not in message]
 
     def picture(self, path, selector=None, margin=16):
         """What is to be seen, or one part of the page and a little around it."""

@@ -1,22 +1,24 @@
 /*
- * What the release and its titles are: the scale of ratings, ids, and a text for each item.
+ * What the release and its titles are: the scale of ratings, ids, a text for each item, and what is publicly known of items.
  */
 
-let release = null; /* items, factors, offset, min, max, and whether lists have a dial */
+let release = null; /* items, factors, offset, min, max, whether lists have a dial, and whether it is of events */
 let scale = null;
 let titles = [];    /* a text for each item */
+let facts = null;   /* kinds: their names; of: the kinds of each item; years; or null where nothing is known */
 
-/* Ratings are whole, or in halves where an end of the range is; stars where there are few of them, counted from one. */
-function makeScale(min, max) {
+/* Ratings are whole, or in halves where an end of the range is; stars where there are few of them, counted from one. Of events
+ * there are hearts: something is liked, or nothing is said. */
+function makeScale(min, max, isOfEvents) {
     const whole = Number.isInteger(min) && Number.isInteger(max);
     const halves = Number.isInteger(2 * min) && Number.isInteger(2 * max);
     const step = whole ? 1 : halves ? 0.5 : (max - min) / 20;
     const n = Math.round((max - min) / step) + 1;
     const decimals = max - min > 20 ? 0 : 1;
     return {
-        min, max, step,
-        stars: min === step && n <= 10 ? Array.from({ length: n }, (_, i) => min + i * step) : null,
-        show: (value) => String(+value.toFixed(2)),
+        min, max, step, hearts: isOfEvents,
+        stars: min === step && n <= 10 && !isOfEvents ? Array.from({ length: n }, (_, i) => min + i * step) : null,
+        show: (value) => isOfEvents ? "♥" : String(+value.toFixed(2)),
         expect: (value) => clamp(value, min, max).toFixed(decimals),
         share: (value) => (clamp(value, min, max) - min) / (max - min),
     };
@@ -46,4 +48,32 @@ function readTitles() {
     if (!Array.isArray(list) || list.length !== release.items)
         throw new Error("Its list of titles does not belong to its release. Get the page again from where it came from.");
     titles = list.map((title, item) => typeof title === "string" && title.trim() ? title : idOf(item));
+}
+
+/* Kinds and years, where the page has them and they are of these items; a page without them has no filter. */
+function readFacts() {
+    const block = $("dpmf-facts");
+    if (!block) return;
+    const read = parsed(block.textContent), n = release.items;
+    block.remove();
+    const isKind = (kind) => Number.isInteger(kind) && kind >= 0 && kind < read.kinds.length;
+    const isWhole = Array.isArray(read?.kinds) && read.kinds.every((kind) => typeof kind === "string") &&
+        Array.isArray(read.of) && read.of.length === n && read.of.every((own) => Array.isArray(own) && own.every(isKind)) &&
+        Array.isArray(read.years) && read.years.length === n && read.years.every((year) => Number.isInteger(year) && year >= 0);
+    if (!isWhole) throw new Error("What it says about its titles does not belong to them. Get the page again from where it came from.");
+    facts = { ...read, hasYears: read.years.some((year) => year > 0) };
+}
+
+/* Year and kinds of an item, in a line; "" where nothing is known. */
+function factsOf(item) {
+    if (!facts) return "";
+    const year = facts.years[item], kinds = facts.of[item].map((kind) => facts.kinds[kind]);
+    const isSaid = year > 0 && titles[item].includes(String(year)); /* many titles end with their year */
+    return [...(year > 0 && !isSaid ? [String(year)] : []), ...kinds].join(" · ");
+}
+
+/* How well known items are: by the people who had them, else by how much they are liked. */
+function popularity() {
+    const address = wasm.item_counts() || wasm.item_biases();
+    return new Float32Array(wasm.memory.buffer, address, release.items);
 }

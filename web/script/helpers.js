@@ -7,7 +7,7 @@
  * function (pack_page.c); cmake/page.cmake has their order. Texts from the release reach the page as text nodes only, so that a
  * title can be anything.
  *
- * This file has what all others use: elements, numbers in words, what is read out, and giving up.
+ * This file has what all others use: elements, what is read out, and giving up.
  */
 
 const $ = (id) => document.getElementById(id);
@@ -28,8 +28,15 @@ function make(tag, properties = {}, ...children) {
 }
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
-const count = (n) => n.toLocaleString("en");
-const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
+
+/* JSON, or undefined where it is none. */
+function parsed(text) {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return undefined;
+    }
+}
 
 /* Tells a screen reader, after a moment, so that only the last of several quick changes is read out. */
 let sayTimer = 0;
@@ -41,8 +48,8 @@ function say(text, delay = 700) {
 /* The page cannot go on, and says why instead of being half there. */
 function giveUp(problem) {
     console.error(problem);
-    $("page").hidden = $("seal").hidden = true;
-    if ($("sheet").open) $("sheet").close();
+    $("page").hidden = $("seal").hidden = $("bar").hidden = true;
+    for (const sheet of document.querySelectorAll("dialog[open]")) sheet.close();
     $("trouble").replaceChildren(make("strong", { text: "This page cannot be used. " }), problem.message ?? String(problem));
     $("trouble").hidden = false;
 }

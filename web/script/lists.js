@@ -28,7 +28,7 @@ function arrange(list, rows) {
 /* Does something that arranges lists, and lets the rows slide from where they were. Places are read before anything is
  * changed and then in the next frame, which lays the page out anyway: reading them in between would do it twice. */
 function sliding(work) {
-    const lists = [$("rated"), $("pick-list")], before = new Map();
+    const lists = [$("rated"), $("later"), $("pick-list")], before = new Map();
     if (!calm.matches && !document.hidden)
         for (const list of lists) for (const row of list.children) before.set(row, row.offsetTop);
     work();
@@ -46,22 +46,31 @@ function sliding(work) {
     });
 }
 
+// ---- covers ---------------------------------------------------------------------------------------------------------
+
+/* The publisher's picture of a title, or null. It is data within the page: nothing is loaded. */
+function coverOf(item) {
+    const picture = look.covers[idOf(item)];
+    return picture === undefined ? null : make("img", { class: "cover", src: picture, alt: "", loading: "lazy" });
+}
+
+// ---- one's ratings --------------------------------------------------------------------------------------------------
+
 const ratedRows = new Map();
+
+const roundButton = (label, short, onclick) =>
+    make("button", { type: "button", class: "round", "aria-label": label, title: short, text: "×", onclick });
 
 function ratedRow(item) {
     const stars = makeStars(item, "rated");
-    const row = make("li", {}, titleButton(item), stars,
-        make("button", {
-            type: "button", class: "round", "aria-label": `Remove ${titles[item]}`, title: "Remove", text: "×",
-            onclick: () => {
-                if (ratings.has(item)) rate(item, null);
-                else { candidate = null; showRated(); }
-                search.input.focus();
-            },
-        }));
+    const row = make("li", {}, titleButton(item), stars, roundButton(t("removeLabel", { title: titles[item] }), t("remove"), () => {
+        if (ratings.has(item)) rate(item, null);
+        else { candidate = null; showRated(); }
+        search.input.focus();
+    }));
     row.stars = stars;
     stars.addEventListener("keydown", (event) => { /* back to the search, for the next title */
-        if (event.key === "Enter" || event.key === "Escape") search.input.focus();
+        if (event.key === "Escape" || event.key === "Enter" && !scale.hearts) search.input.focus();
     });
     return row;
 }
@@ -75,8 +84,30 @@ function showRated() {
     for (const row of ratedRows.values()) setStars(row.stars);
     arrange($("rated"), items.map((item) => ratedRows.get(item)));
     $("older").hidden = all.length <= older;
-    $("older").textContent = `Show ${plural(Math.min(50, all.length - older), "older rating")}`;
+    $("older").textContent = t("older", { n: Math.min(50, all.length - older) });
     $("taste-empty").hidden = items.length > 0;
     $("taste-count").textContent = ratings.size ? count(ratings.size) : "";
-    $("export").disabled = ratings.size === 0;
+    $("export").disabled = ratings.size + later.size + hidden.size === 0;
+}
+
+// ---- kept for later -------------------------------------------------------------------------------------------------
+
+const laterRows = new Map();
+
+function laterRow(item) {
+    const remove = () => {
+        keep(item, false);
+        ($("later").querySelector(".round") ?? $("later-card")).focus();
+    };
+    return make("li", {}, titleButton(item), make("p", { class: "facts", text: factsOf(item) }),
+        roundButton(t("removeLabel", { title: titles[item] }), t("remove"), remove));
+}
+
+function showLater() {
+    const items = [...later].reverse();
+    for (const item of laterRows.keys()) if (!later.has(item)) laterRows.delete(item);
+    for (const item of items) if (!laterRows.has(item)) laterRows.set(item, laterRow(item));
+    arrange($("later"), items.map((item) => laterRows.get(item)));
+    $("later-empty").hidden = items.length > 0;
+    $("later-count").textContent = items.length ? count(items.length) : "";
 }

@@ -27,16 +27,21 @@ function notice(message, details = []) {
     say(message, 100);
 }
 
+let isSaved = false; /* nothing has changed since it was saved to a file */
+
+/* The two places that a browser has for it: until the tab is closed, and for good. Each is written only when it was asked for. */
+const MEMORIES = { "remember-tab": () => sessionStorage, "remember": () => localStorage };
+
 /* Writes what there is, or nothing at all where that was not asked for. */
 function remember() {
-    try {
-        if (!$("remember").checked) return localStorage.removeItem(memoryKey);
+    for (const [tick, place] of Object.entries(MEMORIES)) try {
+        if (!$(tick).checked) { place().removeItem(memoryKey); continue; }
         const own = [...ratings].map(([item, value]) => [idOf(item), value]);
-        localStorage.setItem(memoryKey, JSON.stringify({ ratings: own, hidden: [...hidden].map(idOf) }));
+        place().setItem(memoryKey, JSON.stringify({ ratings: own, hidden: [...hidden].map(idOf), later: [...later].map(idOf) }));
     } catch {
-        if (!$("remember").checked) return;
-        $("remember").checked = false;
-        notice("This browser does not let the page remember anything. Save your ratings to a file instead.");
+        if (!$(tick).checked) continue;
+        $(tick).checked = false;
+        notice(t("cannotRemember"));
     }
 }
 
@@ -44,19 +49,32 @@ const isOnScale = (value) => typeof value === "number" && value >= scale.min && 
 
 /* Memory may have been written by anything that runs at the same address: what does not fit is passed over. */
 function recall() {
-    let memory;
-    try {
-        memory = parsed(localStorage.getItem(memoryKey));
-    } catch { /* a browser that lets nothing be remembered */ }
-    if (!Array.isArray(memory?.ratings)) return;
-    $("remember").checked = true;
+    for (const [tick, place] of Object.entries(MEMORIES)) {
+        let memory;
+        try {
+            memory = parsed(place().getItem(memoryKey));
+        } catch { /* a browser that lets nothing be remembered */ }
+        if (!Array.isArray(memory?.ratings)) continue;
+        $(tick).checked = true;
+        takeMemory(memory);
+    }
+}
+
+function takeMemory(memory) {
+    const itemsOf = (list) => (Array.isArray(list) ? list : []).map((id) => typeof id === "string" ? findId(id) : -1).filter((item) => item >= 0);
     for (const entry of memory.ratings) {
         const [id, value] = Array.isArray(entry) && entry.length === 2 ? entry : [];
         const item = typeof id === "string" ? findId(id) : -1;
         if (item >= 0 && isOnScale(value)) setRating(item, value);
     }
-    for (const id of Array.isArray(memory.hidden) ? memory.hidden : []) {
-        const item = typeof id === "string" ? findId(id) : -1;
-        if (item >= 0) hide(item);
-    }
+    for (const item of itemsOf(memory.hidden)) hide(item);
+    for (const item of itemsOf(memory.later)) later.add(item);
+}
+
+/* Whoever leaves or reloads the page by accident would lose what they said: the browser asks first, in its own words. */
+function guardLeaving() {
+    addEventListener("beforeunload", (event) => {
+        const isKept = Object.keys(MEMORIES).some((tick) => $(tick).checked) || isSaved;
+        if (!isKept && ratings.size + later.size > 0) event.preventDefault();
+    });
 }

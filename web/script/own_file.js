@@ -7,16 +7,28 @@ const quoted = (text) => /[",\r\n]/.test(text) || text.trim() !== text ? `"${tex
 /* A spreadsheet takes text that begins so for a formula, and an apostrophe before it for text. Loading goes by the id. */
 const asText = (text) => /^\s*[=+\-@＝＋－＠]/.test(text) ? "'" + text : text;
 
+/* Ratings; and below them, where there are any, what is kept for later and what is hidden, with an empty rating and the name of the
+ * list in a fourth column. */
 function exportText() {
-    const rows = [...ratings].map(([item, value]) => `${quoted(idOf(item))},${value},${quoted(asText(titles[item]))}`);
-    return ["item,rating,title", ...rows, ""].join("\n");
+    const line = (item, value, ...more) => [quoted(idOf(item)), value, quoted(asText(titles[item])), ...more].join(",");
+    const hasLists = later.size + hidden.size > 0, end = hasLists ? [""] : [];
+    const rows = [...ratings].map(([item, value]) => line(item, value, ...end));
+    for (const item of later) rows.push(line(item, "", "later"));
+    for (const item of hidden) rows.push(line(item, "", "hidden"));
+    return [hasLists ? "item,rating,title,list" : "item,rating,title", ...rows, ""].join("\n");
+}
+
+/* Gives someone a file of this page's making. */
+function giveFile(name, text) {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    make("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
 function saveFile() {
-    const address = URL.createObjectURL(new Blob([exportText()], { type: "text/csv" }));
-    make("a", { href: address, download: "my-ratings.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 10000);
-    notice(`${plural(ratings.size, "rating")} saved to my-ratings.csv, with your other downloads.`);
+    giveFile("my-ratings.csv", exportText());
+    isSaved = true;
+    notice(t("saved", { n: ratings.size + later.size + hidden.size, file: "my-ratings.csv" }));
 }
 
 /* Rows of fields with the line each begins in, at most so many. */
@@ -53,13 +65,15 @@ const COLUMNS = {
     rating: ["rating", "score", "stars"],
     title: ["title", "name"],
     user: ["user", "userid"],
+    list: ["list"],
 };
 
 /* Where the columns are, by the names in a first row; null where it has none. */
 function columnsOf(fields) {
     const names = fields.map((name) => name.trim().toLowerCase().replace(/[\s_-]/g, "")), at = {};
     for (const [column, called] of Object.entries(COLUMNS)) at[column] = names.findIndex((name) => called.includes(name));
-    return at.rating >= 0 && (at.item >= 0 || at.title >= 0 || at.user >= 0) ? at : null;
+    const isNamed = at.item >= 0 || at.title >= 0 || at.user >= 0;
+    return isNamed && (at.rating >= 0 || scale.hearts) ? at : null;
 }
 
 /* What parts the fields: the first that makes sense of the first row, read as a row is, quotes and all. */
@@ -83,24 +97,30 @@ function itemOf(text, byTitle, isTitle) {
     const item = isTitle ? -1 : findId(text);
     if (item >= 0) return item;
     const same = isTitle || !/^\d+$/.test(text) ? byTitle.get(titleKey(text)) : undefined;
-    if (!same) return "is not in this catalogue";
-    return same.length === 1 ? same[0] : `is the title of ${same.length} items: give its id`;
+    if (!same) return t("notHere");
+    return same.length === 1 ? same[0] : t("severalHere", { n: same.length });
 }
 
 /* Why a table is not one person's ratings of items; or nothing. */
 function refuseTable(rows, columns) {
     const first = rows[0]?.fields ?? [];
     if (!columns && first.length > 3 && first.slice(0, 4).every((field) => !Number.isNaN(readNumber(field.trim()))))
-        return "That file has four columns of numbers and no names for them. Its first line should be: item,rating,title";
+        return t("fileFour");
     if (!columns) return "";
     const people = new Set(rows.slice(1).map(({ fields }) => fields[columns.user]?.trim() ?? ""));
     if (columns.user >= 0 && people.size > 1)
-        return `That file holds ratings of ${count(people.size)} people. Leave those of one person in it and load it again.`;
+        return t("filePeople", { n: people.size });
     if (columns.item >= 0 || columns.title >= 0) return "";
-    return "That file does not say which items were rated. Its first line should be: item,rating,title";
+    return t("fileNoItems");
 }
 
-/* Ratings by item, and a sentence about each line that is none. */
+/* What a row says of its item: the rating; or "later" or "hidden", the list that it is on. Of events, whatever is named is liked. */
+function saidOf(number, list) {
+    if (["later", "hidden"].includes(list) && number === "") return list;
+    return scale.hearts ? number === "" || readNumber(number) > 0 ? 1 : NaN : readNumber(number);
+}
+
+/* Ratings and lists by item, and a sentence about each line that is neither. */
 function readRows(rows, columns) {
     const bad = [], byTitle = new Map(), given = new Map();
     titles.forEach((title, item) => {
@@ -109,18 +129,25 @@ function readRows(rows, columns) {
         else byTitle.set(key, [item]);
     });
     for (const { line, fields } of rows) {
-        const [id, number, title] = ["item", "rating", "title"].map((column) => fields[columns[column]]?.trim() ?? "");
-        const value = readNumber(number);
-        let item = id ? itemOf(id, byTitle, false) : "has no item";
+        const [id, number, title, list] = ["item", "rating", "title", "list"].map((column) => fields[columns[column]]?.trim() ?? "");
+        const value = saidOf(number, list.toLowerCase());
+        let item = id ? itemOf(id, byTitle, false) : t("noItem");
         if (typeof item === "string" && title) {
             const other = itemOf(title, byTitle, true);
             if (typeof other === "number" || !id) item = other;
         }
-        if (typeof item === "string") bad.push(`Line ${line}: “${(id || title).slice(0, 60)}” ${item}.`);
-        else if (isOnScale(value)) given.set(item, value);
-        else bad.push(`Line ${line}: the rating “${number.slice(0, 20)}” is not a number from ${scale.min} to ${scale.max}.`);
+        if (typeof item === "string") bad.push(t("lineItem", { line, text: (id || title).slice(0, 60), reason: item }));
+        else if (typeof value === "string" || isOnScale(value)) given.set(item, value);
+        else bad.push(t("lineRating", { line, text: number.slice(0, 20), min: scale.min, max: scale.max }));
     }
     return { given, bad };
+}
+
+function takeRead(given) {
+    for (const [item, value] of given)
+        if (value === "later") later.add(item);
+        else if (value === "hidden") hide(item);
+        else setRating(item, value);
 }
 
 function importText(text) {
@@ -131,26 +158,24 @@ function importText(text) {
         return { loaded: 0, bad: [refusal] };
     }
     const { given, bad } = readRows(columns ? rows.slice(1) : rows, columns ?? { item: 0, rating: 1, title: 2 });
-    for (const [item, value] of given) setRating(item, value);
+    doing(() => takeRead(given));
     kept = candidate = null;
     show();
-    const SHOWN = 5, details = bad.slice(0, SHOWN);
-    if (bad.length > SHOWN) details.push(`… and ${plural(bad.length - SHOWN, "more line")}.`);
-    notice(rows.length === 0 ? "There is nothing in that file. It should have lines such as: item,rating,title" :
-        given.size === 0 ? "No rating in that file could be used. Lines should look like: item,rating,title" :
-        `${plural(given.size, "rating")} loaded` + (bad.length ? `; ${plural(bad.length, "line")} left out:` : "."), details);
-    return { loaded: given.size, bad };
+    const SHOWN = 5, details = bad.slice(0, SHOWN), n = given.size;
+    if (bad.length > SHOWN) details.push(t("fileMoreLines", { n: bad.length - SHOWN }));
+    notice(rows.length === 0 ? t("fileEmpty") : n === 0 ? t("fileNone") :
+        bad.length ? t("fileLoadedBut", { n, bad: t("fileLines", { n: bad.length }) }) : t("fileLoaded", { n }), details);
+    return { loaded: n, bad };
 }
 
 async function loadFile() {
     const [file] = $("file").files;
     $("file").value = ""; /* the same file may be chosen again */
     if (!file) return;
-    if (file.size > 50e6) return notice("That file is too large for ratings of one person.");
+    if (file.size > 50e6) return notice(t("fileTooLarge"));
     try {
         importText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
     } catch (problem) {
-        notice(problem instanceof TypeError ? "That file is not text in UTF-8. Save it as CSV in UTF-8 and try again." :
-            `The file cannot be read: ${problem.message}`);
+        notice(problem instanceof TypeError ? t("fileNotText") : t("fileUnread", { reason: problem.message }));
     }
 }

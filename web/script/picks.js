@@ -1,8 +1,10 @@
 /*
- * The recommendations and their reasons.
+ * The recommendations and their reasons; and, on small screens, a bar with the first of them that stays in sight.
  */
 
 const pickRows = new Map();
+
+const quietButton = (name, onclick) => make("button", { type: "button", class: "quiet", text: t(name), onclick });
 
 /* Rows are made once and then used for one title after another: making them is most of the work of a star. */
 function pickRow() {
@@ -11,58 +13,69 @@ function pickRow() {
     row.spoken = make("span", { class: "unseen" });
     row.bar = make("i");
     row.name = titleButton(() => row.item);
+    row.facts = make("p", { class: "facts" });
     row.why = make("p", { class: "why" });
-    row.hide = make("button", { type: "button", class: "quiet", text: "Hide", onclick: () => hideAndGoOn(row) });
+    row.keep = quietButton("keep", () => keep(row.item));
+    row.alike = quietButton("alike", () => showAlike(row.item));
+    row.hide = quietButton("hide", () => hideAndGoOn(row));
+    row.undo = make("button", { type: "button", class: "quiet strong", text: t("undo"), hidden: true, onclick: undo });
     row.stars = makeStars(0, "picks");
-    const bar = make("span", { class: "bar", "aria-hidden": "true" }, row.bar);
-    row.append(make("div", { class: "score" }, row.score, row.spoken, bar),
-        make("div", { class: "what" }, row.name, row.why), make("div", { class: "act" }, row.stars, row.hide));
+    row.cover = make("div", { class: "pick-cover" });
+    row.doing = make("div", { class: "doing" }, row.keep, release.factors > 0 ? row.alike : null, row.hide, row.undo);
+    row.append(make("div", { class: "score" }, row.score, row.spoken, make("span", { class: "bar", "aria-hidden": "true" }, row.bar)),
+        row.cover, make("div", { class: "what" }, row.name, row.facts, row.why), make("div", { class: "act" }, row.stars), row.doing);
     return row;
 }
 
 function bindPick(row, item) {
+    const title = titles[item], cover = coverOf(item);
     row.item = item;
     row.isFresh = true;
-    row.name.textContent = titles[item];
-    row.hide.setAttribute("aria-label", `Hide ${titles[item]}`);
+    row.name.textContent = title;
+    row.facts.textContent = factsOf(item);
+    row.alike.setAttribute("aria-label", t("alikeLabel", { title }));
+    row.hide.setAttribute("aria-label", t("hideLabel", { title }));
+    row.cover.replaceChildren(...(cover ? [cover] : []));
     bindStars(row.stars, item);
     return row;
 }
 
-/* The focus goes to the row that takes the place of the one that leaves. */
+/* What is not for someone says so in its place, with the way back, until the next change. */
 function hideAndGoOn(row) {
-    const { item } = row;
-    (row.nextElementSibling ?? row.previousElementSibling)?.hide.focus();
-    hide(item);
-    kept = null;
+    const { item } = row, at = picks.findIndex((pick) => pick.item === item);
+    doing(() => hide(item));
+    kept = { item, at };
     show();
-    say(`${titles[item]} is hidden.`);
+    row.undo.focus();
+    say(t("hidden", { title: titles[item] }));
 }
 
-const emphasis = (item) => make("em", { text: titles[item], dir: "auto" });
+/* The list becomes one of what is like this title. */
+function showAlike(item) {
+    if ($("sheet").open) $("sheet").close();
+    alike = item;
+    kept = null;
+    shown = PAGE;
+    show();
+    $("picks").scrollIntoView({ block: "start" });
+    $("picks").focus({ preventScroll: true });
+}
 
-const NO_TASTE = { crowd: "Popular with nearly everyone", neither: "Among the best of the rest" };
+// ---- reasons --------------------------------------------------------------------------------------------------------
+
+const emphasis = (item) => make("em", { text: titles[item], dir: "auto" });
 
 /* Of taste, the two strongest ratings for it, and the strongest against it where that is nearly as strong. */
 function reasonOf({ reason, shares }) {
     const pro = shares.filter((entry) => entry.share > 0), con = shares.find((entry) => entry.share < 0);
-    const own = (entry, link) => [`${scale.show(ratings.get(entry.item))} ${link} `, emphasis(entry.item)];
-    if (reason !== "taste" || pro.length === 0) return [NO_TASTE[reason] ?? NO_TASTE.neither];
-    const parts = ["To your taste: you gave ", ...own(pro[0], "to")];
-    if (pro[1] && pro[1].share > 0.4 * pro[0].share) parts.push(" and ", ...own(pro[1], "to"));
-    if (con && -con.share > 0.6 * pro[0].share) parts.push(", despite your ", ...own(con, "for"));
-    return parts;
-}
-
-function fillPick(row, { item }) {
-    const rating = wasm.predict(item); /* which may be below 0: no error, as it would be to ask() */
-    row.score.textContent = scale.expect(rating);
-    row.spoken.textContent = `Expected ${scale.expect(rating)} of ${scale.max}`;
-    row.bar.style.transform = `scaleX(${scale.share(rating)})`;
-    row.classList.toggle("done", ratings.has(item));
-    if (ratings.has(item)) row.why.replaceChildren("Now among your ratings");
-    else if (ratings.size === 0) row.why.replaceChildren(NO_TASTE.crowd);
-    setStars(row.stars);
+    if (reason !== "taste" || pro.length === 0) return [t(reason === "crowd" ? "whyCrowd" : "whyNeither")];
+    const two = pro[1] && pro[1].share > 0.4 * pro[0].share, but = con && -con.share > 0.6 * pro[0].share && !scale.hearts;
+    const values = {};
+    for (const [entry, mark] of [[pro[0], ""], [two ? pro[1] : null, "2"], [but ? con : null, "3"]]) if (entry) {
+        values["rating" + mark] = scale.show(ratings.get(entry.item));
+        values["title" + mark] = emphasis(entry.item);
+    }
+    return tParts((scale.hearts ? "whyLike" : "whyTaste") + (two ? "Two" : "") + (but ? "But" : ""), values);
 }
 
 const REASON_TIME = 25; /* milliseconds that reasons may take at once */
@@ -81,6 +94,44 @@ function showReasons(rows) {
     if (rows.length) lateReasons = setTimeout(showReasons, 0, rows);
 }
 
+// ---- the list -------------------------------------------------------------------------------------------------------
+
+function fillScore(row, item, at) {
+    if (scale.hearts) { /* scores of events are no ratings: the place in the list is all that they mean */
+        row.score.textContent = count(at + 1);
+        row.spoken.textContent = t("rank", { n: at + 1 });
+        return;
+    }
+    const rating = wasm.predict(item); /* which may be below 0: no error, as it would be to ask() */
+    row.score.textContent = scale.expect(rating);
+    row.spoken.textContent = t("expected", { value: scale.expect(rating), max: scale.max });
+    row.bar.style.transform = `scaleX(${scale.share(rating)})`;
+}
+
+function fillPick(row, { item }, at) {
+    const isHidden = hidden.has(item), isKept = later.has(item);
+    fillScore(row, item, at);
+    row.classList.toggle("done", ratings.has(item) || isHidden);
+    row.classList.toggle("gone", isHidden);
+    if (isHidden) row.why.replaceChildren(t("hidden", { title: titles[item] }));
+    else if (ratings.has(item)) row.why.replaceChildren(t(scale.hearts ? "nowLiked" : "nowRated"));
+    else if (alike !== null) row.why.replaceChildren(...tParts("whyAlike", { title: emphasis(alike) }));
+    else if (ratings.size === 0) row.why.replaceChildren(t("whyCrowd"));
+    row.undo.hidden = !isHidden;
+    row.keep.hidden = row.alike.hidden = row.hide.hidden = isHidden;
+    row.keep.textContent = t(isKept ? "kept" : "keep");
+    row.keep.setAttribute("aria-label", t("keepLabel", { title: titles[item] }));
+    row.keep.setAttribute("aria-pressed", String(isKept));
+    setStars(row.stars);
+}
+
+function picksLead() {
+    if (picks.length === 0) return t(isFiltered() ? "picksNoneFiltered" : "picksNone");
+    if (alike !== null) return t("picksLeadAlike");
+    if (release.factors === 0) return t("picksFlat");
+    return t(ratings.size ? "picksLead" : "picksStartLead");
+}
+
 function showPicks() {
     const wanted = new Set(picks.map((pick) => pick.item)), spare = [];
     for (const [item, row] of pickRows) {
@@ -88,20 +139,65 @@ function showPicks() {
         pickRows.delete(item);
         if (!row.contains(document.activeElement)) spare.push(row);
     }
-    for (const pick of picks) {
+    picks.forEach((pick, at) => {
         if (!pickRows.has(pick.item)) pickRows.set(pick.item, bindPick(spare.pop() ?? pickRow(), pick.item));
-        fillPick(pickRows.get(pick.item), pick);
-    }
-    const rows = picks.map((pick) => pickRows.get(pick.item));
-    showReasons(ratings.size ? rows.filter((row) => !ratings.has(row.item)) : []);
+        fillPick(pickRows.get(pick.item), pick, at);
+    });
+    const rows = picks.map((pick) => pickRows.get(pick.item)), isReasoned = ratings.size > 0 && alike === null;
+    showReasons(isReasoned ? rows.filter((row) => !ratings.has(row.item) && !hidden.has(row.item)) : []);
     arrange($("pick-list"), rows);
-    $("picks-heading").textContent = ratings.size ? "For you" : "A place to begin";
-    $("picks-lead").textContent = picks.length === 0 ? "There is nothing left to recommend." : release.factors === 0 ?
-        "This release knows how much titles are liked in general and not who likes what: the order is the same for everyone." :
-        ratings.size ? "The number is the rating we think you would give. A title opens its details." :
-        "What people in general rate highly. Give stars to what you know, and this list becomes yours.";
-    $("dial-box").hidden = !release.hasDial || release.factors === 0 || ratings.size === 0;
+    $("picks-heading").replaceChildren(...(alike !== null ? tParts("picksAlike", { title: emphasis(alike) }) :
+        [t(ratings.size ? "picksHeading" : "picksStart")]));
+    $("picks-lead").textContent = picksLead();
+    $("dial-box").hidden = !release.hasDial || release.factors === 0 || ratings.size === 0 || alike !== null;
+    $("alike-end").hidden = alike === null;
     $("more").hidden = picks.length < shown || shown >= 200;
     $("unhide").hidden = hidden.size === 0;
-    $("unhide").textContent = `Show ${plural(hidden.size, "hidden title")} again`;
+    $("unhide").textContent = t("unhide", { n: hidden.size });
+}
+
+// ---- the bar of small screens ---------------------------------------------------------------------------------------
+
+const below = new Set(); /* of the list and what comes after it, what is in sight: the bar is for those who are above it */
+
+function showBar() {
+    const first = picks.filter(({ item }) => !ratings.has(item) && !hidden.has(item)).slice(0, 3);
+    $("bar").hidden = ratings.size === 0 || below.size > 0 || first.length === 0;
+    if ($("bar").hidden) return;
+    $("bar-list").replaceChildren(...first.map(({ item }) => make("li", {}, titleButton(item))));
+}
+
+function startPicks() {
+    const watcher = new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries) if (isIntersecting) below.add(target.id); else below.delete(target.id);
+        showBar();
+    }, { rootMargin: "0px 0px -30% 0px" });
+    for (const id of ["pick-list", "map", "privacy"]) watcher.observe($(id));
+    $("bar-all").addEventListener("click", () => {
+        $("picks").scrollIntoView();
+        $("picks").focus({ preventScroll: true });
+    });
+    $("alike-end").addEventListener("click", () => {
+        alike = null;
+        show();
+        $("picks").focus();
+    });
+    $("dial").addEventListener("input", () => {
+        ask("dial", Number($("dial").value));
+        $("dial").setAttribute("aria-valuetext", t("dialSaid", { n: Math.round(100 * Number($("dial").value)) }));
+        kept = null;
+        show();
+    });
+    $("more").addEventListener("click", () => {
+        const first = shown;
+        shown += PAGE;
+        show();
+        $("pick-list").children[first]?.querySelector("button").focus();
+    });
+    $("unhide").addEventListener("click", () => {
+        doing(() => { for (const item of [...hidden]) hide(item, false); });
+        kept = null;
+        show();
+        $("picks").focus();
+    });
 }

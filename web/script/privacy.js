@@ -1,21 +1,24 @@
 /*
- * The privacy statement, read, checked against the release, and put in plain words.
+ * The privacy statement, read, checked against the release, and put in plain words: what was published, what stays here, how much
+ * it could give away, who made it, and how to check. The whole of it stands behind that, as dpmf wrote it.
  */
 
 /* Figures are rounded against the promise, as in the statement itself. */
 function atMost(value, decimals) {
     const unit = 10 ** decimals;
     const format = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-    return (Math.ceil(value * (1 + 1e-12) * unit) / unit).toLocaleString("en", format);
+    return (Math.ceil(value * (1 + 1e-12) * unit) / unit).toLocaleString(language, format);
 }
 
 /* The normal distribution function, by Simpson's rule: good to twelve digits between 0 and 8. */
 function phi(x) {
-    const STEPS = 400, width = x / STEPS, density = (t) => Math.exp(-t * t / 2) / Math.sqrt(2 * Math.PI);
+    const STEPS = 400, width = x / STEPS, density = (z) => Math.exp(-z * z / 2) / Math.sqrt(2 * Math.PI);
     let sum = density(0) + density(x);
     for (let i = 1; i < STEPS; i++) sum += density(i * width) * (i % 2 ? 4 : 2);
     return x > 8 ? 1 : 0.5 + sum * width / 3;
 }
+
+// ---- reading it -----------------------------------------------------------------------------------------------------
 
 /* What this page reads of a statement, and how each must be; docs/formats/release.md has them all. */
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
@@ -30,20 +33,20 @@ const STATEMENT = {
     delta: (value) => isNumber(value) && value >= 0 && value < 1,
     mu: (value) => value === null || isNumber(value) && value > 0,
     items: isNumber,
-    range: (value) => isNumber(value?.min) && isNumber(value?.max),
     insecure: isYesOrNo,
     research: isYesOrNo,
     catalogue_from_ratings: isYesOrNo,
     outside: isTexts,
 };
 
-/* JSON, or undefined where it is none. */
-function parsed(text) {
-    try {
-        return JSON.parse(text);
-    } catch {
-        return undefined;
-    }
+/* The one field that depends on what the release is of: a range of ratings, or the goal of one of events. */
+const isRange = (value) => isNumber(value?.min) && isNumber(value?.max);
+
+function wrongField(said) {
+    const wrong = Object.keys(STATEMENT).find((name) => !Object.hasOwn(said, name) || !STATEMENT[name](said[name]));
+    if (wrong) return wrong;
+    if (release.isOfEvents) return said.goal === "ranking" ? undefined : "goal";
+    return isRange(said.range) ? undefined : "range";
 }
 
 /* Whether it is sound was checked when the page was made. Here it must be what can be shown, of this very release. */
@@ -52,9 +55,9 @@ function readStatement() {
     const again = "Get the page again from where it came from.";
     if (typeof own !== "object" || own === null || Array.isArray(own))
         throw new Error(`Its release has no privacy statement. ${again}`);
-    const wrong = Object.keys(STATEMENT).find((name) => !Object.hasOwn(own, name) || !STATEMENT[name](own[name]));
+    const wrong = wrongField(own), isOther = !release.isOfEvents && (own.range?.min !== release.min || own.range?.max !== release.max);
     if (wrong) throw new Error(`The privacy statement of its release lacks a sound “${wrong}”. ${again}`);
-    if (own.items !== release.items || own.range.min !== release.min || own.range.max !== release.max)
+    if (own.items !== release.items || isOther)
         throw new Error(`The privacy statement of its release is about another release. ${again}`);
     if (typeof block?.text !== "string" || JSON.stringify(block.statement) !== JSON.stringify(own))
         throw new Error(`Its privacy statement is not that of its release. ${again}`);
@@ -63,16 +66,12 @@ function readStatement() {
     return { ...own, text, kind, assumptions };
 }
 
+// ---- showing it -----------------------------------------------------------------------------------------------------
+
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 
 /* What a person should know before the figures; nothing where they are proven. */
-const STAMPS = {
-    "proven": "",
-    "conditional": "CONDITIONAL, NOT PROVEN. What follows would hold only if a sampler had converged, which no run that ends " +
-        "can show.",
-    "partial": "PARTIAL, NOT PROVEN. What follows holds only for those who accept what is listed first under what is not promised.",
-    "not private": "NOT PRIVATE. This release was made for tests or research. None of what follows is promised.",
-};
+const STAMPS = { "proven": "", "conditional": "stampConditional", "partial": "stampPartial", "not private": "stampNot" };
 
 /* The kind is what dpmf found when it made the page. The worst of it and of what the statement says of itself counts, and a kind
  * that is not known is no promise. */
@@ -80,33 +79,52 @@ function stampOf({ kind, insecure, research }) {
     return insecure || research || !Object.hasOwn(STAMPS, kind) ? STAMPS["not private"] : STAMPS[kind];
 }
 
-function showPrivacy(said) {
-    const { epsilon, delta, mu } = said, stamp = stampOf(said), is = stamp ? "would be" : "is";
+/* How often someone guesses right whether a person took part, of 100 times, at most: Phi(mu/2), or what epsilon alone allows. */
+const rightGuesses = ({ mu, epsilon }) => 100 * (mu > 0 ? phi(mu / 2) : 1 / (1 + Math.exp(-epsilon)));
+
+/* A hundred dots, so many of them filled. */
+function guessPicture(right) {
+    const n = Math.min(100, Math.ceil(right - 1e-9)), dots = [];
+    for (let i = 0; i < 100; i++) dots.push(make("i", { class: i >= n ? "" : i < 50 ? "on" : "on more" }));
+    return make("div", { class: "dots", role: "img", "aria-label": t("guessPicture", { n }) }, ...dots);
+}
+
+function showGuesses(said, isProven) {
+    const { epsilon, delta } = said, right = rightGuesses(said), n = Math.min(100, Math.ceil(right - 1e-9));
     const odds = epsilon > 20 ? null : atMost(Math.exp(epsilon), epsilon < 3 ? 2 : 0);
-    const oneIn = delta > 0 ? `1 in ${count(Math.floor(1 / delta * (1 + 1e-12)))}` : null;
-    const right = 100 * (mu > 0 ? phi(mu / 2) : 1 / (1 + Math.exp(-epsilon))), guess = right >= 99.9 ? "100" : atMost(right, 1);
-    const figure = (value, name, meaning) => value === null ? [] : [make("dt", { text: value }),
-        make("dd", {}, meaning, make("small", { text: name }))];
+    const oneIn = delta > 0 ? count(Math.floor(1 / delta * (1 + 1e-12))) : null;
+    $("guess-text").textContent = t(isProven ? "guessProven" : "guessAssumed");
+    $("guess-figure").textContent = t("guessFigure", { n });
+    $("guess-picture").replaceChildren(guessPicture(right));
+    const exact = t("guessExact", { value: right >= 99.9 ? "100" : atMost(right, 1), epsilon });
+    $("guess-exact").textContent = exact + (oneIn ? " " + t("guessDelta", { delta: +delta.toFixed(12), n: oneIn }) : "") + ".";
+    const plus = oneIn ? t("oddsPlus", { n: oneIn }) : "";
+    $("odds").textContent = (odds ? t(isProven ? "oddsText" : "oddsTextAssumed", { odds, plus }) : t("oddsNone")) +
+        (right >= 90 ? " " + t("weak") : "");
+}
+
+/* What the publisher declares (docs/formats/about.md), which nobody has verified. */
+const DECLARED = ["title", "controller", "contact", "data", "period", "intended_use", "region", "date", "review", "expiry", "erasure", "sources"];
+
+function showMaker({ about }) {
+    const fields = DECLARED.filter((name) => typeof about?.[name] === "string" && about[name].trim());
+    $("maker-lead").textContent = t(fields.length ? "makerLead" : "makerNone");
+    $("maker").hidden = fields.length === 0;
+    $("maker").replaceChildren(...fields.flatMap((name) => [make("dt", { text: t("maker_" + name) }),
+        make("dd", { text: about[name], dir: "auto" })]));
+}
+
+function showPrivacy(said) {
+    const stamp = stampOf(said), english = { lang: "en", dir: "ltr" };
     $("not-private").hidden = !stamp;
-    $("not-private").textContent = stamp;
-    const how = said.mechanism === "posterior" ? "as one random draw among those that fit" : "with noise added on purpose";
-    $("promise").textContent = `The numbers behind the titles were learned from other people's ratings, ${how}, so that they ` +
-        `say little about any one of those people. How little ${stamp ? "that would be" : "is proven"}:`;
-    $("figures").replaceChildren(
-        ...figure(odds ? `${odds} ×` : "no bound", `epsilon ${epsilon}`,
-            "at most, on the chance of any conclusion about a person"),
-        ...figure(oneIn, `delta ${+delta.toFixed(12)}`, "chance on top of that"),
-        ...figure(`${guess} %`, "a coin: 50 %", "right at most, guessing whether someone took part"));
-    $("odds").textContent = (odds ? `Whatever anyone concludes about a person from this release: its chance ${is} at most ${odds} ` +
-        `times what it would be had that person never rated anything${oneIn ? `, plus ${oneIn}` : ""}. ` : "") +
-        (right >= 90 ? `This ${is} a weak promise, and should not be the only protection of those ratings.` : "");
-    const limits = ["What is true of people in general, such as that those who like one title like another: it may be true of you."];
-    limits.unshift(...said.assumptions.map((text) => `It is assumed ${text}.`));
-    limits.push(...said.outside.map(sentence));
-    limits.push("A page that someone changed: the statement was checked when the page was made, and the page cannot check " +
-        "itself. “dpmf privacy verify” checks a release.");
-    $("limits").replaceChildren(...limits.map((text) => make("li", { text })));
+    $("not-private").textContent = stamp ? t(stamp) : "";
+    $("published").textContent = t(said.mechanism === "posterior" ? "publishedDraw" : "published", { n: release.items });
+    showGuesses(said, !stamp);
+    showMaker(said);
+    $("limits").replaceChildren(...said.assumptions.map((text) => make("li", { text: t("limitAssumed", { text }) })),
+        make("li", { text: t("limitPeople") }), ...said.outside.map((text) => make("li", { text: sentence(text), ...english })),
+        make("li", { text: t("limitPage") }));
     $("statement").textContent = said.text;
-    $("about").textContent = [`${count(release.items)} titles`, plural(release.factors, "factor"),
-        `release ${said.release_id.slice(0, 8)}`, `made with dpmf ${textAt(wasm.version())}`].join(" · ");
+    $("about").textContent = [t("aboutTitles", { n: release.items }), t("aboutFactors", { n: release.factors }),
+        t("aboutRelease", { id: said.release_id.slice(0, 8) }), t("aboutMade", { version: textAt(wasm.version()) })].join(" · ");
 }

@@ -20,16 +20,15 @@ function runSearch() {
         const value = ratings.get(item);
         return make("li", { role: "option", id: `found-${i}`, "aria-selected": "false", onclick: () => choose(item) },
             make("span", { text: titles[item], dir: "auto" }),
-            value === undefined ? null : make("span", { class: "given-note", text: `★ ${scale.show(value)}` }));
+            value === undefined ? null : make("span", { class: "given-note", text: scale.hearts ? "♥" : `★ ${scale.show(value)}` }));
     }));
-    const note = matches === 0 ? "No title has these words." :
-        matches > best.length ? `${count(matches - best.length)} more: type on to find them.` : "";
+    const note = matches === 0 ? t("foundNone") : matches > best.length ? t("foundMore", { n: matches - best.length }) : "";
     $("found-note").textContent = note;
     $("found-note").hidden = note === "";
     $("found-box").hidden = false;
     search.input.setAttribute("aria-expanded", String(matches > 0));
     point(-1);
-    say(matches === 0 ? note : plural(matches, "title") + " found.");
+    say(matches === 0 ? note : t("found", { n: matches }));
 }
 
 function point(at) {
@@ -46,10 +45,11 @@ function point(at) {
 function choose(item) {
     search.input.value = "";
     closeSearch();
+    if (scale.hearts && !ratings.has(item)) rate(item, 1); /* whoever looks for it here likes it */
     candidate = item;
     sliding(showRated);
     const row = ratedRows.get(item);
-    (row.querySelector("input:checked") ?? row.querySelector("input")).focus();
+    (row.querySelector("input:checked") ?? row.querySelector("input, .heart")).focus();
     row.scrollIntoView({ block: "nearest" });
 }
 

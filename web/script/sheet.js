@@ -5,12 +5,15 @@
 let sheetItem = -1;
 
 function openSheet(item) {
+    const cover = coverOf(item);
     sheetItem = item;
     $("sheet-title").textContent = titles[item];
+    $("sheet-facts").textContent = factsOf(item);
+    $("sheet-cover").replaceChildren(...(cover ? [cover] : []));
     $("sheet-stars").replaceChildren(makeStars(item, "sheet"));
     fillSheet();
     const near = release.factors > 0 ? askList("similar", item, 8) : [];
-    $("sheet-similar-heading").hidden = near.length === 0;
+    $("sheet-similar-heading").hidden = $("sheet-alike").hidden = near.length === 0;
     $("sheet-similar").replaceChildren(...near.map((entry) => make("li", {}, titleButton(entry.item))));
     if (!$("sheet").open) $("sheet").showModal();
     $("sheet-title").focus();
@@ -21,10 +24,19 @@ function openSheet(item) {
 function fillSheet() {
     setStars($("sheet-stars").firstChild);
     $("sheet-why").replaceChildren(...whyTable(explain(sheetItem), ratings.has(sheetItem)));
-    $("sheet-hide").textContent = hidden.has(sheetItem) ? "Recommend it again" : "Never recommend this";
+    $("sheet-hide").textContent = t(hidden.has(sheetItem) ? "sheetUnhide" : "sheetHide");
+    $("sheet-keep").textContent = t(later.has(sheetItem) ? "kept" : "keep");
+    $("sheet-keep").setAttribute("aria-pressed", String(later.has(sheetItem)));
 }
 
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
+
+/* The rating that is expected, with its number large; nothing of events, which have none. */
+function expectedLine(prediction, isOwn) {
+    if (scale.hearts) return [];
+    const words = tParts(isOwn ? "sheetExpectedOwn" : "sheetExpected", { value: make("b", { text: scale.expect(prediction) }), max: scale.max });
+    return [make("p", { class: "expected" }, ...words)];
+}
 
 /* The sum that a score is: everyone, how one rates, and taste with the ratings that it is due to. */
 function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, isOwn) {
@@ -37,40 +49,32 @@ function whyTable({ score, crowd, habit, taste, prediction, reason, shares }, is
         return make("tr", { class: "share" }, make("th", { scope: "row" }, ...label), make("td", { text: signed(share) }),
             make("td", { class: "push", "aria-hidden": "true" }, bar));
     };
-    const rows = main.map(({ item, share }) => line(share, `your ${scale.show(ratings.get(item))} for `, emphasis(item)));
+    const ownWords = (item) => tParts(scale.hearts ? "shareOfLike" : "shareOf",
+        { rating: scale.show(ratings.get(item)), title: emphasis(item) });
+    const rows = main.map(({ item, share }) => line(share, ...ownWords(item)));
     const others = rest.reduce((sum, { share }) => sum + share, 0);
-    if (rest.length) rows.push(line(others, `your ${plural(rest.length, "other rating")}`));
-    const part = (kind, name, value) => make("tr", { class: kind }, make("th", { scope: "row", text: name }),
+    if (rest.length) rows.push(line(others, t("shareOthers", { n: rest.length })));
+    const part = (kind, name, value) => make("tr", { class: kind }, make("th", { scope: "row", text: t(name) }),
         make("td", { text: value }), make("td"));
     return [
-        make("p", { class: "expected" }, make("b", { text: scale.expect(prediction) }),
-            ` of ${scale.max} is the rating we think you would give` + (isOwn ? ", your own rating of it included" : "")),
+        ...expectedLine(prediction, isOwn),
         make("p", { class: "why" }, ...reasonOf({ reason, shares })),
-        make("table", { class: "why-table" }, make("tbody", {}, part("general", "liked by everyone", crowd.toFixed(2)),
-            part("habit", "how you rate", signed(habit)), part("taste", "your taste", signed(taste)), ...rows,
-            part("sum", "together", score.toFixed(2)))),
+        make("table", { class: "why-table" }, make("tbody", {}, part("general", "partCrowd", crowd.toFixed(2)),
+            ...(scale.hearts ? [] : [part("habit", "partHabit", signed(habit))]), part("taste", "partTaste", signed(taste)), ...rows,
+            part("sum", "partSum", score.toFixed(2)))),
     ];
 }
 
-function startLists() {
-    $("dial").addEventListener("input", () => {
-        ask("dial", Number($("dial").value));
+function startSheets() {
+    for (const sheet of document.querySelectorAll("dialog")) {
+        sheet.addEventListener("click", (event) => { if (event.target === sheet) sheet.close(); });
+        for (const button of sheet.querySelectorAll(".close")) button.addEventListener("click", () => sheet.close());
+    }
+    $("sheet-keep").addEventListener("click", () => keep(sheetItem));
+    $("sheet-alike").addEventListener("click", () => showAlike(sheetItem));
+    $("sheet-hide").addEventListener("click", () => {
+        doing(() => hide(sheetItem, !hidden.has(sheetItem)));
         kept = null;
         show();
-    });
-    $("sheet-close").addEventListener("click", () => $("sheet").close());
-    $("sheet").addEventListener("click", (event) => { if (event.target === $("sheet")) $("sheet").close(); });
-    $("sheet-hide").addEventListener("click", () => { hide(sheetItem, !hidden.has(sheetItem)); kept = null; show(); });
-    $("older").addEventListener("click", () => { older += 50; showRated(); });
-    $("more").addEventListener("click", () => {
-        const first = shown;
-        shown += PAGE;
-        show();
-        $("pick-list").children[first]?.querySelector("button").focus();
-    });
-    $("unhide").addEventListener("click", () => {
-        for (const item of [...hidden]) hide(item, false);
-        show();
-        $("picks").focus();
     });
 }

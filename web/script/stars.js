@@ -1,11 +1,12 @@
 /*
- * Stars: a group of radio buttons, so that keyboards and screen readers know what to do; or a slider where the scale is long.
+ * Stars: a group of radio buttons, so that keyboards and screen readers know what to do; or a slider where the scale is long;
+ * or a heart, for releases of events.
  */
 
 let groups = 0;
 
 function makeStars(item, place) {
-    const box = scale.stars ? starBox(place) : sliderBox(place);
+    const box = scale.hearts ? heartBox(place) : scale.stars ? starBox(place) : sliderBox(place);
     bindStars(box, item);
     return box;
 }
@@ -13,18 +14,30 @@ function makeStars(item, place) {
 /* Makes the stars those of another title: rows of a list are used again. */
 function bindStars(box, item) {
     box.item = item;
-    box.label.textContent = `Your rating of ${titles[item]}`;
+    const text = t(scale.hearts ? "heartLabel" : "starsLabel", { title: titles[item] });
+    if (scale.hearts) box.heart.setAttribute("aria-label", text);
+    else box.label.textContent = text;
     box.rating = undefined;
     setStars(box);
+}
+
+function heartBox(place) {
+    const box = make("div", { class: "stars hearts" });
+    box.heart = make("button", {
+        type: "button", class: "heart", "aria-pressed": "false",
+        onclick: () => rate(box.item, ratings.has(box.item) ? null : 1, place),
+    }, make("span", { class: "glyph", "aria-hidden": "true" }));
+    box.append(box.heart);
+    return box;
 }
 
 function starBox(place) {
     const name = `stars-${++groups}`, size = scale.step < 1 ? " halves" : scale.stars.length > 5 ? " many" : "";
     const box = make("fieldset", { class: "stars" + size });
+    const words = (value) => t("ofMax", { value: scale.show(value), max: scale.max });
     box.label = make("legend", { class: "unseen" });
-    box.stars = scale.stars.map((value) => make("label", { class: "star", title: `${scale.show(value)} of ${scale.max}` },
-        make("input", { type: "radio", name, value, "aria-label": `${scale.show(value)} of ${scale.max}` }),
-        make("span", { class: "glyph" })));
+    box.stars = scale.stars.map((value) => make("label", { class: "star", title: words(value) },
+        make("input", { type: "radio", name, value, "aria-label": words(value) }), make("span", { class: "glyph" })));
     box.value = make("span", { class: "value", "aria-hidden": "true" });
     box.append(box.label, ...box.stars, box.value);
     /* A click on the star that is already given says nothing new, and no event comes. */
@@ -60,11 +73,12 @@ function setStars(box) {
     const value = ratings.get(box.item) ?? null, given = value !== null;
     if (box.rating === value) return;
     box.rating = value;
-    box.value.textContent = given ? scale.show(value) : "";
     box.classList.toggle("given", given);
+    if (scale.hearts) return box.heart.setAttribute("aria-pressed", String(given));
+    box.value.textContent = given ? scale.show(value) : "";
     if (!scale.stars) {
         box.range.value = given ? value : (scale.min + scale.max) / 2;
-        box.range.setAttribute("aria-valuetext", given ? scale.show(value) : "not rated");
+        box.range.setAttribute("aria-valuetext", given ? scale.show(value) : t("notRated"));
         return;
     }
     box.stars.forEach((star, i) => {

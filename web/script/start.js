@@ -4,36 +4,71 @@
 
 const FACTORS_MAX = 512; /* the first star costs their cube, which must not be felt */
 
-async function start() {
-    const begun = performance.now();
-    document.title = document.title.trim() || "Recommendations";
-    $("name").textContent = document.title;
-    await loadModule();
+function openAll() {
     openRelease();
     ask("describe");
-    const [items, factors, offset, min, max, hasDial] = answers(6);
-    release = { items, factors, offset, min, max, hasDial: hasDial > 0 };
+    const [items, factors, offset, min, max, hasDial, isOfEvents] = answers(7);
+    release = { items, factors, offset, min, max, hasDial: hasDial > 0, isOfEvents: isOfEvents > 0 };
     if (factors > FACTORS_MAX)
         throw new Error(`Its release has ${count(factors)} factors and is too large for a page, which takes ${FACTORS_MAX} ` +
             "at most. Use “dpmf recommend” with it.");
-    scale = makeScale(min, max);
+    scale = makeScale(min, max, release.isOfEvents);
+    isAboutLikes = release.isOfEvents;
+    document.body.classList.toggle("hearts-only", scale.hearts);
     readTitles();
-    showPrivacy(readStatement());
+    readFacts();
+}
+
+/* Everything that has words of its own, again in the language of now. */
+function speakAgain(statement) {
+    for (const rows of [ratedRows, laterRows, pickRows]) rows.clear();
+    for (const list of ["rated", "later", "pick-list", "begin-grid"]) $(list).replaceChildren();
+    tiles = [];
+    showPrivacy(statement);
+    if (facts) fillFilter();
+    chart.rename();
+    $("notice").hidden = true;
+    show();
+}
+
+function startParts(statement) {
     startSearch();
-    startLists();
+    startSheets();
+    startBegin();
+    startPicks();
+    startFilter();
     startKeeping();
+    startShare();
+    startLanguage(() => speakAgain(statement));
     nameMemory();
     recall();
     chart.start();
+}
+
+async function start() {
+    const begun = performance.now();
+    setLanguage(preferredLanguage());
+    document.title = document.title.trim() || "Recommendations";
+    $("name").textContent = document.title;
+    readLook();
+    await loadModule();
+    openAll();
+    fillTexts(); /* once more: the words for likes, where it is about them */
+    const statement = readStatement();
+    showPrivacy(statement);
+    startParts(statement);
     $("page").hidden = $("seal").hidden = false;
     show();
+    showShared();
     setTimeout(foldSome, 50);
     /* For scripts and tests: the page as a program. */
     window.dpmf = {
-        release, titles, ratings, rate, forget, explain, importText, exportText, searchTitles,
+        release, titles, ratings, later, hidden, rate, forget, explain, importText, exportText, searchTitles, undo, keep,
         recommend: (n) => askList("recommend", n), predict: (item) => ask("predict", item),
-        similar: (item, n) => askList("similar", item, n), setRating, show,
-        get picks() { return picks; }, get answerTime() { return answerTime; }, get frameTime() { return frameTime; },
+        similar: (item, n) => askList("similar", item, n), setRating, show, chart, setLanguage, TEXTS,
+        get picks() { return picks; }, get tiles() { return tiles.map((tile) => tile.item); },
+        get answerTime() { return answerTime; }, get frameTime() { return frameTime; },
+        speak: (tag) => { setLanguage(tag); speakAgain(statement); },
         loadTime: performance.now() - begun,
     };
 }

@@ -33,9 +33,9 @@ dpmf recommend a.safetensors --ratings 3:1,7:1 -n 60 --taste 0 --json | grep -c 
 dpmf predict a.safetensors r.dpr 2>&1 >/dev/null | head -2
 dpmf recommend a.safetensors --ratings 3:1 --by rating 2>&1 | head -1
 
+dpmf export -q a.safetensors --web site --catalogue items.csv && ls site
+
 echo "== what makes no sense"
-dpmf export a.safetensors --web site 2>&1
-echo "status $?"
 try() {
     dpmf train -q "$@" --ledger l --epsilon 1 --catalogue items.csv -o x.safetensors 2>&1
     echo "status $?"

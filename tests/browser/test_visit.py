@@ -1,0 +1,309 @@
+"""A visit to the page, part by part: the beginning, hearts, the dial and reasons, what is kept, filtered, undone, shared and printed,
+languages, phones, and the rules of accessibility that matter. tests/browser/run.py runs it."""
+
+import csv
+import io
+import json
+import os
+import re
+import time
+
+from selenium.webdriver.common.keys import Keys
+
+import release_file
+from material import be_still, import_ratings, pick_list, press_in_pick, rate_by_search, stars_of, type_text
+
+
+def tile_titles(page):
+    return page.texts("#begin-grid .tile:not([hidden]) .title")
+
+
+def rate_tile(page, n, stars):
+    """A star of the n-th tile, which then makes room for another."""
+    title = tile_titles(page)[n - 1]
+    page.run("document.querySelector(arguments[0]).click()", f"#begin-grid .tile:nth-child({n}) .star:nth-of-type({stars}) input")
+    page.until(lambda: title not in tile_titles(page) or not page.is_shown("#begin"), "another suggestion")
+    return title
+
+
+# ---- the beginning ---------------------------------------------------------------------------------------------------
+
+
+def test_the_beginning_is_varied_and_known(page, material):
+    page.open("file://" + material.page)
+    items = page.run("return dpmf.tiles")
+    counts = material.tensors["item_counts"]
+    rank = {int(item): place for place, item in enumerate((-counts).argsort(kind="stable"))}
+    assert len(set(items)) == 6 and all(rank[item] < len(counts) / 12 for item in items), [rank[item] for item in items]
+    V = material.tensors["item_factors"].astype(float)
+    known = V[(-counts).argsort(kind="stable")[:250]]
+    U = (V - known.mean(0)) / ((V - known.mean(0)) ** 2).sum(1, keepdims=True) ** 0.5
+    like = lambda some: max(float(U[a] @ U[b]) for a in some for b in some if a < b)
+    popular = [int(item) for item in (-counts).argsort(kind="stable")[:6]]
+    assert like(items) < 0.7 and like(items) < like(popular), "suggestions are alike"
+    assert page.is_shown("#begin") and page.texts("#begin-grid .title") == [material.titles[item] for item in items]
+
+
+def test_the_beginning_adapts_and_ends(page, material):
+    page.open("file://" + material.page)
+    before = tile_titles(page)
+    page.find("#begin-grid .tile:nth-child(2) .quiet").click()
+    after = tile_titles(page)
+    assert after[1] != before[1] and after[:1] + after[2:] == before[:1] + before[2:], "only the skipped one goes"
+    assert page.focused("e.textContent") == "Skip" and stars_of(page) == {}
+    rated = [rate_tile(page, n, stars) for n, stars in [(1, 5), (3, 1), (1, 4), (2, 5)]]
+    assert page.is_shown("#begin") and len(set(rated)) == 4
+    rated.append(tile_titles(page)[0])
+    page.run("document.querySelector('#begin-grid .tile:nth-child(1) .star:nth-of-type(5) input').click()")
+    page.until(lambda: not page.is_shown("#begin"), "the end of the beginning")
+    assert page.texts("#rated .title") == rated[::-1] and page.text("#picks-heading") == "For you"
+    page.find("#begin-more").click()
+    assert page.is_shown("#begin") and not set(tile_titles(page)) & set(rated + before[1:2])
+    page.find("#begin-done").click()
+    assert not page.is_shown("#begin")
+
+
+# ---- hearts ----------------------------------------------------------------------------------------------------------
+
+
+def events_page(material):
+    if not hasattr(material, "events"):
+        material.dpmf("train", "ratings.dpr", "--goal", "ranking", "--epsilon", "5", "--catalogue", "titles.csv", "--ledger", "ledger",
+                      "-o", "events.safetensors")
+        material.events = material.export(os.path.join(material.folder, "events.safetensors"), "titles.csv", "events", "Plays")
+    return "file://" + material.events
+
+
+def test_hearts_for_events(page, material):
+    page.open(events_page(material))
+    assert page.text("#taste-heading").strip() == "What you like" and not page.find_all(".star")
+    first = tile_titles(page)[0]
+    page.find("#begin-grid .tile:first-child .heart").click()
+    page.until(lambda: page.texts("#rated .title") == [first], "what was liked")
+    type_text(page, "harbour")
+    page.press(Keys.ENTER)
+    assert len(stars_of(page)) == 2 and set(stars_of(page).values()) == {1}
+    title = page.texts("#rated .title")[0]
+    assert "harbour" in title.lower() and page.focused("e.getAttribute('aria-pressed')") == "true"
+    assert title not in pick_list(page) and page.texts("#pick-list .score b") == [str(i + 1) for i in range(10)]
+    near = "dpmf.similar(arguments[0], 5).forEach(({ item }) => dpmf.rate(item, 1))"
+    page.run(f"{near}; dpmf.rate(dpmf.picks[0].item, 1, 'picks')", list(stars_of(page))[0])
+    page.run("const d = document.getElementById('dial'); d.value = 1; d.dispatchEvent(new Event('input')); dpmf.rate(dpmf.picks[0].item, 1, 'picks')")
+    whys = page.texts("#pick-list .why")
+    assert whys[0] == "Now among what you like" and any(why.startswith("To your taste: you like ") for why in whys), whys
+    own = len(stars_of(page))
+    page.find("#rated li:first-child .heart").click()
+    assert len(stars_of(page)) == own - 1, "a second press takes it back"
+    page.find("#pick-list li:nth-child(2) .title").click()
+    names = page.texts(".why-table th[scope=row]")
+    assert names[:2] == ["liked by everyone", "your taste"] and names[-1] == "together" and not page.find_all(".expected")
+    page.press(Keys.ESCAPE)
+    assert (said := page.console()) == [], said
+
+
+def test_hearts_equal_the_command_line(page, material):
+    page.open(events_page(material))
+    page.run("dpmf.importText(arguments[0])", "item\n" + "\n".join(["3", "17", "200", "1000"]))
+    assert list(stars_of(page)) == [2, 16, 199, 999], "a file without ratings is a list of likes"
+    told = material.dpmf("recommend", os.path.join(material.folder, "events.safetensors"), "--ratings", "3:1,17:1,200:1,1000:1", "-n", "10", "--json")
+    told = [json.loads(line) for line in told.splitlines()]
+    found = page.run("return dpmf.recommend(10)")
+    assert [row["item"] for row in told] == [str(int(row["item"]) + 1) for row in found], "another order than on the command line"
+    assert max(abs(row["score"] - own["score"]) for row, own in zip(told, found)) < 1e-9
+    parts = page.run("return dpmf.explain(dpmf.picks[0].item)")
+    assert abs(sum(entry["share"] for entry in parts["shares"]) - parts["taste"]) < 1e-9 and parts["habit"] == 0
+    assert page.run("return dpmf.exportText()").splitlines()[:2] == ["item,rating,title", f"3,1,{page.run('return dpmf.titles[2]')}"]
+
+
+def test_a_statement_of_events_is_one_of_events(page, material):
+    metadata, tensors = release_file.read_release(os.path.join(material.folder, "events.safetensors"))
+    assert json.loads(metadata["dpmf.statement"])["goal"] == "ranking"
+    page.open(events_page(material))
+    assert page.text("#guess-figure").endswith("of 100 times") and not page.is_shown("#not-private")
+
+
+# ---- recommendations -------------------------------------------------------------------------------------------------
+
+
+def test_more_like_this(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    before, item = pick_list(page), page.run("return dpmf.picks[2].item")
+    press_in_pick(page, 3, "More like this")
+    assert page.text("#picks-heading") == f"More like {before[2]}" and page.focused() == "picks"
+    similar = page.run("return dpmf.similar(arguments[0], 30).map(({ item }) => dpmf.titles[item])", item)
+    rated = set(page.texts("#rated .title"))
+    assert pick_list(page) == [title for title in similar if title not in rated][:10]
+    assert not page.is_shown("#dial-box") and page.texts("#pick-list .why")[0] == f"Liked by those who like {before[2]}"
+    page.find("#alike-end").click()
+    assert pick_list(page) == before and page.text("#picks-heading") == "For you"
+    page.find("#pick-list .title").click()
+    page.find("#sheet-alike").click()
+    assert not page.run("return document.getElementById('sheet').open") and page.text("#picks-heading") == f"More like {before[0]}"
+
+
+def test_kept_for_later(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    titles = pick_list(page)
+    press_in_pick(page, 2, "Keep")
+    press_in_pick(page, 5, "Keep")
+    assert page.texts("#later .title") == [titles[4], titles[1]] and page.text("#later-count") == "2"
+    assert pick_list(page) == titles, "what is kept may still be recommended"
+    assert page.text("#pick-list li:nth-child(2) .doing .quiet") == "Kept"
+    rows = list(csv.reader(io.StringIO(page.run("return dpmf.exportText()"))))
+    assert rows[0] == ["item", "rating", "title", "list"] and [row[2] for row in rows if row[3] == "later"] == [titles[1], titles[4]]
+    saved, own = page.run("return dpmf.exportText()"), stars_of(page)
+    page.run("dpmf.forget()")
+    assert page.texts("#later .title") == [] and page.is_shown("#later-empty")
+    assert page.run("return dpmf.importText(arguments[0]).loaded", saved) == len(own) + 2
+    assert page.texts("#later .title") == [titles[4], titles[1]] and stars_of(page) == own
+    page.find("#later li:first-child .round").click()
+    assert page.texts("#later .title") == [titles[1]]
+
+
+def test_dial_has_words(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    dial = page.find("#dial")
+    dial.send_keys(Keys.ARROW_RIGHT)
+    assert dial.get_attribute("aria-valuetext") == "55 percent my taste"
+    begun = page.run("""const times = [], dial = document.getElementById("dial");
+        for (let i = 0; i <= 20; i++) { const begun = performance.now(); dial.value = i / 20; dial.dispatchEvent(new Event("input"));
+            times.push(performance.now() - begun); }
+        return times.sort((a, b) => a - b)[10];""")
+    return f"the dial changes the list in {begun:.1f} ms"
+
+
+# ---- nothing lost ----------------------------------------------------------------------------------------------------
+
+
+def test_undo(page, material):
+    page.open("file://" + material.page)
+    assert not page.find("#undo").is_enabled()
+    page.run("dpmf.rate(10, 5); dpmf.rate(20, 2); dpmf.rate(10, 3); dpmf.keep(30)")
+    press_in_pick(page, 1, "Not for me")
+    states = []
+    while page.find("#undo").is_enabled():
+        states.append((stars_of(page), page.run("return [[...dpmf.later], [...dpmf.hidden].length]")))
+        page.run("document.getElementById('undo').click()")
+    assert states == [({10: 3, 20: 2}, [[30], 1]), ({10: 3, 20: 2}, [[30], 0]), ({10: 3, 20: 2}, [[], 0]), ({10: 5, 20: 2}, [[], 0]), ({10: 5}, [[], 0])]
+    assert stars_of(page) == {} and not page.run("return dpmf.hidden.size")
+    import_ratings(page, material, 12)
+    own, order, scores = stars_of(page), pick_list(page), page.run("return dpmf.recommend(20)")
+    page.find("#forget").click()
+    page.find("#sure-yes").click()
+    assert stars_of(page) == {} and page.is_shown("#toast")
+    page.find("#toast-undo").click()
+    assert list(stars_of(page).items()) == list(own.items()) and pick_list(page) == order, "forgetting can be undone"
+    again = page.run("return dpmf.recommend(20)")
+    assert all(a["item"] == b["item"] and abs(a["score"] - b["score"]) < 1e-9 for a, b in zip(scores, again))
+    page.run("document.body.focus()")
+    page.find("body").send_keys(Keys.CONTROL, "z")
+    assert stars_of(page) == {}, "Ctrl+Z undoes the file"
+
+
+def test_a_reload_keeps_what_the_tab_may_keep(page, material):
+    page.open("file://" + material.page)
+    page.run("localStorage.clear(); sessionStorage.clear()")
+    import_ratings(page, material)
+    assert page.run("return sessionStorage.length + localStorage.length") == 0, "kept without being asked"
+    page.find("#remember-tab").click()
+    press_in_pick(page, 2, "Keep")
+    own, later = stars_of(page), page.texts("#later .title")
+    page.open("file://" + material.page)
+    assert stars_of(page) == own and page.texts("#later .title") == later and page.find("#remember-tab").is_selected()
+    assert page.run("return localStorage.length") == 0 and not page.find("#remember").is_selected()
+    page.find("#remember-tab").click()
+    assert page.run("return sessionStorage.length") == 0
+
+
+def test_leaving_asks_when_something_would_be_lost(page, material):
+    page.open("file://" + material.page)
+    asks = "const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented"
+    assert not page.run(asks), "asks though there is nothing to lose"
+    page.run("dpmf.rate(10, 5)")
+    assert page.run(asks)
+    page.find("#remember-tab").click()
+    assert not page.run(asks), "asks though it is kept"
+    page.find("#remember-tab").click()
+    page.find("#export").click()
+    assert not page.run(asks), "asks though it was saved"
+    page.run("dpmf.rate(11, 5)")
+    assert page.run(asks), "the file does not have the last one"
+    page.run("dpmf.forget()")
+
+
+def test_sharing_a_list(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    press_in_pick(page, 1, "Keep")
+    press_in_pick(page, 3, "Keep")
+    titles = page.texts("#later .title")[::-1]
+    page.network_requests()
+    page.find("#share").click()
+    link = page.find("#share-link").get_attribute("value")
+    assert re.fullmatch(r"file://[^#]*#list=\d+,\d+", link), link
+    assert page.texts("#share-titles li") == titles and "opened from a file" in page.text("#share-note")
+    page.press(Keys.ESCAPE)
+    assert [url for url in page.network_requests() if not url.startswith("data:")] == []
+    page.driver.get("about:blank")
+    page.open(link)
+    page.until(lambda: page.is_shown("#shared"), "the list")
+    assert page.texts("#shared-list li") == titles and page.texts("#later .title") == [], "nothing is kept unasked"
+    assert "#list" not in page.run("return document.URL")
+    page.find("#shared-take").click()
+    assert page.texts("#later .title") == titles[::-1] and page.is_shown("#toast")
+    for behind in ["#list=", "#list=%", "#list=%ff", "#list=" + "9" * 5000, "#list=<b>,no such"]:
+        page.driver.get("about:blank")
+        page.open("file://" + material.page + behind)
+        assert page.texts("#shared-list li") == [] and page.texts("#later .title") == [], behind
+    assert (said := page.console()) == [], said
+
+
+def test_printing(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    press_in_pick(page, 1, "Keep")
+    page.command("Emulation.setEmulatedMedia", media="print")
+    try:
+        for selector, is_there in [("#rated", True), ("#pick-list", True), ("#later", True), ("#privacy", True), ("#search", False), ("#map", False),
+                                   ("#dial", False), ("#undo", False), ("#pick-list .doing", False), ("#toast", False)]:
+            assert page.is_shown(selector) == is_there, selector
+    finally:
+        page.command("Emulation.setEmulatedMedia", media="")
+
+
+# ---- phones ----------------------------------------------------------------------------------------------------------
+
+SMALL = """const small = [];
+    for (const e of document.querySelectorAll("main button, main select, main summary, main .star, .tick, #bar button, #toast button")) {
+        if (!e.checkVisibility() || e.matches("#map-text *, .similar *")) continue;
+        const box = e.getBoundingClientRect();
+        if (box.width > 0 && (box.height < arguments[0] || box.width < 24)) small.push([e.className + "#" + e.id + " " + e.textContent.slice(0, 20), box.width, box.height]);
+    }
+    return small;"""
+
+
+def test_phone(page, material):
+    try:
+        page.resize(390, 844)
+        page.open("file://" + material.page)
+        small = [entry for entry in page.run(SMALL, 44) if not entry[0].startswith("title")]
+        assert small == [], small
+        assert not page.is_shown("#bar"), "a bar before there is anything to show"
+        rate_tile(page, 1, 5)
+        page.until(lambda: page.is_shown("#bar"), "the bar")
+        first = pick_list(page)[:3]
+        assert page.texts("#bar-list .title") == first
+        rate_tile(page, 2, 1)
+        page.until(lambda: page.texts("#bar-list .title") == pick_list(page)[:3], "the bar follows")
+        cut = page.run("""return [...document.querySelectorAll(".title")].filter((e) => e.checkVisibility() && (e.scrollWidth > e.clientWidth + 1 ||
+            e.scrollHeight > e.clientHeight + 1)).map((e) => e.textContent)""")
+        assert cut == [], f"titles are cut: {cut}"
+        small = [entry for entry in page.run(SMALL, 44) if "title" not in entry[0]]
+        assert small == [], small
+        page.find("#bar-all").click()
+        page.until(lambda: not page.is_shown("#bar") and page.focused() == "picks", "the list itself")
+    finally:
+        page.resize(1280, 860)

@@ -1,0 +1,124 @@
+/*
+ * The beginning: a grid of titles to rate, of which a person should know some, and which say much about a taste. They are
+ * popular, and lie far apart from each other and from what is already rated: the next is always the one that is least like
+ * everything that was rated, passed over or is in the grid.
+ */
+
+const BEGIN_TILES = 6, BEGIN_ENOUGH = 5; /* so many at once; so many ratings that make do */
+const passed = new Set();                /* titles that the person does not know, for as long as the page is open */
+let tiles = [];                          /* {item, element} */
+let isBeginOpen = true;                  /* "asked": until it is closed again, whatever is rated */
+
+/* Vectors of the best-known titles, centred and of length 1, made when first needed. */
+let known = null;
+
+function findKnown() {
+    const often = popularity(), k = release.factors, n = Math.min(release.items, Math.max(60, Math.min(400, Math.round(release.items / 12))));
+    const order = [...often.keys()].sort((a, b) => often[b] - often[a]).slice(0, n);
+    const address = wasm.item_factors(), stride = answers(1)[0];
+    const rows = new Float32Array(wasm.memory.buffer, address, stride * release.items), mean = new Float64Array(k);
+    const row = (item) => rows.subarray(item * stride, item * stride + k);
+    for (const item of order) row(item).forEach((x, c) => { mean[c] += x / n; });
+    const unit = (item) => {
+        const v = Float64Array.from(row(item), (x, c) => x - mean[c]), length = Math.hypot(...v);
+        return length > 0 ? v.map((x) => x / length) : v;
+    };
+    return { order, unit, rank: new Map(order.map((item, i) => [item, i])) };
+}
+
+const cosine = (a, b) => a.reduce((sum, x, c) => sum + x * b[c], 0);
+
+/* The next title to offer. How far it is from the nearest of the others counts, and how well known it is, a little less for
+ * each place in that order. @return -1 when there is none */
+function nextSuggestion(taken) {
+    known ??= findKnown();
+    const others = [...ratings.keys(), ...passed, ...taken].slice(-60).map(known.unit);
+    let best = -1, most = -Infinity;
+    for (const [i, item] of known.order.entries()) {
+        if (ratings.has(item) || hidden.has(item) || passed.has(item) || taken.has(item)) continue;
+        const v = known.unit(item), nearest = others.reduce((near, other) => Math.max(near, cosine(v, other)), -1);
+        const worth = (1 - nearest) * Math.exp(-2 * i / known.order.length);
+        if (worth > most) { most = worth; best = item; }
+        if (others.length === 0) break; /* the best known first */
+    }
+    return best;
+}
+
+function makeTile() {
+    const tile = { item: -1, timer: 0, element: make("li", { class: "tile" }) };
+    tile.cover = make("div", { class: "tile-cover" });
+    tile.name = titleButton(() => tile.item);
+    tile.facts = make("p", { class: "facts" });
+    tile.stars = makeStars(0, "begin");
+    tile.pass = quietButton("pass", () => {
+        passed.add(tile.item);
+        fillTile(tile);
+        tile.pass.focus();
+    });
+    tile.element.append(tile.cover, tile.name, tile.facts, make("div", { class: "act" }, tile.stars, tile.pass));
+    return tile;
+}
+
+/* Puts the next suggestion into a tile. */
+function fillTile(tile) {
+    const taken = new Set(tiles.filter((other) => other !== tile).map((other) => other.item));
+    tile.item = nextSuggestion(taken);
+    tile.element.hidden = tile.item < 0;
+    if (tile.item < 0) return;
+    const cover = coverOf(tile.item), title = titles[tile.item];
+    tile.name.textContent = title;
+    tile.facts.textContent = factsOf(tile.item);
+    tile.pass.setAttribute("aria-label", t("passLabel", { title }));
+    tile.cover.replaceChildren(...(cover ? [cover] : []));
+    tile.cover.style.setProperty("--hue", String(hueOf(tile.item)));
+    bindStars(tile.stars, tile.item);
+}
+
+/* A colour of its own for a title without a picture. */
+const hueOf = (item) => Math.round(item * 137.508) % 360;
+
+/* A title that was rated is seen with its stars for a moment, and then makes room for the next. */
+const TILE_TIME = 700;
+
+function leaveTile(tile) {
+    if (tile.timer) return;
+    tile.element.classList.add("leaving");
+    tile.timer = setTimeout(() => {
+        tile.timer = 0;
+        tile.element.classList.remove("leaving");
+        if (isBeginOpen === true && ratings.size >= BEGIN_ENOUGH) isBeginOpen = false;
+        if (ratings.has(tile.item) || hidden.has(tile.item)) fillTile(tile);
+        showBegin();
+    }, TILE_TIME);
+}
+
+function showBegin() {
+    if (isBeginOpen === true && ratings.size >= BEGIN_ENOUGH && !tiles.some((tile) => ratings.has(tile.item))) isBeginOpen = false;
+    $("begin").hidden = !isBeginOpen;
+    $("begin-more").hidden = Boolean(isBeginOpen);
+    if (!isBeginOpen) return;
+    if (tiles.length === 0) {
+        tiles = Array.from({ length: BEGIN_TILES }, makeTile);
+        $("begin-grid").replaceChildren(...tiles.map((tile) => tile.element));
+    }
+    for (const tile of tiles) {
+        setStars(tile.stars);
+        if (tile.item < 0) fillTile(tile);
+        else if (ratings.has(tile.item) || hidden.has(tile.item)) leaveTile(tile);
+    }
+    $("begin-lead").textContent = t(tiles.every((tile) => tile.item < 0) ? "beginNone" : "beginLead");
+}
+
+function startBegin() {
+    $("begin-done").addEventListener("click", () => {
+        isBeginOpen = false;
+        showBegin();
+        $("picks").focus();
+    });
+    $("begin-more").addEventListener("click", () => {
+        isBeginOpen = "asked";
+        showBegin();
+        $("begin").scrollIntoView({ block: "nearest" });
+        $("begin").focus({ preventScroll: true });
+    });
+}
