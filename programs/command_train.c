@@ -134,8 +134,8 @@ static const struct option own_options[] = {
      .help = "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least "
              "squares, to rank; the others draw from the posterior"},
     {.id = OPTION_LIKE, .name = "like", .value = {VALUE_TEXT, "X", "4", NULL, NULL},
-     .help = "with ials: ratings of at least X are likes, and nothing else counts; any, the "
-             "default: all of them"},
+     .help = "with ials and in private releases for ranking: ratings of at least X are likes, and "
+             "nothing else counts; any, the default: all of them"},
     {.id = OPTION_UNOBSERVED, .name = "unobserved", .value = {VALUE_NUMBER, "X", "0.3", NULL, NULL},
      .help = "with ials: the weight of a pair without a rating, where one with a rating has 1 "
              "(default: by how full the table is)"},

@@ -166,12 +166,16 @@ static int check_unused(const struct invocation *invocation) {
         OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR, OPTION_UNOBSERVED,
         OPTION_ROW_STEPS,
     };
-    static const enum option_id like[] = {OPTION_LIKE};
-    int status = options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
-    if (status != STATUS_DONE) return status;
-    return options_refuse(invocation, like, COUNT_OF(like),
-                          "cannot be used with --epsilon: every record is an event",
-                          "make events of the ratings first: dpmf import --like");
+    return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
+}
+
+/* Events of ratings that reach a declared constant: what becomes of a rating depends on it alone. */
+static int read_like(const struct invocation *invocation, struct dpmf_input_options *input) {
+    int status = options_like(invocation, &input->has_like, &input->like);
+    if (status != STATUS_DONE || !command_has(invocation, OPTION_LIKE)) return status;
+    if (!input->has_like) input->like = -INFINITY; /* any */
+    input->has_like = true;
+    return STATUS_DONE;
 }
 
 int train_private_check_absent(const struct invocation *invocation) {
@@ -425,25 +429,33 @@ static int print_json(const struct invocation *invocation,
 
 /* ---- research -------------------------------------------------------------------------------- */
 
-/* The error on --valid, which --research allows: everyone's vector is fitted to their training
- * ratings, as at home. */
+/* The error on --valid, or how well it is ranked, which --research allows: everyone's vector is
+ * fitted to their training ratings, as at home. */
 static int show_error(struct invocation *invocation, const struct dpmf_input_options *input,
                       struct dpmf_store *history, struct dpmf_error *error) {
     struct dpmf_evaluate_options options = dpmf_evaluate_options_default();
     struct dpmf_evaluation evaluation;
+    struct dpmf_model_info info;
     struct dpmf_store *valid = NULL;
     struct dpmf_model *model = NULL;
     struct dpmf_run run = invocation->run;
+    bool ranks = false;
     run.cluster = NULL;
     int rc = dpmf_store_open(invocation->value[OPTION_VALID], input, &run, &valid, error);
     if (rc == 0) rc = dpmf_model_open(invocation->value[OPTION_OUTPUT], &model, error);
-    if (rc == 0)
-        rc = dpmf_model_evaluate(model, valid, history, &options, &run, &evaluation, error);
     if (rc == 0) {
-        terminal_progress_end(&invocation->terminal);
+        dpmf_model_info(model, &info);
+        ranks = strcmp(info.goal, "ranking") == 0;
+        if (ranks) options.ranking = 10;
+        rc = dpmf_model_evaluate(model, valid, history, &options, &run, &evaluation, error);
+    }
+    if (rc == 0) terminal_progress_end(&invocation->terminal);
+    if (rc == 0 && ranks)
+        terminal_note_print(&invocation->terminal, "recall@10 %.4f, ndcg@10 %.4f on %s",
+                            evaluation.recall, evaluation.ndcg, invocation->value[OPTION_VALID]);
+    else if (rc == 0)
         terminal_note_print(&invocation->terminal, "RMSE %.4f on %s", evaluation.rmse,
                             invocation->value[OPTION_VALID]);
-    }
     dpmf_model_close(model);
     dpmf_store_close(valid);
     return rc;
@@ -516,6 +528,7 @@ int train_private_run(struct invocation *invocation) {
     int status = refuse_table(invocation);
     if (status == STATUS_DONE) status = check_unused(invocation);
     if (status == STATUS_DONE) status = check_sampler(invocation);
+    if (status == STATUS_DONE) status = read_like(invocation, &input);
     if (status == STATUS_DONE && !options.research) status = refuse_metrics(invocation);
     if (status == STATUS_DONE) status = check_users(invocation);
     if (status == STATUS_DONE) status = read_budget(invocation, &options.ledger_budget);

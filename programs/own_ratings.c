@@ -442,6 +442,22 @@ static int read_pipe(struct reading *reading) {
     return status;
 }
 
+/* The name of a file, or an item without a rating: both are said where both can be meant. */
+static int refuse_missing(const struct reading *reading) {
+    const char *mine = reading->path, *colon = reading->ranks ? ":1" : ":RATING";
+    char hint[200];
+    if (dpmf_model_find_item(reading->model, mine, strlen(mine)) == UINT64_MAX)
+        return terminal_error_print(STATUS_IO,
+                                    "check the path; ratings can also be given as ITEM:RATING, as "
+                                    "--ratings dune:5,solaris:3.5",
+                                    "%s: cannot open: %s", mine, text_system_error(ENOENT).text);
+    snprintf(hint, sizeof hint, "for the item: --ratings %.100s%s; for a file: check the path",
+             mine, colon);
+    return terminal_error_print(STATUS_USAGE, hint,
+                                "--ratings %s: there is no such file, and the item has no rating",
+                                mine);
+}
+
 static int read_any(struct reading *reading) {
     struct stat found;
     const char *mine = reading->path;
@@ -452,11 +468,7 @@ static int read_any(struct reading *reading) {
     bool is_there = stat(mine, &found) == 0;
     bool is_missing = !is_there && errno == ENOENT;
     if (!is_there && strpbrk(mine, reading->ranks ? ":," : ":") != NULL) return read_pairs(reading);
-    if (is_missing)
-        return terminal_error_print(STATUS_IO,
-                                    "check the path; ratings can also be given as ITEM:RATING, as "
-                                    "--ratings dune:5,solaris:3.5",
-                                    "%s: cannot open: %s", mine, text_system_error(ENOENT).text);
+    if (is_missing) return refuse_missing(reading);
     bool is_once = is_there && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
     return is_once ? read_pipe(reading) : read_path(reading);
 }

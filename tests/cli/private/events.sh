@@ -27,6 +27,16 @@ awk -F, 'NR == 1 { print "item,kind" } NR > 1 { print $1 "," NR % 3 }' items.csv
 release c.safetensors r.dpr --goal ranking --user-privacy wishes.csv --item-features features.csv
 dpmf privacy verify c.safetensors | head -1
 
+echo "== likes of ratings: what is below the bound takes no part, and a store without a declared layout stays refused"
+release d.safetensors r.dpr --like 4
+release e.safetensors ratings.csv --like 5
+release f.safetensors ratings.csv --like any
+dpmf privacy verify d.safetensors | head -1
+dpmf import -q ratings.csv -o strict.dpr
+dpmf train -q strict.dpr --like 4 --epsilon 1 --catalogue items.csv --ledger l -o x.safetensors 2>&1 | head -1
+dpmf train r.dpr --like 4 --research --valid r.dpr --epsilon 20 --catalogue items.csv --ledger l -o x.safetensors 2>&1 |
+    sed -n 's/0\.[0-9]*/x/g; s/.*\(recall@10 x, ndcg@10 x on r.dpr\|nan\)/\1/p'
+
 echo "== at home"
 dpmf recommend a.safetensors --ratings 3:1,7:1 -n 3 | wc -l
 dpmf recommend a.safetensors --ratings 3:1,7:1 -n 60 --taste 0 --json | grep -c '"rating"'
@@ -43,7 +53,8 @@ try() {
 try r.dpr --goal ranking --rating-range 1:5
 try r.dpr --goal ranking --mechanism residual
 try r.dpr --goal rating --mechanism events --rating-range 1:5
-try r.dpr --goal ranking --like 4
+try r.dpr --like four
+try plays.dpr --like 4
 try plays.dpr --goal rating --rating-range 1:5
 try plays.dpr --mechanism residual --rating-range 1:5
 # A store of events is a history for it, and what it is measured with
