@@ -1,7 +1,8 @@
 /*
- * Audits this very executable: made-up ratings, one audit, and what it found. Linked alone it audits the mechanism as it
- * is; linked with one of the mutant_*.c, which put something wrong in the place of one function of the library
- * (the linker's --wrap), it audits that. run.sh says what must come out.
+ * Audits this very executable: made-up ratings, one audit, and what it found. Linked alone it
+ * audits the mechanism as it is; linked with one of the mutant_*.c, which put something wrong in
+ * the place of one function of the library (the linker's --wrap), it audits that. run.sh says what
+ * must come out.
  *
  *     audit_main MECHANISM RUNS USERS ITEMS     prints the names of the findings; 1 when there are any
  */
@@ -18,7 +19,8 @@ static unsigned step(unsigned *state) {
     return *state >> 8;
 }
 
-/* Users like one of two kinds of items and rate about half of all; the catalogue has items that nobody rated. */
+/* Users like one of two kinds of items and rate about half of all; the catalogue has items that
+ * nobody rated. */
 static int write_world(const char *folder, int users, int items) {
     char path[512];
     unsigned state = 1;

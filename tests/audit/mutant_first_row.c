@@ -1,6 +1,7 @@
 /*
- * Mutant: a chunk of text whose first row is no record is taken to have other columns, and its rows are not understood: what one person
- * wrote decides about the records of others. (0.1.0 took the number of columns of MovieLens' format from the first row.)
+ * Mutant: a chunk of text whose first row is no record is taken to have other columns, and its rows
+ * are not understood: what one person wrote decides about the records of others. (0.1.0 took the
+ * number of columns of MovieLens' format from the first row.)
  */
 #include "ratings/record_batch.h"
 

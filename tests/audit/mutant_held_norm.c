@@ -1,6 +1,6 @@
 /*
- * No mutant that may be accused: contributions to the rounds are four times too long, but the integers are
- * checked as they should be. The mechanism is wrong, and still private.
+ * No mutant that may be accused: contributions to the rounds are four times too long, but the
+ * integers are checked as they should be. The mechanism is wrong, and still private.
  */
 #include "mechanisms/residual_user.h"
 

@@ -1,5 +1,6 @@
 /*
- * Mutant: items that were rated and are missing in the catalogue are added to it, as a helpful programmer might.
+ * Mutant: items that were rated and are missing in the catalogue are added to it, as a helpful
+ * programmer might.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /*
- * Mutant: where the number of users is odd, everyone contributes half. Each contribution is within its bound, and the noise is what is
- * listed; but who makes the number odd changes the sums by half of all others.
+ * Mutant: where the number of users is odd, everyone contributes half. Each contribution is within
+ * its bound, and the noise is what is listed; but who makes the number odd changes the sums by half
+ * of all others.
  */
 #include "privacy/private_ratings.h"
 

@@ -1,6 +1,6 @@
 /*
- * Mutant: the second release has no noise. It is drawn, counted, and thrown away, so that only what is published
- * can tell.
+ * Mutant: the second release has no noise. It is drawn, counted, and thrown away, so that only what
+ * is published can tell.
  */
 #include <string.h>
 

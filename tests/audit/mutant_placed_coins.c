@@ -1,6 +1,7 @@
 /*
- * Mutant: which event someone leaves out depends on how many users came before them, not on who they are. Each contribution is within
- * its bound; but someone more in front changes those of everyone behind.
+ * Mutant: which event someone leaves out depends on how many users came before them, not on who
+ * they are. Each contribution is within its bound; but someone more in front changes those of
+ * everyone behind.
  */
 #include <stdatomic.h>
 

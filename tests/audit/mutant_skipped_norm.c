@@ -1,6 +1,6 @@
 /*
- * Mutant: contributions are four times as long as they should be, as if nobody had divided them by their norm, and the
- * check of the integers is left out.
+ * Mutant: contributions are four times as long as they should be, as if nobody had divided them by
+ * their norm, and the check of the integers is left out.
  */
 #include <math.h>
 

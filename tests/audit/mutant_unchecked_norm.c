@@ -1,6 +1,6 @@
 /*
- * Mutant: contributions are rounded, and that is all: half of them end up a little over the bound. The loss is far too
- * small to be noticed by guessing, but the proof is void.
+ * Mutant: contributions are rounded, and that is all: half of them end up a little over the bound.
+ * The loss is far too small to be noticed by guessing, but the proof is void.
  */
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /*
- * Mutant: the last numbers of a release are left without a draw, while the statement lists one for each.
+ * Mutant: the last numbers of a release are left without a draw, while the statement lists one for
+ * each.
  */
 #include "random/exact_gaussian.h"
 

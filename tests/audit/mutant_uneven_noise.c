@@ -1,5 +1,6 @@
 /*
- * Mutant: the noise has the variance that is listed, and the wrong shape: every other number has far less than its share.
+ * Mutant: the noise has the variance that is listed, and the wrong shape: every other number has
+ * far less than its share.
  */
 #include "random/exact_gaussian.h"
 

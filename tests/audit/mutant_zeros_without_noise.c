@@ -1,5 +1,6 @@
 /*
- * Mutant: numbers that nobody contributed to stay 0, as if sums were kept sparsely. Whoever alone rated an item is seen.
+ * Mutant: numbers that nobody contributed to stay 0, as if sums were kept sparsely. Whoever alone
+ * rated an item is seen.
  */
 #include "random/exact_gaussian.h"
 

@@ -1,6 +1,7 @@
 /*
- * An export whose titles are bytes that are no text, as a program of others may hand them over: dpmf itself reads catalogues
- * into UTF-8. Run by tests/database/exports.sh; prints what the library says, and ends with its exit status.
+ * An export whose titles are bytes that are no text, as a program of others may hand them over:
+ * dpmf itself reads catalogues into UTF-8. Run by tests/database/exports.sh; prints what the
+ * library says, and ends with its exit status.
  *
  *     raw_title MODEL ADDRESS
  */

@@ -1,10 +1,11 @@
 /*
- * Memory that runs out at the n-th allocation, for all n. Each scenario of the table at the end is run
- * again and again, with one allocation more succeeding each time, until none fails: every run before
- * that must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not crash.
+ * Memory that runs out at the n-th allocation, for all n. Each scenario of the table at the end is
+ * run again and again, with one allocation more succeeding each time, until none fails: every run
+ * before that must return DPMF_ERR_BASE_NO_MEMORY, leave no file and no memory behind, and not
+ * crash.
  *
- * Linked with --wrap=malloc, --wrap=calloc, --wrap=realloc and --wrap=fsync; leaks are left to the leak sanitizer,
- * or, linked with --wrap=free too, counted here.
+ * Linked with --wrap=malloc, --wrap=calloc, --wrap=realloc and --wrap=fsync; leaks are left to the
+ * leak sanitizer, or, linked with --wrap=free too, counted here.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +37,7 @@
 #include "privacy/catalogue.h"
 #include "store/store.h"
 
-/* ---- allocations that fail -------------------------------------------------------------------- */
+/* ---- allocations that fail ------------------------------------------------------------------- */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -47,8 +48,8 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 void __wrap_free(void *block);
 
-/* These tests write thousands of files, and what is on a disk when tells them nothing: flushing took most of their time. Only
- * test_flushes has the real one. */
+/* These tests write thousands of files, and what is on a disk when tells them nothing: flushing
+ * took most of their time. Only test_flushes has the real one. */
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 static atomic_bool flushes;
@@ -96,7 +97,7 @@ void __wrap_free(void *block) {
     __real_free(block);
 }
 
-/* ---- running a scenario ----------------------------------------------------------------------- */
+/* ---- running a scenario ---------------------------------------------------------------------- */
 
 struct scenario {
     const char *name;
@@ -145,7 +146,7 @@ static void fail_each_allocation(const struct scenario *scenario) {
     fail_msg("%s: no end of allocations", scenario->name);
 }
 
-/* ---- the scenarios of lib/base ---------------------------------------------------------------- */
+/* ---- the scenarios of lib/base --------------------------------------------------------------- */
 
 static int json_writer(void) {
     struct dpmf_json *json = dpmf_json_new();
@@ -236,7 +237,7 @@ static int nameless_file(void) {
     return code;
 }
 
-/* ---- lib/model -------------------------------------------------------------------------------- */
+/* ---- lib/model ------------------------------------------------------------------------------- */
 
 static int safetensors(void) {
     static const float values[12] = {1, 2, 3};
@@ -312,7 +313,8 @@ static int import_all(void) {
     return dpmf_import(all, 4, output_path, NULL, &run, NULL, &error);
 }
 
-/* A table and a query of the same database; where it was built without SQLite, its absence is no want of memory. */
+/* A table and a query of the same database; where it was built without SQLite, its absence is no
+ * want of memory. */
 static char table_address[TEMP_PATH_MAX + 64], query_address[TEMP_PATH_MAX + 64];
 
 static void make_database(void) {
@@ -455,7 +457,7 @@ static int taking_arrays(void) {
     return code;
 }
 
-/* ---- lib/recommend and lib/evaluate -------------------------------------------------------------- */
+/* ---- lib/recommend and lib/evaluate ---------------------------------------------------------- */
 
 static struct dpmf_model *model;
 
@@ -557,7 +559,8 @@ static int find_newcomer(struct dpmf_store *store, const struct dpmf_run *run) {
     return code;
 }
 
-/* A snapshot may be there when a later step fails, and is whole: it is gone on from, or else taken away. */
+/* A snapshot may be there when a later step fails, and is whole: it is gone on from, or else taken
+ * away. */
 static int train_it(struct dpmf_store *store, const struct dpmf_run *run) {
     struct dpmf_train_options options = dpmf_train_options_default();
     options.factors = options.epochs = 2;
@@ -638,7 +641,8 @@ static int releasing(void) {
     return code;
 }
 
-/* What the curator makes of the rounds of `events`, which the few people of the store above could not pay for. */
+/* What the curator makes of the rounds of `events`, which the few people of the store above could
+ * not pay for. */
 static int serving_events(void) {
     enum { N = 20, FEATURES = 3 };
     struct events_rule rule = events_rule_make(1);
@@ -687,7 +691,7 @@ static int table_reading(void) {
     return code < 0 ? code : dpmf_table_read(packed_path, "item", NULL, ignore_row, NULL, &error);
 }
 
-/* ---- lib/privacy ------------------------------------------------------------------------------ */
+/* ---- lib/privacy ----------------------------------------------------------------------------- */
 
 static char items_path[TEMP_PATH_MAX], features_path[TEMP_PATH_MAX], wishes_path[TEMP_PATH_MAX];
 
@@ -764,7 +768,8 @@ static int pass_over(void *self, const struct dpmf_ledger_population *population
     return 0;
 }
 
-/* The lock is not an output: it stays beside the ledger. Here it goes, so that each run starts anew. */
+/* The lock is not an output: it stays beside the ledger. Here it goes, so that each run starts
+ * anew. */
 static int keeping_a_ledger(void) {
     struct ledger_entry entry = {
         "people", "0123456789abcdef0123456789abcdef", LEDGER_RESERVED, false, 0.1, 1e-5, 1, 5};
@@ -786,7 +791,7 @@ static int keeping_a_ledger(void) {
     return code;
 }
 
-/* ---- releases --------------------------------------------------------------------------------- */
+/* ---- releases -------------------------------------------------------------------------------- */
 
 static char release_path[TEMP_PATH_MAX];
 static char *release_bytes;
@@ -875,7 +880,7 @@ static int planning(void) {
     return dpmf_privacy_plan(&options, &plan, &error);
 }
 
-/* ---- lib/export --------------------------------------------------------------------------------- */
+/* ---- lib/export ------------------------------------------------------------------------------ */
 
 /* What an export makes, in a directory or beside a file. */
 static const char *const exported[] = {
@@ -906,7 +911,7 @@ static int exporting_csv(void) { return export_as(DPMF_EXPORT_CSV); }
 static int exporting_libmf(void) { return export_as(DPMF_EXPORT_LIBMF); }
 static int exporting_sqlite(void) { return export_as(DPMF_EXPORT_SQLITE); }
 
-/* ---- all of them: add a line for whatever allocates ------------------------------------------- */
+/* ---- all of them: add a line for whatever allocates ------------------------------------------ */
 
 static const struct scenario scenarios[] = {
     {"json writer", json_writer},

@@ -1,6 +1,7 @@
 /*
- * Property: no declaration makes its reader crash; what it takes is text that can be shown anywhere, and comes back from a
- * statement's JSON as it was; on the page every line of it is behind its mark; what is refused is refused with a line and in our words.
+ * Property: no declaration makes its reader crash; what it takes is text that can be shown
+ * anywhere, and comes back from a statement's JSON as it was; on the page every line of it is
+ * behind its mark; what is refused is refused with a line and in our words.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * Property: no text makes the parser of databases' addresses crash or write out of bounds; what it accepts has a name
- * to show, neither a query and a table nor a password; and what it refuses, it explains without a word of the text.
+ * Property: no text makes the parser of databases' addresses crash or write out of bounds; what it
+ * accepts has a name to show, neither a query and a table nor a password; and what it refuses, it
+ * explains without a word of the text.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * The driver that the fuzzers of the text formats share. The first two bytes of the input choose the
- * size of chunks and whether bad records are skipped; the rest is the text. Records may be at most
- * 300 bytes here, so that the rules about long records are met with as well.
+ * The driver that the fuzzers of the text formats share. The first two bytes of the input choose
+ * the size of chunks and whether bad records are skipped; the rest is the text. Records may be at
+ * most 300 bytes here, so that the rules about long records are met with as well.
  */
 #ifndef DPMF_TESTS_FUZZ_FORMAT_H
 #define DPMF_TESTS_FUZZ_FORMAT_H

@@ -1,7 +1,8 @@
 /*
- * Property: in every layout that a private run accepts, a line that is inserted anywhere among the records is read as it would be by
- * itself, and every other record as if it were not there. The first byte chooses the layout, the second the place, the third the
- * size of chunks; what follows, up to a line feed, is the line.
+ * Property: in every layout that a private run accepts, a line that is inserted anywhere among the
+ * records is read as it would be by itself, and every other record as if it were not there. The
+ * first byte chooses the layout, the second the place, the third the size of chunks; what follows,
+ * up to a line feed, is the line.
  */
 #include "../unit/insert_record.h"
 

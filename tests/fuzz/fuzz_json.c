@@ -1,6 +1,6 @@
 /*
- * Property: the JSON reader never reads out of bounds and always ends; a text that it accepts, written
- * again with the writer, is accepted again and has the same tokens.
+ * Property: the JSON reader never reads out of bounds and always ends; a text that it accepts,
+ * written again with the writer, is accepted again and has the same tokens.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void write_number(struct dpmf_json *json, const char *key, const struct j
         dpmf_json_null(json, key);
 }
 
-/* Writes the value that `token` begins. @return false when it has something the writer cannot say */
+/* Writes the value that `token` begins. @return false when it has something the writer cannot say
+ */
 static bool write_token(struct dpmf_json *json, const char *key, const struct json_token *token) {
     size_t n;
     switch (token->kind) {
@@ -55,7 +56,8 @@ static bool write_token(struct dpmf_json *json, const char *key, const struct js
     return true;
 }
 
-/* Reads all of the text. @return whether it is JSON; *json is what the writer made of it, or NULL */
+/* Reads all of the text. @return whether it is JSON; *json is what the writer made of it, or NULL
+ */
 static bool rewrite(const char *text, size_t length, struct dpmf_json *json, bool *sayable) {
     struct json_reader reader;
     json_reader_init(&reader, text, length);

@@ -1,7 +1,8 @@
 /*
- * Property: the ledger's reader never reads out of bounds and always ends; a text that it accepts is, written
- * again, the same text, unless it is of version 1: then that is what it gives; and its sums can be taken. So that more than the checksums is tried, each input is
- * also read with right ones put at the end of its lines.
+ * Property: the ledger's reader never reads out of bounds and always ends; a text that it accepts
+ * is, written again, the same text, unless it is of version 1: then that is what it gives; and its
+ * sums can be taken. So that more than the checksums is tried, each input is also read with right
+ * ones put at the end of its lines.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

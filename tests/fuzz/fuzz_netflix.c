@@ -1,6 +1,7 @@
 /*
- * Property: no text makes the reader of Netflix Prize blocks crash, hang or read out of bounds; every record obeys the
- * contract of struct record; and the size of chunks changes neither records nor errors.
+ * Property: no text makes the reader of Netflix Prize blocks crash, hang or read out of bounds;
+ * every record obeys the contract of struct record; and the size of chunks changes neither records
+ * nor errors.
  */
 #include "fuzz_format.h"
 

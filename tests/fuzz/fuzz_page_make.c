@@ -1,8 +1,9 @@
 /*
- * Property: whatever the name, the titles and the release, the page has the length that it was said to have and is
- * the outline with each marker filled once: a name without markup in valid UTF-8, JSON without "<" that
- * means what was given, and base64 of exactly the release. The input is cut into the three at its first two line
- * feeds. Also, no text makes the judges of Host and If-None-Match read beyond it.
+ * Property: whatever the name, the titles and the release, the page has the length that it was said
+ * to have and is the outline with each marker filled once: a name without markup in valid UTF-8,
+ * JSON without "<" that means what was given, and base64 of exactly the release. The input is cut
+ * into the three at its first two line feeds. Also, no text makes the judges of Host and
+ * If-None-Match read beyond it.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>

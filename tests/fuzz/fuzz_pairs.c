@@ -1,6 +1,7 @@
 /*
- * Property: no file, be it a table, ratings in blocks, JSON lines or anything else, makes the reader of
- * pairs crash or read out of bounds; both ids of a pair are ended by NUL, neither empty nor too long.
+ * Property: no file, be it a table, ratings in blocks, JSON lines or anything else, makes the
+ * reader of pairs crash or read out of bounds; both ids of a pair are ended by NUL, neither empty
+ * nor too long.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * Property: no bytes make the decoder of PostgreSQL's binary copies crash or read out of bounds, whatever types the
- * columns have; every record obeys the contract of struct record; and bad rows are only skipped when asked for.
+ * Property: no bytes make the decoder of PostgreSQL's binary copies crash or read out of bounds,
+ * whatever types the columns have; every record obeys the contract of struct record; and bad rows
+ * are only skipped when asked for.
  */
 #include <math.h>
 #include <stdlib.h>

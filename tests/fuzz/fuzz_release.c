@@ -1,10 +1,11 @@
 /*
- * Property: no bytes make the reader of releases crash, read out of bounds or take more memory than the file
- * has data for; what it accepts is sound, and holds nothing but what a release holds, said in the one way in
- * which it is written. From memory and from a file the same is accepted, and what is accepted can be used: a
- * user is fitted, rates on, gets recommendations in order and reasons, and is on the map. Fuzzers do not find digests, so the digest is mended first where the header allows
- * it. The first byte of the input chooses whether the rest is the file itself, or two bytes of the header's
- * length, the header, and the data.
+ * Property: no bytes make the reader of releases crash, read out of bounds or take more memory than
+ * the file has data for; what it accepts is sound, and holds nothing but what a release holds, said
+ * in the one way in which it is written. From memory and from a file the same is accepted, and what
+ * is accepted can be used: a user is fitted, rates on, gets recommendations in order and reasons,
+ * and is on the map. Fuzzers do not find digests, so the digest is mended first where the header
+ * allows it. The first byte of the input chooses whether the rest is the file itself, or two bytes
+ * of the header's length, the header, and the data.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -42,8 +43,8 @@ static void check_release(const struct safetensors *file, const struct release *
     }
 }
 
-/* No room for a message beside what the header says: no white space but fewer than 8 spaces at its end, and
- * no character escaped that need not be. */
+/* No room for a message beside what the header says: no white space but fewer than 8 spaces at its
+ * end, and no character escaped that need not be. */
 static void check_header(const uint8_t *bytes) {
     const char *text = (const char *)bytes + 8;
     size_t n = (size_t)bytes_get_u64(bytes), end = n;
@@ -63,7 +64,7 @@ static void check_header(const uint8_t *bytes) {
     }
 }
 
-/* ---- using it --------------------------------------------------------------------------------- */
+/* ---- using it -------------------------------------------------------------------------------- */
 
 static void check_place(const float xy[2]) {
     for (int a = 0; a < 2; a++)
@@ -134,7 +135,7 @@ static void use_memory(const uint8_t *bytes, size_t n, bool is_release) {
     dpmf_model_close(model);
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int file_of(const uint8_t *bytes, size_t n) {
     int fd = memfd_create("release", MFD_CLOEXEC);

@@ -1,9 +1,10 @@
 /*
- * Property: no bytes, however made, make the reader of safetensors or of checkpoints crash, read out of
- * bounds or take more memory than the file has data for; what they accept obeys their contracts, and is the
- * same from a file and from memory. The first byte of the input chooses whether the rest is the file itself, or two bytes of the header's
- * length, the header, and the data, so that the fuzzer need not learn what lengths are. A checksum that does not
- * fit is put right for a second try.
+ * Property: no bytes, however made, make the reader of safetensors or of checkpoints crash, read
+ * out of bounds or take more memory than the file has data for; what they accept obeys their
+ * contracts, and is the same from a file and from memory. The first byte of the input chooses
+ * whether the rest is the file itself, or two bytes of the header's length, the header, and the
+ * data, so that the fuzzer need not learn what lengths are. A checksum that does not fit is put
+ * right for a second try.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -76,7 +77,8 @@ static void try_bytes(const uint8_t *bytes, size_t n) {
     safetensors_close(from_memory);
 }
 
-/* The checksum of what the bytes are, where they have a place for one: mutations shall get past it. */
+/* The checksum of what the bytes are, where they have a place for one: mutations shall get past it.
+ */
 static bool seal(uint8_t *bytes, size_t n) {
     struct safetensors *file;
     uint64_t sum;

@@ -1,6 +1,6 @@
 /*
- * Property: no text makes the reader of a list of shards crash, and what it accepts names between 1 and SHARDS_MAX files of the
- * directory itself, each once; what it does not, it says why.
+ * Property: no text makes the reader of a list of shards crash, and what it accepts names between 1
+ * and SHARDS_MAX files of the directory itself, each once; what it does not, it says why.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Property: whatever the bytes, sniffing (compression, store, format) ends in a reader or in an error
- * that has a name; and the size of chunks changes neither records nor errors.
+ * Property: whatever the bytes, sniffing (compression, store, format) ends in a reader or in an
+ * error that has a name; and the size of chunks changes neither records nor errors.
  */
 #include "fuzz_format.h"
 

@@ -1,8 +1,8 @@
 /*
- * Property: no text makes the reader of statements crash; what it accepts is, byte by byte, what the writer
- * makes of it, so nothing can be hidden in it; and what then passes the checks claims no less than its
- * releases cost, or, where it is conditional, than its bound on a user's loss gives, is called proven only when it has no hole that it
- * records itself, and can be shown to people.
+ * Property: no text makes the reader of statements crash; what it accepts is, byte by byte, what
+ * the writer makes of it, so nothing can be hidden in it; and what then passes the checks claims no
+ * less than its releases cost, or, where it is conditional, than its bound on a user's loss gives,
+ * is called proven only when it has no hole that it records itself, and can be shown to people.
  */
 #include <math.h>
 #include <stdlib.h>

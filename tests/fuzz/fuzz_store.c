@@ -1,7 +1,7 @@
 /*
- * Property: no bytes, however made, make the store reader crash, hang or read out of bounds; what it
- * accepts obeys the contract of struct store_block. So that the fuzzer gets past the checksums, they
- * are made right before reading: the first byte of the input chooses whether.
+ * Property: no bytes, however made, make the store reader crash, hang or read out of bounds; what
+ * it accepts obeys the contract of struct store_block. So that the fuzzer gets past the checksums,
+ * they are made right before reading: the first byte of the input chooses whether.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * Property: no table, however made, makes its reader crash or read out of bounds; every field it gives is
- * ended by NUL, ids are neither empty nor too long, titles are UTF-8, and lines never go back. The first
- * byte of the input chooses which columns are wanted.
+ * Property: no table, however made, makes its reader crash or read out of bounds; every field it
+ * gives is ended by NUL, ids are neither empty nor too long, titles are UTF-8, and lines never go
+ * back. The first byte of the input chooses which columns are wanted.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

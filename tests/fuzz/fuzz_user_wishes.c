@@ -1,7 +1,8 @@
 /*
- * Property: no file of users' wishes, for ratings of any form, makes its reader crash or read out of bounds; every wish that is
- * accepted is finite and at least 0; every id is found, in one place, is one that the ratings could hold, spelled as they would
- * spell it; and what is wrong is said without anything out of the file. The first byte says of which form the ratings' ids are.
+ * Property: no file of users' wishes, for ratings of any form, makes its reader crash or read out
+ * of bounds; every wish that is accepted is finite and at least 0; every id is found, in one place,
+ * is one that the ratings could hold, spelled as they would spell it; and what is wrong is said
+ * without anything out of the file. The first byte says of which form the ratings' ids are.
  */
 #define _GNU_SOURCE
 #include <math.h>

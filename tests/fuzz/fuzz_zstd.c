@@ -1,6 +1,6 @@
 /*
- * Property: no bytes behind a zstd magic number crash the stream or make it hang; the sizes of reads
- * change neither the bytes nor the error.
+ * Property: no bytes behind a zstd magic number crash the stream or make it hang; the sizes of
+ * reads change neither the bytes nor the error.
  */
 #include "fuzz_compressed.h"
 

@@ -1,6 +1,6 @@
 /*
- * The checks of tests/unit/kernel_checks.h as a program that needs nothing but the C library, to be compiled
- * for another machine and run under an emulator. Prints a line a set; fails when any did.
+ * The checks of tests/unit/kernel_checks.h as a program that needs nothing but the C library, to be
+ * compiled for another machine and run under an emulator. Prints a line a set; fails when any did.
  */
 #include "unit/kernel_checks.h"
 

@@ -1,7 +1,7 @@
 /*
- * Ends a process with SIGKILL in the middle of the n-th thing that it does to the disk, n being KILL_AT: a write is
- * half done, everything else is not done at all. Loaded before the C library by tests/kills/kills.py and
- * tests/database/files.sh, which try every n.
+ * Ends a process with SIGKILL in the middle of the n-th thing that it does to the disk, n being
+ * KILL_AT: a write is half done, everything else is not done at all. Loaded before the C library by
+ * tests/kills/kills.py and tests/database/files.sh, which try every n.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,7 @@
 /*
- * A hand on the ledger for the shell: reserves, commits and returns, as the code that makes releases does. Compiled
- * and used by run.sh beside it; the command line has no way to reserve without making a release.
+ * A hand on the ledger for the shell: reserves, commits and returns, as the code that makes
+ * releases does. Compiled and used by run.sh beside it; the command line has no way to reserve
+ * without making a release.
  *
  *     spend_ledger LEDGER reserve POPULATION ID MU [BUDGET [GATE]]   when the file GATE is there; BUDGET as people write it
  *     spend_ledger LEDGER commit ID
@@ -8,7 +9,8 @@
  *                                                                    on standard output, commits it, says so, records
  *                                                                    a research run, says so
  *
- * Ends with 6 when the budget does not allow it, with 4 when the file cannot be used, and else with 3 on an error.
+ * Ends with 6 when the budget does not allow it, with 4 when the file cannot be used, and else with
+ * 3 on an error.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Caches that machines have, for tests of what is sized from them: the same for every machine that tests run
- * on. No unit test reads the caches of its own machine (tests/lint checks that), but test_host. Include cmocka.h
- * first.
+ * Caches that machines have, for tests of what is sized from them: the same for every machine that
+ * tests run on. No unit test reads the caches of its own machine (tests/lint checks that), but
+ * test_host. Include cmocka.h first.
  */
 #ifndef DPMF_TESTS_CACHE_SHAPES_H
 #define DPMF_TESTS_CACHE_SHAPES_H
@@ -24,7 +24,8 @@ static const struct {
     {"unknown", {32 << 10, 256 << 10, 2 << 20, HOST_GUESSED}},
 };
 
-/* The shape that this run of the tests is for: fixed_machine.c, or whoever started it, has set it. */
+/* The shape that this run of the tests is for: fixed_machine.c, or whoever started it, has set it.
+ */
 static inline struct host_caches test_caches(void) {
     const char *name = getenv("DPMF_CACHES");
     for (size_t i = 0; name && i < CACHE_SHAPES; i++)

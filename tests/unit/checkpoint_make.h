@@ -78,8 +78,8 @@ static inline void make_checkpoint(const char *path, uint64_t n_users, uint64_t 
     factors_free(&factors);
 }
 
-/* Gives a checkpoint in memory, changed by a test, the checksum of what it has become: what lies behind the
- * checksum is to be tested too. Does nothing where the header is beyond reading. */
+/* Gives a checkpoint in memory, changed by a test, the checksum of what it has become: what lies
+ * behind the checksum is to be tested too. Does nothing where the header is beyond reading. */
 static inline void reseal_checkpoint(char *bytes, size_t n) {
     struct safetensors *file;
     uint64_t sum;

@@ -1,7 +1,8 @@
 /*
- * The property of every reader that a private run accepts: a line that is inserted anywhere among the records is read as it would be
- * by itself, and every other record as if it were not there. Shared by test_insert_record.c, which makes lines up, and by
- * fuzz_insert_record.c, which searches for them.
+ * The property of every reader that a private run accepts: a line that is inserted anywhere among
+ * the records is read as it would be by itself, and every other record as if it were not there.
+ * Shared by test_insert_record.c, which makes lines up, and by fuzz_insert_record.c, which searches
+ * for them.
  */
 #ifndef DPMF_TESTS_INSERT_RECORD_H
 #define DPMF_TESTS_INSERT_RECORD_H
@@ -149,7 +150,7 @@ static inline struct dpmf_input_options insert_options(const struct insert_reade
     return options;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 struct insert_text {
     char bytes[8 * INSERT_LINE_MAX];
@@ -178,7 +179,7 @@ static inline void insert_text_make(const struct insert_reader *reader, size_t p
     }
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* Records as text that no two of them share, and where each begins. */
 struct insert_records {
@@ -259,10 +260,10 @@ static inline void insert_show(const char *what, const struct insert_records *re
                 records->bytes + records->start[i]);
 }
 
-/* ---- the property ----------------------------------------------------------------------------- */
+/* ---- the property ---------------------------------------------------------------------------- */
 
-/* What the line is by itself: after a line that it has nothing to do with, since a byte order mark is one at the very beginning
- * alone. */
+/* What the line is by itself: after a line that it has nothing to do with, since a byte order mark
+ * is one at the very beginning alone. */
 static inline void insert_read_alone(const struct insert_reader *reader, const char *line, size_t n,
                                      struct insert_records *own) {
     static struct insert_text text;

@@ -1,10 +1,11 @@
 /*
- * What every kernel set must do, checked against the contract in double precision. A header without a test
- * framework, so that the same checks run on other machines' kernels under an emulator (tests/kernels/).
+ * What every kernel set must do, checked against the contract in double precision. A header without
+ * a test framework, so that the same checks run on other machines' kernels under an emulator
+ * (tests/kernels/).
  *
- * The rows have norm about 1. A step changes them by about rate * e / sqrt(k) a column; a wrong lane or a
- * wrong coefficient is therefore thousands of times larger than the tolerance, and a missed column is
- * looked for on its own, with rows that are 0 elsewhere.
+ * The rows have norm about 1. A step changes them by about rate * e / sqrt(k) a column; a wrong
+ * lane or a wrong coefficient is therefore thousands of times larger than the tolerance, and a
+ * missed column is looked for on its own, with rows that are 0 elsewhere.
  */
 #ifndef DPMF_TESTS_KERNEL_CHECKS_H
 #define DPMF_TESTS_KERNEL_CHECKS_H
@@ -44,7 +45,7 @@ static float kernel_checks_uniform(struct kernel_checks *t) { /* -1 .. 1 */
     return (float)kernel_checks_below(t, 1u << 24) / (float)(1 << 23) - 1;
 }
 
-/* ---- a side, in single precision for the kernel and in double for the oracle ------------------------ */
+/* ---- a side, in single precision for the kernel and in double for the oracle ----------------- */
 
 struct kernel_checks_side {
     struct kernel_side side;
@@ -127,7 +128,7 @@ static int kernel_checks_side_compare(struct kernel_checks *t, const struct kern
     return 0;
 }
 
-/* ---- the oracle -------------------------------------------------------------------------------------- */
+/* ---- the oracle ------------------------------------------------------------------------------ */
 
 static double kernel_checks_exact_chunk(const struct kernel_step *step,
                                         const struct kernel_chunk *c,
@@ -163,7 +164,7 @@ static double kernel_checks_exact_chunk(const struct kernel_step *step,
     return squares;
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------ */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 static struct kernel_step kernel_checks_step(struct kernel_checks *t,
                                              const struct kernel_checks_side *resident,
@@ -273,7 +274,7 @@ out:
     return code;
 }
 
-/* ---- products ---------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static int kernel_checks_scores(struct kernel_checks *t, size_t k, uint32_t n) {
     struct kernel_checks_side one = {0}, many = {0};
@@ -440,7 +441,7 @@ static int kernel_checks_times(struct kernel_checks *t, size_t k, size_t n) {
     return code;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int kernel_checks_layout(struct kernel_checks *t) {
     for (size_t k = 1; k <= KERNEL_K_MAX; k++) {
@@ -471,7 +472,8 @@ static int kernel_checks_k(struct kernel_checks *t, size_t k) {
     return 0;
 }
 
-/* Runs all checks of a set that the machine supports. @return 0, or -1 with the first failure in words */
+/* Runs all checks of a set that the machine supports. @return 0, or -1 with the first failure in
+ * words */
 static int kernel_checks_run(const struct kernel_set *set, char *message, size_t size) {
     static const size_t ks[] = {1,   2,    7,    8,    9,    15,   16,   17,  23,  24,
                                 25,  31,   32,   33,   48,   63,   64,   65,  100, 127,

@@ -1,8 +1,10 @@
 /*
- * A sampler on tiles, set up from arrays of ratings and run round by round, with a hand on everything that could be wrong with
- * it: what the tests of Langevin dynamics stand on. Include after cmocka.
+ * A sampler on tiles, set up from arrays of ratings and run round by round, with a hand on
+ * everything that could be wrong with it: what the tests of Langevin dynamics stand on. Include
+ * after cmocka.
  *
- * With a cluster it is the bed of one of its ranks, which has a share of the users in a folder of shards.
+ * With a cluster it is the bed of one of its ranks, which has a share of the users in a folder of
+ * shards.
  */
 #ifndef DPMF_TESTS_LANGEVIN_BED_H
 #define DPMF_TESTS_LANGEVIN_BED_H
@@ -268,8 +270,8 @@ static inline void bed_visit(struct langevin_bed *bed, const struct sgd_rates *r
     assert_int_equal(langevin_take_sums(bed->langevin, NULL), 0);
 }
 
-/* A round, but for its precisions. What is drawn and what moves comes from the step as it is set at the time, so a temperature is
- * another step between the two. */
+/* A round, but for its precisions. What is drawn and what moves comes from the step as it is set at
+ * the time, so a temperature is another step between the two. */
 static inline void bed_round(struct langevin_bed *bed) {
     const struct langevin_fault *fault = &bed->fault;
     bed->round++;

@@ -1,6 +1,6 @@
 /*
- * Small releases for tests, with statements whose arithmetic holds: the items of tests/cli/tiny_model.sh, and
- * numbers whose sums are exact on every machine. Include after cmocka.
+ * Small releases for tests, with statements whose arithmetic holds: the items of
+ * tests/cli/tiny_model.sh, and numbers whose sums are exact on every machine. Include after cmocka.
  */
 #ifndef DPMF_TESTS_MADE_RELEASE_H
 #define DPMF_TESTS_MADE_RELEASE_H

@@ -1,5 +1,6 @@
 /*
- * A synthetic set cut into what is learned from and what is held out: what tests of training begin with.
+ * A synthetic set cut into what is learned from and what is held out: what tests of training begin
+ * with.
  */
 #ifndef DPMF_TESTS_SYNTH_SPLIT_H
 #define DPMF_TESTS_SYNTH_SPLIT_H

@@ -1,6 +1,6 @@
 /*
- * Declarations: what a file says is what is kept; names are forgiving and everything else is strict; nothing that is kept can pass for
- * words of dpmf wherever it is shown.
+ * Declarations: what a file says is what is kept; names are forgiving and everything else is
+ * strict; nothing that is kept can pass for words of dpmf wherever it is shown.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -202,8 +202,8 @@ static void test_compose(void **state) {
     assert_true(isinf(accountant_compose(endless, 2)));
 }
 
-/* What is epsilon-private without a delta has, at e, delta (e^epsilon - e^e) / (1 + e^epsilon) at most; the Gaussian one
- * has no less at any e, and the same at 0. */
+/* What is epsilon-private without a delta has, at e, delta (e^epsilon - e^e) / (1 + e^epsilon) at
+ * most; the Gaussian one has no less at any e, and the same at 0. */
 static void test_pure(void **state) {
     (void)state;
     static const double epsilons[] = {1e-6, 0.01, 0.5, 1, 2, 5, 10, 30};

@@ -1,6 +1,7 @@
 /*
- * What every user of a store has rated: each is met once, in the store's order and with the ratings that a
- * search for that user alone finds, over many blocks; who takes them may end it; damage is told.
+ * What every user of a store has rated: each is met once, in the store's order and with the ratings
+ * that a search for that user alone finds, over many blocks; who takes them may end it; damage is
+ * told.
  */
 #include <setjmp.h>
 #include <stdarg.h>

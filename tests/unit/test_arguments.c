@@ -1,6 +1,6 @@
 /*
- * Structs of options that are older or newer than the library, and pointers that are NULL: what dpmf.h promises about
- * both, at a function that takes each.
+ * Structs of options that are older or newer than the library, and pointers that are NULL: what
+ * dpmf.h promises about both, at a function that takes each.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -109,7 +109,8 @@ static void test_spare_words_are_zero(void **state) {
                      DPMF_ERR_USAGE_STRUCT);
 }
 
-/* At the doors of the library: an old struct, one that nobody set up, one with something unknown, and spare words. */
+/* At the doors of the library: an old struct, one that nobody set up, one with something unknown,
+ * and spare words. */
 static void test_at_the_door(void **state) {
     (void)state;
     struct dpmf_error error = {0};
@@ -138,8 +139,9 @@ static void test_at_the_door(void **state) {
                      DPMF_ERR_USAGE_STRUCT);
 }
 
-/* Structs that programs hold have these sizes from here on, where pointers have 64 bits. One of options may grow, at its
- * end and beyond what is padding now; the others never change. A number is changed here only with the SONAME. */
+/* Structs that programs hold have these sizes from here on, where pointers have 64 bits. One of
+ * options may grow, at its end and beyond what is padding now; the others never change. A number is
+ * changed here only with the SONAME. */
 static void test_sizes(void **state) {
     (void)state;
     if (sizeof(void *) != 8) skip();

@@ -1,6 +1,7 @@
 /*
- * The audit's statistics on made-up guesses and noise, whose truth is known, and dpmf_audit on a small store: what it refuses, what
- * it reports, and that it can be stopped. Whole worlds are in test_audit_worlds.c, the mutants that must be caught in tests/audit.
+ * The audit's statistics on made-up guesses and noise, whose truth is known, and dpmf_audit on a
+ * small store: what it refuses, what it reports, and that it can be stopped. Whole worlds are in
+ * test_audit_worlds.c, the mutants that must be caught in tests/audit.
  *
  * Error rates: what has to do with chance says its own beside it; together below 1e-6.
  */
@@ -20,7 +21,7 @@
 #include "store_triples.h"
 #include "temp_dir.h"
 
-/* ---- the bounds -------------------------------------------------------------------------------- */
+/* ---- the bounds ------------------------------------------------------------------------------ */
 
 static const double level = 5e-4;
 
@@ -40,7 +41,8 @@ static void test_tails(void **state) {
     assert_true(fabs(audit_binomial_tail(1000000, 0.5, 503000) / 9.99e-10 - 1) < 0.02);
 }
 
-/* Counts in which `right` of the guesses of one fraction are right, and the other fractions show nothing. */
+/* Counts in which `right` of the guesses of one fraction are right, and the other fractions show
+ * nothing. */
 static struct audit_count count_of(size_t n, int fraction, size_t right) {
     const size_t shares[AUDIT_FRACTIONS] = {1, 2, 8, 64};
     struct audit_count count = {.n = n};
@@ -49,8 +51,9 @@ static struct audit_count count_of(size_t n, int fraction, size_t right) {
     return count;
 }
 
-/* Exactly, without any chance: the guesses of randomised response are Bernoulli, so the probability that a bound is above the truth is a tail
- * of a binomial. This is what 0.1.0 got wrong: it would have printed 1.15 for 0.5. */
+/* Exactly, without any chance: the guesses of randomised response are Bernoulli, so the probability
+ * that a bound is above the truth is a tail of a binomial. This is what 0.1.0 got wrong: it would
+ * have printed 1.15 for 0.5. */
 static void check_randomised_response(double epsilon, double delta, size_t runs, size_t canaries) {
     const double p = 1 / (1 + exp(-epsilon));
     for (int f = 0; f < AUDIT_FRACTIONS; f++) {
@@ -79,7 +82,8 @@ static void test_epsilon_of_randomised_response(void **state) {
             }
 }
 
-/* The true probability, by integrating over the threshold, that of the r surest of n guesses of the Gaussian experiment so many are right. */
+/* The true probability, by integrating over the threshold, that of the r surest of n guesses of the
+ * Gaussian experiment so many are right. */
 static double gaussian_tail(size_t n, size_t r, size_t right, double mu) {
     double sum = 0, before = 1;
     if (r == n) return audit_binomial_tail(n, erfc(-mu / 2 / sqrt(2)) / 2, (double)right);
@@ -129,8 +133,9 @@ static struct audit_count guess(size_t n, double mu, uint64_t number) {
     return audit_count_make(guesses, n);
 }
 
-/* The whole procedure, ranks and all, with fresh seeds: 2,000 audits at a level of 0.01 exclude the truth 20 times at most, on
- * average. That they do so more than 60 times has a probability below 1e-12. */
+/* The whole procedure, ranks and all, with fresh seeds: 2,000 audits at a level of 0.01 exclude the
+ * truth 20 times at most, on average. That they do so more than 60 times has a probability below
+ * 1e-12. */
 static void test_level_by_trial(void **state) {
     int excluded = 0;
     (void)state;
@@ -191,13 +196,14 @@ static void test_guesses_are_ranked(void **state) {
     assert_int_equal(count.right[3], 2);
 }
 
-/* ---- the noise --------------------------------------------------------------------------------- */
+/* ---- the noise ------------------------------------------------------------------------------- */
 
 enum { NOISE_N = 4000, NOISE_ROUNDS = 3, NOISE_RUNS = 20 };
 
 enum fault { HONEST, SMALL, LARGE, LAPLACE, AGAIN, ZEROS };
 
-/* Makes noise that is right, or wrong in one way, and asks. Level: 1e-8 where it is right; each fault is many deviations. */
+/* Makes noise that is right, or wrong in one way, and asks. Level: 1e-8 where it is right; each
+ * fault is many deviations. */
 static bool is_accused(enum fault fault, uint64_t sigma) {
     static struct audit_noise noise;
     static int64_t values[NOISE_N];
@@ -238,7 +244,7 @@ static void test_noise(void **state) {
     assert_true(is_accused(ZEROS, 62590000));
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 struct world {
     struct temp_dir dir;
@@ -301,7 +307,8 @@ static struct attack options_of(const struct world *world) {
     return options;
 }
 
-/* By chance, 1 time in 1000, guessing alone may accuse. Of the rest only the noise may, with 1e-8. */
+/* By chance, 1 time in 1000, guessing alone may accuse. Of the rest only the noise may, with 1e-8.
+ */
 static void audit_honest(const struct world *world, const struct attack *options,
                          const struct dpmf_run *run, struct dpmf_audit_report *report) {
     int code = dpmf_audit(world->store, &options->privacy, &options->audit, run, report, NULL);
@@ -347,7 +354,8 @@ static void test_audit_reports(void **state) {
     }
 }
 
-/* With no time there is no verdict; with some there are as many runs as it allows, and never a run too many for it. */
+/* With no time there is no verdict; with some there are as many runs as it allows, and never a run
+ * too many for it. */
 static void test_audit_in_little_time(void **state) {
     const struct world *world = *state;
     struct attack options = options_of(world);

@@ -1,6 +1,7 @@
 /*
- * Whole worlds, compared: honest ones of every text format, with wishes, any number of threads and ranks, agree to the last digit; and a
- * watched run is never a release. No chance is involved. What must not agree is in tests/audit.
+ * Whole worlds, compared: honest ones of every text format, with wishes, any number of threads and
+ * ranks, agree to the last digit; and a watched run is never a release. No chance is involved. What
+ * must not agree is in tests/audit.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -113,7 +114,7 @@ static struct dpmf_release_options options_of(const struct place *place) {
     return options;
 }
 
-/* ---- comparing --------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 struct job {
     const struct place *place;
@@ -216,7 +217,7 @@ static void test_wishes(void **state) {
     assert_int_equal(job.difference[0].findings, DPMF_AUDIT_NORM);
 }
 
-/* ---- what differs is found --------------------------------------------------------------------- */
+/* ---- what differs is found ------------------------------------------------------------------- */
 
 /* Someone else's rating is another in the second world. */
 static void test_other_ratings(void **state) {
@@ -239,7 +240,8 @@ static void test_other_catalogue(void **state) {
     assert_int_equal(job.difference[0].findings, DPMF_AUDIT_CATALOGUE);
 }
 
-/* The second world ends in an error, and the first did not: whoever caused it decides whether there is a release. */
+/* The second world ends in an error, and the first did not: whoever caused it decides whether there
+ * is a release. */
 static void test_one_decides(void **state) {
     const struct place *place = *state;
     struct job job = job_of(place, &formats[0]);
@@ -249,7 +251,7 @@ static void test_one_decides(void **state) {
     assert_non_null(strstr(job.difference[0].reason, "no release"));
 }
 
-/* ---- a watched run is no release --------------------------------------------------------------- */
+/* ---- a watched run is no release ------------------------------------------------------------- */
 
 static int see(void *self, const struct noisy_sum_round *round, const int64_t *sums,
                struct dpmf_error *error) {

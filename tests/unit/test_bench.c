@@ -1,6 +1,6 @@
 /*
- * The yardstick rewrites what it should and nothing else; a measurement is made of numbers that fit each
- * other, can be stopped, and refuses what cannot be; the machine is described.
+ * The yardstick rewrites what it should and nothing else; a measurement is made of numbers that fit
+ * each other, can be stopped, and refuses what cannot be; the machine is described.
  */
 #include <math.h>
 #include <setjmp.h>

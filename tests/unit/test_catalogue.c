@@ -154,7 +154,8 @@ static void test_bad_catalogues(void **state) {
     assert_int_equal(error.column, 2);
 }
 
-/* What a table says about people is for no catalogue, under whatever names; words in rows are only words. */
+/* What a table says about people is for no catalogue, under whatever names; words in rows are only
+ * words. */
 static void test_tables_of_people(void **state) {
     static const struct {
         const char *text;

@@ -1,10 +1,10 @@
 /*
- * R-hat and effective sample size against series whose answer is known: independent draws, autoregressions, shifted and
- * stretched chains, trends, and everything that is no proper series; and what the monitor makes of them in
- * words and in the picture.
+ * R-hat and effective sample size against series whose answer is known: independent draws,
+ * autoregressions, shifted and stretched chains, trends, and everything that is no proper series;
+ * and what the monitor makes of them in words and in the picture.
  *
- * Seeds are fixed, so nothing here fails by chance; each tolerance is at least four standard errors of the
- * estimate, so that it would hold for nearly every seed.
+ * Seeds are fixed, so nothing here fails by chance; each tolerance is at least four standard errors
+ * of the estimate, so that it would hold for nearly every seed.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -56,7 +56,7 @@ static void check_between(double value, double low, double high) {
 
 static double squared(double x) { return x * x; }
 
-/* ---- known answers ---------------------------------------------------------------------------- */
+/* ---- known answers --------------------------------------------------------------------------- */
 
 /* The integrated autocorrelation time of an autoregression is (1 + phi) / (1 - phi). */
 static void test_autoregressions(void **state) {
@@ -86,8 +86,8 @@ static void test_any_scale(void **state) {
     assert_true(fabs(cubed.rhat - plain.rhat) < 1e-3);
 }
 
-/* Two chains without a common value: after ranking, halves of a Gaussian, of mean -+sqrt(2/pi) and variance 1 - 2/pi;
- * of the four halves, two and two share a mean. */
+/* Two chains without a common value: after ranking, halves of a Gaussian, of mean -+sqrt(2/pi) and
+ * variance 1 - 2/pi; of the four halves, two and two share a mean. */
 static void test_shifted_chains(void **state) {
     double between = 4 * (2 / M_PI) / 3, within = 1 - 2 / M_PI;
     (void)state;
@@ -122,7 +122,8 @@ static double ess_error(double phi, uint64_t seed) {
     return judge(CHAINS, DRAWS).ess / (CHAINS * DRAWS * (1 - phi) / (1 + phi)) - 1;
 }
 
-/* Over many seeds the estimate is right on average: 40 of them, with a standard error of about 1 %. */
+/* Over many seeds the estimate is right on average: 40 of them, with a standard error of about 1 %.
+ */
 static void test_no_bias(void **state) {
     double sum = 0, squares = 0;
     (void)state;
@@ -135,7 +136,7 @@ static void test_no_bias(void **state) {
     check_between(sqrt(squares), 0, .12);
 }
 
-/* ---- what is no proper series ----------------------------------------------------------------- */
+/* ---- what is no proper series ---------------------------------------------------------------- */
 
 static void fill(double value) {
     for (int c = 0; c < CHAINS; c++)
@@ -169,7 +170,7 @@ static void test_improper(void **state) {
     assert_true(judge(CHAINS, DRAWS).rhat >= 0);
 }
 
-/* ---- the monitor ------------------------------------------------------------------------------ */
+/* ---- the monitor ----------------------------------------------------------------------------- */
 
 static const char *const names[] = {"log-posterior", "a <b> & \"c\"", "fixed"};
 
@@ -253,7 +254,7 @@ static void test_nothing_moves(void **state) {
     chain_monitor_free(NULL);
 }
 
-/* ---- the picture ------------------------------------------------------------------------------ */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 static char *read_text(const char *path) {
     static char text[1 << 20];

@@ -30,7 +30,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* ---- whole files ------------------------------------------------------------------------------ */
+/* ---- whole files ----------------------------------------------------------------------------- */
 
 static void check_same_rows(const struct factor_matrix *a, const struct factor_matrix *b,
                             size_t k) {
@@ -166,7 +166,7 @@ static void test_only_finite_numbers(void **state) {
     free(bytes);
 }
 
-/* ---- damaged files ---------------------------------------------------------------------------- */
+/* ---- damaged files --------------------------------------------------------------------------- */
 
 /* The bytes as a file that is on no disk: these tests read tens of thousands of them. */
 static int try_read(const char *bytes, size_t n) {
@@ -298,7 +298,7 @@ static void test_sum_of_a_large_file(void **state) {
     free(bytes);
 }
 
-/* ---- made-up files ---------------------------------------------------------------------------- */
+/* ---- made-up files --------------------------------------------------------------------------- */
 
 static int read_made_up(const struct temp_dir *dir, const char *header, size_t n_header,
                         size_t n_data, struct safetensors **file) {

@@ -1,6 +1,6 @@
 /*
- * The factor times its transpose is the matrix, solutions solve, and what is not positive definite is
- * refused.
+ * The factor times its transpose is the matrix, solutions solve, and what is not positive definite
+ * is refused.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -81,7 +81,8 @@ static void test_random_matrices(void **state) {
     }
 }
 
-/* Piece by piece it is the same, to the last bit, and refused in the piece that has the bad column. */
+/* Piece by piece it is the same, to the last bit, and refused in the piece that has the bad column.
+ */
 static void test_pieces(void **state) {
     static double pieces[N_MAX * N_MAX];
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * What may be claimed: every combination of what decides it, held against a table of our own; the limits, to the bit; and that a
- * statement in the words of 0.1.0 is judged by what it records.
+ * What may be claimed: every combination of what decides it, held against a table of our own; the
+ * limits, to the bit; and that a statement in the words of 0.1.0 is judged by what it records.
  */
 #include <math.h>
 #include <setjmp.h>

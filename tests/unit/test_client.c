@@ -1,6 +1,7 @@
 /*
- * A model from memory is the model from the file: what is accepted, what is refused and in which words. Cut anywhere,
- * with any bit flipped, or made up by someone who means harm, it is refused from both alike.
+ * A model from memory is the model from the file: what is accepted, what is refused and in which
+ * words. Cut anywhere, with any bit flipped, or made up by someone who means harm, it is refused
+ * from both alike.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -42,7 +43,7 @@ static char *some_checkpoint(const struct temp_dir *dir, size_t *n) {
     return temp_dir_read(path, n);
 }
 
-/* ---- the same model --------------------------------------------------------------------------- */
+/* ---- the same model -------------------------------------------------------------------------- */
 
 static void check_info(const struct dpmf_model *a, const struct dpmf_model *b) {
     struct dpmf_model_info x, y;
@@ -112,7 +113,7 @@ static void test_same_model(void **state) {
     check_same(path, bytes, n);
 }
 
-/* ---- refused alike ---------------------------------------------------------------------------- */
+/* ---- refused alike --------------------------------------------------------------------------- */
 
 static int open_file(const void *bytes, size_t n, struct dpmf_model **model,
                      struct dpmf_error *error) {
@@ -181,7 +182,7 @@ static void test_any_bit_flipped(void **state) {
     free(bytes);
 }
 
-/* ---- made up ---------------------------------------------------------------------------------- */
+/* ---- made up --------------------------------------------------------------------------------- */
 
 /* A header that says what it likes, and so many bytes of data. */
 static int open_header(const char *header, size_t n_data, struct dpmf_error *error) {

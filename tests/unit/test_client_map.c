@@ -1,6 +1,6 @@
 /*
- * The map: directions are those of a plain power iteration, coordinates lie within the picture, the same model gives the
- * same map, and where there is nothing to see everything is at its centre.
+ * The map: directions are those of a plain power iteration, coordinates lie within the picture, the
+ * same model gives the same map, and where there is nothing to see everything is at its centre.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,8 +90,8 @@ static struct spot find_spot(const struct dpmf_model *model, const struct dpmf_m
     return spot;
 }
 
-/* Places are a linear function of the plain ones, the same for all items within the borders, at which few are; half of
- * the items are on either side of the middle. */
+/* Places are a linear function of the plain ones, the same for all items within the borders, at
+ * which few are; half of the items are on either side of the middle. */
 static void check_axis(const struct dpmf_model *model, const struct dpmf_map *map,
                        const double *axis, size_t a, double tolerance) {
     const uint64_t n = model->factors.items.n;

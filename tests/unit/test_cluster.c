@@ -1,6 +1,6 @@
 /*
- * Clusters of threads: everything that ranks do together, for any number of them; how they agree on a failure;
- * and what becomes of a rank that is not heard from.
+ * Clusters of threads: everything that ranks do together, for any number of them; how they agree on
+ * a failure; and what becomes of a rank that is not heard from.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void run(int n, double timeout, void (*body)(void *, const struct dpmf_cl
         if (outcome->wrong[r]) fail_msg("%d ranks, rank %d: not %s", n, r, outcome->wrong[r]);
 }
 
-/* ---- collectives ------------------------------------------------------------------------------ */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static void try_broadcast(void *self, const struct dpmf_cluster *cluster) {
     struct outcome *outcome = self;
@@ -154,7 +154,7 @@ static void ranges_cover_everything_once(void **state) {
             }
 }
 
-/* ---- failures --------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* Ranks 2 and 3 fail. */
 static void fail_some(void *self, const struct dpmf_cluster *cluster) {
@@ -221,7 +221,7 @@ static void a_rank_that_does_not_come_is_missed(void **state) {
     assert_false(outcome.has_agreed[0]);
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static void without_the_plugin_there_is_no_cluster(void **state) {
     struct dpmf_cluster *cluster = (void *)1;

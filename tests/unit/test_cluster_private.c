@@ -1,7 +1,8 @@
 /*
- * Releases made by several ranks, which are threads here: for every mechanism, any number of ranks and threads,
- * users in any order and shards cut anywhere, the release is the one that a single process makes, bit for bit.
- * Also shards themselves, the shares of ranks, and what a rank's failure leaves behind.
+ * Releases made by several ranks, which are threads here: for every mechanism, any number of ranks
+ * and threads, users in any order and shards cut anywhere, the release is the one that a single
+ * process makes, bit for bit. Also shards themselves, the shares of ranks, and what a rank's
+ * failure leaves behind.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -87,7 +88,7 @@ static int end_world(void **state) {
     return 0;
 }
 
-/* ---- stores ----------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 /* A generator of the test's own: what is drawn decides no result. */
 static uint32_t draw(uint32_t *state, uint32_t n) {
@@ -146,7 +147,7 @@ static struct dpmf_store *open_sharded(struct world *world, const char *path, ui
     return set;
 }
 
-/* ---- releases --------------------------------------------------------------------------------- */
+/* ---- releases -------------------------------------------------------------------------------- */
 
 struct job {
     struct dpmf_store *store;
@@ -296,7 +297,7 @@ static void one_store_is_shared_too(void **state) {
     free(wanted.at);
 }
 
-/* ---- failures --------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static int count_entry(void *self, const struct ledger_entry *entry) {
     int *counts = self;
@@ -353,7 +354,8 @@ static void the_first_rank_asks_before_anything_is_spent(void **state) {
     remove_shards(directory);
 }
 
-/* A release that cannot be written is everyone's failure, and spends nothing; one that can is entered once. */
+/* A release that cannot be written is everyone's failure, and spends nothing; one that can is
+ * entered once. */
 static void the_ledger_has_one_entry_a_release(void **state) {
     struct world *world = *state;
     char directory[TEMP_PATH_MAX], place[TEMP_PATH_MAX], late[TEMP_PATH_MAX];
@@ -390,7 +392,7 @@ static void the_ledger_has_one_entry_a_release(void **state) {
     remove_shards(directory);
 }
 
-/* ---- shards ----------------------------------------------------------------------------------- */
+/* ---- shards ---------------------------------------------------------------------------------- */
 
 static void shards_together_are_the_store(void **state) {
     struct world *world = *state;
@@ -529,8 +531,9 @@ static void expect_fault(const char *text, const char *words) {
     if (!strstr(fault, words)) fail_msg("%s", fault);
 }
 
-/* Parts of two cuts of one store, each of them whole, in one list: some users would be there twice. Nor is a list what it was
- * without one of its entries, with them in another order, or with another number in one. */
+/* Parts of two cuts of one store, each of them whole, in one list: some users would be there twice.
+ * Nor is a list what it was without one of its entries, with them in another order, or with another
+ * number in one. */
 static void parts_of_two_cuts_are_refused(void **state) {
     struct world *world = *state;
     char three[TEMP_PATH_MAX], two[TEMP_PATH_MAX], from[TEMP_PATH_MAX], to[TEMP_PATH_MAX];

@@ -1,8 +1,9 @@
 /*
- * The order of training costs no accuracy: after ten epochs a model learned in the order of tiles, chunk by
- * chunk, is no worse than one learned a rating at a time in an order shuffled anew every epoch, by more than
- * 0.3 %, on the ratings learned from and on others. Both start from the same rows and have the same rates and
- * penalties. On a synthetic set here; on any two stores when called with them, as tests/data/run.sh does:
+ * The order of training costs no accuracy: after ten epochs a model learned in the order of tiles,
+ * chunk by chunk, is no worse than one learned a rating at a time in an order shuffled anew every
+ * epoch, by more than 0.3 %, on the ratings learned from and on others. Both start from the same
+ * rows and have the same rates and penalties. On a synthetic set here; on any two stores when
+ * called with them, as tests/data/run.sh does:
  *
  *     test_convergence TRAIN.dpr TEST.dpr [FACTORS [SEED [DECAY]]]
  */
@@ -30,7 +31,7 @@ static struct temp_dir directory;
 static char whole_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
     model_file[TEMP_PATH_MAX];
 
-/* ---- ratings in the rows of a model ----------------------------------------------------------- */
+/* ---- ratings in the rows of a model ---------------------------------------------------------- */
 
 struct rating {
     uint32_t user, item; /* rows; UINT32_MAX where the model has none */
@@ -73,7 +74,7 @@ static struct rating *read_ratings(const char *file, const struct dpmf_model *mo
     return ratings;
 }
 
-/* ---- random order ----------------------------------------------------------------------------- */
+/* ---- random order ---------------------------------------------------------------------------- */
 
 static double predict(const struct factors *m, const struct rating *rating) {
     double p = m->offset;
@@ -129,7 +130,7 @@ static void make_alike(struct factors *m, const struct factors *like) {
     assert_int_equal(factor_matrix_init(&m->items, like->items.n, like->items.stride, 0, NULL), 0);
 }
 
-/* ---- the comparison --------------------------------------------------------------------------- */
+/* ---- the comparison -------------------------------------------------------------------------- */
 
 static double rmse(const struct factors *m, const struct rating *ratings, size_t n) {
     double sum = 0;
@@ -158,7 +159,8 @@ static struct errors errors_of(const struct factors *m, const struct rating *tra
     return (struct errors){rmse(m, train, n_train), rmse(m, test, n_test)};
 }
 
-/* Learns in tiles and, unless an earlier call has, in random order; the errors after the last epoch. */
+/* Learns in tiles and, unless an earlier call has, in random order; the errors after the last
+ * epoch. */
 static void learn(const char *train, const char *test, const struct dpmf_train_options *options,
                   struct errors *tiled, struct errors *random) {
     struct dpmf_model *model;
@@ -195,7 +197,7 @@ static void print_errors(const char *what, const struct errors *tiled,
            percent_worse(tiled->train, random->train), percent_worse(tiled->test, random->test));
 }
 
-/* ---- on a synthetic set ----------------------------------------------------------------------- */
+/* ---- on a synthetic set ---------------------------------------------------------------------- */
 
 static int make_stores(void **state) {
     (void)state;
@@ -259,7 +261,8 @@ static void test_kernels_and_orders(void **state) {
     }
 }
 
-/* Longer vectors, which other kernels and other chunks are for; the paper's schedule; the paper's tiers. */
+/* Longer vectors, which other kernels and other chunks are for; the paper's schedule; the paper's
+ * tiers. */
 static void test_factors_and_rates(void **state) {
     (void)state;
     struct dpmf_train_options options = ten_epochs(64);
@@ -276,7 +279,7 @@ static void test_factors_and_rates(void **state) {
     expect_no_worse("64 factors, the paper's rates", &tiled, &random);
 }
 
-/* ---- on two stores ---------------------------------------------------------------------------- */
+/* ---- on two stores --------------------------------------------------------------------------- */
 
 static struct dpmf_train_options given_options;
 

@@ -1,6 +1,6 @@
 /*
- * Addresses of databases: what is understood, what is refused, and that no refusal shows a part of what was given, which
- * could be a password. Then which columns of a result are which.
+ * Addresses of databases: what is understood, what is refused, and that no refusal shows a part of
+ * what was given, which could be a password. Then which columns of a result are which.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -188,7 +188,7 @@ static void settings_are_bounded(void **state) {
     assert_int_equal(database_url_parse(text, &url, NULL), DPMF_ERR_USAGE_VALUE);
 }
 
-/* ---- columns ---------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static void columns_are_found(void **state) {
     (void)state;
@@ -388,8 +388,8 @@ static void numbers_are_text(void **state) {
     }
 }
 
-/* Numbers in runs of all lengths, with records rejected between them and batches that end anywhere: when a batch is taken,
- * each of its records still has its text. */
+/* Numbers in runs of all lengths, with records rejected between them and batches that end anywhere:
+ * when a batch is taken, each of its records still has its text. */
 static void numbers_in_runs_are_text(void **state) {
     (void)state;
     static struct database_numbers numbers;

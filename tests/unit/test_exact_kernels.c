@@ -1,6 +1,6 @@
 /*
- * The inner loops of private contributions: every instruction set gives the bits of the reference, and the reference
- * what exact.h defines, for all widths and numbers of ratings that can be.
+ * The inner loops of private contributions: every instruction set gives the bits of the reference,
+ * and the reference what exact.h defines, for all widths and numbers of ratings that can be.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * export: the CSV text is what RFC 4180 wants, importing it gives the same ratings to the bit,
- * whatever the ids and values, the text does not depend on the threads, and errors of the output are
- * reported and leave nothing behind.
+ * whatever the ids and values, the text does not depend on the threads, and errors of the output
+ * are reported and leave nothing behind.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

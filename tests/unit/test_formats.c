@@ -56,7 +56,7 @@ static const char *hint_of(const char *text) {
     return error.hint;
 }
 
-/* ---- each format ------------------------------------------------------------------------------ */
+/* ---- each format ----------------------------------------------------------------------------- */
 
 static void csv_reads_plain_rows(void **state) {
     (void)state;
@@ -362,7 +362,7 @@ static void json_lines_are_read(void **state) {
     assert_int_equal(error.column, 11);
 }
 
-/* ---- what all formats share ------------------------------------------------------------------- */
+/* ---- what all formats share ------------------------------------------------------------------ */
 
 static void ranges_and_scales_apply(void **state) {
     (void)state;
@@ -490,7 +490,7 @@ static void unknown_formats_are_refused(void **state) {
            "failed: DPMF_ERR_USAGE_VALUE the list of columns \"user,rating\" lacks user or item\n");
 }
 
-/* ---- sniffing --------------------------------------------------------------------------------- */
+/* ---- sniffing -------------------------------------------------------------------------------- */
 
 static void formats_are_sniffed(void **state) {
     (void)state;
@@ -556,7 +556,7 @@ static void column_names_are_known(void **state) {
     assert_int_equal(column_role_of("user_id_of_something_long", 25), COLUMN_OTHER);
 }
 
-/* ---- times ------------------------------------------------------------------------------------ */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static void times_are_read(void **state) {
     (void)state;
@@ -652,7 +652,7 @@ static void times_are_read(void **state) {
         assert_false(field_time(bad[i], strlen(bad[i]), &time));
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void files_are_opened(void **state) {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * Noise is not cut off: a draw a hundred sigma away comes out as it is. Chance never goes there, so the
- * bytes are written by hand, thousands of them: the sampler is compiled here once more, with a generator that reads them out.
+ * Noise is not cut off: a draw a hundred sigma away comes out as it is. Chance never goes there, so
+ * the bytes are written by hand, thousands of them: the sampler is compiled here once more, with a
+ * generator that reads them out.
  */
 #define secure_stream_refill script_refill
 #include "random/exact_gaussian.c" /* NOLINT(bugprone-suspicious-include): with the generator above */
@@ -28,7 +29,8 @@ void script_refill(struct secure_stream *stream) {
     stream->used = 0;
 }
 
-/* The draw with this k, x = 0 and a sign of minus: k times yes, no (0, 255), k(k - 1) times yes, eight zeros for x, yes. */
+/* The draw with this k, x = 0 and a sign of minus: k times yes, no (0, 255), k(k - 1) times yes,
+ * eight zeros for x, yes. */
 static int64_t draw_whole(size_t k, uint64_t sigma) {
     struct secure_stream stream = {.used = SECURE_STREAM_BLOCK};
     script.at = 0;

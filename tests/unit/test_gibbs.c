@@ -1,11 +1,13 @@
 /*
- * Block Gibbs draws from the posterior that it should: on tiny problems the means and covariances of all predictions are those
- * that brute force finds (reference/exact_posterior.h), with fixed precisions, with the ratings' precision drawn too and, by
- * Geweke's joint test, with all of them drawn. Samplers that are wrong in one thing are found out by the same tests.
+ * Block Gibbs draws from the posterior that it should: on tiny problems the means and covariances
+ * of all predictions are those that brute force finds (reference/exact_posterior.h), with fixed
+ * precisions, with the ratings' precision drawn too and, by Geweke's joint test, with all of them
+ * drawn. Samplers that are wrong in one thing are found out by the same tests.
  *
- * A test compares means over a chain with exact ones, in units of a standard error that comes from the means of 100 batches. It
- * fails when any of m such numbers is beyond a bound that Student's t with 99 degrees of freedom passes, either way, with
- * probability 1e-4 / m: a right sampler fails a test once in 10,000 seeds. The seeds are fixed.
+ * A test compares means over a chain with exact ones, in units of a standard error that comes from
+ * the means of 100 batches. It fails when any of m such numbers is beyond a bound that Student's t
+ * with 99 degrees of freedom passes, either way, with probability 1e-4 / m: a right sampler fails a
+ * test once in 10,000 seeds. The seeds are fixed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +23,7 @@
 
 enum { BATCHES = 100, USERS_MAX = 8, ITEMS_MAX = 4, PAIRS_MAX = USERS_MAX * ITEMS_MAX };
 
-/* ---- numbers against what they should be ------------------------------------------------------- */
+/* ---- numbers against what they should be ----------------------------------------------------- */
 
 enum { NUMBERS_MAX = PAIRS_MAX * (PAIRS_MAX + 3) / 2 };
 
@@ -80,7 +82,7 @@ static double bound_for(size_t m) {
     return high;
 }
 
-/* ---- a tiny problem and a chain on it ---------------------------------------------------------- */
+/* ---- a tiny problem and a chain on it -------------------------------------------------------- */
 
 /* What a sampler may get wrong: factors on what it is told. */
 struct mutant {
@@ -217,7 +219,8 @@ static double predict(const struct tiny *tiny, size_t user, size_t item) {
     return sum;
 }
 
-/* The predictions of all pairs, and the products of their distances from `mean`; as exact ones are laid out by `fill_exact`.
+/* The predictions of all pairs, and the products of their distances from `mean`; as exact ones are
+ * laid out by `fill_exact`.
  * @return how many */
 static size_t fill_numbers(const struct tiny *tiny, const double *mean, double *numbers) {
     const size_t pairs = tiny->problem.n_users * tiny->problem.n_items;
@@ -238,7 +241,7 @@ static size_t fill_exact(const struct exact_posterior *exact, size_t pairs, doub
     return m;
 }
 
-/* ---- with fixed precisions --------------------------------------------------------------------- */
+/* ---- with fixed precisions ------------------------------------------------------------------- */
 
 enum { BURN_IN = 200 };
 
@@ -307,10 +310,10 @@ static void test_two_factors(void **state) {
     check_fixed(5, 2, 2, 19);
 }
 
-/* ---- with the ratings' precision drawn --------------------------------------------------------- */
+/* ---- with the ratings' precision drawn ------------------------------------------------------- */
 
-/* A mixture over lambda_r, which goes through a grid of its own: equal steps of its logarithm. The last number of `wanted` is the
- * mean of that logarithm. @return how many there are */
+/* A mixture over lambda_r, which goes through a grid of its own: equal steps of its logarithm. The
+ * last number of `wanted` is the mean of that logarithm. @return how many there are */
 static size_t mix_exact(const struct tiny *tiny, struct exact_posterior *mixed, double *wanted) {
     enum { STEPS = 60, POINTS = 21 };
     const size_t pairs = tiny->problem.n_users * tiny->problem.n_items;
@@ -398,10 +401,11 @@ static void test_noise_is_drawn(void **state) {
     free_tiny(&tiny);
 }
 
-/* ---- with all precisions drawn ------------------------------------------------------------------ */
+/* ---- with all precisions drawn --------------------------------------------------------------- */
 
-/* Geweke (2004): draw ratings given the model, then the model given the ratings, and again. If both are right, every precision
- * comes from its prior, whose distribution function makes it uniform on 0 .. 1. */
+/* Geweke (2004): draw ratings given the model, then the model given the ratings, and again. If both
+ * are right, every precision comes from its prior, whose distribution function makes it uniform on
+ * 0 .. 1. */
 enum { KINDS = 5 };
 
 static void precisions_uniform(const struct precisions *p, double *numbers) {
@@ -468,15 +472,15 @@ static void test_all_is_drawn(void **state) {
     }
 }
 
-/* ---- an end in the middle of a row --------------------------------------------------------------- */
+/* ---- an end in the middle of a row ----------------------------------------------------------- */
 
 static bool stop_at_once(void *self) {
     ++*(int *)self;
     return true;
 }
 
-/* A row of many factors takes seconds, so it is asked within the row as well, both while ratings are added up and while the
- * sum is factorised; the row then stays as it was. */
+/* A row of many factors takes seconds, so it is asked within the row as well, both while ratings
+ * are added up and while the sum is factorised; the row then stays as it was. */
 static void test_stops_within_a_row(void **state) {
     (void)state;
     enum { K = 640, RATINGS = 120 };

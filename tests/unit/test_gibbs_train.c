@@ -1,6 +1,7 @@
 /*
- * dpmf_train with --solver gibbs: the same bytes for any number of threads, a mean that predicts better than its samples, every
- * way to refuse and to fail, and an end when asked for. That it draws from the right distribution is in test_gibbs.c.
+ * dpmf_train with --solver gibbs: the same bytes for any number of threads, a mean that predicts
+ * better than its samples, every way to refuse and to fail, and an end when asked for. That it
+ * draws from the right distribution is in test_gibbs.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -101,9 +102,10 @@ static int train(const struct dpmf_train_options *options, struct watching *watc
     return code;
 }
 
-/* ---- ratings in memory ------------------------------------------------------------------------- */
+/* ---- ratings in memory ----------------------------------------------------------------------- */
 
-/* Both orders hold the same ratings: each by user is found once by item, and their sum is 0 after the mean is taken out. */
+/* Both orders hold the same ratings: each by user is found once by item, and their sum is 0 after
+ * the mean is taken out. */
 static void test_rating_rows(void **state) {
     (void)state;
     struct dpmf_store *store;
@@ -132,8 +134,8 @@ static void test_rating_rows(void **state) {
     dpmf_store_close(store);
 }
 
-/* A store whose items have other numbers of ratings than it says, which add up all the same, is refused before anything is
- * written where it should not be. */
+/* A store whose items have other numbers of ratings than it says, which add up all the same, is
+ * refused before anything is written where it should not be. */
 static void test_miscounted_store(void **state) {
     (void)state;
     static const uint64_t start[] = {0, 2, 3}, id_start[] = {0, 1, 2};
@@ -167,7 +169,7 @@ static void test_miscounted_store(void **state) {
     dpmf_store_close(store);
 }
 
-/* ---- what comes out ---------------------------------------------------------------------------- */
+/* ---- what comes out -------------------------------------------------------------------------- */
 
 static void test_threads(void **state) {
     (void)state;
@@ -202,8 +204,8 @@ static double rmse_of(const char *file) {
     return evaluation.rmse;
 }
 
-/* The mean is better than a sample, and nearly as good as can be: the noise is in the ratings. What is told after the last
- * epoch is what the file does, when it holds every sample. */
+/* The mean is better than a sample, and nearly as good as can be: the noise is in the ratings. What
+ * is told after the last epoch is what the file does, when it holds every sample. */
 static void test_mean_is_better(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options();
@@ -239,7 +241,8 @@ static void test_mean_is_better(void **state) {
     free(trace);
 }
 
-/* A new user who rates as a user of the model did is predicted nearly the same: the penalties are right. */
+/* A new user who rates as a user of the model did is predicted nearly the same: the penalties are
+ * right. */
 static void test_fold_in(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options();
@@ -276,8 +279,8 @@ static void test_fold_in(void **state) {
     dpmf_model_close(model);
 }
 
-/* Nine tenths of the ratings held back are within their intervals, to four standard deviations of a binomial and two hundredths
- * that the scale's ends and the model's own faults may cost. */
+/* Nine tenths of the ratings held back are within their intervals, to four standard deviations of a
+ * binomial and two hundredths that the scale's ends and the model's own faults may cost. */
 static void test_coverage(void **state) {
     (void)state;
     struct dpmf_train_options options = small_options();
@@ -362,7 +365,7 @@ static void test_scales(void **state) {
     dpmf_model_close(b);
 }
 
-/* ---- an end before the end ----------------------------------------------------------------------- */
+/* ---- an end before the end ------------------------------------------------------------------- */
 
 static void test_stopped(void **state) {
     (void)state;
@@ -387,7 +390,7 @@ static void test_stopped(void **state) {
     assert_int_equal(access(b_file, F_OK), -1);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------ */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void expect_refused(const struct dpmf_train_options *options, int code, const char *said) {
     struct dpmf_error error = {0};
@@ -439,7 +442,8 @@ static void test_refusals(void **state) {
     assert_int_equal(dpmf_train_options_solver("simplex", &options), DPMF_ERR_USAGE_VALUE);
 }
 
-/* Every solver has a name and a line about it; what is left to a sampler is filled in, and nothing else is touched. */
+/* Every solver has a name and a line about it; what is left to a sampler is filled in, and nothing
+ * else is touched. */
 static void test_solvers(void **state) {
     (void)state;
     const char *name, *line = NULL;

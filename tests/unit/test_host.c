@@ -100,7 +100,8 @@ static void test_cores_and_memory(void **state) {
     assert_int_equal(host_check(NULL), 0);
 }
 
-/* Nothing is known of the machine that this runs on but that it is one. An empty value is as none. */
+/* Nothing is known of the machine that this runs on but that it is one. An empty value is as none.
+ */
 static void test_this_machine(void **state) {
     (void)state;
     struct host_caches caches;

@@ -336,7 +336,8 @@ static void assert_near_models(const char *a, const char *b) {
     dpmf_model_close(y);
 }
 
-/* Three ranks, of three blocks of users or of fewer than there are ranks, and snapshots that others continue. */
+/* Three ranks, of three blocks of users or of fewer than there are ranks, and snapshots that others
+ * continue. */
 static void check_ranks(uint64_t users) {
     struct ranks_job job = {.options = small_options(), .output = b_file};
     struct dpmf_synth_options synth = dpmf_synth_options_default();

@@ -1,6 +1,6 @@
 /*
- * Which ids a format can hold, and how it spells them: against the readers themselves, so that an id of the wishes means whom the
- * ratings mean by it.
+ * Which ids a format can hold, and how it spells them: against the readers themselves, so that an
+ * id of the wishes means whom the ratings mean by it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void test_either(void **state) {
     assert_null(strchr(spell(&form, "a::b", 4, out), '['));
 }
 
-/* ---- against the readers ----------------------------------------------------------------------- */
+/* ---- against the readers --------------------------------------------------------------------- */
 
 /* One user's rating, in a text of each format; %s is the id. */
 static const struct {
@@ -148,8 +148,8 @@ static void read_id(const struct temp_dir *dir, const char *format, const char *
     dpmf_store_close(store);
 }
 
-/* What a reader makes of an id is among what the wish of that id means; and an id that could not be in the ratings is none that
- * the reader makes. */
+/* What a reader makes of an id is among what the wish of that id means; and an id that could not be
+ * in the ratings is none that the reader makes. */
 static void test_as_the_readers(void **state) {
     static const char *const ids[] = {
         "1",

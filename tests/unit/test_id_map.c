@@ -1,5 +1,6 @@
 /*
- * The id map: numbers in order of arrival, ids of every length, and readers beside the one that adds.
+ * The id map: numbers in order of arrival, ids of every length, and readers beside the one that
+ * adds.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -47,8 +48,8 @@ static void test_numbers_in_order(void **state) {
     id_map_free(map);
 }
 
-/* All ids of up to three letters of an alphabet of four, and what looks like them when packed: no two
- * are taken for one, alone or many at once. */
+/* All ids of up to three letters of an alphabet of four, and what looks like them when packed: no
+ * two are taken for one, alone or many at once. */
 static void test_short_ids_differ(void **state) {
     (void)state;
     struct id_map *map;

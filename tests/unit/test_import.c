@@ -147,7 +147,8 @@ static void write_id(FILE *file, char side, unsigned i) {
             side, i / 3);
 }
 
-/* Ids that are new in the middle of a batch or a chunk, each in a run of records from 1 to some hundred. */
+/* Ids that are new in the middle of a batch or a chunk, each in a run of records from 1 to some
+ * hundred. */
 static void write_runs(const char *path, bool by_item) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);

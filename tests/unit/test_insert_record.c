@@ -1,8 +1,9 @@
 /*
- * Nothing that one person wrote decides how another person's record is read: lines are made up and inserted anywhere among the records
- * of every layout that a private run accepts, and everyone else's ratings must stay the same bit for bit, as the readers give them
- * (insert_record.h), and as a private run gets them out of a store, out of shards and out of a database. With DPMF_TEST_LONG there
- * are 100,000 lines for each reader.
+ * Nothing that one person wrote decides how another person's record is read: lines are made up and
+ * inserted anywhere among the records of every layout that a private run accepts, and everyone
+ * else's ratings must stay the same bit for bit, as the readers give them (insert_record.h), and as
+ * a private run gets them out of a store, out of shards and out of a database. With DPMF_TEST_LONG
+ * there are 100,000 lines for each reader.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -33,7 +34,7 @@ enum {
 static bool is_long(void) { return getenv("DPMF_TEST_LONG") != NULL; }
 static uint64_t cases(void) { return is_long() ? READ_LONG : READ; }
 
-/* ---- lines, made up --------------------------------------------------------------------------- */
+/* ---- lines, made up -------------------------------------------------------------------------- */
 
 /* SplitMix64: the same lines in every run. */
 static uint64_t draw(uint64_t *state) {
@@ -132,7 +133,7 @@ static size_t make_line(uint64_t *state, const struct insert_reader *reader, cha
     }
 }
 
-/* ---- readers ---------------------------------------------------------------------------------- */
+/* ---- readers --------------------------------------------------------------------------------- */
 
 static void readers_read_each_line_by_itself(void **state) {
     (void)state;
@@ -147,7 +148,7 @@ static void readers_read_each_line_by_itself(void **state) {
         }
 }
 
-/* ---- what a private run sees ------------------------------------------------------------------ */
+/* ---- what a private run sees ----------------------------------------------------------------- */
 
 enum { USERS_MAX = 16, USER_BYTES = 400 };
 
@@ -280,7 +281,8 @@ static void expect_others(const struct packed *base, const struct packed *with) 
     assert_true(with->n <= base->n + 1);
 }
 
-/* Whether the line is of someone who is among the others already: they may change their own ratings. */
+/* Whether the line is of someone who is among the others already: they may change their own
+ * ratings. */
 static bool is_of_another(const struct insert_reader *reader, const char *line, size_t n) {
     static struct insert_text text;
     static struct insert_records own, base;
@@ -325,7 +327,7 @@ static void private_runs_see_the_same_of_others(void **state) {
     }
 }
 
-/* ---- a database ------------------------------------------------------------------------------- */
+/* ---- a database ------------------------------------------------------------------------------ */
 
 /* Layouts of ratings, of events with counts, and of events without. */
 static const struct {
@@ -372,7 +374,8 @@ static size_t make_value(uint64_t *state, char *sql) {
     return (size_t)(at - sql);
 }
 
-/* The address of a query that returns the rows, with the inserted one before the `place`-th; NULL: without. */
+/* The address of a query that returns the rows, with the inserted one before the `place`-th; NULL:
+ * without. */
 static void make_address(size_t table, size_t place, const char *inserted, char *address) {
     const char *between = "";
     address +=
@@ -450,7 +453,7 @@ static void rows_are_read_by_themselves(void **state) {
         if (!check_rows(t, cases() / TABLES)) skip();
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static struct temp_dir directory;
 

@@ -279,7 +279,7 @@ static void test_damage(void **state) {
     free(copy);
 }
 
-/* ---- the writer ------------------------------------------------------------------------------- */
+/* ---- the writer ------------------------------------------------------------------------------ */
 
 static void check_text(struct dpmf_json *json, const char *expected) {
     size_t length;

@@ -1,6 +1,6 @@
 /*
- * Every kernel set that this machine supports does what the contract says; the chooser finds it; the caches
- * have sizes.
+ * Every kernel set that this machine supports does what the contract says; the chooser finds it;
+ * the caches have sizes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

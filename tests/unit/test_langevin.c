@@ -1,13 +1,15 @@
 /*
- * Langevin dynamics on tiles have the right distribution: rows get the noise that they are due, to 2 %, and on tiny problems the
- * means and covariances of all predictions are those that brute force finds (reference/exact_posterior.h), at a step and at half
- * of it. Samplers that are wrong in one thing are found out by the same tests. So it is with several ranks, among which the users of each
+ * Langevin dynamics on tiles have the right distribution: rows get the noise that they are due, to
+ * 2 %, and on tiny problems the means and covariances of all predictions are those that brute force
+ * finds (reference/exact_posterior.h), at a step and at half of it. Samplers that are wrong in one
+ * thing are found out by the same tests. So it is with several ranks, among which the users of each
  * problem are spread so that its items travel between them.
  *
- * The tiny problem is there COPIES times, side by side, with nothing in common: so many independent chains, whose means tell the
- * standard error. A test fails when any of m numbers is further from the exact one than what its step is allowed to cost plus
- * as many standard errors as a Gaussian passes, either way, with probability 1e-4 / m: a right sampler fails once in 10,000 seeds at most. The
- * seeds are fixed.
+ * The tiny problem is there COPIES times, side by side, with nothing in common: so many independent
+ * chains, whose means tell the standard error. A test fails when any of m numbers is further from
+ * the exact one than what its step is allowed to cost plus as many standard errors as a Gaussian
+ * passes, either way, with probability 1e-4 / m: a right sampler fails once in 10,000 seeds at
+ * most. The seeds are fixed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -28,7 +30,7 @@
 
 enum { TIMEOUT = 120 };
 
-/* ---- ratings ---------------------------------------------------------------------------------- */
+/* ---- ratings --------------------------------------------------------------------------------- */
 
 struct ratings {
     struct dpmf_arrays arrays;
@@ -78,7 +80,7 @@ static void ratings_shard(const struct ratings *ratings, const char *path, int n
     dpmf_store_close(store);
 }
 
-/* ---- what is injected ------------------------------------------------------------------------- */
+/* ---- what is injected ------------------------------------------------------------------------ */
 
 static double mean_square(const struct factor_matrix *matrix, size_t k) {
     double sum = 0;
@@ -143,8 +145,8 @@ static bool is_injected(const struct injected *injected) {
            fabs(injected->items - 1) < INJECTED_WITHIN;
 }
 
-/* 4,000 rows of 32 columns: the mean of 128,000 squares, whose standard deviation is 0.4 %. That of 8,000 biases is
- * 1.6 %. */
+/* 4,000 rows of 32 columns: the mean of 128,000 squares, whose standard deviation is 0.4 %. That of
+ * 8,000 biases is 1.6 %. */
 enum { ROWS = 4000, WIDE = 32, RATINGS = 60000 };
 
 static void test_injected(void **state) {
@@ -206,7 +208,8 @@ static void test_injected_wrong(void **state) {
     ratings_free(&ratings);
 }
 
-/* A small table, used so often that its numbers come again and again: with signs it does not show in the variance. */
+/* A small table, used so often that its numbers come again and again: with signs it does not show
+ * in the variance. */
 static void test_table(void **state) {
     (void)state;
     enum { FEWER = 600, OFTEN = 1200 };
@@ -230,7 +233,7 @@ static void test_table(void **state) {
     ratings_free(&ratings);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void set_precisions(struct langevin_bed *bed, double noise, double users, double items) {
     struct precisions *precisions = langevin_precisions(bed->langevin);
@@ -246,8 +249,9 @@ static void expect_ratio(double now, double then, double ratio) {
     if (!(fabs(now / then / ratio - 1) < 1e-9)) fail_msg("%g, not %g", now / then, ratio);
 }
 
-/* What was measured is scaled by the precisions that grew, but for a quarter that is always allowed; what fell is left. Of few
- * rows that were all 0 when they were measured, the prior says how long they may become. */
+/* What was measured is scaled by the precisions that grew, but for a quarter that is always
+ * allowed; what fell is left. Of few rows that were all 0 when they were measured, the prior says
+ * how long they may become. */
 static void test_steps_follow(void **state) {
     (void)state;
     static const enum solver kinds[] = {SOLVER_SGLD, SOLVER_SGHMC, SOLVER_SGNHT};
@@ -300,10 +304,11 @@ static void test_steps_follow(void **state) {
     ratings_free(&ratings);
 }
 
-/* ---- thermostats ------------------------------------------------------------------------------- */
+/* ---- thermostats ----------------------------------------------------------------------------- */
 
-/* In their own units thermostats are N(0, 1/k) by the exact process, however fast they turn: at a friction of 1, of 10, and of
- * either in turns, as it changes when precisions do. Turning once a visit costs a tenth or so of the variance. */
+/* In their own units thermostats are N(0, 1/k) by the exact process, however fast they turn: at a
+ * friction of 1, of 10, and of either in turns, as it changes when precisions do. Turning once a
+ * visit costs a tenth or so of the variance. */
 static void test_thermostats(void **state) {
     (void)state;
     enum { FACTORS = 8, ROWS_HERE = 400, LATER = 200, SEEN = 800 };
@@ -343,7 +348,8 @@ static void test_thermostats(void **state) {
     ratings_free(&ratings);
 }
 
-/* A step that is far too large, as --step may ask for, and thermostats that are far off: both are held, and rows stay finite. */
+/* A step that is far too large, as --step may ask for, and thermostats that are far off: both are
+ * held, and rows stay finite. */
 static void test_thermostats_held(void **state) {
     (void)state;
     enum { FACTORS = 8, ROWS_HERE = 40 };
@@ -368,7 +374,7 @@ static void test_thermostats_held(void **state) {
     ratings_free(&ratings);
 }
 
-/* ---- what ranks inject ------------------------------------------------------------------------ */
+/* ---- what ranks inject ----------------------------------------------------------------------- */
 
 struct together {
     const struct ratings *ratings;
@@ -421,7 +427,8 @@ static int compare_bits(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Rows that got the same noise as another. Of 8,000 pairs of floats two are equal by chance once in a million times. */
+/* Rows that got the same noise as another. Of 8,000 pairs of floats two are equal by chance once in
+ * a million times. */
 static size_t count_twins(struct together *together) {
     const size_t n =
         (size_t)(together->ratings->arrays.n_users + together->ratings->arrays.n_items);
@@ -485,7 +492,7 @@ static void test_injected_by_ranks(void **state) {
     ratings_free(&ratings);
 }
 
-/* ---- momenta that travel ---------------------------------------------------------------------- */
+/* ---- momenta that travel --------------------------------------------------------------------- */
 
 /* Rows that begin at rest are as far away after a few rounds as their momenta took them. */
 struct flight {
@@ -519,8 +526,9 @@ static void fly(void *self, const struct dpmf_cluster *cluster) {
     bed_free(&bed);
 }
 
-/* Ranks take rows as far as one machine does, to 3 %: of two means of 128,000 squares, five standard deviations. What is stored of
- * momenta is shifted by the row that they belong to, so where they do not travel with it, rows fly off. */
+/* Ranks take rows as far as one machine does, to 3 %: of two means of 128,000 squares, five
+ * standard deviations. What is stored of momenta is shifted by the row that they belong to, so
+ * where they do not travel with it, rows fly off. */
 static void test_momenta_travel(void **state) {
     (void)state;
     static const enum solver solvers[] = {SOLVER_SGHMC, SOLVER_SGNHT};
@@ -558,7 +566,7 @@ static void test_momenta_travel(void **state) {
     ratings_free(&ratings);
 }
 
-/* ---- tiny problems ---------------------------------------------------------------------------- */
+/* ---- tiny problems --------------------------------------------------------------------------- */
 
 enum { COPIES = 192, PAIRS_MAX = 16, NUMBERS_MAX = PAIRS_MAX * (PAIRS_MAX + 3) / 2 };
 
@@ -625,7 +633,8 @@ struct chains {
     double sum[COPIES][NUMBERS_MAX];
 };
 
-/* The predictions of all pairs of a copy, and the products of their distances from the exact means. U has all users. */
+/* The predictions of all pairs of a copy, and the products of their distances from the exact means.
+ * U has all users. */
 static size_t fill_numbers(const struct tiny *tiny, const struct langevin_bed *bed,
                            const struct factor_matrix *U, size_t copy, double *numbers) {
     const size_t n_items = tiny->problem.n_items, pairs = tiny->problem.n_users * n_items;
@@ -736,7 +745,8 @@ static struct distance try_tiny(const struct tiny *tiny, enum solver solver,
     return distance_of(tiny, &chains, cost);
 }
 
-/* The same by ranks: after every round that counts each shows its users, and the first one looks. */
+/* The same by ranks: after every round that counts each shows its users, and the first one looks.
+ */
 struct tiny_together {
     const struct tiny *tiny;
     struct langevin_bed_options options;
@@ -813,8 +823,8 @@ struct trial {
     struct langevin_step step;
 };
 
-/* The stiffest row of the tiny problem has a curvature of about 10: x is a quarter and an eighth, ten times what is the default, so that errors
- * of the splitting would show. */
+/* The stiffest row of the tiny problem has a curvature of about 10: x is a quarter and an eighth,
+ * ten times what is the default, so that errors of the splitting would show. */
 static const struct trial trials[] = {
     {SOLVER_SGLD, {0.025, 0.025, 0}},       {SOLVER_SGLD, {0.0125, 0.0125, 0}},
     {SOLVER_SGHMC, {0.05, 0.0125, 0.0125}}, {SOLVER_SGHMC, {0.025, 0.0125, 0.00625}},
@@ -884,10 +894,12 @@ static void test_faults(void **state) {
     tiny_free(&tiny);
 }
 
-/* By ranks, the problems spread among them: the same distribution, by the same bounds. What is wrong with ranks alone is found
- * out: noise that is due and not injected, or injected by each. The larger step of SGLD is left out: with the users of a problem far from each
- * other, a slice has never all of its ratings, and that costs more than COST, also on one machine. So does the smaller one where many
- * samples are there to see it (covariances off by .052 on one machine, .036 by two ranks, .026 by three; by half of that with half the step). */
+/* By ranks, the problems spread among them: the same distribution, by the same bounds. What is
+ * wrong with ranks alone is found out: noise that is due and not injected, or injected by each. The
+ * larger step of SGLD is left out: with the users of a problem far from each other, a slice has
+ * never all of its ratings, and that costs more than COST, also on one machine. So does the smaller
+ * one where many samples are there to see it (covariances off by .052 on one machine, .036 by two
+ * ranks, .026 by three; by half of that with half the step). */
 struct rank_trial {
     int n_ranks;
     const struct trial *trial;

@@ -1,7 +1,8 @@
 /*
- * dpmf_train with the solvers sgld, sghmc and sgnht: the same bytes for any number of threads, means that predict better than
- * samples, steps that are safe, streams, every way to refuse and to fail, and an end when asked for. That they draw from the
- * right distribution is in test_langevin.c, and that they agree with gibbs on real ratings in test_samplers_agree.c.
+ * dpmf_train with the solvers sgld, sghmc and sgnht: the same bytes for any number of threads,
+ * means that predict better than samples, steps that are safe, streams, every way to refuse and to
+ * fail, and an end when asked for. That they draw from the right distribution is in
+ * test_langevin.c, and that they agree with gibbs on real ratings in test_samplers_agree.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -124,7 +125,7 @@ static bool is_same_file(const char *a, const char *b) {
     return same;
 }
 
-/* ---- what comes out ---------------------------------------------------------------------------- */
+/* ---- what comes out -------------------------------------------------------------------------- */
 
 /* In order, bit for bit; another seed and another chain are another model. */
 static void test_threads(void **state) {
@@ -158,8 +159,8 @@ static double rmse_of(const char *file) {
     return evaluation.rmse;
 }
 
-/* The mean is better than a sample, and what is told after the last epoch is what the file does. In the free order and with two
- * threads, which the results may depend on but not much. */
+/* The mean is better than a sample, and what is told after the last epoch is what the file does. In
+ * the free order and with two threads, which the results may depend on but not much. */
 static void test_mean_is_better(void **state) {
     (void)state;
     for (int s = 0; s < SOLVERS; s++) {
@@ -241,7 +242,7 @@ static void test_scale(void **state) {
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 enum { MEBIBYTE = 1 << 20 };
 
@@ -319,7 +320,7 @@ static void test_large_table(void **state) {
     assert_int_equal(train(&options, NULL, 1, 64 * MEBIBYTE, false, a_file, NULL, NULL), 0);
 }
 
-/* ---- refusals and ends ------------------------------------------------------------------------- */
+/* ---- refusals and ends ----------------------------------------------------------------------- */
 
 static void test_refusals(void **state) {
     (void)state;
@@ -412,7 +413,7 @@ static void test_ends(void **state) {
     }
 }
 
-/* ---- hardly any ratings ------------------------------------------------------------------------ */
+/* ---- hardly any ratings ---------------------------------------------------------------------- */
 
 /* A store of n ratings, user by user, of users who rate the first few of the items each. */
 static struct dpmf_store *few_ratings(uint64_t n_users, uint64_t n_items, bool alike) {
@@ -436,8 +437,8 @@ static struct dpmf_store *few_ratings(uint64_t n_users, uint64_t n_items, bool a
     return store;
 }
 
-/* Precisions of a few numbers change by orders of magnitude from round to round, and steps must follow them: a step that was
- * safe when it was measured is not safe for ever. */
+/* Precisions of a few numbers change by orders of magnitude from round to round, and steps must
+ * follow them: a step that was safe when it was measured is not safe for ever. */
 static void test_few_ratings(void **state) {
     (void)state;
     static const struct {

@@ -1,7 +1,8 @@
 /*
- * The ledger: what is reserved counts, what is over budget is refused, what is public stays spent; the file is
- * private and whole; and whatever is not exactly as it was written, or not where it was, is refused rather
- * than believed. Processes at once, and killed ones, are in tests/ledger/run.sh.
+ * The ledger: what is reserved counts, what is over budget is refused, what is public stays spent;
+ * the file is private and whole; and whatever is not exactly as it was written, or not where it
+ * was, is refused rather than believed. Processes at once, and killed ones, are in
+ * tests/ledger/run.sh.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -77,7 +78,7 @@ static const char *id_of(unsigned id) {
     return text;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 struct seen {
     size_t n;
@@ -118,7 +119,7 @@ static struct sum sum_of(const char *population) {
     return sum;
 }
 
-/* ---- reserve, commit, return ------------------------------------------------------------------ */
+/* ---- reserve, commit, return ----------------------------------------------------------------- */
 
 static void test_life_of_a_release(void **state) {
     (void)state;
@@ -153,7 +154,8 @@ static void test_returned_counts_for_nothing(void **state) {
     assert_int_equal(sum.found.returned, 1);
 }
 
-/* Returned by mistake, then published: it is spent, whatever the budget says, and nothing more fits. */
+/* Returned by mistake, then published: it is spent, whatever the budget says, and nothing more
+ * fits. */
 static void test_committed_after_return(void **state) {
     (void)state;
     double budget = accountant_epsilon(0.2, 1e-5);
@@ -176,7 +178,7 @@ static void test_unknown_ids(void **state) {
     assert_int_equal(ledger_return(path, NULL, "", &error), DPMF_ERR_PRIVACY_LEDGER);
 }
 
-/* ---- budgets ---------------------------------------------------------------------------------- */
+/* ---- budgets --------------------------------------------------------------------------------- */
 
 static void test_budget_is_exact(void **state) {
     (void)state;
@@ -233,7 +235,8 @@ static void test_budget_before_any_release(void **state) {
     }
 }
 
-/* A large delta makes a small epsilon; what is spent is a mu, and is shown at a delta that hides nothing. */
+/* A large delta makes a small epsilon; what is spent is a mu, and is shown at a delta that hides
+ * nothing. */
 static void test_delta_hides_nothing(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, accountant_mu(5, 0.4));
@@ -382,7 +385,8 @@ static void test_partial(void **state) {
     assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
-/* Releases without a delta add their epsilon; beside others whichever bound is the smaller one holds. */
+/* Releases without a delta add their epsilon; beside others whichever bound is the smaller one
+ * holds. */
 static void test_pure(void **state) {
     (void)state;
     struct ledger_entry entry = entry_of("a", 1, accountant_mu_pure(0.7));
@@ -435,7 +439,7 @@ static void test_pure(void **state) {
     assert_int_equal(reserve_entry(path, &entry, 0), DPMF_ERR_USAGE_VALUE);
 }
 
-/* ---- publishing ------------------------------------------------------------------------------- */
+/* ---- publishing ------------------------------------------------------------------------------ */
 
 static int count_up(void *self, struct dpmf_error *failed) {
     (void)failed;
@@ -507,7 +511,7 @@ static void test_wait(void **state) {
     assert_int_equal(dpmf_ledger_return(path, id_of(1), &run, &error), 0);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void check_name(const char *name, int code) {
     struct ledger_entry entry = entry_of(name, 1, 0.1);
@@ -581,7 +585,7 @@ static void test_clock(void **state) {
     assert_true(seen.entries[5].time > 1700000000);
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static mode_t mode_of(const char *file) {
     struct stat status;
@@ -674,7 +678,8 @@ static void test_links(void **state) {
     assert_int_equal(reserve("a", 3, 0.1, 0), 0);
 }
 
-/* Its own files are no place for anything else, however they are spelt and whether they are there or not. */
+/* Its own files are no place for anything else, however they are spelt and whether they are there
+ * or not. */
 static void test_claims(void **state) {
     char link[TEMP_PATH_MAX], longer[TEMP_PATH_MAX], other[TEMP_PATH_MAX];
     (void)state;
@@ -727,7 +732,7 @@ static void test_foreign_lock(void **state) {
     assert_int_equal(reserve("a", 1, 0.1, 0), 0);
 }
 
-/* ---- forgetting ------------------------------------------------------------------------------- */
+/* ---- forgetting ------------------------------------------------------------------------------ */
 
 static void test_lost_and_old_ledgers(void **state) {
     (void)state;
@@ -758,7 +763,8 @@ static void test_lost_and_old_ledgers(void **state) {
     free(old);
 }
 
-/* Without its lock file nothing tells whether a ledger is the newest copy: it is looked at, but changes only once it was accepted. */
+/* Without its lock file nothing tells whether a ledger is the newest copy: it is looked at, but
+ * changes only once it was accepted. */
 static void test_without_its_mark(void **state) {
     (void)state;
     struct ledger_view view;
@@ -777,7 +783,8 @@ static void test_without_its_mark(void **state) {
     assert_int_equal(look().n, 3);
 }
 
-/* Not even of a ledger that was written once: it may be the copy that was made before everything else. */
+/* Not even of a ledger that was written once: it may be the copy that was made before everything
+ * else. */
 static void test_first_without_its_mark(void **state) {
     (void)state;
     struct ledger_view view;
@@ -851,7 +858,7 @@ static void test_newer_than_its_mark(void **state) {
     assert_int_equal(look().n, 3);
 }
 
-/* ---- damage ----------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static char *some_ledger(size_t *n) {
     assert_int_equal(reserve("a", 1, 0.1, 5), 0);
@@ -1041,7 +1048,7 @@ static void test_too_large(void **state) {
     ledger_book_free(&book);
 }
 
-/* ---- a new ledger, other runs, and old ones ----------------------------------------------------- */
+/* ---- a new ledger, other runs, and old ones -------------------------------------------------- */
 
 static void test_made_on_purpose(void **state) {
     (void)state;
@@ -1106,7 +1113,8 @@ static void test_what_is_new(void **state) {
     assert_string_equal(view.population.name, "A");
 }
 
-/* A ledger of 0.1.0 is read as it is, but for what it calls proven without knowing, and written in the version of today, which 0.1.0 refuses. */
+/* A ledger of 0.1.0 is read as it is, but for what it calls proven without knowing, and written in
+ * the version of today, which 0.1.0 refuses. */
 static void test_old_ledgers(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -1145,7 +1153,7 @@ static void test_old_ledgers(void **state) {
     assert_int_equal(reserve("a", 5, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
 }
 
-/* ---- visits ----------------------------------------------------------------------------------- */
+/* ---- visits ---------------------------------------------------------------------------------- */
 
 static int stop_at_once(void *self, const struct dpmf_ledger_population *population,
                         const struct dpmf_ledger_entry *entry) {

@@ -312,7 +312,8 @@ static void run(const struct world *world, const struct mechanism *mechanism, do
     pthread_mutex_init(&context.progress_lock, NULL);
     assert_int_equal(thread_pool_init(&context.pool, threads, NULL), 0);
     assert_int_equal(public_model_init(model, world->n_items, NULL), 0);
-    /* A user's loss is bounded by far more than there is, and a comes out as at an epsilon of some size. */
+    /* A user's loss is bounded by far more than there is, and a comes out as at an epsilon of some
+     * size. */
     const struct posterior_rule rule = {.epsilon = 1000 * mu,
                                         .range = 4,
                                         .kappa = 1,

@@ -1,9 +1,10 @@
 /*
- * The noise of samplers: every instruction set makes the same bits; they are Gaussian, in the middle and far out; streams
- * of different keys have nothing in common; and the motions of rows do what they say.
+ * The noise of samplers: every instruction set makes the same bits; they are Gaussian, in the
+ * middle and far out; streams of different keys have nothing in common; and the motions of rows do
+ * what they say.
  *
- * The tests draw with fixed keys, so they pass or fail for good. Their bounds are at 6 standard deviations: of keys taken at
- * random one test in 5e8 would fail.
+ * The tests draw with fixed keys, so they pass or fail for good. Their bounds are at 6 standard
+ * deviations: of keys taken at random one test in 5e8 would fail.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -46,7 +47,7 @@ static void assert_near(const char *what, double value, double wanted, double de
                  (value - wanted) / deviation);
 }
 
-/* ---- the same bits ---------------------------------------------------------------------------- */
+/* ---- the same bits --------------------------------------------------------------------------- */
 
 struct rows {
     size_t k, stride, n;
@@ -167,7 +168,7 @@ static void test_same_bits(void **state) {
     free(b);
 }
 
-/* ---- Gaussian --------------------------------------------------------------------------------- */
+/* ---- Gaussian -------------------------------------------------------------------------------- */
 
 static void test_moments(void **state) {
     (void)state;
@@ -236,7 +237,7 @@ static void test_lags(void **state) {
     free(x);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static double correlation(const float *a, const float *b, size_t n) {
     double sum = 0;
@@ -272,8 +273,8 @@ static void test_keys(void **state) {
     for (size_t i = 0; i < KEYS; i++) free(x[i]);
 }
 
-/* The first numbers of many streams that follow each other are as independent as one stream's: a row's noise in epoch after
- * epoch is just that. */
+/* The first numbers of many streams that follow each other are as independent as one stream's: a
+ * row's noise in epoch after epoch is just that. */
 static void test_first_of_many(void **state) {
     (void)state;
     enum { STREAMS = 1 << 15 };
@@ -292,9 +293,10 @@ static void test_first_of_many(void **state) {
     assert_near("lag of firsts", lag / STREAMS, 0, sqrt(1.0 / STREAMS));
 }
 
-/* ---- motions ---------------------------------------------------------------------------------- */
+/* ---- motions --------------------------------------------------------------------------------- */
 
-/* Columns of different precisions, from a fixed place, many times: mean and variance are those of the process. */
+/* Columns of different precisions, from a fixed place, many times: mean and variance are those of
+ * the process. */
 static void check_diffusion(float time) {
     enum { K = 32, TIMES = 20000 };
     struct rows r = make_rows(K, 1);
@@ -331,8 +333,8 @@ static void test_diffusion(void **state) {
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) check_diffusion(times[i]);
 }
 
-/* Without ratings the pushes must leave the prior and the momenta as they are: from a draw of both, after many
- * pushes, places have variance 1/precision and momenta 1, and they are independent. */
+/* Without ratings the pushes must leave the prior and the momenta as they are: from a draw of both,
+ * after many pushes, places have variance 1/precision and momenta 1, and they are independent. */
 static void check_push(float time, float friction, float drift) {
     enum { K = 16, ROWS = 8192, PUSHES = 24 };
     struct rows r = make_rows(K, ROWS);
@@ -379,7 +381,8 @@ static void check_push(float time, float friction, float drift) {
             }
         }
     }
-    /* the draws of one row depend on each other: as if there were one of each; the time step costs its square */
+    /* the draws of one row depend on each other: as if there were one of each; the time step costs
+     * its square */
     double bound = SIGMAS * sqrt(2.0 / (ROWS * K)), bias = 17 * (double)time * (double)time / 4;
     if (!(fabs(qq / n - 1) <= bound + bias)) fail_msg("places: %g", qq / n);
     if (!(fabs(pp / n - 1) <= bound + bias)) fail_msg("momenta: %g", pp / n);

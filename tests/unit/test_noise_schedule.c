@@ -1,6 +1,7 @@
 /*
- * The schedule of injections: every row gets exactly one epoch's worth of noise an epoch, in equal parts that are spread evenly over
- * its ratings, whatever the tiling is and wherever the chunks are; slices cover each tile; rows without ratings are told of.
+ * The schedule of injections: every row gets exactly one epoch's worth of noise an epoch, in equal
+ * parts that are spread evenly over its ratings, whatever the tiling is and wherever the chunks
+ * are; slices cover each tile; rows without ratings are told of.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -227,7 +228,8 @@ static float bias_after(struct dpmf_store *store, const char *solver, uint32_t e
     return bias;
 }
 
-/* The mean square of what a row of k numbers gets in a round in which no tile is visited, and of what the others get. */
+/* The mean square of what a row of k numbers gets in a round in which no tile is visited, and of
+ * what the others get. */
 static void paid_without_tiles(const struct dpmf_store *store, const struct tiling *tiling,
                                uint32_t row, double step, double *own, double *others) {
     enum { K = 32, ROUNDS = 400, ITEMS = 3 };
@@ -308,8 +310,8 @@ static void test_idle(void **state) {
     const uint32_t *idle = noise_schedule_idle_items(schedule, &n);
     assert_int_equal(n, 1);
     assert_int_equal(idle[0], tiling_row_of_item(tiling, 1));
-    /* What it is due in a round is injected when the round ends, and it alone: the mean of 12,800 squares, within five times its
-     * standard deviation. */
+    /* What it is due in a round is injected when the round ends, and it alone: the mean of 12,800
+     * squares, within five times its standard deviation. */
     double own, others;
     paid_without_tiles(store, tiling, idle[0], 1e-3, &own, &others);
     assert_true(fabs(own / 1e-3 - 1) < 0.0625 && others == 0);

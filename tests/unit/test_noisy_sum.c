@@ -1,8 +1,9 @@
 /*
- * The promise that everything private rests on, tested on the integers: whatever a user's ratings are, their contribution
- * stays within the norm bound; and what one user contributes depends on nobody else: others may be removed,
- * permuted, cut into other blocks or numbered otherwise. With the same (predictable) noise two releases
- * differ by exactly the integers of the users they differ in.
+ * The promise that everything private rests on, tested on the integers: whatever a user's ratings
+ * are, their contribution stays within the norm bound; and what one user contributes depends on
+ * nobody else: others may be removed, permuted, cut into other blocks or numbered otherwise. With
+ * the same (predictable) noise two releases differ by exactly the integers of the users they differ
+ * in.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -35,7 +36,7 @@ static uint64_t squares(const int32_t *q, size_t n) {
     return sum;
 }
 
-/* ---- quantising ------------------------------------------------------------------------------- */
+/* ---- quantising ------------------------------------------------------------------------------ */
 
 static void check_quantised(const double *values, size_t n, double scale) {
     int32_t q[512];
@@ -92,7 +93,7 @@ static void test_nonsense_becomes_nothing(void **state) {
     assert_true(q[0] == 1 << 23 && q[1] == -(1 << 23));
 }
 
-/* ---- users of every kind ---------------------------------------------------------------------- */
+/* ---- users of every kind --------------------------------------------------------------------- */
 
 struct made_user {
     uint32_t row[N_ITEMS];
@@ -176,7 +177,7 @@ static void test_every_user_is_bounded(void **state) {
     }
 }
 
-/* ---- users do not see each other -------------------------------------------------------------- */
+/* ---- users do not see each other ------------------------------------------------------------- */
 
 struct world {
     struct temp_dir dir;
@@ -349,7 +350,7 @@ static void test_one_user_is_one_contribution(void **state) {
     }
 }
 
-/* ---- refusals --------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(void **state) {
     const struct world *world = *state;
@@ -378,7 +379,8 @@ static void test_refusals(void **state) {
     private_ratings_free(ratings);
 }
 
-/* A mechanism whose rows are not what it promised: in order, in range, as many as there is room for. */
+/* A mechanism whose rows are not what it promised: in order, in range, as many as there is room
+ * for. */
 struct wrong_rows {
     size_t n_blocks;
     uint32_t block[N_ITEMS + 1];

@@ -280,8 +280,8 @@ static void test_format_float(void **state) {
     }
 }
 
-/* The shortest text, by brute force: of all numbers of digits, and of the nearest decimal of so many and its neighbour
- * above, the first that is this float and nothing in the middle of two. */
+/* The shortest text, by brute force: of all numbers of digits, and of the nearest decimal of so
+ * many and its neighbour above, the first that is this float and nothing in the middle of two. */
 static double widened_by_text(float value) {
     for (int digits = 1; digits <= 9; digits++)
         for (int up = 0; up <= 1; up++) {
@@ -489,7 +489,8 @@ static void test_any_locale(void **state) {
     setlocale(LC_ALL, "C");
 }
 
-/* Rounded to one side: of so many digits, not on the other side of the value, and no such number is between them. */
+/* Rounded to one side: of so many digits, not on the other side of the value, and no such number is
+ * between them. */
 static void test_round_to_one_side(void **state) {
     (void)state;
     struct random_stream stream;

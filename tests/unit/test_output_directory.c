@@ -1,6 +1,6 @@
 /*
- * Directories that appear whole or not at all: new ones and empty ones, what stands in the way, what a killed process left,
- * and that nothing stays when it is given up.
+ * Directories that appear whole or not at all: new ones and empty ones, what stands in the way,
+ * what a killed process left, and that nothing stays when it is given up.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -188,8 +188,9 @@ static void put(const char *place, const char *name) {
     temp_dir_write(file, "x", 1);
 }
 
-/* Filled by its maker: there when it is finished, gone when it is given up; one that a killed process left goes with the next, unless
- * there is something in it that is nobody's, or its owner is still at work. */
+/* Filled by its maker: there when it is finished, gone when it is given up; one that a killed
+ * process left goes with the next, unless there is something in it that is nobody's, or its owner
+ * is still at work. */
 static void test_filled_by_its_maker(void **state) {
     (void)state;
     struct output_directory *directory, *other;

@@ -1,6 +1,6 @@
 /*
- * Output files appear whole, with the right mode, or not at all; errors come early and leave nothing
- * behind; nameless files have no name.
+ * Output files appear whole, with the right mode, or not at all; errors come early and leave
+ * nothing behind; nameless files have no name.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -96,8 +96,8 @@ static unsigned mode_of(const char *path) {
     return (unsigned)status.st_mode & 07777;
 }
 
-/* What a process left that was killed between two names is taken away by the next; what is someone's at work, or only looks
- * like it, stays. */
+/* What a process left that was killed between two names is taken away by the next; what is
+ * someone's at work, or only looks like it, stays. */
 static void test_takes_away_what_was_left(void **state) {
     static const char *const names[] = {".x.0123456789abcdef.tmp", ".x.fedcba9876543210.tmp",
                                         ".y.0123456789abcdef.tmp", ".x.0123.tmp"};

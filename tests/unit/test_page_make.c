@@ -1,7 +1,8 @@
 /*
- * The page of a release: every marker is filled in its place, whatever stands in the parts; nothing in them can
- * end a script or the title; the release comes back from the page byte by byte; a page with a marker missing or
- * twice is refused; and the hosts and tags of the requests that ask for it are told apart exactly.
+ * The page of a release: every marker is filled in its place, whatever stands in the parts; nothing
+ * in them can end a script or the title; the release comes back from the page byte by byte; a page
+ * with a marker missing or twice is refused; and the hosts and tags of the requests that ask for it
+ * are told apart exactly.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

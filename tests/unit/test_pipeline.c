@@ -1,6 +1,6 @@
 /*
- * The pipeline: everything once and in order, no more in flight than there are jobs, the first error
- * in order whoever meets one first, no stage called after it, for any number of threads.
+ * The pipeline: everything once and in order, no more in flight than there are jobs, the first
+ * error in order whoever meets one first, no stage called after it, for any number of threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* ---- the choice -------------------------------------------------------------------------------- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 enum { ITEMS = 200 };
 
@@ -92,7 +92,7 @@ static void test_choice_has_bounds(void **state) {
     assert_int_not_equal(choose_factors_best(&input), 1);
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static struct dpmf_plan_options movielens(void) {
     struct dpmf_plan_options options = dpmf_plan_options_default();

@@ -1,7 +1,7 @@
 /*
- * The mechanism `posterior` but for its sampler: that no user's loss can pass epsilon, however they rate and whatever the model
- * predicts; that what is kept of a user, and the weight of it, do not depend on anyone else; what is refused; and what a
- * release says and what the ledger gets to know.
+ * The mechanism `posterior` but for its sampler: that no user's loss can pass epsilon, however they
+ * rate and whatever the model predicts; that what is kept of a user, and the weight of it, do not
+ * depend on anyone else; what is refused; and what a release says and what the ledger gets to know.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -85,7 +85,7 @@ static struct dpmf_store *open_ratings(const struct world *world) {
     return store;
 }
 
-/* ---- what is kept ----------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static const struct posterior_rule rule = {.epsilon = 2,
                                            .range = 4,
@@ -196,7 +196,8 @@ static void test_others_do_not_matter(void **state) {
     posterior_data_free(&all);
 }
 
-/* One rating in the place of another: at most one of those kept is another, and the weight is the same. */
+/* One rating in the place of another: at most one of those kept is another, and the weight is the
+ * same. */
 static void test_one_rating(void **state) {
     const struct world *world = *state;
     struct posterior_data all = take_data(world, 1);
@@ -224,8 +225,9 @@ static void test_one_rating(void **state) {
     posterior_data_free(&all);
 }
 
-/* Over many keys each of a user's ratings is kept equally often: chi-square of a hypergeometric choice, 51 - 1 degrees of
- * freedom, bound at 10 standard deviations above its mean (the keys are fixed). */
+/* Over many keys each of a user's ratings is kept equally often: chi-square of a hypergeometric
+ * choice, 51 - 1 degrees of freedom, bound at 10 standard deviations above its mean (the keys are
+ * fixed). */
 static void test_fair_coins(void **state) {
     const struct world *world = *state;
     enum { KEYS = 300 };
@@ -243,7 +245,7 @@ static void test_fair_coins(void **state) {
     if (!(chi > 15 && chi < (double)m + 10 * sqrt(2.0 * (double)m))) fail_msg("chi-square %g", chi);
 }
 
-/* ---- the bound -------------------------------------------------------------------------------- */
+/* ---- the bound ------------------------------------------------------------------------------- */
 
 /* Numbers that a model might predict, if someone could choose it. */
 static double wild(struct random_stream *stream) {
@@ -356,7 +358,7 @@ static void test_memory(void **state) {
     dpmf_store_close(store);
 }
 
-/* ---- releases --------------------------------------------------------------------------------- */
+/* ---- releases -------------------------------------------------------------------------------- */
 
 static struct dpmf_release_options good_options(const struct world *world) {
     struct dpmf_release_options options = dpmf_release_options_default();

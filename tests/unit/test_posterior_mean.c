@@ -1,6 +1,7 @@
 /*
- * A mean of samples is one model: it predicts the mean of what its samples predict, its blocks what each of them does, and it is
- * the same wherever the users' rows are. Intervals are quantiles of the mixture of them.
+ * A mean of samples is one model: it predicts the mean of what its samples predict, its blocks what
+ * each of them does, and it is the same wherever the users' rows are. Intervals are quantiles of
+ * the mixture of them.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -34,7 +35,7 @@ static int remove_directory(void **state) {
     return 0;
 }
 
-/* ---- samples ----------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 struct case_of_samples {
     struct factors factors;
@@ -122,7 +123,7 @@ static struct dpmf_model *open_model(const char *file) {
     return model;
 }
 
-/* ---- the mean ---------------------------------------------------------------------------------- */
+/* ---- the mean -------------------------------------------------------------------------------- */
 
 /* On other scales than that of 1 to 5 as well. */
 static void test_mean_of_predictions(void **state) {
@@ -254,7 +255,8 @@ static void test_rows_in_a_file(void **state) {
     free_case(&c);
 }
 
-/* After scaling, users' vectors have unit variance, which is what the penalty for new users takes for granted. */
+/* After scaling, users' vectors have unit variance, which is what the penalty for new users takes
+ * for granted. */
 static void test_prior_of_users(void **state) {
     (void)state;
     struct case_of_samples c;
@@ -277,7 +279,7 @@ static void test_prior_of_users(void **state) {
     free_case(&c);
 }
 
-/* ---- how many samples there is room for ---------------------------------------------------------- */
+/* ---- how many samples there is room for ------------------------------------------------------ */
 
 static void test_plan(void **state) {
     (void)state;
@@ -311,7 +313,7 @@ static void test_plan(void **state) {
     assert_int_equal(samples, 8); /* 512 columns each, 4096 in all */
 }
 
-/* ---- intervals --------------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 /* The probability that the mixture gives an interval is its level, on both sides the same. */
 static void test_intervals(void **state) {

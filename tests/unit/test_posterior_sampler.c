@@ -1,11 +1,13 @@
 /*
- * The sampler of the mechanism `posterior` against its target, the clamped and weighted posterior, by quadrature. Two problems
- * that can be integrated: three users and one item, which must be right about the item, and one user and three items, which
- * must be right about the user. In both most predictions are near the clamp, so that it matters.
+ * The sampler of the mechanism `posterior` against its target, the clamped and weighted posterior,
+ * by quadrature. Two problems that can be integrated: three users and one item, which must be right
+ * about the item, and one user and three items, which must be right about the user. In both most
+ * predictions are near the clamp, so that it matters.
  *
- * Each moment is compared with its exact value in units of its standard error, from the effective sample size. Six moments,
- * bound 4.5: a right sampler fails with probability below 6 * 6.8e-6 = 5e-5 a problem; the seeds are fixed, so it passes or
- * it does not. Wrong ones must be found out: without the Metropolis step, without the weights, with a doubled.
+ * Each moment is compared with its exact value in units of its standard error, from the effective
+ * sample size. Six moments, bound 4.5: a right sampler fails with probability below 6 * 6.8e-6 =
+ * 5e-5 a problem; the seeds are fixed, so it passes or it does not. Wrong ones must be found out:
+ * without the Metropolis step, without the weights, with a doubled.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -40,7 +42,7 @@ static double weights[RATINGS] = {0.3, 4, 0.3};
 static size_t one_each[] = {0, 1, 2, 3}, all_of_one[] = {0, RATINGS};
 static uint32_t zeros[RATINGS] = {0}, numbers[RATINGS] = {0, 1, 2};
 
-/* ---- the answers ------------------------------------------------------------------------------ */
+/* ---- the answers ----------------------------------------------------------------------------- */
 
 /* Values of one number with a Gaussian density, 7.5 standard deviations both ways. */
 struct grid {
@@ -86,8 +88,9 @@ static void integrate(const struct posterior_target *target, double variance, do
     *first /= sum;
 }
 
-/* Three users, one item. Given the length r of v, b_i + u_i.v ~ N(0, 1/precision_b + r^2) and users are independent; g and c
- * are only known together, c ~ N(0, 1/precision_c + 1/precision_g). Moments: r^2, c, c^2, r^2 c, g, b of the first user. */
+/* Three users, one item. Given the length r of v, b_i + u_i.v ~ N(0, 1/precision_b + r^2) and users
+ * are independent; g and c are only known together, c ~ N(0, 1/precision_c + 1/precision_g).
+ * Moments: r^2, c, c^2, r^2 c, g, b of the first user. */
 static void answer_users(double moment[MOMENTS]) {
     const struct posterior_target *target = &plain;
     static struct grid lengths, levels;
@@ -119,8 +122,9 @@ static void answer_users(double moment[MOMENTS]) {
     for (int m = 0; m < MOMENTS; m++) moment[m] /= total;
 }
 
-/* One user, three items. Given the length r of u and t = b + g, c_j - g + u.v_j ~ N(0, 1/precision_c + r^2/precision_v) and
- * items are independent. Moments: r^2, t, t^2, r^2 t, g, c of the first item. */
+/* One user, three items. Given the length r of u and t = b + g, c_j - g + u.v_j ~ N(0,
+ * 1/precision_c + r^2/precision_v) and items are independent. Moments: r^2, t, t^2, r^2 t, g, c of
+ * the first item. */
 static void answer_items(double moment[MOMENTS]) {
     const struct posterior_target *target = &plain;
     static struct grid lengths, levels;
@@ -150,7 +154,7 @@ static void answer_items(double moment[MOMENTS]) {
     for (int m = 0; m < MOMENTS; m++) moment[m] /= total;
 }
 
-/* ---- the sampler ------------------------------------------------------------------------------ */
+/* ---- the sampler ----------------------------------------------------------------------------- */
 
 static double traces[MOMENTS][ROUNDS];
 
@@ -239,7 +243,7 @@ static void test_items(void **state) {
     check_problem(false);
 }
 
-/* ---- no ratings, no threads ------------------------------------------------------------------- */
+/* ---- no ratings, no threads ------------------------------------------------------------------ */
 
 /* Without ratings the target is the prior, and what is drawn must be it. */
 static void test_prior(void **state) {
@@ -263,7 +267,8 @@ static void test_prior(void **state) {
         variance_v += chain.items[0] * chain.items[0] / n;
         variance_b += chain.users[2] * chain.users[2] / n;
     }
-    /* Each within 5 standard errors of n independent squares, sqrt(2/n); g is somewhat less than that. */
+    /* Each within 5 standard errors of n independent squares, sqrt(2/n); g is somewhat less than
+     * that. */
     double tolerance = 5 * sqrt(2.0 / n);
     assert_true(fabs(variance_g * plain.precision_g - 1) < 2 * tolerance);
     assert_true(fabs(variance_c * plain.precision_c - 1) < tolerance);
@@ -296,7 +301,7 @@ static void test_threads(void **state) {
     }
 }
 
-/* ---- an end in the middle of a round ---------------------------------------------------------- */
+/* ---- an end in the middle of a round --------------------------------------------------------- */
 
 static bool stop_later(void *left) { return --*(int *)left < 0; }
 

@@ -1,6 +1,6 @@
 /*
- * PostgreSQL's binary copy format: rows made here byte by byte, as its manual has them, become records; and what is cut
- * off, too long or of another type ends in an error, not in records.
+ * PostgreSQL's binary copy format: rows made here byte by byte, as its manual has them, become
+ * records; and what is cut off, too long or of another type ends in an error, not in records.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include "ratings/postgres_copy.h"
 
-/* ---- rows, made by hand ----------------------------------------------------------------------- */
+/* ---- rows, made by hand ---------------------------------------------------------------------- */
 
 struct wire {
     uint8_t bytes[4096];
@@ -61,7 +61,7 @@ static void put_numeric(struct wire *wire, int sign, int weight, int n, const in
     for (int i = 0; i < n; i++) put(wire, (uint64_t)digits[i], 2);
 }
 
-/* ---- records, gathered ------------------------------------------------------------------------ */
+/* ---- records, gathered ----------------------------------------------------------------------- */
 
 struct gathered {
     struct {
@@ -144,7 +144,7 @@ static void expect_failure(enum copy_type type, const struct wire *rating, int c
     free(gathered);
 }
 
-/* ---- the tests -------------------------------------------------------------------------------- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 static void header_is_passed(void **state) {
     (void)state;

@@ -1,8 +1,9 @@
 /*
- * The mechanism `events`, where its promise could break: contributions of any user within the norm bound on the integers;
- * what a user contributes, the vote with its coins included, bit for bit the same whoever else is there and in whatever order
- * or blocks; shares of the budget that add up whatever the first noisy sum says. And that it learns: groups of people with
- * tastes of their own are told apart, and the vote leaves taste out where there is none.
+ * The mechanism `events`, where its promise could break: contributions of any user within the norm
+ * bound on the integers; what a user contributes, the vote with its coins included, bit for bit the
+ * same whoever else is there and in whatever order or blocks; shares of the budget that add up
+ * whatever the first noisy sum says. And that it learns: groups of people with tastes of their own
+ * are told apart, and the vote leaves taste out where there is none.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -25,7 +26,7 @@ enum { N_ITEMS = 80, N_USERS = 240, ROOM = N_ITEMS * EVENTS_FACTORS_MAX };
 
 static const double grid = (double)(1 << NOISY_SUM_BITS);
 
-/* ---- users of every kind ---------------------------------------------------------------------- */
+/* ---- users of every kind --------------------------------------------------------------------- */
 
 static uint64_t squares(const int32_t *q, size_t n) {
     uint64_t sum = 0;
@@ -109,8 +110,8 @@ static void test_contributions_are_bounded(void **state) {
     }
 }
 
-/* Who has one event, or two of which one is left out, has nothing that goes together; and one who has it all finds nothing to
- * compare with. */
+/* Who has one event, or two of which one is left out, has nothing that goes together; and one who
+ * has it all finds nothing to compare with. */
 static void test_nothing_to_say(void **state) {
     (void)state;
     static double values[ROOM], z[N_ITEMS], gains[EVENTS_WEIGHTS];
@@ -136,7 +137,7 @@ static void test_nothing_to_say(void **state) {
     public_model_free(&model);
 }
 
-/* ---- the event that is left out ---------------------------------------------------------------- */
+/* ---- the event that is left out -------------------------------------------------------------- */
 
 static void test_left_out(void **state) {
     (void)state;
@@ -181,7 +182,7 @@ static void test_left_out_is_left_out(void **state) {
     public_model_free(&model);
 }
 
-/* ---- the rule ---------------------------------------------------------------------------------- */
+/* ---- the rule -------------------------------------------------------------------------------- */
 
 static void test_shares_add_up(void **state) {
     (void)state;
@@ -207,7 +208,7 @@ static void test_shares_add_up(void **state) {
         }
 }
 
-/* ---- who wins ---------------------------------------------------------------------------------- */
+/* ---- who wins -------------------------------------------------------------------------------- */
 
 static void test_winner(void **state) {
     (void)state;
@@ -219,7 +220,7 @@ static void test_winner(void **state) {
     assert_int_equal(vote_winner(noise, 4, 1, 2, 2), 2);
 }
 
-/* ---- users do not see each other --------------------------------------------------------------- */
+/* ---- users do not see each other ------------------------------------------------------------- */
 
 struct world {
     struct temp_dir dir;
@@ -255,7 +256,8 @@ static int end_world(void **state) {
     return 0;
 }
 
-/* What user i has depends on their number alone: two kinds of people, each with a half of the items, or no taste at all. */
+/* What user i has depends on their number alone: two kinds of people, each with a half of the
+ * items, or no taste at all. */
 static bool has_item(int i, int j, bool has_tastes) {
     struct random_stream random;
     random_stream_init(&random, 37, 5, (uint64_t)(i * N_ITEMS + j));
@@ -390,7 +392,7 @@ static void test_one_user_is_one_contribution(void **state) {
     }
 }
 
-/* ---- whole runs -------------------------------------------------------------------------------- */
+/* ---- whole runs ------------------------------------------------------------------------------ */
 
 static void run(struct world *world, bool has_tastes, double mu, struct public_model *model,
                 struct statement *statement) {

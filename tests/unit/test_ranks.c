@@ -1,8 +1,8 @@
 /*
- * Training by several ranks, which are threads here, by SGD and by samplers: parts visit every rank once a round and nobody
- * else's rows are touched; models as good as those of one machine; the same bits for any number of
- * threads; snapshots that any number of ranks goes on from; one rank's failure is everyone's; and
- * what ranks cannot do is refused.
+ * Training by several ranks, which are threads here, by SGD and by samplers: parts visit every rank
+ * once a round and nobody else's rows are touched; models as good as those of one machine; the same
+ * bits for any number of threads; snapshots that any number of ranks goes on from; one rank's
+ * failure is everyone's; and what ranks cannot do is refused.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -337,7 +337,8 @@ static void test_few_items_have_places(void **state) {
 /* ---- models -----------------------------------------------------------------------------------
  */
 
-/* Eight ranks with fewer items than parts: their model can be read, and is as good as one machine's. */
+/* Eight ranks with fewer items than parts: their model can be read, and is as good as one
+ * machine's. */
 static void test_few_items(void **state) {
     (void)state;
     static const char *const names[] = {"sgd", "gibbs", "sgnht"};

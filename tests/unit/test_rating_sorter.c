@@ -1,6 +1,6 @@
 /*
- * The sorter against a plain sort: any order of arrival, with and without spilling, duplicates, times,
- * more distinct values than there are codes, and one user with more duplicates than fit.
+ * The sorter against a plain sort: any order of arrival, with and without spilling, duplicates,
+ * times, more distinct values than there are codes, and one user with more duplicates than fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

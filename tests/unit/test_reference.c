@@ -1,7 +1,8 @@
 /*
- * The oracles themselves: the paper's algorithms of reference/paper.h do what the paper says, and its way of sampling and the
- * exact posterior of reference/exact_posterior.h, which have nothing in common, agree. Statistical bounds are five standard
- * errors from the means of 100 batches, which a right one passes a million times to one for each of the numbers.
+ * The oracles themselves: the paper's algorithms of reference/paper.h do what the paper says, and
+ * its way of sampling and the exact posterior of reference/exact_posterior.h, which have nothing in
+ * common, agree. Statistical bounds are five standard errors from the means of 100 batches, which a
+ * right one passes a million times to one for each of the numbers.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -28,7 +29,7 @@ static struct paper_problem small_problem(void) {
     return (struct paper_problem){USERS, ITEMS, K, RATINGS, ratings, NULL, 0.8};
 }
 
-/* ---- the objective ----------------------------------------------------------------------------- */
+/* ---- the objective --------------------------------------------------------------------------- */
 
 static void test_gradient(void **state) {
     (void)state;
@@ -56,7 +57,7 @@ static void test_gradient(void **state) {
     }
 }
 
-/* ---- Algorithm 2 ------------------------------------------------------------------------------- */
+/* ---- Algorithm 2 ----------------------------------------------------------------------------- */
 
 static size_t written[4], n_written;
 
@@ -94,7 +95,7 @@ static void test_sgd(void **state) {
     assert_int_equal(n_written, 2);
 }
 
-/* ---- Algorithm 1 ------------------------------------------------------------------------------- */
+/* ---- Algorithm 1 ----------------------------------------------------------------------------- */
 
 static void test_trim_and_bound(void **state) {
     (void)state;
@@ -154,7 +155,7 @@ static void test_resampling(void **state) {
     assert_int_equal(paper_private_sample(&problem, &strict, &model, 1, 0.5, 5, &random), 0);
 }
 
-/* ---- samples ----------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* The means over 100 batches of all predictions and of the products of two, against exact ones. */
 static double worst_of(const struct paper_problem *problem, const struct paper_target *target,
@@ -196,8 +197,8 @@ static double worst_of(const struct paper_problem *problem, const struct paper_t
     return worst;
 }
 
-/* exp(-a F) is the posterior with noise of precision 2 a and priors of precision 2 a lambda; biases, which the paper
- * leaves out, are held at 0 by a precision beyond measure. */
+/* exp(-a F) is the posterior with noise of precision 2 a and priors of precision 2 a lambda;
+ * biases, which the paper leaves out, are held at 0 by a precision beyond measure. */
 static void test_sampling_is_exact(void **state) {
     (void)state;
     const double a = 0.7;
@@ -221,7 +222,8 @@ static void test_sampling_is_exact(void **state) {
     exact_posterior_free(&exact);
 }
 
-/* With no ratings F = lambda u^2. What the paper writes down has the variance of exp(-2 F), not of exp(-F). */
+/* With no ratings F = lambda u^2. What the paper writes down has the variance of exp(-2 F), not of
+ * exp(-F). */
 static void test_langevin_factor(void **state) {
     (void)state;
     enum { STEPS = 400000 };
@@ -242,8 +244,8 @@ static void test_langevin_factor(void **state) {
     }
 }
 
-/* Without ratings the posterior is the prior, and its evidence 1; with one pair and no factors to speak of it is that of
- * two biases, by hand. */
+/* Without ratings the posterior is the prior, and its evidence 1; with one pair and no factors to
+ * speak of it is that of two biases, by hand. */
 static void test_exact_by_hand(void **state) {
     (void)state;
     const double weak = 1, strong = 1e10;

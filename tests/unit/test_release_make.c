@@ -1,6 +1,6 @@
 /*
- * Releases made through the library's interface: what is refused, what the ledger gets to know, what a wish for more
- * protection changes, and that the file holds what the statement says.
+ * Releases made through the library's interface: what is refused, what the ledger gets to know,
+ * what a wish for more protection changes, and that the file holds what the statement says.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -170,7 +170,8 @@ static void test_budget(void **state) {
     assert_int_equal(after[LEDGER_RESERVED], 0);
 }
 
-/* What is spent so far is reported, before and after; what is for research is recorded; a mistyped path spends nothing. */
+/* What is spent so far is reported, before and after; what is for research is recorded; a mistyped
+ * path spends nothing. */
 static void test_spent_so_far(void **state) {
     const struct world *world = *state;
     struct dpmf_release_options options = good_options(world);
@@ -206,7 +207,7 @@ static void test_spent_so_far(void **state) {
     assert_null(report.spent.name);
 }
 
-/* ---- wishes ----------------------------------------------------------------------------------- */
+/* ---- wishes ---------------------------------------------------------------------------------- */
 
 struct scales {
     size_t n_whole, n_less;
@@ -268,7 +269,7 @@ static void test_wishes(void **state) {
     catalogue_free(&catalogue);
 }
 
-/* ---- before anything is spent ----------------------------------------------------------------- */
+/* ---- before anything is spent ---------------------------------------------------------------- */
 
 struct curator {
     const char *ledger, *output;

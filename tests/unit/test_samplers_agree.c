@@ -1,13 +1,16 @@
 /*
- * Samplers that have nothing in common but the posterior agree on real ratings: what sgld, sghmc and sgnht predict for the held-out
- * pairs of MovieLens 100K, and how sure they are of it, is what gibbs says. Skipped unless DPMF_TEST_LONG is set and the ratings
- * are in $DPMF_DATA or ../shared/data.
+ * Samplers that have nothing in common but the posterior agree on real ratings: what sgld, sghmc
+ * and sgnht predict for the held-out pairs of MovieLens 100K, and how sure they are of it, is what
+ * gibbs says. Skipped unless DPMF_TEST_LONG is set and the ratings are in $DPMF_DATA or
+ * ../shared/data.
  *
- * Each solver runs CHAINS chains, apart from each other, and none long enough to have seen all of the posterior. If two solvers
- * draw from one distribution, it makes no difference which chains were whose: of all ways to call half of the chains the first
- * solver's, the true one is an outlier, among the most extreme in a thousand, with probability 1/1000. This is an exact test, whatever
- * a chain's distribution is. There are two of them a solver, of the means and of the spread: a right solver fails in at most
- * one seed of 500. The seeds are fixed. A sampler with a step that is much too large is found out by the same test.
+ * Each solver runs CHAINS chains, apart from each other, and none long enough to have seen all of
+ * the posterior. If two solvers draw from one distribution, it makes no difference which chains
+ * were whose: of all ways to call half of the chains the first solver's, the true one is an
+ * outlier, among the most extreme in a thousand, with probability 1/1000. This is an exact test,
+ * whatever a chain's distribution is. There are two of them a solver, of the means and of the
+ * spread: a right solver fails in at most one seed of 500. The seeds are fixed. A sampler with a
+ * step that is much too large is found out by the same test.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -58,7 +61,7 @@ static bool find_movielens(void) {
     return true;
 }
 
-/* ---- chains ------------------------------------------------------------------------------------ */
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 /* What a chain's samples predict. */
 struct chain {
@@ -162,10 +165,10 @@ static void run_chains(const struct runs *runs, struct chain *chains) {
     for (uint64_t c = 0; c < CHAINS; c++) run_chain(runs, c + 1, step, &chains[c]);
 }
 
-/* ---- the test ---------------------------------------------------------------------------------- */
+/* ---- the test -------------------------------------------------------------------------------- */
 
-/* All that is asked of the chains of two solvers: products of their mean predictions, over the pairs and less those of
- * the mean of all chains, and their variances. */
+/* All that is asked of the chains of two solvers: products of their mean predictions, over the
+ * pairs and less those of the mean of all chains, and their variances. */
 struct evidence {
     double product[BOTH][BOTH], variance[BOTH];
 };
@@ -188,7 +191,8 @@ static void gather(const struct chain *first, const struct chain *second, struct
     }
 }
 
-/* The variance of a prediction over all samples of the chains in `mask`: within chains, and between them. */
+/* The variance of a prediction over all samples of the chains in `mask`: within chains, and between
+ * them. */
 static double spread_of(const struct evidence *e, uint32_t mask) {
     double within = 0, squares = 0, square = 0;
     for (size_t a = 0; a < BOTH; a++) {
@@ -201,7 +205,8 @@ static double spread_of(const struct evidence *e, uint32_t mask) {
     return within + (squares - square) * CHAINS / (CHAINS - 1);
 }
 
-/* Mean square of the difference between the mean predictions of both halves, and the ratio of their variances. */
+/* Mean square of the difference between the mean predictions of both halves, and the ratio of their
+ * variances. */
 static double difference_of(const struct evidence *e, uint32_t mask) {
     double sum = 0;
     for (size_t a = 0; a < BOTH; a++)

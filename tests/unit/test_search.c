@@ -1,8 +1,8 @@
 /*
- * The search finds the bottom of bowls in few steps, from any seed, and better than chance; it keeps to
- * its bounds and steps, stretches the box where the bottom lies outside, passes over what diverges, ends
- * where there is nothing left to try, and asks the same questions again for the same answers. The
- * surface under it goes through the values it was given.
+ * The search finds the bottom of bowls in few steps, from any seed, and better than chance; it
+ * keeps to its bounds and steps, stretches the box where the bottom lies outside, passes over what
+ * diverges, ends where there is nothing left to try, and asks the same questions again for the same
+ * answers. The surface under it goes through the values it was given.
  */
 #include <math.h>
 #include <setjmp.h>

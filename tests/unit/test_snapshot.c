@@ -1,7 +1,8 @@
 /*
- * Snapshots and streams of whole runs: a run that goes on from a snapshot, wherever that was cut, ends with the bits
- * of one that was never interrupted, in memory and streamed, with a validation set and without; a streamed run
- * ends with those of one in memory; and what cannot be gone on with is refused.
+ * Snapshots and streams of whole runs: a run that goes on from a snapshot, wherever that was cut,
+ * ends with the bits of one that was never interrupted, in memory and streamed, with a validation
+ * set and without; a streamed run ends with those of one in memory; and what cannot be gone on with
+ * is refused.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -137,7 +138,7 @@ static int remove_stores(void **state) {
     return 0;
 }
 
-/* ---- streamed --------------------------------------------------------------------------------- */
+/* ---- streamed -------------------------------------------------------------------------------- */
 
 static void test_streamed_is_the_same(void **state) {
     (void)state;
@@ -203,9 +204,10 @@ static void test_too_little_memory(void **state) {
         train(&options, 2, (uint64_t)mebibytes << 20, false, other_file, NULL, NULL, &error), 0);
 }
 
-/* ---- interrupted and resumed ------------------------------------------------------------------- */
+/* ---- interrupted and resumed ----------------------------------------------------------------- */
 
-/* At many places, with other threads: the same model in the end. @return how many cuts were within an epoch */
+/* At many places, with other threads: the same model in the end. @return how many cuts were within
+ * an epoch */
 static int check_interrupted(bool streamed, bool validate) {
     struct dpmf_train_options options = small_options();
     int within = 0;
@@ -348,7 +350,7 @@ static void test_other_superblocks(void **state) {
                      DPMF_ERR_TRAIN_MISMATCH);
 }
 
-/* ---- what goes wrong --------------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void test_divergence_keeps_the_last(void **state) {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * split: the two sides are a partition of the ratings, to the bit; the fraction is right; a rating's
- * side depends on its ids and the seed and on nothing else; each way to split does what it says; and
- * nothing is left behind when it fails.
+ * split: the two sides are a partition of the ratings, to the bit; the fraction is right; a
+ * rating's side depends on its ids and the seed and on nothing else; each way to split does what it
+ * says; and nothing is left behind when it fails.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -282,7 +282,7 @@ static void test_no_times(void **state) {
     assert_int_equal(temp_dir_count(&directory), 1);
 }
 
-/* ---- the probe file --------------------------------------------------------------------------- */
+/* ---- the probe file -------------------------------------------------------------------------- */
 
 static void test_probe(void **state) {
     (void)state;
@@ -362,7 +362,7 @@ static void test_bad_probe(void **state) {
     free(text);
 }
 
-/* ---- refusals --------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refused(void **state) {
     (void)state;

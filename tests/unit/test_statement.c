@@ -1,6 +1,6 @@
 /*
- * Statements: JSON comes back as it was and as nothing else, every figure is at least the true one, and
- * arithmetic that does not fit is noticed.
+ * Statements: JSON comes back as it was and as nothing else, every figure is at least the true one,
+ * and arithmetic that does not fit is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "statement/statement_provenance.h"
 #include "temp_dir.h"
 
-/* ---- JSON ------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void check_round_trip(const struct statement *statement) {
     struct statement read;
@@ -81,7 +81,8 @@ static void test_any_byte_changed(void **state) {
             if (statement_from_json_figures(json, n, &read, &figures, NULL) != 0) continue;
             n_read++;
             char *again = statement_to_json(&read);
-            /* Only a digit of a number, or a letter of a name or of the version, can have changed. */
+            /* Only a digit of a number, or a letter of a name or of the version, can have changed.
+             */
             assert_true(memcmp(read.releases, statement.releases, sizeof read.releases) != 0 ||
                         strcmp(again, json) != 0 || strcmp(read.version, dpmf_version()) != 0 ||
                         read.items != statement.items || read.epsilon != statement.epsilon ||
@@ -167,7 +168,7 @@ static void test_other_words(void **state) {
     free(json);
 }
 
-/* ---- arithmetic ------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static void test_figures_are_not_below(void **state) {
     (void)state;
@@ -303,7 +304,7 @@ static void test_shapes(void **state) {
     assert_true(statement_shape_check(&biases, 100, 20, NULL) < 0);
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static char *text_of(struct statement statement) {
     char *text = statement_to_text(&statement);
@@ -372,7 +373,7 @@ static void test_text(void **state) {
     free(text);
 }
 
-/* ---- conditional ------------------------------------------------------------------------------ */
+/* ---- conditional ----------------------------------------------------------------------------- */
 
 static struct statement conditional_make(double epsilon) {
     struct statement statement = {

@@ -36,7 +36,7 @@ static int remove_directory(void **state) {
     return 0;
 }
 
-/* ---- a made-up set of blocks ------------------------------------------------------------------ */
+/* ---- a made-up set of blocks ----------------------------------------------------------------- */
 
 enum { N_ITEMS = 3000, MAX_RATINGS = 200000 };
 
@@ -191,7 +191,7 @@ static void test_is_private(void **state) {
     free(made);
 }
 
-/* ---- damage ----------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Opens and reads everything. @return 0 or the first error's code */
 static int read_whole(const char *file) {
@@ -216,7 +216,8 @@ static int read_whole(const char *file) {
     return code;
 }
 
-/* A store small enough to try every cut and every bit. The dictionary is large, so a file of its own. */
+/* A store small enough to try every cut and every bit. The dictionary is large, so a file of its
+ * own. */
 static uint8_t *small_store(size_t *n) {
     struct store_writer *writer;
     struct store_encoded encoded = {0};
@@ -290,8 +291,8 @@ static void test_newer_version(void **state) {
     free(bytes);
 }
 
-/* Hostile files: every checksum right, the contents wrong. Every byte of the payload is replaced and
- * the block's checksum made anew: reading must fail or succeed, never go out of bounds. */
+/* Hostile files: every checksum right, the contents wrong. Every byte of the payload is replaced
+ * and the block's checksum made anew: reading must fail or succeed, never go out of bounds. */
 static void test_hostile_payload(void **state) {
     (void)state;
     size_t n;
@@ -322,7 +323,7 @@ static void test_not_a_store(void **state) {
     assert_int_equal(read_whole("/tmp"), DPMF_ERR_IO_DIRECTORY);
 }
 
-/* ---- visit ------------------------------------------------------------------------------------ */
+/* ---- visit ----------------------------------------------------------------------------------- */
 
 enum { MANY_BLOCKS = 40 };
 

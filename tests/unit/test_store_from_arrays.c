@@ -1,6 +1,6 @@
 /*
- * Ratings out of arrays: the same store as out of the same text, for any number of threads and any memory;
- * ids as text and as numbers; and what is wrong in an array is named with its place.
+ * Ratings out of arrays: the same store as out of the same text, for any number of threads and any
+ * memory; ids as text and as numbers; and what is wrong in an array is named with its place.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -189,7 +189,7 @@ static void test_ids_of_any_text(void **state) {
     free(text);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------ */
+/* ---- what is wrong --------------------------------------------------------------------------- */
 
 static void refuse(const struct dpmf_arrays *arrays, const struct dpmf_input_options *options,
                    int code, const char *message) {

@@ -1,6 +1,6 @@
 /*
- * How ratings were read, as a store keeps it: what sources say, what becomes of it when inputs are joined, split, cut into shards and
- * imported again, and what is refused.
+ * How ratings were read, as a store keeps it: what sources say, what becomes of it when inputs are
+ * joined, split, cut into shards and imported again, and what is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static struct dpmf_input_options options_of(const char *format, const char *colu
     return options;
 }
 
-/* ---- what decides ----------------------------------------------------------------------------- */
+/* ---- what decides ---------------------------------------------------------------------------- */
 
 static void sources_say_what_decided(void **state) {
     (void)state;
@@ -155,7 +155,7 @@ static void refusals_name_the_settings(void **state) {
     }
 }
 
-/* ---- what becomes of it ----------------------------------------------------------------------- */
+/* ---- what becomes of it ---------------------------------------------------------------------- */
 
 static void inputs_are_joined(void **state) {
     (void)state;
@@ -262,9 +262,10 @@ static void ids_follow_the_formats(void **state) {
     }
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* A store of 0.1.0 has zeroes where the layout is: it is read, and refused by private runs alone. */
+/* A store of 0.1.0 has zeroes where the layout is: it is read, and refused by private runs alone.
+ */
 static void old_stores_are_read(void **state) {
     (void)state;
     struct dpmf_store *store = NULL;

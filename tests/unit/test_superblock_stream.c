@@ -1,6 +1,6 @@
 /*
- * The stream of superblocks: what is taken is what was put back last, whether in memory or through slots; failed
- * reads and writes reach who takes and who ends; and nobody waits for ever.
+ * The stream of superblocks: what is taken is what was put back last, whether in memory or through
+ * slots; failed reads and writes reach who takes and who ends; and nobody waits for ever.
  */
 #include <setjmp.h>
 #include <stdarg.h>

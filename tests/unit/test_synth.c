@@ -69,7 +69,7 @@ static void synth(const struct dpmf_synth_options *options, const char *to, int 
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-/* ---- counts ----------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* The reader refuses users without ratings and items that do not increase within a user, so that
  * what is left to check here are the counts and the values. */
@@ -228,7 +228,7 @@ static void test_cancelled(void **state) {
     assert_int_equal(temp_dir_count(&directory), 0);
 }
 
-/* ---- the same bytes --------------------------------------------------------------------------- */
+/* ---- the same bytes -------------------------------------------------------------------------- */
 
 static void test_threads(void **state) {
     (void)state;
@@ -251,7 +251,7 @@ static void test_threads(void **state) {
     free(y);
 }
 
-/* ---- popularity ------------------------------------------------------------------------------- */
+/* ---- popularity ------------------------------------------------------------------------------ */
 
 static void test_top_share(void **state) {
     (void)state;
@@ -315,7 +315,7 @@ static void test_pick_law(void **state) {
     synth_pick_table_free(table);
 }
 
-/* ---- the planted model ------------------------------------------------------------------------ */
+/* ---- the planted model ----------------------------------------------------------------------- */
 
 /* The data of a tensor, from the file's own header. */
 static const float *find_tensor(const char *bytes, size_t n, const char *name, size_t n_values) {
@@ -400,7 +400,7 @@ static void test_planted_model(void **state) {
     free(bytes);
 }
 
-/* ---- the catalogue ---------------------------------------------------------------------------- */
+/* ---- the catalogue --------------------------------------------------------------------------- */
 
 static int compare_titles(const void *a, const void *b) { return strcmp(a, b); }
 

@@ -1,7 +1,7 @@
 /*
- * Tiles: every rating is in exactly one chunk, of the superblock and group it belongs to; what a kernel
- * relies on holds for every chunk; tiles that are streamed are the same as tiles in memory, within the memory
- * they were given; and chunks that were packed are what they were.
+ * Tiles: every rating is in exactly one chunk, of the superblock and group it belongs to; what a
+ * kernel relies on holds for every chunk; tiles that are streamed are the same as tiles in memory,
+ * within the memory they were given; and chunks that were packed are what they were.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -219,8 +219,8 @@ static void test_rows_by_popularity(void **state) {
     dpmf_store_close(store);
 }
 
-/* With less and less memory, superblocks get smaller and still fit; then it says how much more would do, and
- * that does. */
+/* With less and less memory, superblocks get smaller and still fit; then it says how much more
+ * would do, and that does. */
 static void test_within_memory(void **state) {
     (void)state;
     struct dpmf_store *store;
@@ -253,7 +253,8 @@ static void test_within_memory(void **state) {
     dpmf_store_close(store);
 }
 
-/* What is larger in memory than it was thought to be is streamed after all; what a snapshot wants is had. */
+/* What is larger in memory than it was thought to be is streamed after all; what a snapshot wants
+ * is had. */
 static void test_second_thoughts(void **state) {
     (void)state;
     struct dpmf_store *store;

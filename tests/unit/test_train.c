@@ -1,6 +1,6 @@
 /*
- * Training: the same bits for any number of threads when asked, a resumed run equal to one that was never
- * interrupted, and every way to fail. How well it learns is in test_convergence.c.
+ * Training: the same bits for any number of threads when asked, a resumed run equal to one that was
+ * never interrupted, and every way to fail. How well it learns is in test_convergence.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -63,7 +63,7 @@ static int train(const struct dpmf_train_options *options, int threads, uint64_t
     return code;
 }
 
-/* ---- the tests -------------------------------------------------------------------------------- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 static void test_deterministic(void **state) {
     (void)state;

@@ -1,7 +1,8 @@
 /*
- * Tuning: the first trial has the defaults, trials are the same for any number of threads, the best is the
- * best of those that came to their end, what is held stays, those far behind are stopped, time and the
- * caller end the search, and nothing is left in the temporary directory whatever happens.
+ * Tuning: the first trial has the defaults, trials are the same for any number of threads, the best
+ * is the best of those that came to their end, what is held stays, those far behind are stopped,
+ * time and the caller end the search, and nothing is left in the temporary directory whatever
+ * happens.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /*
- * The ranks of a cluster as threads. A message is copied into the box of the rank it is for and lies there
- * until it is asked for, by sender and tag, the oldest first. Feeds the unit tests of everything distributed.
+ * The ranks of a cluster as threads. A message is copied into the box of the rank it is for and
+ * lies there until it is asked for, by sender and tag, the oldest first. Feeds the unit tests of
+ * everything distributed.
  */
 #define _GNU_SOURCE
 #include "thread_cluster.h"
