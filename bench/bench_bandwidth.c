@@ -1,6 +1,7 @@
 /*
- * How fast one thread reads and writes memory, by the size of what it goes over again and again: what fits in a
- * cache shows the cache, what fits in none shows memory. For the paper's first table; a JSON object a line.
+ * How fast one thread reads and writes memory, by the size of what it goes over again and again:
+ * what fits in a cache shows the cache, what fits in none shows memory. For the paper's first
+ * table; a JSON object a line.
  *
  *     bench_bandwidth [ignored] [BYTES...]
  *

@@ -1,13 +1,14 @@
 /*
- * How fast the kernels are, each set that this machine supports, at each k: updates a second with the rows
- * in the first- or second-level cache, as a tile of the trainer has them, and with rows that stream from
- * memory. Beside them the limit of the same run: what a core can read, change and write back in its caches,
- * over the bytes that an update must rewrite when a resident row is shared by four.
+ * How fast the kernels are, each set that this machine supports, at each k: updates a second with
+ * the rows in the first- or second-level cache, as a tile of the trainer has them, and with rows
+ * that stream from memory. Beside them the limit of the same run: what a core can read, change and
+ * write back in its caches, over the bytes that an update must rewrite when a resident row is
+ * shared by four.
  *
  *     bench_kernels [ignored] [K,K..] [LANES]
  *
- * LANES fixes the moving rows of a chunk, 1 to 8, where otherwise each set's own choice is measured: this is how
- * the choice in kernel_sets.c was made.
+ * LANES fixes the moving rows of a chunk, 1 to 8, where otherwise each set's own choice is
+ * measured: this is how the choice in kernel_sets.c was made.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -43,7 +44,7 @@ static uint32_t below(uint32_t n) {
     return (uint32_t)(((state >> 33) * n) >> 31);
 }
 
-/* ---- the limit --------------------------------------------------------------------------------------- */
+/* ---- the limit ------------------------------------------------------------------------------- */
 
 /* Bytes a second that a core can read, change and write back in place. */
 static double rewrite_bandwidth(size_t bytes, size_t total) {
@@ -62,10 +63,10 @@ static double rewrite_bandwidth(size_t bytes, size_t total) {
     return best;
 }
 
-/* ---- one kernel, one k ------------------------------------------------------------------------------- */
+/* ---- one kernel, one k ----------------------------------------------------------------------- */
 
-/* `bytes` of moving rows meet 64 resident ones in chunks whose rows lie about at random, but every row
- * comes as often. */
+/* `bytes` of moving rows meet 64 resident ones in chunks whose rows lie about at random, but every
+ * row comes as often. */
 struct place {
     const char *name;
     size_t bytes;
@@ -169,7 +170,7 @@ static double measure_scores(const struct kernel_set *set, size_t k, size_t byte
     return best;
 }
 
-/* ---- the tables -------------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 static void bench_k(size_t k, double limit, uint32_t lanes) {
     const struct place places[] = {

@@ -1,19 +1,22 @@
 /*
- * The paper's sampler, run as the paper ran it: Algorithm 2 in its order, SGLD's update with the noise that is owed added when a
- * row is met, its temperature, step sizes, trimming and weights, noise from a generator or from a lookup table. Plain loops on one
- * thread; of the library it has the generators alone. Fed by bench/paper/privacy_runs.py with ratings; feeds the sections 35 and
- * 50 of the report with errors and variances. It writes no model: what it draws is not private, and never leaves it.
+ * The paper's sampler, run as the paper ran it: Algorithm 2 in its order, SGLD's update with the
+ * noise that is owed added when a row is met, its temperature, step sizes, trimming and weights,
+ * noise from a generator or from a lookup table. Plain loops on one thread; of the library it has
+ * the generators alone. Fed by bench/paper/privacy_runs.py with ratings; feeds the sections 35 and
+ * 50 of the report with errors and variances. It writes no model: what it draws is not private, and
+ * never leaves it.
  *
  *     bench_paper_sgld train=FILE test=FILE [NAME=VALUE ...]    files: int32 user, int32 item, float rating; ordered by user
  *     bench_paper_sgld inject=PAYMENTS table=SIZE [signs=1]     only what a table does to rows that get so many payments
  *
- * The update of a rating with error e of user i, eta being the step size, N the number of ratings and N_i that of the user's
- * (v_j likewise):
+ * The update of a rating with error e of user i, eta being the step size, N the number of ratings
+ * and N_i that of the user's (v_j likewise):
  *
  *     u_i <- u_i - drift gradient eta N (-loss w_i e v_j + penalty / N_i u_i) + N(0, zeta eta)
  *
- * With F = loss sum w e^2 + penalty (|U|^2 + |V|^2), whose gradient has the factor gradient = 2, that is stationary at
- * exp(-drift gradient F / zeta) for small steps. The paper's rule is drift = 1; written out, its gradient lacks the 2.
+ * With F = loss sum w e^2 + penalty (|U|^2 + |V|^2), whose gradient has the factor gradient = 2,
+ * that is stationary at exp(-drift gradient F / zeta) for small steps. The paper's rule is drift =
+ * 1; written out, its gradient lacks the 2.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -91,7 +94,7 @@ static void *room(size_t n, size_t size) {
     return array;
 }
 
-/* ---- random numbers ---------------------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 static float gaussian(struct run *run) {
     if (run->n_gaussians == 0) {
@@ -103,7 +106,7 @@ static float gaussian(struct run *run) {
 
 static size_t below(struct run *run, size_t n) { return (size_t)random_below(&run->random, n); }
 
-/* ---- what is read, trimmed and weighted --------------------------------------------------------- */
+/* ---- what is read, trimmed and weighted ------------------------------------------------------ */
 
 static struct ratings read_ratings(const char *path) {
     struct ratings ratings = {0};
@@ -133,7 +136,8 @@ static void grow(struct run *run, const struct ratings *ratings) {
     }
 }
 
-/* Line 2 of Algorithm 1: of each user tau ratings at most, at random. They are in the order of users. */
+/* Line 2 of Algorithm 1: of each user tau ratings at most, at random. They are in the order of
+ * users. */
 static void trim(struct run *run) {
     const size_t tau = run->options.tau;
     run->kept.all = room(run->train.n, sizeof(struct rating));
@@ -199,7 +203,7 @@ static void begin(struct run *run, struct side *side) {
     }
 }
 
-/* ---- noise -------------------------------------------------------------------------------------- */
+/* ---- noise ----------------------------------------------------------------------------------- */
 
 static void build_table(struct run *run) {
     const size_t size = run->options.table;
@@ -209,8 +213,8 @@ static void build_table(struct run *run) {
     for (size_t i = 0; i < run->width; i++) run->table[size + i] = run->table[i % size];
 }
 
-/* Standard Gaussians for one row: fresh ones, or a segment of the table from a random place on, as the paper has it; with
- * signs, all of it turned round by a coin. */
+/* Standard Gaussians for one row: fresh ones, or a segment of the table from a random place on, as
+ * the paper has it; with signs, all of it turned round by a coin. */
 static const float *draw(struct run *run, float *space) {
     if (!run->table) {
         for (size_t x = 0; x < run->width; x++) space[x] = gaussian(run);
@@ -239,7 +243,7 @@ static void pay(struct run *run, struct side *side, size_t i) {
     side->payments[i]++;
 }
 
-/* ---- the rounds --------------------------------------------------------------------------------- */
+/* ---- the rounds ------------------------------------------------------------------------------ */
 
 static double predict(const struct run *run, size_t user, size_t item) {
     const float *u = run->users.rows + user * run->width;
@@ -298,7 +302,8 @@ static double sum_of_squares(const struct side *side, size_t width) {
     return sum;
 }
 
-/* The precisions' conditional means under Gamma(1, scale 100); of so many numbers a draw would be no different. */
+/* The precisions' conditional means under Gamma(1, scale 100); of so many numbers a draw would be
+ * no different. */
 static void estimate(struct run *run) {
     const double users = (double)(run->users.n * run->width);
     const double items = (double)(run->items.n * run->width);
@@ -307,8 +312,9 @@ static void estimate(struct run *run) {
     run->items.penalty = (1 + items / 2) / (0.01 + sum_of_squares(&run->items, run->width) / 2);
 }
 
-/* A non-private SGLD for the precisions, "estimated by a non-private SGLD in this section": drift 1/2, temperature 1, that is, the
- * posterior itself. Leaves noise_precision, and the sides' penalties. */
+/* A non-private SGLD for the precisions, "estimated by a non-private SGLD in this section": drift
+ * 1/2, temperature 1, that is, the posterior itself. Leaves noise_precision, and the sides'
+ * penalties. */
 static void warm_up(struct run *run) {
     const struct options wanted = run->options;
     if (wanted.warm_up == 0) {
@@ -334,7 +340,7 @@ static void warm_up(struct run *run) {
     run->table = table;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------- */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 static double test_rmse(const struct run *run) {
     double sum = 0;
@@ -391,8 +397,8 @@ static void solve(double *A, double *b, size_t n) {
     }
 }
 
-/* Each user at home, from all their ratings and V (the paper's last equation, with the bias): least squares with this penalty. Takes the
- * place of U. */
+/* Each user at home, from all their ratings and V (the paper's last equation, with the bias): least
+ * squares with this penalty. Takes the place of U. */
 static void fold_in(struct run *run, double penalty) {
     const size_t D = run->width, k = run->options.k;
     double *A = room(D * D, sizeof(double)), *b = room(D, sizeof(double));
@@ -420,8 +426,8 @@ static void fold_in(struct run *run, double penalty) {
     free(b);
 }
 
-/* The squares of what rows got, by what they were owed: 1 if noise is what it should be. Over the rows that got at least so many
- * payments. */
+/* The squares of what rows got, by what they were owed: 1 if noise is what it should be. Over the
+ * rows that got at least so many payments. */
 static double injected(const struct side *side, size_t width, uint64_t least) {
     double got = 0, due = 0;
     for (size_t i = 0; i < side->n; i++) {
@@ -460,7 +466,8 @@ static double mean_square(const struct side *side, size_t width) {
     return n > 0 ? sum / n : 0;
 }
 
-/* The share of pairs of a user and an item that Algorithm 1 would draw everything again for: it wants none. Of some pairs. */
+/* The share of pairs of a user and an item that Algorithm 1 would draw everything again for: it
+ * wants none. Of some pairs. */
 static double share_outside(struct run *run, double kappa) {
     enum { PAIRS = 200000 };
     size_t outside = 0;
@@ -497,10 +504,10 @@ static void tell_end(struct run *run, double seconds) {
            item_square);
 }
 
-/* ---- a table alone ------------------------------------------------------------------------------ */
+/* ---- a table alone --------------------------------------------------------------------------- */
 
-/* Rows that get nothing but noise, payment by payment, all of the same size: after 10, 100, ... of them the mean of the squares of
- * what they got, by the variance that it should have. */
+/* Rows that get nothing but noise, payment by payment, all of the same size: after 10, 100, ... of
+ * them the mean of the squares of what they got, by the variance that it should have. */
 static void inject(struct run *run) {
     enum { ROWS = 16 };
     float space[WIDTH_MAX];
@@ -521,7 +528,7 @@ static void inject(struct run *run) {
     free(sums);
 }
 
-/* ---- options ------------------------------------------------------------------------------------ */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static double number(const char *text) {
     char *end;
@@ -612,8 +619,8 @@ static void prepare(struct run *run) {
     build_table(run);
 }
 
-/* Line 3 of Algorithm 1: with a loss of its own (epsilon / 4B), all of F is scaled by it, the penalty, Lambda / lambda_r, with the rest.
- * Without, loss 0, the posterior as it is. */
+/* Line 3 of Algorithm 1: with a loss of its own (epsilon / 4B), all of F is scaled by it, the
+ * penalty, Lambda / lambda_r, with the rest. Without, loss 0, the posterior as it is. */
 static void set_target(struct run *run) {
     double *loss = &run->options.loss;
     run->user_precision = run->users.penalty;

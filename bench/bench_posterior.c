@@ -1,13 +1,15 @@
 /*
- * A long run of another sampler on the target of the mechanism `posterior`, for comparison with what it releases: plain
- * arrays, one number at a time instead of one row, predictions kept up to date, begun at 0 instead of the prior. Of
- * lib/privacy it has the trimmed ratings, the weights and the target's numbers; each number is drawn from its
- * Gaussian conditional without the clamp, and accepted with min(1, exp(E(new) - E(old))).
+ * A long run of another sampler on the target of the mechanism `posterior`, for comparison with
+ * what it releases: plain arrays, one number at a time instead of one row, predictions kept up to
+ * date, begun at 0 instead of the prior. Of lib/privacy it has the trimmed ratings, the weights and
+ * the target's numbers; each number is drawn from its Gaussian conditional without the clamp, and
+ * accepted with min(1, exp(E(new) - E(old))).
  *
  *     bench_posterior TRAIN.dpr CATALOGUE TEST.dpr EPSILON [SWEEPS [KAPPA [TAU]]]
  *
- * Prints the test RMSE of a draw now and then, everyone's vector folded in from TRAIN, and last its mean and standard deviation
- * over the second half. The range of ratings is 1 to 5. Nothing it writes stays.
+ * Prints the test RMSE of a draw now and then, everyone's vector folded in from TRAIN, and last its
+ * mean and standard deviation over the second half. The range of ratings is 1 to 5. Nothing it
+ * writes stays.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -49,7 +51,7 @@ static void *room(size_t n, size_t size) {
     return array;
 }
 
-/* ---- the sampler ------------------------------------------------------------------------------ */
+/* ---- the sampler ----------------------------------------------------------------------------- */
 
 static double clamped(const struct state *state, double p) {
     return fmin(fmax(p, -state->target.limit), state->target.limit);
@@ -61,8 +63,8 @@ static double excess(const struct state *state, double w, double y, double p) {
     return inside == p ? 0 : w * ((y - p) * (y - p) - (y - inside) * (y - inside));
 }
 
-/* One number of one row: its ratings are `where` (NULL: first, first + 1, ...), n of them; `other` are the rows that it is
- * multiplied with, column k of them, or 1 when k is K. */
+/* One number of one row: its ratings are `where` (NULL: first, first + 1, ...), n of them; `other`
+ * are the rows that it is multiplied with, column k of them, or 1 when k is K. */
 static void update(struct state *state, double *number, double prior, double mean, size_t first,
                    const size_t *where, size_t n, const uint32_t *who, const double *other,
                    size_t k, double *space) {
@@ -141,7 +143,7 @@ static void begin(struct state *state) {
             state->p[i] = state->items[users->other[i] * state->D + state->K];
 }
 
-/* ---- how good a draw is ----------------------------------------------------------------------- */
+/* ---- how good a draw is ---------------------------------------------------------------------- */
 
 static double measure(const struct state *state, const struct posterior_rule *rule,
                       const struct catalogue *catalogue, struct dpmf_store *train,
@@ -187,7 +189,7 @@ static double measure(const struct state *state, const struct posterior_rule *ru
     return evaluation.rmse;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void take_ratings(struct state *state, const struct posterior_rule *rule,
                          const struct catalogue *catalogue, struct dpmf_store *train) {

@@ -1,6 +1,7 @@
 /*
- * How long someone at home waits, on one core: opening a release, being fitted to ratings, one rating more, the ten best
- * items, the ten most similar, reasons, the map. For the catalogues of Netflix and of Yahoo, k = 64.
+ * How long someone at home waits, on one core: opening a release, being fitted to ratings, one
+ * rating more, the ten best items, the ten most similar, reasons, the map. For the catalogues of
+ * Netflix and of Yahoo, k = 64.
  *
  *     bench_recommend [ITEMS K]
  */
