@@ -1,6 +1,6 @@
 /*
- * Learning: a tenth of the ratings is held back, a model is trained on the others, and what it expects of those
- * held back is compared with what they are.
+ * Learning: a tenth of the ratings is held back, a model is trained on the others, and what it
+ * expects of those held back is compared with what they are.
  *
  *     cc 02_train.c $(pkg-config --cflags --libs dpmf) -o 02_train
  *     ./02_train ratings.csv model.safetensors

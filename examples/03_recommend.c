@@ -1,5 +1,6 @@
 /*
- * Recommending: the five best items for a user that the model was trained on, without those that they have rated.
+ * Recommending: the five best items for a user that the model was trained on, without those that
+ * they have rated.
  *
  *     cc 03_recommend.c $(pkg-config --cflags --libs dpmf) -o 03_recommend
  *     ./03_recommend model.safetensors most.dpr 42

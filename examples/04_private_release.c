@@ -1,6 +1,7 @@
 /*
- * Publishing: item vectors that say little about any one person, with a statement of what was proven. What the
- * ratings may not tell is declared: the list of all items, and the range of ratings.
+ * Publishing: item vectors that say little about any one person, with a statement of what was
+ * proven. What the ratings may not tell is declared: the list of all items, and the range of
+ * ratings.
  *
  *     cc 04_private_release.c $(pkg-config --cflags --libs dpmf) -o 04_private_release
  *     dpmf ledger init ledger   # once

@@ -1,5 +1,6 @@
 /*
- * At home: a public release and ratings of one's own. This needs libdpmf-client alone, and nothing leaves the process.
+ * At home: a public release and ratings of one's own. This needs libdpmf-client alone, and nothing
+ * leaves the process.
  *
  *     cc 05_at_home.c $(pkg-config --cflags --libs dpmf-client) -o 05_at_home
  *     ./05_at_home release.safetensors 3 5 17 1 8 4

@@ -1,5 +1,6 @@
 /*
- * Inside another program: ratings that are in memory already, progress on the way, and an end when it is asked for.
+ * Inside another program: ratings that are in memory already, progress on the way, and an end when
+ * it is asked for.
  *
  *     cc 06_in_memory.c $(pkg-config --cflags --libs dpmf) -o 06_in_memory
  *     ./06_in_memory model.safetensors
@@ -9,7 +10,8 @@
 
 enum { USERS = 400, ITEMS = 60, RATINGS = 8000, EPOCHS_ENOUGH = 4 };
 
-/* What a database, a message queue or a form would have: everyone likes items with a number near their own. */
+/* What a database, a message queue or a form would have: everyone likes items with a number near
+ * their own. */
 static void fill(int64_t *users, int64_t *items, double *ratings) {
     for (int64_t i = 0; i < RATINGS; i++) {
         users[i] = i % USERS;

@@ -1,5 +1,6 @@
 /*
- * Without any ratings: from what people did, plays, purchases or clicks, to the items that someone will want next.
+ * Without any ratings: from what people did, plays, purchases or clicks, to the items that someone
+ * will want next.
  *
  *     cc 07_events.c $(pkg-config --cflags --libs dpmf) -o 07_events
  *     ./07_events plays.csv ranking.safetensors 42

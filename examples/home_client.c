@@ -1,10 +1,12 @@
 /*
- * Recommendations at home: a public release, ratings of one's own, and nothing else. Nothing leaves this process.
+ * Recommendations at home: a public release, ratings of one's own, and nothing else. Nothing leaves
+ * this process.
  *
  *     cc home_client.c $(pkg-config --cflags --libs dpmf-client) -o home_client
  *     ./home_client release.safetensors i3:5 i17:1.5 i8:4
  *
- * prints the ten best of the items that were not rated, and of each the rating that speaks most for it.
+ * prints the ten best of the items that were not rated, and of each the rating that speaks most for
+ * it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +42,8 @@ static int rate(const struct dpmf_model *model, struct dpmf_user *user, uint8_t 
     return dpmf_user_rate(model, user, item, rating, error);
 }
 
-/* The rating that most of the taste for the item is due to; none where it is popular with nearly everyone. */
+/* The rating that most of the taste for the item is due to; none where it is popular with nearly
+ * everyone. */
 static int print_item(const struct dpmf_model *model, const struct dpmf_user *user,
                       const struct dpmf_scored_item *scored, double *shares,
                       struct dpmf_error *error) {
