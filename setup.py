@@ -1,4 +1,5 @@
-"""The Python package: `pip install .` in this folder. Its sources are in python/; see docs/python.md."""
+"""The Python package: `pip install .` in this folder. Its sources are in python/; see
+docs/python.md."""
 
 import os
 import re

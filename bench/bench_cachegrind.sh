@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Cache misses of training, counted by cachegrind with this machine's first-level and last-level caches,
-# or the nearest that it can simulate.
-# What an epoch costs is the difference between a run of two epochs and a run of one: reading, tiling, the
-# model's first rows and its writing cancel. One thread, since cachegrind knows one first-level cache. It counts
-# demand misses alone: prefetches are not simulated, so these are lines moved, not time waited.
+# Cache misses of training, counted by cachegrind with this machine's first-level and last-level
+# caches, or the nearest that it can simulate. What an epoch costs is the difference between a run
+# of two epochs and a run of one: reading, tiling, the model's first rows and its writing cancel.
+# One thread, since cachegrind knows one first-level cache. It counts demand misses alone:
+# prefetches are not simulated, so these are lines moved, not time waited.
 #
-# Sets have Netflix's density and a quarter of its items; users as many as make the model exceed the last-level
-# cache while the run ends in minutes (fused multiply-adds are slow under valgrind).
+# Sets have Netflix's density and a quarter of its items; users as many as make the model exceed the
+# last-level cache while the run ends in minutes (fused multiply-adds are slow under valgrind).
 #
 #     bench/bench_cachegrind.sh build/dpmf
 #
@@ -31,12 +31,12 @@ fi
 mkdir -p "$directory"
 cd "$directory"
 
-# ---- the caches, as cachegrind's options; what had to be rounded goes to standard error ---------------------
+# ---- the caches, as cachegrind's options; what had to be rounded goes to standard error ----------
 
 mapfile -t geometry < <("$here/paper/cachegrind_caches.py" "$dpmf")
 ((${#geometry[@]} > 0)) || exit 1
 
-# ---- one run: all of cachegrind's counts, in its order: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw -------------
+# ---- one run: all of cachegrind's counts, in its order: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw ---
 
 counts() {
     local k=$1 epochs=$2
@@ -47,7 +47,8 @@ counts() {
     sed -n 's/^summary: //p' "counts.$k.$epochs"
 }
 
-# The paper's rates per reference in its table of cache misses, for comparison: first level, last level.
+# The paper's rates per reference in its table of cache misses, for comparison: first level, last
+# level.
 paper_rates() {
     case $1 in
     16) echo "2.84 0.43" ;;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# From a database to a finished store: 20 million ratings in PostgreSQL and in SQLite, imported, three times each, and, as
-# the limit in the same run, what the database alone needs: `COPY ... TO STDOUT (FORMAT binary)` into /dev/null, and a
-# program in C that steps through the same query and looks at its values. The server is started for this, on
-# loopback as an unprivileged user (see tests/database/server.sh).
+# From a database to a finished store: 20 million ratings in PostgreSQL and in SQLite, imported,
+# three times each, and, as the limit in the same run, what the database alone needs: `COPY ... TO
+# STDOUT (FORMAT binary)` into /dev/null, and a program in C that steps through the same query and
+# looks at its values. The server is started for this, on loopback as an unprivileged user (see
+# tests/database/server.sh).
 #
 #     bench/bench_database.sh build/dpmf       BENCH_RATINGS=1000000 for a quick look
 set -euo pipefail
@@ -35,7 +36,7 @@ seconds() {
     { TIMEFORMAT=%R; time "$@" >/dev/null 2>&1; } 2>&1
 }
 
-# ---- PostgreSQL ------------------------------------------------------------------------------------
+# ---- PostgreSQL ----------------------------------------------------------------------------------
 
 if server_start; then
     psql -qX -c 'CREATE TABLE ratings (user_id integer, item_id integer, rating real)'
@@ -53,7 +54,7 @@ else
     echo "there is no PostgreSQL: apt-get install postgresql"
 fi
 
-# ---- SQLite ----------------------------------------------------------------------------------------
+# ---- SQLite --------------------------------------------------------------------------------------
 
 python3 - <<'PYTHON'
 import csv, sqlite3

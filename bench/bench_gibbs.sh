@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The mean of block Gibbs' samples on MovieLens 1M, with the default options: five hold-outs of 10 % (dpmf split, seeds 1 to 5).
-# Prints, for each, the time of learning, the error on the held-out ratings, and how many of these are within the
-# intervals of dpmf predict --intervals, at 50 and at 90 %.
+# The mean of block Gibbs' samples on MovieLens 1M, with the default options: five hold-outs of 10 %
+# (dpmf split, seeds 1 to 5). Prints, for each, the time of learning, the error on the held-out
+# ratings, and how many of these are within the intervals of dpmf predict --intervals, at 50 and at
+# 90 %.
 #
 #     bench/bench_gibbs.sh build/dpmf
 #
@@ -19,7 +20,8 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
-# covered LEVEL: the share of the test ratings that are within their intervals, of those that have one.
+# covered LEVEL: the share of the test ratings that are within their intervals, of those that have
+# one.
 covered() {
     "$dpmf" predict model.safetensors test.csv --intervals --level "$1" --quiet 2>/dev/null |
         paste -d, test.csv - | awk -F, '

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# From text to a finished store: a set of Netflix's shape is made, exported to CSV, put in two orders
-# that are not by user (item order, as Netflix shipped it, and shuffled), and imported from each with
-# --memory 1GiB. Prints ratings/s, the peak resident size, the spilled bytes and, as the limit in the same
-# run, the time that `wc -l` takes for the same text.
+# From text to a finished store: a set of Netflix's shape is made, exported to CSV, put in two
+# orders that are not by user (item order, as Netflix shipped it, and shuffled), and imported from
+# each with --memory 1GiB. Prints ratings/s, the peak resident size, the spilled bytes and, as the
+# limit in the same run, the time that `wc -l` takes for the same text.
 #
 #     bench/bench_import.sh build/dpmf          BENCH_LIKE=ml-1m for a quick look; BENCH_DIR keeps the files
 set -euo pipefail

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The plain default command on MovieLens 1M beside LIBMF with 15 iterations at k = 64: five hold-outs of 10 %
-# (dpmf split, seeds 1 to 5), both programs in turns, from the same text file to a written model. Prints the
-# error on the held-out ratings and two times: the whole command, and learning alone (dpmf: tiling and epochs;
-# LIBMF: its iterations, from the lines it prints).
+# The plain default command on MovieLens 1M beside LIBMF with 15 iterations at k = 64: five
+# hold-outs of 10 % (dpmf split, seeds 1 to 5), both programs in turns, from the same text file to a
+# written model. Prints the error on the held-out ratings and two times: the whole command, and
+# learning alone (dpmf: tiling and epochs; LIBMF: its iterations, from the lines it prints).
 #
 #     LIBMF=.../mf-train bench/bench_movielens.sh build/dpmf
 #
@@ -26,7 +26,7 @@ directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
 
-# ---- the splits: text that both can read (user item rating), stores to evaluate with ------------------------
+# ---- the splits: text that both can read (user item rating), stores to evaluate with -------------
 
 as_text() { "$dpmf" export "$1" --csv - --quiet | awk -F, 'NR > 1 { print $1, $2, $3 }'; }
 
@@ -37,7 +37,7 @@ for split in 1 2 3 4 5; do
     as_text "test$split.dpr" >"test$split.txt"
 done
 
-# ---- one run of each: appends "split whole learning rmse" to dpmf.runs or libmf.runs -------------------------
+# ---- one run of each: appends "split whole learning rmse" to dpmf.runs or libmf.runs -------------
 
 since() { awk -v a="$1" -v b="$2" 'BEGIN { print b - a }'; }
 
@@ -69,7 +69,7 @@ run_libmf() {
     echo "$split $(since "$begun" "$ended") $learning $rmse" >>libmf.runs
 }
 
-# ---- in turns ------------------------------------------------------------------------------------------------
+# ---- in turns ------------------------------------------------------------------------------------
 
 for ((round = 0; round < rounds; round++)); do
     for split in 1 2 3 4 5; do

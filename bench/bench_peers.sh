@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Training speed beside LIBMF's and a prototype's, in one run: a set of Netflix's shape and density is made, all
-# train on it with the same number of threads, in strict turns, and each round's speeds are held against each
-# other. Only the iterations count: not reading or ordering the ratings, and not writing the model. The speed of a
-# run is that of its median iteration, for every program.
+# Training speed beside LIBMF's and a prototype's, in one run: a set of Netflix's shape and density
+# is made, all train on it with the same number of threads, in strict turns, and each round's speeds
+# are held against each other. Only the iterations count: not reading or ordering the ratings, and
+# not writing the model. The speed of a run is that of its median iteration, for every program.
 #
 #     LIBMF=.../mf-train PROTOTYPE=.../tile_sgd bench/bench_peers.sh build/dpmf
 #
@@ -38,7 +38,7 @@ fi
 mkdir -p "$directory"
 cd "$directory"
 
-# ---- the set: once as a store, once as LIBMF's text (user item rating, numbers from 0) --------------------
+# ---- the set: once as a store, once as LIBMF's text (user item rating, numbers from 0) -----------
 
 ratings=$((users * 99072112 / 480189)) # as many for a user as in Netflix's set
 if [[ ! -s set.dpr ]]; then
@@ -49,7 +49,7 @@ if [[ -n $libmf && ! -s set.txt ]]; then
     mv set.txt.part set.txt
 fi
 
-# ---- one run of each: prints the median iteration's updates/s ----------------------------------------------
+# ---- one run of each: prints the median iteration's updates/s ------------------------------------
 
 # Fewer as they take longer.
 epochs_for() { echo $(($1 <= 64 ? 12 : $1 <= 256 ? 8 : 5)); }
@@ -59,7 +59,8 @@ median() {
         awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
 
-# It prints a line when an iteration is done: times from line to line are those of all iterations but the first.
+# It prints a line when an iteration is done: times from line to line are those of all iterations
+# but the first.
 libmf_speed() {
     local k=$1
     "$libmf" -k "$k" -s "$threads" -t $(($(epochs_for "$k") + 1)) -r 0.02 -l2 0.05 set.txt /dev/null |
@@ -82,7 +83,7 @@ prototype_speed() {
         sed -nE 's/.*"solver":"sgd".*"updates_per_second":([0-9.e+]+).*/\1/p'
 }
 
-# ---- in turns, and the ratios --------------------------------------------------------------------------------
+# ---- in turns, and the ratios --------------------------------------------------------------------
 
 programs=(dpmf)
 [[ -z $libmf ]] || programs+=(libmf)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The paper's release, --mechanism posterior: MovieLens 1M, tau = 100, a tenth of the ratings held back, everyone's vector folded
-# in at home from the rest. For each epsilon the test RMSE of several releases, beside that of the draws of a long run of another
-# sampler on the same target (bench_posterior.c). Fails when they differ by more than 0.005: the test RMSE of a draw has a
+# The paper's release, --mechanism posterior: MovieLens 1M, tau = 100, a tenth of the ratings held
+# back, everyone's vector folded in at home from the rest. For each epsilon the test RMSE of several
+# releases, beside that of the draws of a long run of another sampler on the same target
+# (bench_posterior.c). Fails when they differ by more than 0.005: the test RMSE of a draw has a
 # standard deviation below 0.001.
 #
 #     bench/bench_posterior.sh build/dpmf

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How accurate private releases are: MovieLens 1M, the whole of movies.dat as the catalogue, a tenth of the ratings held back,
-# everyone's vector folded in at home from the rest. Prints the mean test RMSE over splits and draws of the
-# noise for each epsilon, and how long a release took.
+# How accurate private releases are: MovieLens 1M, the whole of movies.dat as the catalogue, a tenth
+# of the ratings held back, everyone's vector folded in at home from the rest. Prints the mean test
+# RMSE over splits and draws of the noise for each epsilon, and how long a release took.
 #
 #     bench/bench_private.sh build/dpmf
 #

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What processes lose against threads, and whether the model of docs/scaling.md holds: r processes of one thread
-# (mpirun -n r dpmf train -j 1) against one process of r threads, in strict turns on one set of Netflix's shape and
-# density, each run by its fastest epoch, which other work on the machine slows least; bytes sent in an epoch against what bench/scaling_model.py says; and, where network namespaces and tc
-# can be had, the same over a wire that is made slow.
+# What processes lose against threads, and whether the model of docs/scaling.md holds: r processes
+# of one thread (mpirun -n r dpmf train -j 1) against one process of r threads, in strict turns on
+# one set of Netflix's shape and density, each run by its fastest epoch, which other work on the
+# machine slows least; bytes sent in an epoch against what bench/scaling_model.py says; and, where
+# network namespaces and tc can be had, the same over a wire that is made slow.
 #
 #     bench/bench_ranks.sh build/dpmf
 #
@@ -46,7 +47,7 @@ described=$("$dpmf" describe set.dpr --json)
 items=$(field items <<<"$described")
 ratings=$(field ratings <<<"$described")
 
-# ---- one run: leaves its lines of JSON in log, and prints the fastest epoch's updates/s ----------------------
+# ---- one run: leaves its lines of JSON in log, and prints the fastest epoch's updates/s ----------
 
 epochs_for() { echo $(($1 <= 64 ? 40 : 20)); }
 
@@ -70,7 +71,7 @@ keep() {
         printf "\"seconds\":%.6g,\"bytes\":%.12g,\"bandwidth\":%.9g}\n", n / v, b / e, mbit * 125000 }' >>runs.json
 }
 
-# ---- in turns -------------------------------------------------------------------------------------------------
+# ---- in turns ------------------------------------------------------------------------------------
 
 printf '%s ratings of %s users and %s items, %s cores, %s rounds, million updates/s\n' \
     "$ratings" "$users" "$items" "$(nproc)" "$rounds"
@@ -99,7 +100,7 @@ for r in ${sizes//,/ }; do
 done
 python3 "$here/ratios.py" speeds "${names[@]}"
 
-# ---- a slow wire ----------------------------------------------------------------------------------------------
+# ---- a slow wire ---------------------------------------------------------------------------------
 
 # In a network of its own, whose only wire all ranks share.
 over_wire() {

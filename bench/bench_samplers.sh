@@ -5,8 +5,8 @@
 #    each, and of SGD that is not told to shrink anything, which overfits where samplers do not;
 #  - k = 256: the same by epochs, of SGLD, SGHMC and SGNHT.
 #
-# A sampler's error is that of its sample while it burns in, and that of the mean of all samples since then. Prints two
-# tables in Markdown.
+# A sampler's error is that of its sample while it burns in, and that of the mean of all samples
+# since then. Prints two tables in Markdown.
 #
 #     bench/bench_samplers.sh build/dpmf
 #
@@ -31,7 +31,8 @@ cd "$directory"
 "$dpmf" import "$data/ml-1m/ratings.dat.zst" -o all.dpr --quiet
 "$dpmf" split all.dpr --train train.dpr --test test.dpr --seed 1 --quiet
 
-# learn NAME EPOCHS ARGUMENTS...: NAME.json has the epochs, NAME.cpu the processor time, user and system.
+# learn NAME EPOCHS ARGUMENTS...: NAME.json has the epochs, NAME.cpu the processor time, user and
+# system.
 learn() {
     local name=$1 epochs=$(($2 / share)) TIMEFORMAT='%U %S'
     shift 2

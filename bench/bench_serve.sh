@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dpmf serve on loopback under wrk, for 30 seconds each: how many statements a second, and how many bytes a second of
-# a release of 1 MB; with everything that went wrong, which must be nothing.
+# dpmf serve on loopback under wrk, for 30 seconds each: how many statements a second, and how many
+# bytes a second of a release of 1 MB; with everything that went wrong, which must be nothing.
 #
 #     bench/bench_serve.sh build/dpmf          BENCH_SECONDS=5 for a quick look
 set -euo pipefail

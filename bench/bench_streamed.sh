@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Training larger than memory against training in memory: a store of Netflix's density, --memory a quarter of its
-# bytes and everything, in turns, and the ratio of the medians. Prints the peak resident size beside --memory.
+# Training larger than memory against training in memory: a store of Netflix's density, --memory a
+# quarter of its bytes and everything, in turns, and the ratio of the medians. Prints the peak
+# resident size beside --memory.
 #
 #     bench/bench_streamed.sh build/dpmf      BENCH_RATINGS, BENCH_FACTORS ("16 64"), BENCH_ROUNDS, BENCH_THREADS
 set -euo pipefail

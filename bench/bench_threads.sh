@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the second thread gains, and what --deterministic costs: training with one thread, with two in free order
-# and with two in the deterministic order, in strict turns on one set of Netflix's shape and density. Only the
-# epochs count; the speed of a run is that of its median epoch.
+# What the second thread gains, and what --deterministic costs: training with one thread, with two
+# in free order and with two in the deterministic order, in strict turns on one set of Netflix's
+# shape and density. Only the epochs count; the speed of a run is that of its median epoch.
 #
 #     bench/bench_threads.sh build/dpmf
 #
@@ -28,7 +28,7 @@ if [[ ! -s set.dpr ]]; then
     "$dpmf" synth --like netflix --users "$users" --ratings "$ratings" -o set.dpr --quiet
 fi
 
-# ---- one run: prints the median epoch's updates/s ------------------------------------------------------------
+# ---- one run: prints the median epoch's updates/s ------------------------------------------------
 
 # Fewer as they take longer.
 epochs_for() { echo $(($1 <= 64 ? 12 : $1 <= 256 ? 8 : 5)); }
@@ -50,7 +50,7 @@ one_thread_speed() { speed "$1" -j 1; }
 two_threads_speed() { speed "$1" -j 2; }
 deterministic_speed() { speed "$1" -j 2 --deterministic; }
 
-# ---- in turns, and the ratios --------------------------------------------------------------------------------
+# ---- in turns, and the ratios --------------------------------------------------------------------
 
 printf '%s ratings of %s users, %s cores, %s rounds, million updates/s\n' \
     "$ratings" "$users" "$(nproc)" "$rounds"

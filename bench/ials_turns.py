@@ -1,4 +1,5 @@
-"""The two halves of bench_ials.sh, in its directory: `speed` and `best`, each with the path of dpmf."""
+"""The two halves of bench_ials.sh, in its directory: `speed` and `best`, each with the path of
+dpmf."""
 import csv
 import json
 import os

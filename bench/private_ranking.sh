@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# HR@10 and NDCG@10 of private releases of events on MovieLens 1M, by the protocol of He et al. (2017): one item of each user
-# among 99 others. Prints the table of docs/goals.md.
+# HR@10 and NDCG@10 of private releases of events on MovieLens 1M, by the protocol of He et al.
+# (2017): one item of each user among 99 others. Prints the table of docs/goals.md.
 #
 #   bench/private_ranking.sh DPMF [DATA] [DRAWS]
 #
-# DATA has ml-1m/ratings.dat.zst, ml-1m/movies.dat and ml-1m-ncf/heldout.csv.zst (default ../shared/data). Every rating is an event; the
-# held-out pairs are taken out of training. Releases are real: noise from the operating system, in a ledger of their own.
+# DATA has ml-1m/ratings.dat.zst, ml-1m/movies.dat and ml-1m-ncf/heldout.csv.zst (default
+# ../shared/data). Every rating is an event; the held-out pairs are taken out of training. Releases
+# are real: noise from the operating system, in a ledger of their own.
 set -euo pipefail
 dpmf=$(readlink -f "$1")
 data=$(readlink -f "${2:-$(dirname "$0")/../../shared/data}")

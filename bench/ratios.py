@@ -3,9 +3,10 @@
 
     bench/ratios.py SPEEDS A/B [A/C ...]
 
-SPEEDS has a line "k round program updates_per_second" a run, as bench_peers.sh and bench_threads.sh write it.
-A ratio is taken within each round, whose runs follow each other directly, so that what else the machine does
-falls on both; printed are the ratios' median and, in brackets, the least and the greatest.
+SPEEDS has a line "k round program updates_per_second" a run, as bench_peers.sh and bench_threads.sh
+write it. A ratio is taken within each round, whose runs follow each other directly, so that what
+else the machine does falls on both; printed are the ratios' median and, in brackets, the least and
+the greatest.
 """
 import sys
 from collections import defaultdict

@@ -3,8 +3,9 @@
 
     bench/sampler_curves.py RUNS [DOCS]
 
-RUNS is a folder with a NAME.json (dpmf train --json) and a NAME.cpu ("user system", seconds) for each run. The tables go to
-standard output and, with DOCS, into the marked part of DOCS/samplers.md; the figure to DOCS/images/samplers.svg.
+RUNS is a folder with a NAME.json (dpmf train --json) and a NAME.cpu ("user system", seconds) for
+each run. The tables go to standard output and, with DOCS, into the marked part of DOCS/samplers.md;
+the figure to DOCS/images/samplers.svg.
 """
 import json
 import math
@@ -27,7 +28,8 @@ BEGIN, END = "<!-- bench_samplers.sh writes from here -->", "<!-- to here -->"
 
 
 def read_run(folder, name):
-    """The epochs of a run, each with the processor time up to its end: the run's, divided as the clock divided it."""
+    """The epochs of a run, each with the processor time up to its end: the run's, divided as the
+    clock divided it."""
     lines = [json.loads(line) for line in open(os.path.join(folder, name + ".json"))]
     epochs = [line for line in lines if line["event"] == "epoch"]
     cpu = sum(float(word) for word in open(os.path.join(folder, name + ".cpu")).read().split())
@@ -64,7 +66,7 @@ def table_by_epoch(runs):
                                     reached[0] if reached else "not reached")
 
 
-# ---- the figure ------------------------------------------------------------------------------------
+# ---- the figure ----------------------------------------------------------------------------------
 
 WIDTH, HEIGHT, TOP, BOTTOM = 380, 330, 44, 48
 LOW, HIGH = 0.83, 0.97  # of the errors that are shown

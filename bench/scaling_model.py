@@ -1,26 +1,29 @@
 #!/usr/bin/env python3
-"""How long an epoch of SGD takes by several processes: a model, checked against runs, and what it predicts.
+"""How long an epoch of SGD takes by several processes: a model, checked against runs, and what it
+predicts.
 
     bench/scaling_model.py bytes --ranks R --items N --factors K [--solver sgd|sgld|sghmc|sgnht]
     bench/scaling_model.py check RUNS        what bench_ranks.sh has measured, against the model
     bench/scaling_model.py predict RUNS      the tables of docs/scaling.md
 
-The model. N ratings of `users` users and `items` items, k factors, R ranks of T threads. A rank has its users, 1/R of the
-ratings. Items are dealt into 2R parts, each of about items/2R rows and N/2R ratings. In each of the 2R half-steps of an epoch
-a rank works on a part, N/2R^2 ratings in as many tiles as it has superblocks times groups a part, and meanwhile another
-part travels:
+The model. N ratings of `users` users and `items` items, k factors, R ranks of T threads. A rank has
+its users, 1/R of the ratings. Items are dealt into 2R parts, each of about items/2R rows and N/2R
+ratings. In each of the 2R half-steps of an epoch a rank works on a part, N/2R^2 ratings in as many
+tiles as it has superblocks times groups a part, and meanwhile another part travels:
 
     work    = imbalance (ratings / (T rate) + tiles t_tile / T) + t_start
     travel  = latency + part bytes / bandwidth
     epoch   = (2R - 2) max(work, travel) + 2 work + t_agree,    t_agree = 2 ceil(log2 R) latency + (R - 1) latency
 
-since nothing travels in the first half-step, and the parts of the last two stay where they are. Where all ranks share one wire (`shared`), each has 1/R of its bandwidth. A rank sends
-(2R - 2) parts an epoch; with a row of `stride` floats, and its bias, that is
+since nothing travels in the first half-step, and the parts of the last two stay where they are.
+Where all ranks share one wire (`shared`), each has 1/R of its bandwidth. A rank sends (2R - 2)
+parts an epoch; with a row of `stride` floats, and its bias, that is
 
     bytes   = (R - 1) items (4 stride + 4) + what is said beside it
 
-for all ranks together. With momenta a row is twice as long, and with thermostats 4 bytes longer. With a sampler everyone gets all rows
-and biases once more at the end of an epoch, which are as many bytes as in one of SGD.
+for all ranks together. With momenta a row is twice as long, and with thermostats 4 bytes longer.
+With a sampler everyone gets all rows and biases once more at the end of an epoch, which are as many
+bytes as in one of SGD.
 """
 import argparse
 import json
@@ -138,12 +141,13 @@ def rank_memory(job, machine, ranks):
     )
 
 
-# ---- runs -------------------------------------------------------------------------------------------------------
+# ---- runs ----------------------------------------------------------------------------------------
 
 
 def read_runs(path):
-    """A JSON object a line: ranks, threads, users, items, ratings, factors, seconds (of an epoch), bytes (of an epoch, measured),
-    and bandwidth, of a wire that all ranks share, or 0: the memory of one machine."""
+    """A JSON object a line: ranks, threads, users, items, ratings, factors, seconds (of an epoch),
+    bytes (of an epoch, measured), and bandwidth, of a wire that all ranks share, or 0: the memory
+    of one machine."""
     return [json.loads(line) for line in open(path) if line.strip()]
 
 
@@ -162,8 +166,8 @@ def best_runs(runs):
 
 
 def fit(runs):
-    """The machine by k: its rate from one process of one thread; what a half-step costs beside its work, from processes that have
-    a core each, the least of them."""
+    """The machine by k: its rate from one process of one thread; what a half-step costs beside its
+    work, from processes that have a core each, the least of them."""
     machines = {}
     for run in runs:
         if run["ranks"] == 1 and run["threads"] == 1:
@@ -213,7 +217,7 @@ def check(path):
     return 0 if worst_bytes <= 0.1 else 1
 
 
-# ---- predictions --------------------------------------------------------------------------------------------------
+# ---- predictions ---------------------------------------------------------------------------------
 
 NETWORKS = {
     "1 Gbit/s, 50 us": Network(50e-6, 0.117e9),

@@ -1,5 +1,5 @@
-"""Learning: a tenth of the ratings is held back, a model is fitted to the others, and what it expects of those held
-back is compared with what they are.
+"""Learning: a tenth of the ratings is held back, a model is fitted to the others, and what it
+expects of those held back is compared with what they are.
 
     python3 02_train.py ratings.csv model.safetensors
 """

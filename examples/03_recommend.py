@@ -1,4 +1,5 @@
-"""Recommending: the five best items for a user that the model was trained on, without those that they have rated.
+"""Recommending: the five best items for a user that the model was trained on, without those that
+they have rated.
 
     python3 03_recommend.py model.safetensors most.dpr 42
 """

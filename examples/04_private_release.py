@@ -1,5 +1,5 @@
-"""Publishing: item vectors that say little about any one person, with a statement of what was proven. What the
-ratings may not tell is declared: the list of all items, and the range of ratings.
+"""Publishing: item vectors that say little about any one person, with a statement of what was
+proven. What the ratings may not tell is declared: the list of all items, and the range of ratings.
 
     dpmf ledger init ledger   # once
     python3 04_private_release.py ratings.csv titles.csv release.safetensors

@@ -2,7 +2,8 @@
 
     python3 05_at_home.py release.safetensors 3 5 17 1 8 4
 
-The numbers are items and ratings, in pairs. python/examples/movie_night.py has two people and a choice to make.
+The numbers are items and ratings, in pairs. python/examples/movie_night.py has two people and a
+choice to make.
 """
 
 import sys

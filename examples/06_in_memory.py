@@ -1,4 +1,5 @@
-"""Inside another program: ratings that are in memory already, progress on the way, and an end when it is asked for.
+"""Inside another program: ratings that are in memory already, progress on the way, and an end when
+it is asked for.
 
     python3 06_in_memory.py model.safetensors
 """
@@ -13,7 +14,8 @@ USERS, ITEMS, RATINGS, EPOCHS_ENOUGH = 400, 60, 8000, 4
 
 
 def made_up():
-    """What a database, a message queue or a form would have: everyone likes items with a number near their own."""
+    """What a database, a message queue or a form would have: everyone likes items with a number
+    near their own."""
     i = np.arange(RATINGS)
     users, items = i % USERS, (i * 7 + i // USERS) % ITEMS
     return users, items, 5 - 4 * np.abs(users % ITEMS - items) / ITEMS

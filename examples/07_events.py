@@ -1,4 +1,5 @@
-"""Without any ratings: from what people did, plays, purchases or clicks, to the items that someone will want next.
+"""Without any ratings: from what people did, plays, purchases or clicks, to the items that someone
+will want next.
 
     python3 07_events.py plays.csv ranking.safetensors 42
 
@@ -17,7 +18,8 @@ def main(events, output, user):
     with open(events, newline="") as file:
         pairs = {(row["user"], row["item"]) for row in csv.DictReader(file)}
     print(f"{len(pairs)} events of {len(model.users_)} users")
-    # What someone did is their history, and the list leaves it out. At home it is all that is needed.
+    # What someone did is their history, and the list leaves it out. At home it is all that is
+    # needed.
     mine = [item for who, item in sorted(pairs) if who == user]
     for item in model.recommend(ratings=mine, n=5).items:
         print(item)

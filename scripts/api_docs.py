@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The manual of the libraries and of the Python package, made from what they are made of: the comments of
-include/*.h, the docstrings under python/src/dpmf, and the programs of examples/.
+"""The manual of the libraries and of the Python package, made from what they are made of: the
+comments of include/*.h, the docstrings under python/src/dpmf, and the programs of examples/.
 
     scripts/api_docs.py --html DIR      pages to read in a browser; `make docs`
     scripts/api_docs.py --man DIR       man pages: DIR/man3 of the libraries, DIR/python of the package

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every file of lib/ and programs/ is named in ARCHITECTURE.md, in the part of its folder, by its name in
-# backquotes with or without its ending; * stands for any letters. A part begins with a heading that names
-# the folder. The table of the include law is the one of scripts/include_law.sh.
+# Every file of lib/ and programs/ is named in ARCHITECTURE.md, in the part of its folder, by its
+# name in backquotes with or without its ending; * stands for any letters. A part begins with a
+# heading that names the folder. The table of the include law is the one of scripts/include_law.sh.
 #
 #   scripts/architecture_check.sh [TREE]
 set -euo pipefail

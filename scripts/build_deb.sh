@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds the Debian packages: `make deb`. They and their source package go to build/deb, with SHA256SUMS.
+# Builds the Debian packages: `make deb`. They and their source package go to build/deb, with
+# SHA256SUMS.
 #
 #   scripts/build_deb.sh [OUTPUT [SCRATCH]]
 #
-# The tree is exported first, with packaging/debian as its debian/, so nothing is written beside the sources. Names, times
-# and modes of the export depend on the tree alone, and the time that everything bears is the changelog's: the same tree
-# gives the same packages, byte for byte, wherever and whenever it is built. No step needs the network.
+# The tree is exported first, with packaging/debian as its debian/, so nothing is written beside the
+# sources. Names, times and modes of the export depend on the tree alone, and the time that
+# everything bears is the changelog's: the same tree gives the same packages, byte for byte,
+# wherever and whenever it is built. No step needs the network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 output=${1:-build/deb}
@@ -22,7 +24,7 @@ SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l packaging/debian/changelog -S Timesta
 export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
 umask 022
 
-# ---- the tree, as a source package has it --------------------------------------------------------------
+# ---- the tree, as a source package has it --------------------------------------------------------
 
 # What git tracks or would; without git, everything but what is built.
 list_files() {
@@ -50,11 +52,12 @@ find "$tree" -name '__pycache__' -prune -exec rm -rf {} +
 chmod -R u=rwX,go=rX "$tree"
 find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 
-# ---- the packages --------------------------------------------------------------------------------------
+# ---- the packages --------------------------------------------------------------------------------
 
 log=$output/build.log
 jobs=${JOBS:-$(nproc)}
-# Neither flags of whoever calls this, nor a compiler cache, which writes paths of its own into what it compiles.
+# Neither flags of whoever calls this, nor a compiler cache, which writes paths of its own into what
+# it compiles.
 unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC CMAKE_C_COMPILER_LAUNCHER CMAKE_GENERATOR
 echo "building the packages; $log has what it says"
 if ! (cd "$tree" && dpkg-buildpackage --build=full --no-sign --jobs="$jobs" --no-pre-clean) >"$log" 2>&1; then

@@ -4,8 +4,9 @@
 #   scripts/include_law.sh [--objects DIR] [TREE]
 #
 # TREE is the source tree (default: this one). With --objects, the object files below DIR that come
-# from lib/ are searched for calls between folders and for mutable data. Says each breach as file:line: what; the last line is
-# "N passed, N failed", a rule each; the exit status is 1 when any failed.
+# from lib/ are searched for calls between folders and for mutable data. Says each breach as
+# file:line: what; the last line is "N passed, N failed", a rule each; the exit status is 1 when any
+# failed.
 set -euo pipefail
 
 # ---- the law: folder, then the folders of lib/ it may include and call besides itself --------------
@@ -48,7 +49,7 @@ web            -
 examples       -
 '
 
-# ---- where to look ---------------------------------------------------------------------------------
+# ---- where to look -------------------------------------------------------------------------------
 
 objects=""
 if [[ ${1:-} == --objects ]]; then
@@ -80,8 +81,8 @@ c_files() {
     find "${folders[@]}" -type f -name '*.[ch]' | LC_ALL=C sort
 }
 
-# parts_of WHAT FILE...: C files as file:line:text, without comments. WHAT is code, in which literals are blanked out, or strings:
-# a literal a line.
+# parts_of WHAT FILE...: C files as file:line:text, without comments. WHAT is code, in which
+# literals are blanked out, or strings: a literal a line.
 parts_of() {
     (($# > 1)) || return 0
     awk -v what="$1" '
@@ -109,7 +110,7 @@ parts_of() {
 }
 mapfile -t lib_files < <(c_files lib)
 
-# ---- rule 1: who includes whom -----------------------------------------------------------------------
+# ---- rule 1: who includes whom -------------------------------------------------------------------
 
 # Prints the folders that a folder may include, or nothing when the law does not know it.
 allowed_for() {
@@ -257,14 +258,14 @@ breaches=$(c_files include lib programs web reference tests bench examples | sed
     done)
 rule "no two C files of one name" "$breaches"
 
-# ---- rule 5: one binary for every machine --------------------------------------------------------------
+# ---- rule 5: one binary for every machine --------------------------------------------------------
 
 breaches=$(find . -path ./.git -prune -o -path ./build -prune -o \
     \( -name CMakeLists.txt -o -name '*.cmake' -o -name Makefile -o -name CMakePresets.json \) -print0 |
     xargs -0 -r grep -nE '^[^#]*m(arch|cpu|tune)=native' /dev/null || true)
 rule "no -march=native" "$breaches"
 
-# ---- rule 6: nothing unfinished ------------------------------------------------------------------------
+# ---- rule 6: nothing unfinished ------------------------------------------------------------------
 
 breaches=$(c_files include lib programs web reference tests bench | xargs -r grep -nE '\b(TODO|FIXME|XXX|HACK)\b' /dev/null || true)
 rule "nothing marked as unfinished" "$breaches"
@@ -296,7 +297,7 @@ breaches=$(parts_of strings "${lib_files[@]}" |
     grep -v '^lib/statement/statement_json.c:.*"figures of the private ratings that were shown with --research"' || true)
 rule "no string of lib/ names an option of the command line" "$breaches"
 
-# ---- rule 10: one clock, and one place for temporary files ----------------------------------------------
+# ---- rule 10: one clock, and one place for temporary files ---------------------------------------
 
 breaches=$(c_files lib bench | grep -vx 'lib/base/clock.c' |
     xargs -r grep -nE 'CLOCK_(MONOTONIC|REALTIME)|gettimeofday' /dev/null || true)

@@ -25,7 +25,8 @@ else
     found=1
 fi
 
-# A line of words.txt: an extended regular expression of whole words, a tab, and what to write instead.
+# A line of words.txt: an extended regular expression of whole words, a tab, and what to write
+# instead.
 while IFS=$'\t' read -r word instead; do
     [[ -z $word || $word == '#'* ]] && continue
     if code | xargs -0r grep -nHwiE -- "$word"; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `make bench`: builds the benchmarks and runs them one after the other, each alone on the machine.
-# bench/bench_*.c are programs, bench/bench_*.sh are scripts that are given the path of dpmf; BENCH=name
-# runs one of them. What they print is what docs/performance.md quotes.
+# bench/bench_*.c are programs, bench/bench_*.sh are scripts that are given the path of dpmf;
+# BENCH=name runs one of them. What they print is what docs/performance.md quotes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

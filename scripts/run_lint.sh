@@ -23,7 +23,8 @@ check() {
     fi
 }
 
-# Of clang-tidy's tales only the findings and their lines; `clang-tidy -p build FILE` tells them whole.
+# Of clang-tidy's tales only the findings and their lines; `clang-tidy -p build FILE` tells them
+# whole.
 tidy() {
     # what this machine compiles: kernels for other machines cannot be looked at here
     sed -nE 's|^ *"file": "(.*/(lib\|programs)/.*\.c)",?$|\1|p' build/compile_commands.json | sort -u |
@@ -34,8 +35,8 @@ tidy() {
     ((found != 0))
 }
 
-# Two checks are left to others: cppcheck takes the address of a variable for a use of it, and does not
-# see a pointer that is stored through memcpy (lib/base/memory.c).
+# Two checks are left to others: cppcheck takes the address of a variable for a use of it, and does
+# not see a pointer that is stored through memcpy (lib/base/memory.c).
 analyse() {
     cppcheck --suppress=uninitvar --suppress=ctuuninitvar --suppress=memleak:lib/base/memory.c --enable=warning,performance,portability --std=c11 --inline-suppr --quiet \
         --error-exitcode=1 --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \

@@ -51,7 +51,7 @@ total_skipped=0
 
 say() { printf '%-40s %s\n' "$1" "$2"; }
 
-# ---- running one suite -------------------------------------------------------------------------------
+# ---- running one suite ---------------------------------------------------------------------------
 
 # Sets passed, failed and skipped from a log and an exit status.
 count() {
@@ -121,8 +121,8 @@ on_each() {
     wait
 }
 
-# queue NAME KIND SECONDS "COMMAND": a suite that run_queued runs beside others: one more at once than there are cores,
-# because they wait now and then.
+# queue NAME KIND SECONDS "COMMAND": a suite that run_queued runs beside others: one more at once
+# than there are cores, because they wait now and then.
 queued=() kinds=() limits=() commands=()
 queue() { queued+=("$1") kinds+=("$2") limits+=("$3") commands+=("$4"); }
 
@@ -152,8 +152,8 @@ run_queued() {
     queued=() kinds=() limits=() commands=()
 }
 
-# suite_of_executables NAME SECONDS FOLDER [LAUNCHER...]: every cmocka test in a folder but those in `tests_not`, or
-# those named in `tests_only` when that is not empty.
+# suite_of_executables NAME SECONDS FOLDER [LAUNCHER...]: every cmocka test in a folder but those in
+# `tests_not`, or those named in `tests_only` when that is not empty.
 suite_of_executables() {
     local name=$1 limit=$2 folder=$3 begun=$SECONDS all executable log sums=(0 0 0)
     shift 3
@@ -209,8 +209,8 @@ skip() {
     total_skipped=$((total_skipped + 1))
 }
 
-# build NAME PRESET [OPTION...]: configures and builds with its tests (or only what `tests_only` names), warnings
-# as errors. A failure counts and is shown; success says nothing.
+# build NAME PRESET [OPTION...]: configures and builds with its tests (or only what `tests_only`
+# names), warnings as errors. A failure counts and is shown; success says nothing.
 build() {
     local name=$1 preset=$2 log="$logs/build-$2.log" begun=$SECONDS
     shift 2
@@ -252,7 +252,7 @@ find_launcher() {
     done
 }
 
-# ---- the fuzzers ---------------------------------------------------------------------------------------
+# ---- the fuzzers ---------------------------------------------------------------------------------
 
 # Each starts from its seeds in tests/fuzz/corpus/NAME; what it finds goes to build/fuzz-corpus.
 run_fuzzer() {
@@ -292,14 +292,15 @@ suite_of_fuzzers() {
     report "fuzzers, $fuzz_seconds s each" "$logs/fuzzers.log" $((SECONDS - begun))
 }
 
-# ---- what is run ---------------------------------------------------------------------------------------
+# ---- what is run ---------------------------------------------------------------------------------
 
 build "release" release -DDPMF_TESTS=ON -DDPMF_WERROR=ON || finish
 
 suite_of_executables "unit tests" 900 build/tests/unit
 
-# As on other machines: what is sized from caches, divided among cores or computed by an instruction set's kernels, for
-# other caches, other numbers of cores, and every set of kernels that this machine has; all of it with --long.
+# As on other machines: what is sized from caches, divided among cores or computed by an instruction
+# set's kernels, for other caches, other numbers of cores, and every set of kernels that this
+# machine has; all of it with --long.
 on_other_machines() {
     local shape cores_claimed set
     [[ -z $long ]] && tests_only=(superblock_stream train snapshot noise_schedule ranks convergence bench evaluate)

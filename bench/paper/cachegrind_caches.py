@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The caches that cachegrind is told to simulate: those that dpmf sizes its tiles for, as `dpmf doctor` names them (so
-DPMF_CACHES counts), with the ways and lines that the system reports.
+"""The caches that cachegrind is told to simulate: those that dpmf sizes its tiles for, as `dpmf
+doctor` names them (so DPMF_CACHES counts), with the ways and lines that the system reports.
 
-Cachegrind wants a number of sets (bytes / ways / line) that is a power of two. Caches of which that is not so are rounded
-to the nearest that it can simulate, and what was rounded is said. Sections of the report and bench_cachegrind.sh ask here:
+Cachegrind wants a number of sets (bytes / ways / line) that is a power of two. Caches of which that
+is not so are rounded to the nearest that it can simulate, and what was rounded is said. Sections of
+the report and bench_cachegrind.sh ask here:
 
     bench/paper/cachegrind_caches.py build/dpmf      the options, a line each; to standard error what was rounded
 """
@@ -41,7 +42,8 @@ def size_text(size):
 
 
 def reported(level, folder=SYSTEM):
-    """(ways, line) that the system reports of a data or unified cache; (None, LINE) where it reports none."""
+    """(ways, line) that the system reports of a data or unified cache; (None, LINE) where it
+    reports none."""
     for index in sorted(pathlib.Path(folder).glob("index*")):
         try:
             facts = {name: (index / name).read_text().strip()

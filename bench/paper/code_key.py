@@ -1,5 +1,5 @@
-"""Which code a measurement depends on: the function's own, and that of whatever it names, as far as that is in one of
-our files. work.py keeps a digest of it with each result.
+"""Which code a measurement depends on: the function's own, and that of whatever it names, as far as
+that is in one of our files. work.py keeps a digest of it with each result.
 """
 import hashlib
 import inspect
@@ -34,8 +34,8 @@ def functions_of(thing):
 
 
 def named_by(function, methods_of):
-    """Pairs of a name and what it stands for, of all that a function may use: in its module, in modules that it names, and
-    as methods of the classes of its arguments."""
+    """Pairs of a name and what it stands for, of all that a function may use: in its module, in
+    modules that it names, and as methods of the classes of its arguments."""
     names = names_in(function.__code__)
     found = {name: function.__globals__[name] for name in names if name in function.__globals__}
     owners = [value for value in found.values() if inspect.ismodule(value)] + list(methods_of)
@@ -45,9 +45,11 @@ def named_by(function, methods_of):
 
 
 def code_digest(function, methods_of=()):
-    """A digest of the function's source and of what it uses in the folders of its file and of this one.
+    """A digest of the function's source and of what it uses in the folders of its file and of this
+    one.
 
-    methods_of: classes whose instances it is given; of them, the methods that it calls by name count.
+    methods_of: classes whose instances it is given; of them, the methods that it calls by name
+    count.
     """
     folders = {pathlib.Path(__file__).resolve().parent, pathlib.Path(inspect.getsourcefile(function)).resolve().parent}
     texts, waiting = {}, [function]

@@ -3,10 +3,10 @@
 
     bench/paper/paper.py --scale small --out build/paper/small build/dpmf
 
-Every file of sections/ is a table or a figure of the paper. Each measures (through work.once, so that a killed run
-goes on where it was), shows what it found, and says whether the paper's claim holds. A section that fails is said
-to have failed, the others are still tried, and the exit status is 1: no figure ever comes from anywhere but this
-folder's measurements by this program.
+Every file of sections/ is a table or a figure of the paper. Each measures (through work.once, so
+that a killed run goes on where it was), shows what it found, and says whether the paper's claim
+holds. A section that fails is said to have failed, the others are still tried, and the exit status
+is 1: no figure ever comes from anywhere but this folder's measurements by this program.
 """
 import argparse
 import importlib.util
@@ -80,7 +80,7 @@ def run_section(work, path):
     return section
 
 
-# ---- about the machine -----------------------------------------------------------------------------------------------
+# ---- about the machine ---------------------------------------------------------------------------
 
 
 def processor():

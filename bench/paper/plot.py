@@ -1,9 +1,11 @@
-"""Plots as SVG text, without a library: lines, points and bars, with logarithmic axes and error bars.
+"""Plots as SVG text, without a library: lines, points and bars, with logarithmic axes and error
+bars.
 
-Sections make a Plot and put it in what they show; report.py places its SVG in the page and its numbers in a table
-and a CSV file beside it. Colours are CSS variables of the page, so that a plot follows dark mode and print; series
-differ by the shape of their marks as well, for print in black and for eyes that see colours differently. Figures
-quoted from the paper are drawn dashed and grey with hollow marks.
+Sections make a Plot and put it in what they show; report.py places its SVG in the page and its
+numbers in a table and a CSV file beside it. Colours are CSS variables of the page, so that a plot
+follows dark mode and print; series differ by the shape of their marks as well, for print in black
+and for eyes that see colours differently. Figures quoted from the paper are drawn dashed and grey
+with hollow marks.
 """
 import math
 from html import escape
@@ -25,7 +27,8 @@ text{font:12px system-ui,sans-serif;fill:var(--ink)}
 
 
 class Series:
-    """Points (x, y) or (x, y, low, high) under a name. A `quoted` one is the paper's, not this run's."""
+    """Points (x, y) or (x, y, low, high) under a name. A `quoted` one is the paper's, not this
+    run's."""
 
     def __init__(self, name, points, quoted=False, line=True):
         self.name = str(name)
@@ -154,7 +157,7 @@ class Plot:
         if not self.series:
             raise ValueError(f"{name}: a plot without points")
 
-    # ---- the numbers ------------------------------------------------------------------------------------------
+    # ---- the numbers -----------------------------------------------------------------------------
 
     def columns(self):
         has_spread = any(p[2] is not None for s in self.series for p in s.points)
@@ -165,7 +168,7 @@ class Plot:
         return [([s.name + (" (quoted from the paper)" if s.quoted else ""), *p])[:width]
                 for s in self.series for p in s.points]
 
-    # ---- the drawing --------------------------------------------------------------------------------------------
+    # ---- the drawing -----------------------------------------------------------------------------
 
     def svg(self, standalone=False):
         legend, legend_height = self._legend()

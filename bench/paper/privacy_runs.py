@@ -1,9 +1,11 @@
-"""What the sections on samplers and on privacy measure with: private releases and their test errors, the paper's "
+"""What the sections on samplers and on privacy measure with: private releases and their test
+errors, the paper's "
   "sampler
 as the paper ran it, and groups of users.
 
-Fed by the sections 35 to 65. Measurements that several of them draw are kept once, under "privacy". Every release
-is made in the run's temporary folder, looked at, and deleted; bench_paper_sgld writes no model at all.
+Fed by the sections 35 to 65. Measurements that several of them draw are kept once, under "privacy".
+Every release is made in the run's temporary folder, looked at, and deleted; bench_paper_sgld writes
+no model at all.
 """
 import csv
 import hashlib
@@ -15,16 +17,18 @@ import struct
 
 from work import Failure, sha256_of_file
 
-# "Privacy and Accuracy" in the paper, for Netflix: tau, kappa, k and B = tau (5 - 1 + kappa)^2; the temperatures, step
-# sizes and decay that it names. It trimmed to 33 million ratings; what matters of eta_0 is eta_0 times their number.
+# "Privacy and Accuracy" in the paper, for Netflix: tau, kappa, k and B = tau (5 - 1 + kappa)^2; the
+# temperatures, step sizes and decay that it names. It trimmed to 33 million ratings; what matters
+# of eta_0 is eta_0 times their number.
 TAU, KAPPA, FACTORS = 100, 1.0, 16
 BOUND = TAU * (5 - 1 + KAPPA) ** 2
 ZETA, COLDEST = 0.07, 0.0025
 ETAS, DECAY, PAPER_RATINGS = (3.2e-8, 3e-9, 6e-10), 0.6, 33e6
 DIVERGED = 5  # exit status of bench_paper_sgld
 
-# How the paper's drift can be read. Its update is -eta grad F + N(0, zeta eta), so that exp(-2F / zeta) is stationary;
-# the gradient that it writes out lacks the 2 that F's squares give, and then it is exp(-F / zeta).
+# How the paper's drift can be read. Its update is -eta grad F + N(0, zeta eta), so that exp(-2F /
+# zeta) is stationary; the gradient that it writes out lacks the 2 that F's squares give, and then
+# it is exp(-F / zeta).
 READINGS = {"gradient": 2, "written": 1}
 
 
@@ -66,7 +70,7 @@ def need(data, *names):
     return [data[name] for name in names]
 
 
-# ---- releases -------------------------------------------------------------------------------------------------------
+# ---- releases ------------------------------------------------------------------------------------
 
 
 def delete(*paths):
@@ -93,7 +97,8 @@ def test_error(work, dataset, release, test=None):
 
 
 def release_runs(work, dataset, mechanism, epsilon, draws, options):
-    """Several releases of one kind, each with fresh noise: test errors, seconds, and the last one's statement."""
+    """Several releases of one kind, each with fresh noise: test errors, seconds, and the last one's
+    statement."""
     found = {"mechanism": mechanism, "epsilon": epsilon, "rmse": [], "seconds": []}
     for _ in range(draws):
         path, said = make_release(work, dataset, mechanism, epsilon, options)
@@ -147,7 +152,7 @@ def open_runs(work, dataset):
             "gibbs": shared(work, "open.gibbs", open_run, work, dataset, gibbs)["rmse"]}
 
 
-# ---- the paper's sampler --------------------------------------------------------------------------------------------
+# ---- the paper's sampler -------------------------------------------------------------------------
 
 
 def read_triples(text):
@@ -204,7 +209,8 @@ SAMPLER_EPOCHS = {"tiny": 6, "small": 30, "medium": 100, "full": 200}
 
 
 def precisions(work, dataset):
-    """lambda_r and Lambda by a non-private SGLD, as the paper has them: an unaccounted release of its own."""
+    """lambda_r and Lambda by a non-private SGLD, as the paper has them: an unaccounted release of
+    its own."""
     found = shared(work, "precisions", sampler_run, work, dataset, tool_key(work), {
         "k": FACTORS, "tau": TAU, "warm_up": PRECISION_EPOCHS[work.scale], "epochs": 1, "drift": 0.5, "gradient": 1,
         "time": 0.03, "seed": work.seed})
@@ -213,7 +219,8 @@ def precisions(work, dataset):
 
 
 def as_the_paper_ran(work, dataset, epsilon, reading, zeta):
-    """Algorithm 1's target by the paper's SGLD, at the largest of its step sizes that does not diverge."""
+    """Algorithm 1's target by the paper's SGLD, at the largest of its step sizes that does not
+    diverge."""
     fixed = precisions(work, dataset)
     for eta in ETAS:
         options = {**fixed, "k": FACTORS, "tau": TAU, "rho": 1, "loss": epsilon / (4 * BOUND), "drift": 1,
@@ -228,10 +235,11 @@ def as_the_paper_ran(work, dataset, epsilon, reading, zeta):
 
 
 def truthful_epsilon(epsilon, reading, zeta):
-    """What a draw from where that run is stationary would cost one user added or removed, if the loss were clamped.
+    """What a draw from where that run is stationary would cost one user added or removed, if the
+    loss were clamped.
 
-    It draws from exp(-c F'), F' = sum w e^2 and c = READINGS * epsilon / (4 B zeta); with each user's part of F' in
-    [0, B] that is c B.
+    It draws from exp(-c F'), F' = sum w e^2 and c = READINGS * epsilon / (4 B zeta); with each
+    user's part of F' in [0, B] that is c B.
     """
     return READINGS[reading] * epsilon / (4 * zeta)
 
@@ -240,7 +248,7 @@ PAPER_EPSILONS = {"tiny": (10, 250), "small": (10, 50, 250, 1000), "medium": (1,
                   "full": (1, 10, 50, 100, 250, 500, 1000)}
 
 
-# ---- groups of users ------------------------------------------------------------------------------------------------
+# ---- groups of users -----------------------------------------------------------------------------
 
 
 USERS = {}  # of a store, once read

@@ -6,13 +6,15 @@
     bench/paper/publish.py --page build/paper/small/report.json     also keeps the report's figures, as a page
     bench/paper/publish.py                                          rewrites the blocks from what is kept
 
-Tables are kept in docs/paper/SCALE/PROCESSOR/tables.json, one for each kind of processor, and a newer one replaces an older
-of the same processor. A block of README.md or docs/performance.md lies between `<!-- from report: SCALE SECTION.TABLE -->`
-and `<!-- end -->`, and is rewritten with the table of every processor that has it, the newest first, each with where it is from. A
-block that ends with `newest -->` shows the newest alone: figures that do not depend on the processor.
+Tables are kept in docs/paper/SCALE/PROCESSOR/tables.json, one for each kind of processor, and a
+newer one replaces an older of the same processor. A block of README.md or docs/performance.md lies
+between `<!-- from report: SCALE SECTION.TABLE -->` and `<!-- end -->`, and is rewritten with the
+table of every processor that has it, the newest first, each with where it is from. A block that
+ends with `newest -->` shows the newest alone: figures that do not depend on the processor.
 
-Refused are a report of which a section failed, one that was made for another machine than it ran on (DPMF_CACHES), and a
-table of times whose measurements other work disturbed: --busy publishes that too, and it says so.
+Refused are a report of which a section failed, one that was made for another machine than it ran on
+(DPMF_CACHES), and a table of times whose measurements other work disturbed: --busy publishes that
+too, and it says so.
 """
 import argparse
 import json
@@ -37,18 +39,20 @@ class Refusal(Exception):
     """Why a report is not published, as a sentence."""
 
 
-# ---- where a table is from -------------------------------------------------------------------------------------------
+# ---- where a table is from -----------------------------------------------------------------------
 
 
 def processor_key(machine):
-    """A kind of processor as a folder's name: its name and its caches. Virtual machines tell no more."""
+    """A kind of processor as a folder's name: its name and its caches. Virtual machines tell no
+    more."""
     sizes = re.findall(r"([\d.]+) ([KMG])iB", machine["caches"])
     words = [machine["processor"], *(number + unit for number, unit in sizes)]
     return re.sub(r"[^a-z0-9.]+", "-", "-".join(words).lower()).strip("-")
 
 
 def disturbance(report, section_name):
-    """The share of the machine that other work had during a section's measurements; None when nothing was recorded."""
+    """The share of the machine that other work had during a section's measurements; None when
+    nothing was recorded."""
     found = [m for m in report["measurements"] if m["name"].startswith(section_name + ".")]
     seconds = sum(m["seconds"] for m in found)
     if not seconds or any("others" not in m for m in found):
@@ -83,7 +87,7 @@ def origin(scale, table):
             f"{table['threads']} threads, {table['caches']}{kernels}.{busy})\n")
 
 
-# ---- what is kept ------------------------------------------------------------------------------------------------------
+# ---- what is kept --------------------------------------------------------------------------------
 
 
 def kept_tables(root, scale):
@@ -129,7 +133,7 @@ def check_sound(report):
         raise Refusal(f"this report was made for a machine that was named, not seen: {report['machine']['caches']}")
 
 
-# ---- the documents -----------------------------------------------------------------------------------------------------
+# ---- the documents -------------------------------------------------------------------------------
 
 
 def table_markdown(table):
@@ -152,7 +156,8 @@ def rewritten(text, kept_of):
 
 
 def page(report, folder):
-    """The figures of a report as files: an SVG each, and one page of text that shows them with their tables."""
+    """The figures of a report as files: an SVG each, and one page of text that shows them with
+    their tables."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.svg"):
         old.unlink()

@@ -1,7 +1,8 @@
-"""The report of a run: one HTML page that needs nothing else, report.json, and a CSV file for each table and plot.
+"""The report of a run: one HTML page that needs nothing else, report.json, and a CSV file for each
+table and plot.
 
-Fed by paper.py with what the sections showed; publish.py reads the JSON. Everything that comes from outside (labels,
-error messages, commands) is escaped here, in one place.
+Fed by paper.py with what the sections showed; publish.py reads the JSON. Everything that comes from
+outside (labels, error messages, commands) is escaped here, in one place.
 """
 import base64
 import csv
@@ -25,8 +26,9 @@ class Text:
 
 
 class Table:
-    """Columns and rows. `name` is what its CSV file and its block in the documents are called; `quoted` the indices
-    of columns that hold the paper's figures; `timed` whether other work on the machine could have changed it."""
+    """Columns and rows. `name` is what its CSV file and its block in the documents are called;
+    `quoted` the indices of columns that hold the paper's figures; `timed` whether other work on the
+    machine could have changed it."""
 
     def __init__(self, name, columns, rows, caption="", quoted=(), timed=True):
         self.name, self.caption, self.timed = name, caption, timed
@@ -61,7 +63,7 @@ def prose(text):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-# ---- parts of the page ---------------------------------------------------------------------------------------------
+# ---- parts of the page ---------------------------------------------------------------------------
 
 
 def table_html(shown):
@@ -213,7 +215,7 @@ def page(sections, facts):
             f"</body></html>\n")
 
 
-# ---- files ---------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def shown_json(shown):

@@ -1,5 +1,5 @@
-"""Runs of dpmf train and of the peers as the speed sections want them: so many epochs, nothing evaluated, the speed of
-each epoch. Sections call these inside work.once.
+"""Runs of dpmf train and of the peers as the speed sections want them: so many epochs, nothing
+evaluated, the speed of each epoch. Sections call these inside work.once.
 """
 import os
 import statistics
@@ -65,7 +65,8 @@ def is_wanted(work, peer, dataset, k, skipped):
 
 
 def in_turns(programs, repeats):
-    """(round, program) so that every program is measured once a round and none always follows the same one."""
+    """(round, program) so that every program is measured once a round and none always follows the
+    same one."""
     n = len(programs)
     for round_number in range(repeats):
         for turn in range(n):
@@ -82,7 +83,8 @@ def summary(values):
 
 
 def ratios(above, below):
-    """Round by round, whose runs follow each other directly: what else the machine does falls on both."""
+    """Round by round, whose runs follow each other directly: what else the machine does falls on
+    both."""
     return [above[r] / below[r] for r in sorted(above) if r in below]
 
 

@@ -1,12 +1,13 @@
-"""What the sections of the report measure with: a folder of results that outlives the process, commands that are
-recorded, and ratings of a known shape.
+"""What the sections of the report measure with: a folder of results that outlives the process,
+commands that are recorded, and ratings of a known shape.
 
-paper.py makes one Work and hands it to every section. A section calls `once` for each measurement, `run` or
-`dpmf_json` inside it, and `dataset` for its ratings. report.py reads what was recorded.
+paper.py makes one Work and hands it to every section. A section calls `once` for each measurement,
+`run` or `dpmf_json` inside it, and `dataset` for its ratings. report.py reads what was recorded.
 
-A measurement is kept under its name together with everything it depends on (its parameters, the code of its
-function and of what that calls, the scale, the seed, the program's bytes, the machine that the environment names). It is
-taken from the folder only when all of that is the same; so a killed run goes on where it was, and a changed program is measured anew.
+A measurement is kept under its name together with everything it depends on (its parameters, the
+code of its function and of what that calls, the scale, the seed, the program's bytes, the machine
+that the environment names). It is taken from the folder only when all of that is the same; so a
+killed run goes on where it was, and a changed program is measured anew.
 """
 import ctypes
 import hashlib
@@ -22,13 +23,14 @@ import time
 
 from code_key import code_digest
 
-# ---- sizes ------------------------------------------------------------------------------------------------------
+# ---- sizes ---------------------------------------------------------------------------------------
 
 NETFLIX = {"users": 480_189, "items": 17_770, "ratings": 99_072_112}
 YAHOO = {"users": 1_000_990, "items": 624_961, "ratings": 262_810_175}
 
-# users, items, ratings. Netflix's keep all items and the ratings a user gave. Yahoo's keep the ratings a user
-# gave and those an item got: with all items, nearly every vector of a small set would never be learned.
+# users, items, ratings. Netflix's keep all items and the ratings a user gave. Yahoo's keep the
+# ratings a user gave and those an item got: with all items, nearly every vector of a small set
+# would never be learned.
 SIZES = {
     "tiny": {"netflix": (300, 400, 12_000), "yahoo": (200, 500, 12_000), "movielens": (300, 200, 12_000)},
     "small": {"netflix": (40_000, 17_770, 8_252_759), "yahoo": (24_000, 14_984, 6_301_212), "movielens": None},
@@ -40,7 +42,8 @@ TITLES = {"netflix": "Netflix", "yahoo": "Yahoo", "movielens": "MovieLens 1M"}
 RANGES = {"netflix": "1:5", "yahoo": "0:5", "movielens": "1:5"}
 # What the paper held back: 1.4 of 100.4 million, 6 of 269 million. Of MovieLens what is usual.
 TEST_FRACTIONS = {"netflix": 0.014, "yahoo": 0.0223, "movielens": 0.1}
-# What tells dpmf of another machine than this one: a measurement under one says nothing about another.
+# What tells dpmf of another machine than this one: a measurement under one says nothing about
+# another.
 MACHINE_VARIABLES = ("DPMF_CACHES", "DPMF_CORES", "DPMF_RAM", "DPMF_KERNELS")
 
 
@@ -49,7 +52,8 @@ class Failure(Exception):
 
 
 class Dataset:
-    """Ratings as stores: all of them, and what is learned from and tested on. It is a path: that of all."""
+    """Ratings as stores: all of them, and what is learned from and tested on. It is a path: that of
+    all."""
 
     def __init__(self, folder, facts):
         self.folder = pathlib.Path(folder)
@@ -92,8 +96,8 @@ def write_whole(path, text):
 
 
 def processor_seconds():
-    """(of everything on this machine, of this process and those it waited for), since they began. What the host of a virtual
-    machine took away counts as everything's."""
+    """(of everything on this machine, of this process and those it waited for), since they began.
+    What the host of a virtual machine took away counts as everything's."""
     own = os.times()
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, file.readline().split()[1:9])
@@ -102,7 +106,8 @@ def processor_seconds():
 
 
 def dies_with_parent():
-    """In a child, before it starts: a killed run leaves nothing behind that would disturb the next one."""
+    """In a child, before it starts: a killed run leaves nothing behind that would disturb the next
+    one."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
@@ -171,7 +176,7 @@ class Work:
     def say(self, text):
         self._say(text)
 
-    # ---- commands ---------------------------------------------------------------------------------------------
+    # ---- commands --------------------------------------------------------------------------------
 
     def shown(self, argv):
         """A command as a reader can repeat it: without the places of this machine's files."""
@@ -191,10 +196,11 @@ class Work:
             self._commands.append({"command": self.shown(argv), "seconds": round(seconds, 3), "status": status})
 
     def run(self, argv, cwd=None, env=None, accept=(0,), timeout=None, on_line=None):
-        """Runs a command to its end and records it. Fails with what it said unless its status is in `accept`.
+        """Runs a command to its end and records it. Fails with what it said unless its status is in
+        `accept`.
 
-        `on_line(seconds, line)` is called for each line of standard output as it comes; when it returns True,
-        nothing more is wanted and the command is ended.
+        `on_line(seconds, line)` is called for each line of standard output as it comes; when it
+        returns True, nothing more is wanted and the command is ended.
         """
         argv = [str(word) for word in argv]
         begun = time.perf_counter()
@@ -251,7 +257,7 @@ class Work:
         path = self.out / "tmp" / name
         return str(path)
 
-    # ---- measurements -------------------------------------------------------------------------------------------
+    # ---- measurements ----------------------------------------------------------------------------
 
     def key_of(self, name, function, args):
         try:
@@ -270,10 +276,11 @@ class Work:
         }
 
     def once(self, name, function, *args):
-        """What function(*args) returns, measured now or, when nothing it depends on has changed, earlier.
+        """What function(*args) returns, measured now or, when nothing it depends on has changed,
+        earlier.
 
-        A Work among the arguments is handed on and is no part of the key; a Dataset and a peer stand for
-        their contents. The rest, and the result, must be what JSON can hold.
+        A Work among the arguments is handed on and is no part of the key; a Dataset and a peer
+        stand for their contents. The rest, and the result, must be what JSON can hold.
         """
         full_name = re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{self.section}.{name}" if self.section else name)
         path = self.out / "data" / f"{full_name}.json"
@@ -319,7 +326,7 @@ class Work:
         write_whole(path, text)
         return json.loads(text)
 
-    # ---- ratings ------------------------------------------------------------------------------------------------
+    # ---- ratings ---------------------------------------------------------------------------------
 
     def dataset(self, name):
         """The stores of a set, made once: netflix, yahoo or movielens."""

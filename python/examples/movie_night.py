@@ -1,8 +1,8 @@
 """Movie night: which film will both of us like?
 
-A cinema knows what its guests thought of its films, and publishes a release that says next to nothing
-about any one of them. Ann and Bob take it home. Each rates a few films there; their ratings go nowhere.
-What they tell each other is only what each expects of the films that neither has seen.
+A cinema knows what its guests thought of its films, and publishes a release that says next to
+nothing about any one of them. Ann and Bob take it home. Each rates a few films there; their ratings
+go nowhere. What they tell each other is only what each expects of the films that neither has seen.
 
     python3 movie_night.py
 """
@@ -39,7 +39,8 @@ def make_cinema(rng, n_guests=6000, per_guest=25):
 
 
 def publish(titles, users, films, ratings, folder):
-    """Makes a private release: the list of films and the scale are public, who rated what is not."""
+    """Makes a private release: the list of films and the scale are public, who rated what is
+    not."""
     dpmf.init_ledger(folder / "ledger")
     model = dpmf.Model(epsilon=4, rating_range=(1, 5), catalogue=titles, ledger=folder / "ledger")
     model.fit(users, np.array(titles, dtype=object)[films], ratings)

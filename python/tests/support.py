@@ -76,8 +76,9 @@ class quiet:
 
 
 def read_safetensors(data):
-    """Tensors and metadata of a safetensors file, by the format's own description: eight bytes of length,
-    little-endian; a JSON header; and the tensors' bytes, at offsets from the end of the header."""
+    """Tensors and metadata of a safetensors file, by the format's own description: eight bytes of
+    length, little-endian; a JSON header; and the tensors' bytes, at offsets from the end of the
+    header."""
     types = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "U64": "<u8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + length].decode("utf-8"))

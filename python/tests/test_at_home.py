@@ -1,8 +1,8 @@
 """Fold-in against an independent dense solve: NumPy, float64, from the bytes of the release alone.
 
 docs/formats/release.md says what someone at home computes; here that is done once more, by another
-reader of the file and another solver, for a thousand people of MovieLens 1M where that is at hand, and
-for made-up ones.
+reader of the file and another solver, for a thousand people of MovieLens 1M where that is at hand,
+and for made-up ones.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What the curator is told of a private fit before anything is spent: what may be claimed of it, wishes that
-match nobody, ratings outside the catalogue, and that there is time to stop. And what has been paid for is delivered."""
+"""What the curator is told of a private fit before anything is spent: what may be claimed of it,
+wishes that match nobody, ratings outside the catalogue, and that there is time to stop. And what
+has been paid for is delivered."""
 
 from __future__ import annotations
 
@@ -77,7 +78,8 @@ class BeforeSpending(FolderTest):
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
 
     def test_claims_as_errors_spend_nothing(self):
-        """What may be claimed follows from the parameters: whoever would not have it has not paid for it."""
+        """What may be claimed follows from the parameters: whoever would not have it has not paid
+        for it."""
         for kind, assumed, parameters in (
             ("partial", "so weak a promise", {"epsilon": 30, "accept_epsilon": True}),
             ("partial", "delta", {"delta": 1e-3, "accept_delta": True}),
@@ -140,7 +142,8 @@ class BeforeSpending(FolderTest):
 
 
 class OnceSpent(FolderTest):
-    """Whatever is raised when the ledger has the release already, there is a model, and it is reported."""
+    """Whatever is raised when the ledger has the release already, there is a model, and it is
+    reported."""
 
     def states(self):
         """What became of each release, by the ledger."""
@@ -148,7 +151,8 @@ class OnceSpent(FolderTest):
         return [line["state"] for line in map(json.loads, shown) if line["event"] == "release"]
 
     def fit_and_then(self, late):
-        """A fit in which `late` is called, in the library's thread, when the release has been paid for."""
+        """A fit in which `late` is called, in the library's thread, when the release has been paid
+        for."""
         call = Run.call
 
         def call_and(run, function, *arguments, **options):

@@ -1,4 +1,5 @@
-"""What may be claimed of a release: every way of making one, and every place that shows it, agree."""
+"""What may be claimed of a release: every way of making one, and every place that shows it,
+agree."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ class Claims(FolderTest):
             self.assertEqual(found["assumptions"], names)
 
     def check_files(self, kind, number):
-        """What is made from a release: nothing of one that is not private, unless it is said to be."""
+        """What is made from a release: nothing of one that is not private, unless it is said to
+        be."""
         is_private, folder, web = kind != "not private", f"csv{number}", f"web{number}"
         self.assertEqual(self.call("export", "r.safetensors", "--csv", folder).returncode, 0 if is_private else 6)
         if not is_private:
@@ -83,7 +85,8 @@ class Claims(FolderTest):
             self.assertEqual(json.loads(block)["kind"], kind)
 
     def check_ledger(self, kind, population):
-        """A release is listed with its kind, which is the kind of all that a population of its own has spent."""
+        """A release is listed with its kind, which is the kind of all that a population of its own
+        has spent."""
         done = self.call("ledger", "show", "--ledger", "l", "--population", population, "--json")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         kinds = [line["kind"] for line in lines if line["event"] == "release"]

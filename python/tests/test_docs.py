@@ -40,7 +40,8 @@ def plain_blocks(path):
 
 
 class Pages(FolderTest):
-    """What pages show without a prompt, run as it stands, on ratings that they leave to the reader."""
+    """What pages show without a prompt, run as it stands, on ratings that they leave to the
+    reader."""
 
     def run_blocks(self, path, items):
         rng = np.random.default_rng(3)

@@ -1,4 +1,5 @@
-"""Events: the same model from every form of them, as the program's; what may be said about them, and what may not."""
+"""Events: the same model from every form of them, as the program's; what may be said about them,
+and what may not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Record by record: insert any record anywhere, in any form that ratings can have, and what everyone else rated is the same.
+"""Record by record: insert any record anywhere, in any form that ratings can have, and what
+everyone else rated is the same.
 
 With DPMF_TEST_LONG set, 100,000 records are inserted; else a few thousand.
 """
@@ -176,7 +177,8 @@ class Inserted(unittest.TestCase):
             self.assertEqual(packed((ids, items, ratings, column)), expected)
 
     def test_types_that_one_value_changes(self):
-        """A value means the same in an array of its type as in the array of objects that one word makes of it."""
+        """A value means the same in an array of its type as in the array of objects that one word
+        makes of it."""
         columns = [np.arange(6) + 1, np.arange(6) % 3, np.arange(6) % 5 + 1.0, np.arange(6) + 1_000_000]
         evil = ["mallory", 1, 3, 1_000_000]
         for kind in (complex, np.complex64, "m8[ns]", "m8[s]", "m8[D]", "M8[ns]", "M8[s]", "M8[D]", np.float16, np.longdouble,
@@ -230,7 +232,8 @@ class Inserted(unittest.TestCase):
         ids = [2**60 + 1, 2**60 + 3, 7]
 
         class Nullable:
-            """As Arrow and polars have whole numbers: floats for NumPy as soon as one is missing."""
+            """As Arrow and polars have whole numbers: floats for NumPy as soon as one is
+            missing."""
 
             def __array__(self, dtype=None):
                 return np.array([float(value) for value in ids] + [np.nan], dtype=dtype)
@@ -264,7 +267,8 @@ class Inserted(unittest.TestCase):
 
 
 class InsertedEvents(unittest.TestCase):
-    """The same of events: users, items, counts and times by their names, and users and items alone."""
+    """The same of events: users, items, counts and times by their names, and users and items
+    alone."""
 
     SHAPES = {("user", "item", "plays", "timestamp"): [0, 1, 2, 3], ("user", "item"): [0, 1]}
 
@@ -324,14 +328,16 @@ class Matrices(unittest.TestCase):
         self.check(np.ma.masked_array(np.nan_to_num(self.matrix).astype(int), mask=np.isnan(self.matrix)))
 
     def test_whole_numbers(self):
-        """One cell that is missing makes floats of them: without, a private run reads the same ratings."""
+        """One cell that is missing makes floats of them: without, a private run reads the same
+        ratings."""
         whole = np.nan_to_num(self.matrix, nan=3.0)
         self.assertEqual(packed(whole.astype(int)), packed(whole))
         with self.assertRaisesRegex(dpmf.InputError, "does not say what was not rated"):
             dpmf.Model(n_epochs=1).fit(whole.astype(int))
 
     def test_lists_are_no_matrices(self):
-        """NumPy would make numbers, texts, objects or nothing at all of them, after what is in one row."""
+        """NumPy would make numbers, texts, objects or nothing at all of them, after what is in one
+        row."""
         clean = self.matrix.tolist()
         for rows in (clean, [clean[0][:5], *clean[1:]], [["n/a", *clean[0][1:]], *clean[1:]], [[], *clean[1:]],
                      list(zip([1, 2], [3, 4], [5, 5])), []):

@@ -282,7 +282,8 @@ class Releases(FolderTest):
         self.assertRaises(dpmf.UsageError, model.fit_file, bare, columns=columns, separator="::")
 
     def test_first_row_decides_nothing(self):
-        """In MovieLens' format a first row of three columns, or of words, says nothing about the others."""
+        """In MovieLens' format a first row of three columns, or of words, says nothing about the
+        others."""
         rows = "".join(f"{u}::{i}::{r:g}::7\n" for u, i, r in zip(self.users, self.items, self.ratings))
         path = self.folder / "r.dat"
         model = private_model(self.folder, catalogue=range(50))

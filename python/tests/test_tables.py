@@ -1,4 +1,5 @@
-"""Frames, series, arrays, dicts and files, read as what they are; and that no message holds what is in them."""
+"""Frames, series, arrays, dicts and files, read as what they are; and that no message holds what is
+in them."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Column:
 
 
 class ArrowTable:
-    """What is used of a pyarrow.Table, which has its columns where others have the names of theirs."""
+    """What is used of a pyarrow.Table, which has its columns where others have the names of
+    theirs."""
 
     class Schema:
         def __init__(self, names):
@@ -169,7 +171,8 @@ class Catalogues(FolderTest):
         self.assertEqual(releases_in(self.folder / "ledger"), 0)
 
     def test_tables_about_people(self):
-        """Ratings under whatever names, and whatever names an item twice, are no catalogue and no features."""
+        """Ratings under whatever names, and whatever names an item twice, are no catalogue and no
+        features."""
         items = list(range(50))
         for name in ("user", "username", "Rater", "e-mail", "memberNo", "customer", "account", "user:token", "rating", "eps"):
             for wrong in (ArrowTable(item=items, **{name: items}), {"item": items, name: items}):

@@ -88,7 +88,8 @@ class Threads(unittest.TestCase):
         self.assertFalse(model.__sklearn_is_fitted__())
 
     def test_an_end_that_was_not_heard_of(self):
-        """The thread of a call may be over before its end is taken from the queue: the next call must not take it."""
+        """The thread of a call may be over before its end is taken from the queue: the next call
+        must not take it."""
         users, items, ratings = made_up()
         tell_next = Run._tell_next
 
@@ -107,7 +108,8 @@ class Threads(unittest.TestCase):
 
 class Interrupts(FolderTest):
     def interrupted(self, program):
-        """Runs a program that says when it fits, interrupts it, and @returns its status and what it said."""
+        """Runs a program that says when it fits, interrupts it, and @returns its status and what it
+        said."""
         started = self.folder / "started"
         environment = {**os.environ, "TMPDIR": str(self.folder),
                        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}

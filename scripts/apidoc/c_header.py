@@ -1,7 +1,8 @@
-"""Reads a public header as people do: sections under banners, and in them declarations with the comment above them.
+"""Reads a public header as people do: sections under banners, and in them declarations with the
+comment above them.
 
-A comment is about all declarations up to the next empty line; one after a declaration, on its line, is about that one. In
-a comment, a paragraph that is indented by four blanks is an example.
+A comment is about all declarations up to the next empty line; one after a declaration, on its line,
+is about that one. In a comment, a paragraph that is indented by four blanks is an example.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def drop_forward_declarations(sections: list[Section]) -> None:
 
 
 def blocks(body: str, line: int) -> list[tuple[str, int]]:
-    """Text between empty lines, with its line; empty lines inside braces and comments do not count."""
+    """Text between empty lines, with its line; empty lines inside braces and comments do not
+    count."""
     found, current, first = [], [], line
     for number, row in enumerate(body.split("\n"), line):
         text = "\n".join(current)
@@ -123,7 +125,8 @@ def entries(body: str, line: int) -> list[Entry]:
 
 
 def statements(text: str) -> list[tuple[str, str, int]]:
-    """Each declaration up to its semicolon, the comment after that, and how many lines are before it."""
+    """Each declaration up to its semicolon, the comment after that, and how many lines are before
+    it."""
     found, start, depth, at = [], 0, 0, 0
     while at < len(text):
         if text.startswith("/*", at):
@@ -175,7 +178,8 @@ def parameters(declaration: Declaration) -> list[str]:
 
 
 def undescribed(entry: Entry) -> list[tuple[int, str]]:
-    """Parameters and results that the comment of functions says nothing about, and what it says about others."""
+    """Parameters and results that the comment of functions says nothing about, and what it says
+    about others."""
     functions = [each for each in entry.declarations if each.kind == "function"]
     wanted = list(dict.fromkeys(name for each in functions if not each.name.endswith("_default")
                                 for name in parameters(each)))
@@ -191,7 +195,8 @@ def undescribed(entry: Entry) -> list[tuple[int, str]]:
 
 
 def unknown_codes(header: Header, codes: set[str]) -> list[str]:
-    """Codes that @error names and that there are not; DPMF_ERR_IO_* stands for all that begin so."""
+    """Codes that @error names and that there are not; DPMF_ERR_IO_* stands for all that begin
+    so."""
     wrong = []
     for section in header.sections:
         for entry in section.entries:
@@ -204,7 +209,8 @@ def unknown_codes(header: Header, codes: set[str]) -> list[str]:
 
 
 def other_sentences(header: Path, table: Path) -> list[str]:
-    """Error codes whose comment in the header is not their sentence in the library's table, or that one of them lacks."""
+    """Error codes whose comment in the header is not their sentence in the library's table, or that
+    one of them lacks."""
     declared = {name: sentence for sentence, name in
                 re.findall(r"/\* ([^*]*?) \*/\s*(DPMF_(?:OK|ERR_\w+)) = ", header.read_text(encoding="utf-8"))}
     known = {name: "".join(re.findall(r'"([^"]*)"', texts)) for name, texts in
@@ -215,7 +221,8 @@ def other_sentences(header: Path, table: Path) -> list[str]:
 
 
 def missing(header: Header) -> list[str]:
-    """What has neither a comment above it nor one on its line, and what comments of functions leave out."""
+    """What has neither a comment above it nor one on its line, and what comments of functions leave
+    out."""
     found = [(declaration.line, f"{declaration.name} has no comment")
              for section in header.sections for entry in section.entries if not entry.comment
              for declaration in entry.declarations if not declaration.note]
@@ -226,12 +233,12 @@ def missing(header: Header) -> list[str]:
     return [f"include/{header.name}:{line}: {what}" for line, what in found]
 
 
-# ---- comments ----------------------------------------------------------------------------------------
+# ---- comments ------------------------------------------------------------------------------------
 
 
 def paragraphs(comment: str) -> list[tuple[str, str]]:
-    """("text", ...), ("example", ...), and the tags ("param", ...), ("return", ...) and ("error", ...), in the order
-    they come. The text of a param or an error begins with its name."""
+    """("text", ...), ("example", ...), and the tags ("param", ...), ("return", ...) and ("error",
+    ...), in the order they come. The text of a param or an error begins with its name."""
     found = []
     for piece in re.split(r"\n\s*\n", comment) if comment else []:
         if piece.startswith("    "):

@@ -1,7 +1,8 @@
-"""Writes what the readers read as pages for a browser: an index, a page for each header, one for Python, one of examples.
+"""Writes what the readers read as pages for a browser: an index, a page for each header, one for
+Python, one of examples.
 
-Every name links to where it is explained. The pages need nothing from anywhere, are light or dark as the system is, and
-can be printed.
+Every name links to where it is explained. The pages need nothing from anywhere, are light or dark
+as the system is, and can be printed.
 """
 
 from __future__ import annotations
@@ -73,11 +74,12 @@ class Links:
         return f'<a href="{place}">{text}</a>' if place else text
 
 
-# ---- code --------------------------------------------------------------------------------------------
+# ---- code ----------------------------------------------------------------------------------------
 
 
 def colour(text: str, words: re.Pattern[str], parts: str) -> str:
-    """Code as HTML: comments, texts and the language's own words told apart. `parts` matches comments and texts."""
+    """Code as HTML: comments, texts and the language's own words told apart. `parts` matches
+    comments and texts."""
     made, at = [], 0
     for part in re.finditer(parts, text, flags=re.DOTALL | re.MULTILINE):
         made.append(words.sub(r"<b>\g<0></b>", html.escape(text[at:part.start()], quote=False)))
@@ -99,7 +101,7 @@ def python_code(text: str) -> str:
     return f"<pre><code>{colour(text, PYTHON_WORDS, parts)}</code></pre>"
 
 
-# ---- C -----------------------------------------------------------------------------------------------
+# ---- C -------------------------------------------------------------------------------------------
 
 
 def c_text(text: str, links: Links) -> str:
@@ -167,7 +169,7 @@ def header_page(header: Header, links: Links) -> str:
     return page(header.name, "\n".join(body), f'<ul class="contents">{"".join(listed)}</ul>', header.name)
 
 
-# ---- Python ------------------------------------------------------------------------------------------
+# ---- Python --------------------------------------------------------------------------------------
 
 
 def python_text(text: str, links: Links) -> str:
@@ -249,7 +251,7 @@ def python_page(package: Package, links: Links) -> str:
     return page("Python", "\n".join(body), f'<ul class="contents">{"".join(listed)}</ul>', "Python")
 
 
-# ---- examples, index ---------------------------------------------------------------------------------
+# ---- examples, index -----------------------------------------------------------------------------
 
 
 def example_title(path: Path) -> str:

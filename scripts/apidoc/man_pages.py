@@ -1,6 +1,8 @@
-"""Writes what the readers read as man pages: libdpmf(3), a page for every comment with functions, and dpmf-python(3).
+"""Writes what the readers read as man pages: libdpmf(3), a page for every comment with functions,
+and dpmf-python(3).
 
-A function that shares its comment with others has a page that leads to theirs, so `man` finds every one.
+A function that shares its comment with others has a page that leads to theirs, so `man` finds every
+one.
 """
 
 from __future__ import annotations

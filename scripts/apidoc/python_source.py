@@ -1,4 +1,5 @@
-"""Reads the Python package's sources, without importing them: what __all__ names, its signatures and docstrings."""
+"""Reads the Python package's sources, without importing them: what __all__ names, its signatures
+and docstrings."""
 
 from __future__ import annotations
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""A second auditor, which shares nothing with the first: it sees release files alone, made by the program as anyone would make them.
+"""A second auditor, which shares nothing with the first: it sees release files alone, made by the
+program as anyone would make them.
 
     tests/audit/black_box.py DPMF [--runs N] [--epsilon E] [--claimed E] [--mechanism NAME] [--users N] [--items N]
 
-Makes N releases of made-up ratings with one more person in them and N without, with real noise and a ledger of their own, and
-tells them apart by the files: how well the published numbers fit that person's ratings. Half of the files choose the threshold, the
-other half are judged by it, and Clopper and Pearson's bounds on both error rates give a lower bound on epsilon that holds for any
-mechanism, with 99.99 %. Exits with 1 when it is above --claimed (default: --epsilon). Needs Python alone.
+Makes N releases of made-up ratings with one more person in them and N without, with real noise and
+a ledger of their own, and tells them apart by the files: how well the published numbers fit that
+person's ratings. Half of the files choose the threshold, the other half are judged by it, and
+Clopper and Pearson's bounds on both error rates give a lower bound on epsilon that holds for any
+mechanism, with 99.99 %. Exits with 1 when it is above --claimed (default: --epsilon). Needs Python
+alone.
 """
 import argparse
 import json
@@ -63,8 +66,8 @@ def numbers_of(path):
 
 
 def score(path):
-    """The person's ratings are by turns the best and the worst: how much do the items' biases, and their factors, go up and down
-    with them?"""
+    """The person's ratings are by turns the best and the worst: how much do the items' biases, and
+    their factors, go up and down with them?"""
     biases, factors = numbers_of(path)
     k = len(factors) // len(biases)
     sign = [canary_rating(j) - 3 for j in range(len(biases))]
@@ -99,7 +102,8 @@ def binomial_tail(n, p, k):
 
 
 def least(n, k):
-    """Clopper and Pearson's lower bound on a probability of which k of n were seen, at half the level."""
+    """Clopper and Pearson's lower bound on a probability of which k of n were seen, at half the
+    level."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -132,7 +136,8 @@ half = options.runs // 2
 
 
 def usefulness(t):
-    """The bound that a threshold gives on the first half; where none gives one, how far it tells the two apart."""
+    """The bound that a threshold gives on the first half; where none gives one, how far it tells
+    the two apart."""
     return (epsilon_of(outs[:half], ins[:half], t), abs(sum(x > t for x in ins[:half]) - sum(x > t for x in outs[:half])))
 
 

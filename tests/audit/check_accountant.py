@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""dpmf's accountant against another's: Google's dp-accounting (pip install dp-accounting), which dpmf neither contains nor calls.
+"""dpmf's accountant against another's: Google's dp-accounting (pip install dp-accounting), which
+dpmf neither contains nor calls.
 
     tests/audit/check_accountant.py DPMF [RELEASE ...]
 
-For a grid of epsilon and delta, the mu that dpmf allows (dpmf privacy plan --json) must keep delta by dp-accounting's formula for
-Gaussian noise, and a mu larger by 1e-6 of itself must not: dpmf gives away nothing else. Of every RELEASE the rounds that its
-statement lists are composed by dp-accounting's privacy loss distributions, and the epsilon must not be above the one that is claimed.
-The last line is "N passed, N failed".
+For a grid of epsilon and delta, the mu that dpmf allows (dpmf privacy plan --json) must keep delta
+by dp-accounting's formula for Gaussian noise, and a mu larger by 1e-6 of itself must not: dpmf
+gives away nothing else. Of every RELEASE the rounds that its statement lists are composed by
+dp-accounting's privacy loss distributions, and the epsilon must not be above the one that is
+claimed. The last line is "N passed, N failed".
 """
 import json
 import struct

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# The audit audited: what is honest may not be accused, and every mutant must be, for the right reason.
+# The audit audited: what is honest may not be accused, and every mutant must be, for the right
+# reason.
 #
 #   tests/audit/run.sh DPMF
 #
 # The executables are made by the build, beside DPMF in tests/audit (audit_main.c, mutant_*.c).
 #
-# Error rates. Every audit has fresh noise. An honest mechanism is accused with probability at most 1.0001e-4 (the confidence
-# is 0.9999, and the noise has 1e-8); what is accused is audited once more, and only a second accusation is a failure: 1.1e-8 for each
-# of at most 49 audits, so 5e-7 in all. Of the mutants, worlds, norms, draws, statements and catalogues are found exactly. Noise is
-# measured on so many numbers that each is missed with less than 1e-15; where a loss must be found, the number of runs is such that
-# it is missed with less than 1e-8, as the line says. The last line is "N passed, N failed".
+# Error rates. Every audit has fresh noise. An honest mechanism is accused with probability at most
+# 1.0001e-4 (the confidence is 0.9999, and the noise has 1e-8); what is accused is audited once
+# more, and only a second accusation is a failure: 1.1e-8 for each of at most 49 audits, so 5e-7 in
+# all. Of the mutants, worlds, norms, draws, statements and catalogues are found exactly. Noise is
+# measured on so many numbers that each is missed with less than 1e-15; where a loss must be found,
+# the number of runs is such that it is missed with less than 1e-8, as the line says. The last line
+# is "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 folder=$(dirname "$1")/tests/audit
@@ -33,7 +36,7 @@ if [[ ! -x $folder/audit_honest ]]; then
     finish
 fi
 
-# ---- honest ------------------------------------------------------------------------------------------------
+# ---- honest --------------------------------------------------------------------------------------
 
 honest() { # honest NAME MECHANISM RUNS USERS ITEMS
     local name=$1
@@ -60,7 +63,7 @@ if [[ -n ${DPMF_TEST_LONG:-} ]]; then
     done
 fi
 
-# ---- mutants -----------------------------------------------------------------------------------------------
+# ---- mutants -------------------------------------------------------------------------------------
 
 # mutant NAME FINDINGS MECHANISM RUNS USERS ITEMS: accused, and of these among others
 mutant() {
@@ -84,7 +87,8 @@ mutant unlisted_release "draws" residual 5 40 40
 # A number without noise gives the first canary away in every run: 120 guesses, all right.
 mutant one_without_noise "loss noise" residual 60 40 40
 mutant undrawn "loss noise draws" biases 60 40 40
-# The canary that alone rated an item is certain not to be there when it is not: 75 guesses in 600 are needed, some 150 are expected.
+# The canary that alone rated an item is certain not to be there when it is not: 75 guesses in 600
+# are needed, some 150 are expected.
 mutant zeros_without_noise "loss noise" residual 150 40 40
 # mu 1.07 for 0.268, from 1,200 guesses: 12 standard deviations, 4.2 of which are needed.
 mutant skipped_norm "loss norm" biases 600 40 60

@@ -1,4 +1,5 @@
-"""Debian's Chromium, driven through its chromedriver: what the tests and the pictures of the page have in common."""
+"""Debian's Chromium, driven through its chromedriver: what the tests and the pictures of the page
+have in common."""
 
 import base64
 import json

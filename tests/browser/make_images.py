@@ -3,8 +3,9 @@
 
     tests/browser/make_images.py BINARY FOLDER
 
-Looks best with the fonts of Debian's fonts-inter and fonts-urw-base35. The release is made anew, with noise that nobody can
-repeat, so each time the pictures differ a little. With pngquant installed they are made smaller.
+Looks best with the fonts of Debian's fonts-inter and fonts-urw-base35. The release is made anew,
+with noise that nobody can repeat, so each time the pictures differ a little. With pngquant
+installed they are made smaller.
 """
 
 import os

@@ -1,7 +1,8 @@
-"""Release files as docs/formats/release.md specifies them, read and written without dpmf's own code.
+"""Release files as docs/formats/release.md specifies them, read and written without dpmf's own
+code.
 
-For the browser tests: large releases that no private training has to be run for, and damaged ones. Needs NumPy and
-libxxhash, which the build has anyway.
+For the browser tests: large releases that no private training has to be run for, and damaged ones.
+Needs NumPy and libxxhash, which the build has anyway.
 """
 
 import base64
@@ -77,7 +78,8 @@ def release_bytes(metadata, tensors, fresh_digest=True):
 
 
 def made_up_release(statement, items, factors, seed=1, low=1, high=5, counted=True):
-    """A release of random numbers in the shape of real ones; `statement` is JSON text and says nothing true of it."""
+    """A release of random numbers in the shape of real ones; `statement` is JSON text and says
+    nothing true of it."""
     random = np.random.default_rng(seed)
     decay = np.linspace(1, 0.15, max(factors, 1))[:factors]
     span = (high - low) / 4
@@ -109,7 +111,8 @@ def _json(value):
 
 
 def page_with(page, release=None, titles=None, statement=None, name=None):
-    """A page that dpmf made, with other data in it. `release` is bytes or base64 text, `titles` a list or text."""
+    """A page that dpmf made, with other data in it. `release` is bytes or base64 text, `titles` a
+    list or text."""
     if release is not None:
         text = release if isinstance(release, str) else base64.b64encode(release).decode()
         page = _block(page, "application/octet-stream", "dpmf-release", text)

@@ -1,5 +1,5 @@
-"""The page that recommends in a browser: loading, searching, rating, the statement, one's own file, hostile releases, numbers and
-speed. tests/browser/run.py runs it."""
+"""The page that recommends in a browser: loading, searching, rating, the statement, one's own file,
+hostile releases, numbers and speed. tests/browser/run.py runs it."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from material import (MOVIELENS, TREE, Listener, Served, Skip, be_still, import_
                       saying, stars_of, type_text)
 
 
-# ---- loading ---------------------------------------------------------------------------------------------------------
+# ---- loading -------------------------------------------------------------------------------------
 
 
 def test_opened_from_disk(page, material):
@@ -127,7 +127,7 @@ def test_no_code_that_could_send(page, material):
     assert "unsafe-inline" not in policy and "'unsafe-eval'" not in policy and "http" not in policy
 
 
-# ---- search and stars ------------------------------------------------------------------------------------------------
+# ---- search and stars ----------------------------------------------------------------------------
 
 
 def test_search(page, material):
@@ -229,7 +229,7 @@ def test_hide_more_and_unhide(page, material):
     assert pick_list(page)[:10] == before and not page.is_shown("#unhide")
 
 
-# ---- reasons ---------------------------------------------------------------------------------------------------------
+# ---- reasons -------------------------------------------------------------------------------------
 
 
 def test_explain(page, material):
@@ -299,7 +299,7 @@ def test_stars_in_the_sheet(page, material):
     assert "included" in page.text(".expected")
 
 
-# ---- the keyboard and other readers ----------------------------------------------------------------------------------
+# ---- the keyboard and other readers --------------------------------------------------------------
 
 
 def test_keyboard_only(page, material):
@@ -382,7 +382,7 @@ def test_reduced_motion(page, material):
     page.prefer()
 
 
-# ---- looks -----------------------------------------------------------------------------------------------------------
+# ---- looks ---------------------------------------------------------------------------------------
 
 WIDE = """const wide = [...document.querySelectorAll("body *")].filter((e) => {
         const box = e.getBoundingClientRect(), out = getComputedStyle(e).position === "absolute" && box.width <= 1;
@@ -443,7 +443,7 @@ def test_light_dark_and_contrast(page, material):
     page.prefer()
 
 
-# ---- the map ---------------------------------------------------------------------------------------------------------
+# ---- the map -------------------------------------------------------------------------------------
 
 
 def test_map(page, material):
@@ -478,7 +478,7 @@ def test_map(page, material):
     assert re.search("of your first recommendations|most of what we recommend", page.text(".shelf")), "one's own group comes first"
 
 
-# ---- privacy ---------------------------------------------------------------------------------------------------------
+# ---- privacy -------------------------------------------------------------------------------------
 
 
 def test_the_statement_and_its_numbers(page, material):
@@ -542,7 +542,7 @@ def test_the_kind_is_what_dpmf_found(page, material):
         assert said["kind"] == "proven" and page.text("#not-private").startswith(stamp)
 
 
-# ---- one's own file --------------------------------------------------------------------------------------------------
+# ---- one's own file ------------------------------------------------------------------------------
 
 
 def test_export_and_import(page, material):
@@ -723,7 +723,7 @@ def test_memory_belongs_to_a_catalogue(page, material):
     page.run("localStorage.clear()")
 
 
-# ---- hostile and unusual releases --------------------------------------------------------------------------------------
+# ---- hostile and unusual releases ----------------------------------------------------------------
 
 
 def hostile_pages(material):
@@ -901,7 +901,7 @@ def test_a_release_of_biases_alone(page, material):
     assert not page.is_shown("#sheet-similar-heading")
 
 
-# ---- the same numbers as elsewhere -------------------------------------------------------------------------------------
+# ---- the same numbers as elsewhere ---------------------------------------------------------------
 
 FOLD_IN = """return arguments[0].map((own) => {
         dpmf.forget();
@@ -981,7 +981,7 @@ def test_fold_in_equals_numpy_on_18000_by_64(page, material):
     return compare_with_numpy(page, metadata, tensors, users)
 
 
-# ---- how fast ----------------------------------------------------------------------------------------------------------
+# ---- how fast ------------------------------------------------------------------------------------
 
 
 def test_too_many_factors(page, material):

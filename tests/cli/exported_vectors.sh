@@ -1,6 +1,7 @@
 # What the tests of exported vectors share.  . "$CLI_TESTS/exported_vectors.sh"
 
-# Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the PATH.
+# Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the
+# PATH.
 python=/usr/bin/python3
 
 need_numpy() {

@@ -1,7 +1,9 @@
-"""Checks an entry for the public registry of deployments as its schema asks (docs/privacy/registry.md), and prints what it says.
+"""Checks an entry for the public registry of deployments as its schema asks
+(docs/privacy/registry.md), and prints what it says.
 
-The registry's own checker is the authority; this one needs nothing but YAML: every field is one that the schema has, of its type, those that
-are required are there, and the slug is the one that the registry makes.
+The registry's own checker is the authority; this one needs nothing but YAML: every field is one
+that the schema has, of its type, those that are required are there, and the slug is the one that
+the registry makes.
 """
 
 import datetime

@@ -3,8 +3,8 @@
 #
 #   tests/cli/run.sh [--update] DPMF_BINARY [FILTER]
 #
-# A case is GROUP/NAME.sh; it runs with bash in an empty directory of its own, with `dpmf` on the PATH.
-# Beside it stand what it must print and how it must end:
+# A case is GROUP/NAME.sh; it runs with bash in an empty directory of its own, with `dpmf` on the
+# PATH. Beside it stand what it must print and how it must end:
 #   NAME.stdout.exact  NAME.stderr.exact   byte for byte
 #   NAME.stdout.glob   NAME.stderr.glob    line by line, each a shell pattern, where numbers vary
 #   NAME.exit                              the exit status

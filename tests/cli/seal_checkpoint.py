@@ -1,8 +1,10 @@
-"""Writes into a checkpoint made by hand the checksum that docs/formats/checkpoint.md asks for, by a second implementation of it.
+"""Writes into a checkpoint made by hand the checksum that docs/formats/checkpoint.md asks for, by a
+second implementation of it.
 
     seal_checkpoint.py FILE...
 
-The header must have the key dpmf.checksum with 16 digits. XXH3 is Debian's libxxhash, which the build has anyway.
+The header must have the key dpmf.checksum with 16 digits. XXH3 is Debian's libxxhash, which the
+build has anyway.
 """
 
 import ctypes

@@ -1,10 +1,10 @@
-# Makes a model by hand for the golden tests: three users, four items, two factors, and numbers whose sums
-# are exact on every machine.
+# Makes a model by hand for the golden tests: three users, four items, two factors, and numbers
+# whose sums are exact on every machine.
 #
 #   . "$CLI_TESTS/tiny_model.sh"; tiny_model FILE [MORE [counts]]
 #
-# MORE is what the state of the run says beyond what it always does, e.g. ',\"samples\":2'. With counts, 8, 2, 4
-# and 1 people had the items; without, it is as 0.1.0 wrote models.
+# MORE is what the state of the run says beyond what it always does, e.g. ',\"samples\":2'. With
+# counts, 8, 2, 4 and 1 people had the items; without, it is as 0.1.0 wrote models.
 #
 #   ann   ( 1,   0  ) +0.5       dune    ( 1, 0  ) +0.25
 #   bob   ( 0,   1  ) -0.5       solaris ( 1, 0.5) +0

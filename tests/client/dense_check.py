@@ -1,7 +1,9 @@
-"""Lists of the client library against a dense solve in double: dense_check.py RELEASE RATINGS LISTS.
+"""Lists of the client library against a dense solve in double: dense_check.py RELEASE RATINGS
+LISTS.
 
-RATINGS has "user item rating" a line, LISTS "user item score" a line, best first, as client_lists prints them. Scores
-must agree to 1e-4 and the order of every list exactly. Says how far off the worst score is."""
+RATINGS has "user item rating" a line, LISTS "user item score" a line, best first, as client_lists
+prints them. Scores must agree to 1e-4 and the order of every list exactly. Says how far off the
+worst score is."""
 import os
 import sys
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The client library as others get it: installed, found by pkg-config, with no header but its own, needing nothing but
-# the C library; what it exports is what the header declares; it knows no threads and none of the rest of dpmf; its
-# files compile for a browser; and what an example built on it says is what dpmf says. The last line is
-# "N passed, N failed[, N skipped]".
+# The client library as others get it: installed, found by pkg-config, with no header but its own,
+# needing nothing but the C library; what it exports is what the header declares; it knows no
+# threads and none of the rest of dpmf; its files compile for a browser; and what an example built
+# on it says is what dpmf says. The last line is "N passed, N failed[, N skipped]".
 #
 #     tests/client/run.sh build/dpmf
 set -uo pipefail
@@ -22,7 +22,7 @@ if [[ ! -e $build/libdpmf-client.so ]] || nm -D "$build/libdpmf-client.so" | gre
     finish
 fi
 
-# ---- the libraries ---------------------------------------------------------------------------------
+# ---- the libraries -------------------------------------------------------------------------------
 
 shared=$build/libdpmf-client.so static=$build/libdpmf-client.a
 
@@ -57,7 +57,7 @@ own=$(comm -23 <(echo "$undefined") <(echo "$defined") |
 [[ -z $own ]]
 verdict "the static library is not whole"
 
-# ---- installed -------------------------------------------------------------------------------------
+# ---- installed -----------------------------------------------------------------------------------
 
 root=$work/root
 prefix=$(sed -nE 's/^CMAKE_INSTALL_PREFIX:[A-Z]+=//p' "$build/CMakeCache.txt")
@@ -94,7 +94,7 @@ else
     skipped=$((skipped + 1))
 fi
 
-# ---- what it says ----------------------------------------------------------------------------------
+# ---- what it says --------------------------------------------------------------------------------
 
 cd "$work" || exit 70
 "$dpmf" synth --users 3000 --items 120 --ratings 90000 --rank 3 --seed 4 --catalogue-out items.csv -q -o r.dpr &&
@@ -132,7 +132,7 @@ verdict "a release that was cut off is not refused as it should be"
 [[ $? == 1 && ! -s out.txt ]] && grep -q 'nothing' err.txt
 verdict "an item that is not there is not refused as it should be"
 
-# ---- a dense solve, 1,000 users --------------------------------------------------------------------
+# ---- a dense solve, 1,000 users ------------------------------------------------------------------
 
 # dense STORE RELEASE NAME: lists of 1,000 users of a store, by the client library and by NumPy
 dense() {
@@ -169,7 +169,7 @@ else
     skipped=$((skipped + 3))
 fi
 
-# ---- for a browser ---------------------------------------------------------------------------------
+# ---- for a browser -------------------------------------------------------------------------------
 
 if clang --target=wasm32-wasi --sysroot=/usr -fsyntax-only -x c - <<<'#include <stdlib.h>' 2>/dev/null; then
     cd "$tree" || exit 70

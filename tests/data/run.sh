@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Real ratings: MovieLens 100K and 1M come back from import and export as the same triples; on 1M the plain
-# default command is as accurate as docs/performance.md says, the mean of samples as docs/samplers.md says, and the order
-# of tiles learns as well as a random one. The sets are not in the tree (their licence forbids it); they are looked for in $DPMF_DATA or
-# ../shared/data, and what is not there is skipped, and said to be.
+# Real ratings: MovieLens 100K and 1M come back from import and export as the same triples; on 1M
+# the plain default command is as accurate as docs/performance.md says, the mean of samples as
+# docs/samplers.md says, and the order of tiles learns as well as a random one. The sets are not in
+# the tree (their licence forbids it); they are looked for in $DPMF_DATA or ../shared/data, and what
+# is not there is skipped, and said to be.
 #
 #     tests/data/run.sh build/dpmf
 set -uo pipefail
@@ -80,7 +81,8 @@ sys.exit(f"mean {mean:.4f} of {rmse}" if len(rmse) != 5 or mean > 0.842 else 0)'
     }
     check "MovieLens 1M, the default command: RMSE at most 0.842" defaults_do_well
 
-    # The mean of block Gibbs' samples: a short run on one of the hold-outs; where there is time, the default one on all.
+    # The mean of block Gibbs' samples: a short run on one of the hold-outs; where there is time,
+    # the default one on all.
     gibbs_does_well() {
         local seed
         for seed in "$@"; do

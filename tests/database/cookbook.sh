@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs docs/cookbook.md against a real PostgreSQL server: every block of commands, in order, in one folder; where a block
-# of output follows, what is printed must be that.
+# Runs docs/cookbook.md against a real PostgreSQL server: every block of commands, in order, in one
+# folder; where a block of output follows, what is printed must be that.
 #
 #     tests/database/cookbook.sh build/dpmf [FOLDER]      FOLDER keeps what the blocks printed
 #
-# A block marked `sh pgvector` is run when the server has that extension, else passed over and counted as skipped.
+# A block marked `sh pgvector` is run when the server has that extension, else passed over and
+# counted as skipped.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dpmf=$(realpath "$1")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Vectors on a real PostgreSQL server: `dpmf export --pgvector` against a server that is started here, read back by
-# psql bit for bit; what is refused, what is replaced, and what stays when it goes wrong half way.
+# Vectors on a real PostgreSQL server: `dpmf export --pgvector` against a server that is started
+# here, read back by psql bit for bit; what is refused, what is replaced, and what stays when it
+# goes wrong half way.
 #
 #     tests/database/exports.sh build/dpmf
 set -uo pipefail
@@ -49,9 +50,9 @@ ask() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
     "$dpmf" export -q m.safetensors --csv m --not-private --users
 verdict "making models to work with"
 
-# psql prints a real in the shortest text that reads back as the same bits, and so does --csv, though not in the same
-# form (1e-05 and 0.00001): as numbers they must be the same to the bit.
-# same CSV TABLE COLUMNS
+# psql prints a real in the shortest text that reads back as the same bits, and so does --csv,
+# though not in the same form (1e-05 and 0.00001): as numbers they must be the same to the bit. same
+# CSV TABLE COLUMNS
 same() {
     psql -Xq --csv -v ON_ERROR_STOP=1 -c "SELECT $3, bias, array_to_string(vector::real[], ',') FROM $2 ORDER BY number" >got.csv &&
         /usr/bin/python3 - "$1" got.csv <<'PYTHON'
@@ -71,7 +72,7 @@ assert len(ours) > 50 and ours == theirs, (ours[0], theirs[0])
 PYTHON
 }
 
-# ---- arrays, and the extension where there is one ------------------------------------------------------------
+# ---- arrays, and the extension where there is one ------------------------------------------------
 
 check_forms() { # check_forms TYPE
     local type=$1
@@ -99,7 +100,7 @@ check_forms() { # check_forms TYPE
 
 check_forms 'real[]'
 
-# ---- what is there stays, or is replaced at once -----------------------------------------------------------------
+# ---- what is there stays, or is replaced at once -------------------------------------------------
 
 "$dpmf" export release.safetensors --pgvector "$url" 2>stderr
 [[ $? == 4 ]] && grep -q 'dpmf_items is there already' stderr && grep -q -- --replace stderr
@@ -133,7 +134,7 @@ verdict "a table of someone else's is never replaced"
 [[ $? == 2 ]] && grep -q 'longer than 57 bytes' stderr
 verdict "a name that the server would cut is refused"
 
-# ---- refused -----------------------------------------------------------------------------------------------------
+# ---- refused -------------------------------------------------------------------------------------
 
 ask "CREATE ROLE guest LOGIN PASSWORD '$server_password'; REVOKE CREATE ON SCHEMA public FROM public"
 "$dpmf" export release.safetensors --pgvector "postgres://guest@127.0.0.1:$server_port/postgres?table=theirs" 2>stderr
@@ -163,7 +164,7 @@ verdict "an id that is no text"
 [[ $? == 3 ]] && grep -q 'item 3 is not UTF-8' stderr
 verdict "it is refused before there is a server"
 
-# ---- odd ids -----------------------------------------------------------------------------------------------------
+# ---- odd ids -------------------------------------------------------------------------------------
 
 odd() { /usr/bin/python3 -B "$here/odd_ids.py" "$@" 2>>stderr; }
 odd make . && "$dpmf" import -q text.jsonl text.csv -o text.dpr && "$dpmf" train -q text.dpr -k 3 --epochs 1 -o text.safetensors
@@ -190,7 +191,7 @@ fi
 [[ $? == 4 && -z $(PGDATABASE=latin ask "SELECT to_regclass('dpmf_items')") ]] && grep -q "ENCODING 'UTF8'" stderr
 verdict "a database that lacks characters"
 
-# ---- gone in the middle ------------------------------------------------------------------------------------------
+# ---- gone in the middle --------------------------------------------------------------------------
 
 # An export that waits for a lock is killed, or its server dies: the old table stays, whole.
 "$dpmf" synth -q --users 3000 --items 2000 --ratings 60000 -o large.dpr &&
@@ -206,8 +207,9 @@ for i in 1 2 3 4 5 6; do
     [[ $count == 80 || $count == 2000 ]]
     verdict "an export killed in the middle leaves a whole table ($count rows)"
 done
-# A server that stops taking rows in the middle of a COPY: rows are made slow, so that it is in one for long; then the process
-# that serves us is frozen, and what it does not take fills everything between.
+# A server that stops taking rows in the middle of a COPY: rows are made slow, so that it is in one
+# for long; then the process that serves us is frozen, and what it does not take fills everything
+# between.
 ask "CREATE TABLE pace AS SELECT 0.05 AS seconds"
 ask "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(seconds) FROM pace; RETURN NEW; END'"
 ask "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS \$\$ DECLARE made record; BEGIN
@@ -283,7 +285,7 @@ count=$(ask 'SELECT count(*) FROM dpmf_items')
 [[ $count == 80 || $count == 2000 ]]
 verdict "and when it is back, the old table is whole ($count rows)"
 
-# ---- with the extension ------------------------------------------------------------------------------------------
+# ---- with the extension --------------------------------------------------------------------------
 
 if ask 'CREATE EXTENSION vector' 2>/dev/null; then
     ask 'DROP TABLE dpmf_items, dpmf_items_model; DROP TABLE IF EXISTS dpmf_items_users; DROP SCHEMA films CASCADE'

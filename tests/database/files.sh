@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Vectors in files and SQLite databases, where it is hard: ids with every odd byte, read back exactly or refused before anything is
-# written; and an export that is killed at any moment, which leaves nothing half-written under the name that was asked for.
+# Vectors in files and SQLite databases, where it is hard: ids with every odd byte, read back
+# exactly or refused before anything is written; and an export that is killed at any moment, which
+# leaves nothing half-written under the name that was asked for.
 #
 #     tests/database/files.sh build/dpmf
 set -uo pipefail
@@ -15,7 +16,7 @@ verdict_log=$work/stderr
 
 odd() { /usr/bin/python3 -B "$here/odd_ids.py" "$@" 2>>stderr; }
 
-# ---- odd ids -----------------------------------------------------------------------------------------------------
+# ---- odd ids -------------------------------------------------------------------------------------
 
 "${CC:-cc}" -shared -fPIC -O1 "$here/../kills/kill_at.c" -o kill_at.so -ldl 2>stderr
 verdict "making what kills"
@@ -40,7 +41,7 @@ for form in npy libmf; do
     verdict "--$form refuses it before it begins"
 done
 
-# ---- what is in the way ------------------------------------------------------------------------------------------
+# ---- what is in the way --------------------------------------------------------------------------
 
 echo mine >busy.items.txt
 "$dpmf" export -q lines.safetensors --libmf busy --not-private 2>stderr
@@ -54,7 +55,7 @@ for suffix in journal wal; do
     rm "open.db-$suffix"
 done
 
-# ---- killed at any moment ----------------------------------------------------------------------------------------
+# ---- killed at any moment ------------------------------------------------------------------------
 
 "$dpmf" synth -q --users 60 --items 40 --ratings 900 --seed 1 -o ratings.dpr 2>stderr &&
     "$dpmf" train -q ratings.dpr -k 8 --epochs 1 --seed 1 --deterministic -o new.safetensors 2>>stderr &&
@@ -88,7 +89,8 @@ is_in_order() { # is_in_order PLACE FORM FIRST
     [[ ! -e $1/$3 ]] || is_all "$1" "$2" new
 }
 
-# Whoever does it again takes away what was left. A folder that has something in it is never written to.
+# Whoever does it again takes away what was left. A folder that has something in it is never written
+# to.
 do_again() { # do_again FORM PREPARE
     case $1 in
     npy | csv) [[ $2 == empty || -e place/out ]] || export_to place new "$1" || return 1 ;;
@@ -97,7 +99,8 @@ do_again() { # do_again FORM PREPARE
     [[ $2 == empty ]] || { is_all place "$1" new && [[ -z $(find place -name '.*') ]]; }
 }
 
-# Kills the export at every n until it is through. try NAME FORM PREPARE JUDGE [OPTION...]; both are called with the place.
+# Kills the export at every n until it is through. try NAME FORM PREPARE JUDGE [OPTION...]; both are
+# called with the place.
 try() {
     local name=$1 form=$2 prepare=$3 judge=$4 n status wrong="" killed=0
     shift 4

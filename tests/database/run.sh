@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Ratings out of a real PostgreSQL server, which is started for this on loopback as an unprivileged user and removed
-# afterwards (server.sh). What SQLite can do is tried in tests/cli/database. The last line is "N passed, N failed".
+# Ratings out of a real PostgreSQL server, which is started for this on loopback as an unprivileged
+# user and removed afterwards (server.sh). What SQLite can do is tried in tests/cli/database. The
+# last line is "N passed, N failed".
 #
 #     tests/database/run.sh build/dpmf          `make test-db` installs PostgreSQL first
 set -uo pipefail
@@ -36,7 +37,8 @@ report() {
 
 sql() { PGPASSWORD='' psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
 
-# same NAME CSV ADDRESS [OPTION...]: the store is, byte for byte, the one that the text gives, but for its header, which says how it was read.
+# same NAME CSV ADDRESS [OPTION...]: the store is, byte for byte, the one that the text gives, but
+# for its header, which says how it was read.
 same() {
     local name=$1 text=$2 address=$3
     shift 3
@@ -47,7 +49,8 @@ same() {
     rm -f expected.* got.dpr
 }
 
-# refused NAME STATUS PATTERN ADDRESS [OPTION...]: ends with the status and a line that has the pattern, and no output.
+# refused NAME STATUS PATTERN ADDRESS [OPTION...]: ends with the status and a line that has the
+# pattern, and no output.
 refused() {
     local name=$1 status=$2 pattern=$3 address=$4 got
     shift 4
@@ -58,7 +61,7 @@ refused() {
     rm -f refused.dpr
 }
 
-# ---- what is read ------------------------------------------------------------------------------------
+# ---- what is read --------------------------------------------------------------------------------
 
 sql <<'SQL'
 CREATE TYPE colour AS ENUM ('red', 'green');
@@ -143,7 +146,7 @@ report $? "describe, split and evaluate"
 [[ $? == 4 && ! -e got2.dpr ]]
 report $? "an input that is missing is noticed first"
 
-# ---- what is refused ---------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 refused "four columns" 3 'returns 4 columns' "$base?query=SELECT 1, 2, 3, 4"
 refused "one column" 3 'returns 1 column' "$base?query=SELECT 1"
@@ -184,9 +187,10 @@ refused "a parameter that libpq has not" 4 'invalid connection option' "$base?ta
 grep -q '"ratings":4,' said && grep -q '"skipped":4' said
 report $? "--on-error skip"
 
-# ---- a row decides nothing about others ------------------------------------------------------------------
+# ---- a row decides nothing about others ----------------------------------------------------------
 
-# Rows that are made up, one at a time at any place among those of others, whose ratings stay the same.
+# Rows that are made up, one at a time at any place among those of others, whose ratings stay the
+# same.
 python3 - >inserted.sql <<'PYTHON'
 import random
 random.seed(7)
@@ -218,7 +222,8 @@ for trial in $(seq 0 119); do rows "$trial" 2>>said | cmp -s - wanted || changed
 [[ $(wc -l <wanted) == 8 && $changed == 0 ]]
 report $? "inserted rows change nobody else's ratings ($changed of 120 did)"
 
-# Of a database in SQL_ASCII one row of bytes that are no text ends the reading: private runs refuse it with such a row and without.
+# Of a database in SQL_ASCII one row of bytes that are no text ends the reading: private runs refuse
+# it with such a row and without.
 sql -c "CREATE DATABASE bytes ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
 sql -d bytes -c "CREATE TABLE ratings (user_id text, item_id text, rating int); INSERT INTO ratings VALUES ('a', 'x', 1), ('b', 'y', 5)"
 bytes="postgres://dpmf@127.0.0.1:$server_port/bytes?table=ratings"
@@ -238,7 +243,7 @@ for row in none "$(printf "('m\\377', 'x', 1)")"; do
     fi
 done
 
-# ---- nothing is written ------------------------------------------------------------------------------
+# ---- nothing is written --------------------------------------------------------------------------
 
 refused "INSERT" 3 'returns 0 columns' "$base?query=INSERT INTO empty VALUES (1, 2, 3)"
 refused "INSERT ... RETURNING" 3 'read-only transaction' "$base?query=INSERT INTO empty VALUES (1, 2, 3) RETURNING *"
@@ -255,7 +260,7 @@ refused "SELECT INTO" 3 'returns 0 columns' "$base?query=SELECT 1 AS \"user\", 2
 [[ $(sql -c 'SELECT (SELECT count(*) FROM empty), (SELECT count(*) FROM ratings), to_regclass('"'made'"') IS NULL') == "0|3|t" ]]
 report $? "and nothing was written"
 
-# ---- passwords ---------------------------------------------------------------------------------------
+# ---- passwords -----------------------------------------------------------------------------------
 
 refused "a password in the address" 2 'there is a password' "postgres://dpmf:$server_password@127.0.0.1:$server_port/postgres?table=ratings"
 ! grep -q -- "$server_password" said
@@ -285,7 +290,7 @@ export PGPASSWORD=$server_password
 ! grep -qF -- "$server_password" ./*.dpr ./*.safetensors
 report $? "no password in any output"
 
-# ---- ends in the middle ------------------------------------------------------------------------------
+# ---- ends in the middle --------------------------------------------------------------------------
 
 # Rows that come slowly, a chunk and more of them; and a server that says nothing for long.
 trickle="$base?query=SELECT i, i %25 7, length(pg_sleep(0.002)::text) FROM generate_series(1, 1000000) AS i"

@@ -1,5 +1,6 @@
-# A PostgreSQL server of one's own, for tests and benchmarks: started in a new folder below /tmp, on loopback and on a
-# Unix socket, as an unprivileged user; stopped and removed with that folder. To be sourced.
+# A PostgreSQL server of one's own, for tests and benchmarks: started in a new folder below /tmp, on
+# loopback and on a Unix socket, as an unprivileged user; stopped and removed with that folder. To
+# be sourced.
 #
 #   server_start      sets server_folder, server_port and server_password; exports PGHOST, PGPORT, PGUSER, PGDATABASE
 #                     for psql, which comes in by way of the socket and needs no password; fails when there is no

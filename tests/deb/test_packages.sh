@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# The Debian packages, as others get them: `make test-deb`. Needs root, for the clean Debian, and the machine's own mirror.
+# The Debian packages, as others get them: `make test-deb`. Needs root, for the clean Debian, and
+# the machine's own mirror.
 #
 #   tests/deb/test_packages.sh                        builds them twice, and tests them
 #   tests/deb/test_packages.sh --built FOLDER AGAIN   tests what scripts/build_deb.sh has put there
 #
-# Two builds, the second elsewhere and under other circumstances, are the same bytes. lintian finds nothing. In a fresh root
-# made by debootstrap they install with their dependencies, dpmf's demo runs, an outside program links, Python imports, the
-# manual is found; and when they are purged, nothing of them is left. The last line is "N passed, N failed".
+# Two builds, the second elsewhere and under other circumstances, are the same bytes. lintian finds
+# nothing. In a fresh root made by debootstrap they install with their dependencies, dpmf's demo
+# runs, an outside program links, Python imports, the manual is found; and when they are purged,
+# nothing of them is left. The last line is "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 scratch=build/test-deb
@@ -41,7 +43,7 @@ if [[ $(id -u) != 0 ]]; then
     exit 1
 fi
 
-# ---- two builds, one hash ------------------------------------------------------------------------------
+# ---- two builds, one hash ------------------------------------------------------------------------
 
 # The second one is elsewhere, in another time zone and language, and with another umask.
 build_again() {
@@ -66,7 +68,7 @@ fi
 step "both builds are the same, byte for byte" diff "$packages/SHA256SUMS" "$again/SHA256SUMS"
 step "the sums are those of the files" env -C "$packages" sha256sum --quiet --check SHA256SUMS
 
-# ---- lintian -------------------------------------------------------------------------------------------
+# ---- lintian -------------------------------------------------------------------------------------
 
 # Errors and warnings alike; there are no overrides that could hide any.
 check_lintian() {
@@ -75,10 +77,10 @@ check_lintian() {
 step "lintian finds no error and no warning" check_lintian
 step "nothing is hidden from lintian" bash -c '! find packaging/debian -name "*lintian-overrides*" | grep .'
 
-# ---- a clean Debian ------------------------------------------------------------------------------------
+# ---- a clean Debian ------------------------------------------------------------------------------
 
-# What this machine's apt installs from: the archive of its own release, and no name of a host in this file.
-# shellcheck disable=SC1091
+# What this machine's apt installs from: the archive of its own release, and no name of a host in
+# this file. shellcheck disable=SC1091
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 # shellcheck disable=SC2016 # apt's own variables
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(CREATED_BY)' |
@@ -129,7 +131,8 @@ install_others() {
 }
 step "what they depend on is in the archive" install_others || finish
 
-# Every file there is, but what dpkg, apt and the caches of man and ldconfig write down about themselves.
+# Every file there is, but what dpkg, apt and the caches of man and ldconfig write down about
+# themselves.
 list_files() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/cache \
         -o -path ./var/log -o -path ./packages -o -path ./etc/ld.so.cache \) -prune -o -print | LC_ALL=C sort)
@@ -139,7 +142,7 @@ step "they install" inside sh -c 'dpkg --install /packages/*.deb' || finish
 list_files >"$scratch/installed"
 step "and bring files" bash -c "(( \$(comm -13 $scratch/before $scratch/installed | wc -l) > 200 ))"
 
-# ---- at work -------------------------------------------------------------------------------------------
+# ---- at work -------------------------------------------------------------------------------------
 
 mkdir "$root/packages/tests"
 cp packaging/debian/tests/* "$root/packages/tests/"
@@ -155,7 +158,7 @@ step "every program, function and the package has its manual" inside sh -c '
 step "bash completes dpmf" inside bash -c '. /usr/share/bash-completion/completions/dpmf && complete -p dpmf'
 step "as someone without rights" inside setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/tmp /packages/tests/demo
 
-# ---- gone ----------------------------------------------------------------------------------------------
+# ---- gone ----------------------------------------------------------------------------------------
 
 step "they are purged" inside sh -c 'dpkg --purge dpmf libdpmf-dev python3-dpmf libdpmf0'
 list_files >"$scratch/after"

@@ -1,5 +1,5 @@
-"""The pages of scripts/api_docs.py: every link leads somewhere, no name is there twice, nothing is loaded from elsewhere, and
-every tag that is opened is closed."""
+"""The pages of scripts/api_docs.py: every link leads somewhere, no name is there twice, nothing is
+loaded from elsewhere, and every tag that is opened is closed."""
 
 import sys
 from html.parser import HTMLParser

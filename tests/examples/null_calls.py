@@ -1,8 +1,8 @@
-"""Writes a C program that calls every public function with NULL: for each pointer that may not be NULL once, the others
-leading to empty memory, and once for all of them together.
+"""Writes a C program that calls every public function with NULL: for each pointer that may not be
+NULL once, the others leading to empty memory, and once for all of them together.
 
-A function that returns a code must return DPMF_ERR_USAGE_NULL, and no function may crash. Which pointers may be NULL is
-taken from the comments of the headers, which are thereby tested too.
+A function that returns a code must return DPMF_ERR_USAGE_NULL, and no function may crash. Which
+pointers may be NULL is taken from the comments of the headers, which are thereby tested too.
 """
 
 import re
@@ -30,7 +30,8 @@ def parameter_types(declaration):
 
 
 def is_optional(name, about, everything):
-    """True: may be NULL; None: depends on what the others lead to, so that it is not tried alone."""
+    """True: may be NULL; None: depends on what the others lead to, so that it is not tried
+    alone."""
     if re.search(r"not NULL here|must not be NULL", about):
         return False
     if name in ALWAYS or (name == "train" and "may be NULL" in about) or (name == "release" and "may be NULL" in about):

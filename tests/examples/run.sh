@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What is written down to be copied works: the examples in the headers' comments and the ladder of examples/ are compiled and
-# run, C and Python say the same, everything public has its comment, and the manual that is made of it all holds
-# together. The last line is "N passed, N failed[, N skipped]".
+# What is written down to be copied works: the examples in the headers' comments and the ladder of
+# examples/ are compiled and run, C and Python say the same, everything public has its comment, and
+# the manual that is made of it all holds together. The last line is "N passed, N failed[, N
+# skipped]".
 #
 #     tests/examples/run.sh build/dpmf
 #
@@ -31,7 +32,7 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null;
     finish
 fi
 
-# ---- what they work on: made-up ratings, a model and a release ---------------------------------------------
+# ---- what they work on: made-up ratings, a model and a release -----------------------------------
 
 mkdir "$work/data" "$work/programs"
 cd "$work/data" || exit 70
@@ -57,7 +58,7 @@ run() {
     (cd "$work/data" && "$work/programs/$1" "${@:2}") >"$work/$1.out" 2>"$work/log" && [[ -s $work/$1.out ]]
 }
 
-# ---- the headers' examples ---------------------------------------------------------------------------------
+# ---- the headers' examples -----------------------------------------------------------------------
 
 "$python" scripts/api_docs.py --examples "$work/header"
 verdict "the headers' examples cannot be found"
@@ -71,7 +72,7 @@ done
 (($(find "$work/header" -name '*.c' | wc -l) >= 10))
 verdict "examples in the headers are not found as such"
 
-# ---- the ladder, in C --------------------------------------------------------------------------------------
+# ---- the ladder, in C ----------------------------------------------------------------------------
 
 for source in examples/0*.c; do
     name=$(basename "$source" .c)
@@ -113,7 +114,7 @@ verdict "01_read of a file that is not there"
 [[ $? == 1 && ! -s $work/out ]] && grep -q '^03_recommend: ' "$work/log"
 verdict "03_recommend of a user that is not there"
 
-# ---- the ladder, in Python ---------------------------------------------------------------------------------
+# ---- the ladder, in Python -----------------------------------------------------------------------
 
 # python_run NAME ARGUMENTS...: as `run`, and warnings are errors
 python_run() {
@@ -154,14 +155,14 @@ listed=$(grep -oE '\]\([a-z0-9_]+\.(c|py)\)' examples/README.md | tr -d '])(' | 
 diff <(cd examples && ls -- *.c *.py) <(echo "$listed") >"$work/log"
 verdict "examples/README.md lists other examples than there are"
 
-# ---- NULL --------------------------------------------------------------------------------------------------
+# ---- NULL ----------------------------------------------------------------------------------------
 
 "$python" tests/examples/null_calls.py >"$work/null_calls.c" &&
     "${CC:-cc}" -w -Iinclude "$work/null_calls.c" -L"$build" -Wl,-rpath,"$build" -ldpmf -o "$work/null_calls" &&
     (cd "$work/data" && "$work/null_calls") >"$work/log" 2>&1 && tail -n 1 "$work/log" | grep -qE '^[1-9][0-9]{2} calls$'
 verdict "a function does not take NULL as its comment says: $(tail -n 3 "$work/log")"
 
-# ---- the manual --------------------------------------------------------------------------------------------
+# ---- the manual ----------------------------------------------------------------------------------
 
 "$python" scripts/api_docs.py --check >"$work/log"
 verdict "not everything that is public has its comment"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What goes wrong outside the program: a process killed at any moment, a disk that fills up. Whatever
-# happens, an output is whole or not there, an older one stays, and nothing is left behind.
+# What goes wrong outside the program: a process killed at any moment, a disk that fills up.
+# Whatever happens, an output is whole or not there, an older one stays, and nothing is left behind.
 #
 #     tests/failure/run.sh build/dpmf
 set -uo pipefail
@@ -29,11 +29,11 @@ verdict() { # verdict NAME: by the status of the command before
     "$dpmf" synth --users 50 --items 40 --ratings 500 -o old.dpr --quiet
 verdict "making ratings to work with"
 
-# ---- killed -----------------------------------------------------------------------------------------------
+# ---- killed --------------------------------------------------------------------------------------
 
-# killed SECONDS OUTPUTS... -- COMMAND: kill -9 after some seconds. Each output is then what it was before,
-# or whole, and no other file has appeared. Of a pair, $may_go may be gone: it is taken away first, so that
-# halves of two pairs never lie beside each other.
+# killed SECONDS OUTPUTS... -- COMMAND: kill -9 after some seconds. Each output is then what it was
+# before, or whole, and no other file has appeared. Of a pair, $may_go may be gone: it is taken away
+# first, so that halves of two pairs never lie beside each other.
 killed() {
     local after=$1 output outputs=()
     shift
@@ -70,10 +70,11 @@ for ((i = 0; i < runs; i++)); do
 done
 rm -f a.dpr b.dpr out.dpr
 
-# ---- killed while it exports ------------------------------------------------------------------------------
+# ---- killed while it exports ---------------------------------------------------------------------
 
-# What a model is exported to is whole or not there. SQLite writes by name, and a directory has one while its files are put
-# into it: what a killed one leaves under its temporary name, the next one takes away.
+# What a model is exported to is whole or not there. SQLite writes by name, and a directory has one
+# while its files are put into it: what a killed one leaves under its temporary name, the next one
+# takes away.
 "$dpmf" train million.dpr -k 48 --epochs 1 -o vectors.safetensors --quiet
 verdict "making a model to export"
 export_model=("$dpmf" export vectors.safetensors --not-private --users --quiet)
@@ -110,10 +111,10 @@ done
 echo "of $((8 * runs)) exports, $cut were killed before they were there"
 rm -rf whole.* vectors.safetensors
 
-# ---- killed while it learns -------------------------------------------------------------------------------
+# ---- killed while it learns ----------------------------------------------------------------------
 
-# A snapshot is whole whenever it is looked at, wherever in an epoch it was cut, and a resumed run ends with the
-# model of one that was never interrupted, bit for bit: in memory, and streamed.
+# A snapshot is whole whenever it is looked at, wherever in an epoch it was cut, and a resumed run
+# ends with the model of one that was never interrupted, bit for bit: in memory, and streamed.
 "$dpmf" synth --users 3000 --items 800 --ratings 300000 -o ratings.dpr --quiet
 learn=("$dpmf" train ratings.dpr -k 16 --epochs 120 --deterministic --quiet)
 for memory in 1GiB 12MiB; do
@@ -169,7 +170,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" train ratings.dpr -k 16 --epochs 10
 done
 rm -f ./*.safetensors ratings.dpr
 
-# ---- interrupted ------------------------------------------------------------------------------------------
+# ---- interrupted ---------------------------------------------------------------------------------
 
 for case in INT:130 TERM:143; do
     signal=${case%:*}
@@ -187,7 +188,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$dpmf" synth --like netflix -o out.dpr --q
     verdict "SIG$signal ends with the shell's status (got $status) and leaves nothing"
 done
 
-# ---- disk full --------------------------------------------------------------------------------------------
+# ---- disk full -----------------------------------------------------------------------------------
 
 mkdir small
 if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then

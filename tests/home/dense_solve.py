@@ -1,7 +1,9 @@
-"""What dpmf computes at home against an independent dense solve in double: dense_solve.py DPMF RELEASE RATINGS.csv USERS.
+"""What dpmf computes at home against an independent dense solve in double: dense_solve.py DPMF
+RELEASE RATINGS.csv USERS.
 
-Takes USERS random users of the ratings. Recommendations must come in exactly the order of the dense scores, which they
-must equal to 1e-4, as predictions, explanations and similarities must. Says "passed: WHAT" or "FAILED: WHAT" a line."""
+Takes USERS random users of the ratings. Recommendations must come in exactly the order of the dense
+scores, which they must equal to 1e-4, as predictions, explanations and similarities must. Says
+"passed: WHAT" or "FAILED: WHAT" a line."""
 import csv
 import json
 import random

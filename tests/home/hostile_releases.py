@@ -1,8 +1,9 @@
 """Hostile release files, through every verb that reads one: hostile_releases.py DPMF RELEASE.
 
-RELEASE is small and sound. From it come files that are cut, that have a byte changed, and that lie about lengths, offsets,
-shapes and numbers. Each must be refused with status 3 (dpmf privacy verify: 1 or 3) and one clear error that names the
-file, and nothing may be printed as if it were data. Says "passed: WHAT" or "FAILED: WHAT" a line."""
+RELEASE is small and sound. From it come files that are cut, that have a byte changed, and that lie
+about lengths, offsets, shapes and numbers. Each must be refused with status 3 (dpmf privacy verify:
+1 or 3) and one clear error that names the file, and nothing may be printed as if it were data. Says
+"passed: WHAT" or "FAILED: WHAT" a line."""
 import json
 import os
 import struct
@@ -37,11 +38,12 @@ with open("history.csv", "w") as file:
 with open("pairs.csv", "w") as file:
     file.write("ann,dune\n")
 
-# ---- files -----------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def release(text, data=body, length=None):
-    """A file of this header, padded as the format wants it, unless its length is said to be another."""
+    """A file of this header, padded as the format wants it, unless its length is said to be
+    another."""
     encoded = text if isinstance(text, bytes) else text.encode()
     encoded += b" " * (-len(encoded) % 8)
     return struct.pack("<Q", len(encoded) if length is None else length) + encoded + data
@@ -159,7 +161,7 @@ def lies():
     yield "another digest", with_metadata("dpmf.digest", "0" * 16)
 
 
-# ---- what dpmf makes of them -------------------------------------------------------------------------------------
+# ---- what dpmf makes of them ---------------------------------------------------------------------
 
 
 def refuse(number, data, verb):

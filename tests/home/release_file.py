@@ -1,4 +1,5 @@
-"""A release, read from docs/formats/release.md alone: eight bytes of length, JSON, tensors. Nothing of dpmf is used."""
+"""A release, read from docs/formats/release.md alone: eight bytes of length, JSON, tensors. Nothing
+of dpmf is used."""
 import json
 import struct
 
@@ -31,7 +32,8 @@ class Release:
         )
 
     def fit(self, items, ratings):
-        """Someone's vector and bias: the minimum of the sum of squares, by a dense solve in double."""
+        """Someone's vector and bias: the minimum of the sum of squares, by a dense solve in
+        double."""
         k = self.factors.shape[1]
         columns = np.hstack([self.factors[items], np.ones((len(items), 1))])
         rest = np.asarray(ratings, np.float64) - self.offset - self.biases[items]
@@ -45,8 +47,9 @@ class Release:
         return self.offset + self.biases + bias + self.factors @ vector
 
     def parts(self, items, ratings, taste=0.5):
-        """Crowd and taste of every item, and someone's habit, as docs/goals.md defines them; each item of theirs with
-        its share in the taste for all items. By a dense solve; columns beyond 64 would come in blocks."""
+        """Crowd and taste of every item, and someone's habit, as docs/goals.md defines them; each
+        item of theirs with its share in the taste for all items. By a dense solve; columns beyond
+        64 would come in blocks."""
         k = self.factors.shape[1]
         assert k <= 64
         unit = (self.max - self.min) / 4

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# At home: what a person gets from a public release and their own ratings. Recommendations, predictions and explanations
-# of 1,000 random users are those of a dense solve in double, which reads the release by its specification alone; and
-# hostile release files are refused by every verb. Uses MovieLens 1M from $DPMF_DATA or ../shared/data when it is there,
-# since its licence forbids to ship it, and a synthetic set of its shape otherwise.
-# The last line is "N passed, N failed[, N skipped]".
+# At home: what a person gets from a public release and their own ratings. Recommendations,
+# predictions and explanations of 1,000 random users are those of a dense solve in double, which
+# reads the release by its specification alone; and hostile release files are refused by every verb.
+# Uses MovieLens 1M from $DPMF_DATA or ../shared/data when it is there, since its licence forbids to
+# ship it, and a synthetic set of its shape otherwise. The last line is "N passed, N failed[, N
+# skipped]".
 #
 #     tests/home/run.sh build/dpmf
 set -uo pipefail
@@ -35,7 +36,8 @@ count() {
     cat log
 }
 
-# Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the PATH.
+# Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the
+# PATH.
 python=/usr/bin/python3
 if ! "$python" -c 'import numpy' 2>/dev/null; then
     skipped=1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What others build on: the libraries as they are installed. They export what the headers declare and what the Debian
-# packages' list of symbols says; pkg-config and CMake find them; an outside project of a few lines links with each, and the
-# program of README.md runs. The last line is "N passed, N failed[, N skipped]".
+# What others build on: the libraries as they are installed. They export what the headers declare
+# and what the Debian packages' list of symbols says; pkg-config and CMake find them; an outside
+# project of a few lines links with each, and the program of README.md runs. The last line is "N
+# passed, N failed[, N skipped]".
 #
 #     tests/install/run.sh build/dpmf
 #     tests/install/run.sh --update build/dpmf    rewrites packaging/debian/libdpmf0.symbols first
@@ -26,7 +27,7 @@ if [[ ! -e $build/libdpmf.so ]] || nm -D "$build/libdpmf.so" | grep -qE '__(asan
     finish
 fi
 
-# ---- names -----------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 # exported LIBRARY: its names, each with the version it has
 exported() {
@@ -45,7 +46,8 @@ for name in dpmf dpmf-client; do
     verdict "lib$name is not to be linked by lib$name.so.$major"
 done
 
-# The policy of CONTRIBUTING.md: one number in four places and, before 1.0, packages that stay within a minor version.
+# The policy of CONTRIBUTING.md: one number in four places and, before 1.0, packages that stay
+# within a minor version.
 minor=${version#*.}
 minor=${minor%%.*}
 grep -q "^DPMF_$major {" packaging/dpmf.map && grep -q "^DPMF_CLIENT_$major {" packaging/dpmf-client.map

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The kernels of another machine, aarch64: compiled by a cross compiler, checked under qemu. Skipped, and
-# said so, where either is not installed. The last line is "N passed, N failed[, N skipped]".
+# The kernels of another machine, aarch64: compiled by a cross compiler, checked under qemu.
+# Skipped, and said so, where either is not installed. The last line is "N passed, N failed[, N
+# skipped]".
 #
 #   tests/kernels/run.sh [DPMF]     (DPMF is not used: the kernels are compiled anew)
 set -euo pipefail

@@ -1,10 +1,10 @@
-"""Kills every verb that writes, at every thing that it does to the disk, and looks at what is there afterwards
-(tests/faults/verbs.py says what must be).
+"""Kills every verb that writes, at every thing that it does to the disk, and looks at what is there
+afterwards (tests/faults/verbs.py says what must be).
 
     kills.py DPMF KILL_AT_LIBRARY [KILLS]
 
-KILLS is how many kills a verb gets at most; 0: one at every moment, with one thread and with three, and at random times until
-there are 200. The last line is "N passed, N failed".
+KILLS is how many kills a verb gets at most; 0: one at every moment, with one thread and with three,
+and at random times until there are 200. The last line is "N passed, N failed".
 """
 
 import os
@@ -30,7 +30,8 @@ class Killer:
         self.verb, self.shop, self.over = verb, shop, over
 
     def is_killed(self, place, at=None, after=None, threads=1):
-        """Runs it, killed at its at-th moment or after so many seconds. @return whether that came in time"""
+        """Runs it, killed at its at-th moment or after so many seconds. @return whether that came
+        in time"""
         environment = {} if at is None else {"KILL_AT": str(at), "LD_PRELOAD": LIBRARY}
         process = self.shop.start(self.verb.arguments(1, threads), place, **environment)
         if after is not None:
@@ -61,7 +62,8 @@ class Killer:
         return killed, faults
 
     def random_kill(self, moments, tried):
-        """By the clock and by count in turns: the clock also meets what is no call, and often comes too late."""
+        """By the clock and by count in turns: the clock also meets what is no call, and often comes
+        too late."""
         if tried % 2:
             return None, random.uniform(0, self.seconds), 1
         return random.randint(1, moments), None, 1

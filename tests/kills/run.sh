@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every verb that writes, killed at every moment (tests/kills/kills.py): a few kills each, and 200 each when DPMF_TEST_LONG
-# is set. The last line is "N passed, N failed".
+# Every verb that writes, killed at every moment (tests/kills/kills.py): a few kills each, and 200
+# each when DPMF_TEST_LONG is set. The last line is "N passed, N failed".
 #
 #     tests/kills/run.sh build/dpmf
 set -uo pipefail

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The ledger under fire: fifty processes at once never spend more than the budget, a process killed at any moment
-# leaves at most a reservation and never a ledger that cannot be read, and a full disk leaves it as it was. dpmf train, killed before each of
-# the calls that write, never leaves a release without its entry; and a mistyped path makes no ledger.
-# The last line is "N passed, N failed[, N skipped]".
+# The ledger under fire: fifty processes at once never spend more than the budget, a process killed
+# at any moment leaves at most a reservation and never a ledger that cannot be read, and a full disk
+# leaves it as it was. dpmf train, killed before each of the calls that write, never leaves a
+# release without its entry; and a mistyped path makes no ledger. The last line is "N passed, N
+# failed[, N skipped]".
 #
 #     tests/ledger/run.sh build/dpmf
 set -uo pipefail
@@ -20,7 +21,8 @@ trap clean_up EXIT
 # shellcheck source=tests/verdicts.sh
 source tests/verdicts.sh
 
-# The command line cannot reserve without making a release: a small program with the library beside dpmf can.
+# The command line cannot reserve without making a release: a small program with the library beside
+# dpmf can.
 if ! "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude -Ilib tests/ledger/spend_ledger.c \
     "$(dirname "$dpmf")/libdpmf.a" -lz -lzstd -lm -pthread -o "$work/spend_ledger"; then
     fail "the program that spends does not compile"
@@ -36,7 +38,7 @@ population() {
         sed -nE "s/^\{\"event\":\"population\".*\"$3\":([0-9.e+-]+).*/\1/p"
 }
 
-# ---- at once ----------------------------------------------------------------------------------------------
+# ---- at once -------------------------------------------------------------------------------------
 
 # Releases of mu 0.1 at delta 1e-5 cost 0.9858 together when they are 7, and 1.0608 when they are 8.
 budget=1.02@1e-5
@@ -98,9 +100,10 @@ wait "${pids[@]}"
     $(population "$ledger" people reserved) == 3 && $(population "$ledger" people returned) == 3 ]]
 verdict "commits, returns and reservations at once"
 
-# ---- killed -----------------------------------------------------------------------------------------------
+# ---- killed --------------------------------------------------------------------------------------
 
-# What a process said it had done before it was killed is in the ledger; of what is not said, at most the last.
+# What a process said it had done before it was killed is in the ledger; of what is not said, at
+# most the last.
 check_after_kill() { # check_after_kill LEDGER POPULATION SAID
     local lines word number
     lines=$("$dpmf" ledger show --ledger "$1" --population "$2" --json) || return 1
@@ -151,15 +154,16 @@ begun=$(date +%s%N)
 verdict "whoever comes second waits"
 wait
 
-# ---- killed at every write --------------------------------------------------------------------------------
+# ---- killed at every write -----------------------------------------------------------------------
 
 "${CC:-cc}" -shared -fPIC -O1 "$tree/tests/kills/kill_at.c" -ldl -o kill_at.so &&
     "$dpmf" synth -q --users 60 --items 12 --ratings 400 --catalogue-out items.csv -o r.dpr
 verdict "something that kills"
 train=("$dpmf" train -q -j 1 r.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv -o out.safetensors)
 
-# every_write RELEASED COMMAND...: killed before its first write, its second, and so on to the end. What is published then has an entry that
-# counts (RELEASED: reserved or committed) or is recorded (research), and the ledger can be read.
+# every_write RELEASED COMMAND...: killed before its first write, its second, and so on to the end.
+# What is published then has an entry that counts (RELEASED: reserved or committed) or is recorded
+# (research), and the ledger can be read.
 every_write() {
     local entered=$1 n=0 status=137 id lines unentered=0 unread=0
     shift
@@ -181,8 +185,8 @@ verdict "a release that is killed at every write"
 every_write 'use":"research' "${train[@]}" --research
 verdict "a research run that is killed at every write"
 
-# Loaded into dpmf, it stops the process before it locks a ledger for the second time: the first is for the reservation, so that the
-# release is made and not yet published.
+# Loaded into dpmf, it stops the process before it locks a ledger for the second time: the first is
+# for the reservation, so that the release is made and not yet published.
 cat >stop_at.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -205,7 +209,8 @@ END
 "${CC:-cc}" -shared -fPIC -O1 -w stop_at.c -ldl -o stop_at.so
 verdict "something that stops"
 
-# meanwhile LEDGER COMMAND...: runs the command while a release waits to be published; "ID" in it stands for the release's id
+# meanwhile LEDGER COMMAND...: runs the command while a release waits to be published; "ID" in it
+# stands for the release's id
 meanwhile() {
     local ledger=$1 id pid i
     shift
@@ -239,7 +244,7 @@ for path in taem.ledger missing/ledger; do
     verdict "a mistyped path: $path"
 done
 
-# ---- disk full --------------------------------------------------------------------------------------------
+# ---- disk full -----------------------------------------------------------------------------------
 
 mkdir small
 if mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then

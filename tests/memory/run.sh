@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# --memory is kept: training on a store four times larger than it, the peak of the resident memory, program and all,
-# stays below.
+# --memory is kept: training on a store four times larger than it, the peak of the resident memory,
+# program and all, stays below.
 #
 #     tests/memory/run.sh build/dpmf
 set -uo pipefail
@@ -47,7 +47,8 @@ bounded "$quarter" "${learn[@]}" -k 16 --deterministic --snapshot s.safetensors 
 bounded "$quarter" "${learn[@]}" -k 32 --valid test.dpr
 bounded $((2 * quarter)) "${learn[@]}" -k 128 --prefetch 4 --snapshot s.safetensors
 
-# Users with many ratings each: what decoding and tiling their large blocks took is given back before the epochs.
+# Users with many ratings each: what decoding and tiling their large blocks took is given back
+# before the epochs.
 "$dpmf" synth --like netflix --users 20000 --ratings 12000000 -o ratings.dpr --quiet || failed=$((failed + 1))
 bounded $((34 << 20)) "${learn[@]}" -k 256
 

@@ -3,9 +3,10 @@
 #
 #   tests/mpi/run.sh BINARY
 #
-# What needs no MPI is always tried. With DPMF_TEST_MPI=1 (make test-mpi), and the plugin beside the binary, also: the same release for
-# any number of processes, processes that die, hang or cannot write, and processes in networks of their own. As root the last
-# makes network namespaces, dpmf-test-*, and removes them. The last line is "N passed, N failed[, N skipped]".
+# What needs no MPI is always tried. With DPMF_TEST_MPI=1 (make test-mpi), and the plugin beside the
+# binary, also: the same release for any number of processes, processes that die, hang or cannot
+# write, and processes in networks of their own. As root the last makes network namespaces,
+# dpmf-test-*, and removes them. The last line is "N passed, N failed[, N skipped]".
 set -uo pipefail
 binary=$(realpath "$1")
 tree=$(realpath "$(dirname "$0")/../..")
@@ -83,7 +84,8 @@ fi
 
 # ---- how processes are started -------------------------------------------------------------------
 
-# Open MPI does not like root, few cores, or processes that are watched by others; none of that matters here.
+# Open MPI does not like root, few cores, or processes that are watched by others; none of that
+# matters here.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
@@ -126,7 +128,8 @@ pid_of() {
     return 1
 }
 
-# Whether one of the job's processes still runs: one that ended and that mpirun has not asked after does not.
+# Whether one of the job's processes still runs: one that ended and that mpirun has not asked after
+# does not.
 someone_runs() {
     local file state
     for file in "$PIDS"/*; do
@@ -135,8 +138,9 @@ someone_runs() {
     done
     return 1
 }
-# Waits for the job of begin_job: sets `status`. Open MPI's mpirun waits now and then for a lock of its own, for ever, when a process
-# dies while it joins (PMIx_server_finalize, in libpmix 4.2.2). All of dpmf is gone by then, so it is ended here, and counted.
+# Waits for the job of begin_job: sets `status`. Open MPI's mpirun waits now and then for a lock of
+# its own, for ever, when a process dies while it joins (PMIx_server_finalize, in libpmix 4.2.2).
+# All of dpmf is gone by then, so it is ended here, and counted.
 stuck=0
 await_job() {
     local idle=0
@@ -204,7 +208,8 @@ check "a real release: in the ledger once" test "$("$binary" ledger show --ledge
 
 # ---- another MPI ---------------------------------------------------------------------------------
 
-# The plugin asks for nothing that MPI 3 does not have everywhere: the same, with the other free library.
+# The plugin asks for nothing that MPI 3 does not have everywhere: the same, with the other free
+# library.
 if [[ ${DPMF_TEST_LONG:-} != 1 ]]; then
     skip "MPICH: make test-long"
 elif ! command -v mpicc.mpich >/dev/null; then
@@ -364,7 +369,7 @@ job 4 "${slow[@]}" -o y.safetensors
 check "after all that: status" test $? = 0
 check "after all that: a release" "$binary" privacy verify -q y.safetensors
 
-# ---- training without privacy ---------------------------------------------------------------------
+# ---- training without privacy --------------------------------------------------------------------
 
 for part in "$here"/train_*.sh; do
     # shellcheck source=/dev/null # each is checked by itself
@@ -389,7 +394,8 @@ make_network() {
     done
 }
 
-# 20 ms each way between the second and the others: by the kernel, or else by a cable of our own, which clean takes away.
+# 20 ms each way between the second and the others: by the kernel, or else by a cable of our own,
+# which clean takes away.
 add_latency() {
     local switch=$NAMESPACE-switch node=$NAMESPACE-2
     if ip netns exec "$node" tc qdisc add dev wire root netem delay 20ms 2>/dev/null; then

@@ -3,8 +3,9 @@
 
     slow_cable.py NEAR FAR MILLISECONDS
 
-makes two network devices of these names, and what goes into one comes out of the other so much later, in its order, for as long as
-it runs. It says "ready" when they are there. A part of tests/mpi/run.sh, which puts one of them into another namespace.
+makes two network devices of these names, and what goes into one comes out of the other so much
+later, in its order, for as long as it runs. It says "ready" when they are there. A part of
+tests/mpi/run.sh, which puts one of them into another namespace.
 """
 import collections
 import fcntl
@@ -20,7 +21,8 @@ FRAME_MAX = 1 << 16
 
 
 def plug(name):
-    """A device, and the end of it that frames are read from and written to. Without offloads: the kernel cuts and sums what it sends."""
+    """A device, and the end of it that frames are read from and written to. Without offloads: the
+    kernel cuts and sums what it sends."""
     end = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(end, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
     return end

@@ -9,7 +9,8 @@ number() { sed -nE "s/.*\"$2\":([0-9.e+-]+).*/\1/p" "$1" | tail -n 1; }
 first_ndcg() { grep -oE '"ndcg":[0-9.e-]+' "$1" | head -n 1 | cut -d: -f2; } # of all items
 # alike A B: to a ten-thousandth
 alike() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && a / b < 1.0001 && b / a < 1.0001) }'; }
-# same_rows A B: two models rank alike, and their items' vectors agree to a thousandth of the largest number
+# same_rows A B: two models rank alike, and their items' vectors agree to a thousandth of the
+# largest number
 same_rows() {
     "$binary" export -q "$1" --not-private --npy one && "$binary" export -q "$2" --not-private --npy other &&
         python3 - one other <<'PYTHON'

@@ -2,9 +2,10 @@
 # Langevin samplers by several processes: chains of their own, of one distribution. A part of run.sh. That it is the right one, noise that is
 # owed being paid once, tests/unit/test_langevin.c shows number by number.
 #
-# Everybody rates as much as everybody else, so that chains get far in few epochs. A sample's error on the ratings it was trained on tells
-# its temperature: when each of two processes paid the noise of all, it was 2.6 per cent larger, and the error on other ratings 1.1.
-# From seed to seed, its mean over samples changes by 0.01 per cent, and the error on other ratings by 0.05.
+# Everybody rates as much as everybody else, so that chains get far in few epochs. A sample's error
+# on the ratings it was trained on tells its temperature: when each of two processes paid the noise
+# of all, it was 2.6 per cent larger, and the error on other ratings 1.1. From seed to seed, its
+# mean over samples changes by 0.01 per cent, and the error on other ratings by 0.05.
 
 awk 'function draw() { return (seed = (seed * 16807) % 2147483647) / 2147483647 }
 function bell() { return draw() + draw() + draw() + draw() - 2 }

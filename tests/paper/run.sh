@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The tests of `make paper`: its plots and pages, that a killed run goes on, that nothing stale or failed looks whole, the
-# peers' adapters, and a tiny run from ratings to report. The last line is "N passed, N failed[, N skipped]".
+# The tests of `make paper`: its plots and pages, that a killed run goes on, that nothing stale or
+# failed looks whole, the peers' adapters, and a tiny run from ratings to report. The last line is
+# "N passed, N failed[, N skipped]".
 #
 #     tests/paper/run.sh build/dpmf
 set -uo pipefail

@@ -1,4 +1,5 @@
-"""What the tests share: the program, scratch folders, and runs of paper.py with sections of the test's own."""
+"""What the tests share: the program, scratch folders, and runs of paper.py with sections of the
+test's own."""
 import os
 import pathlib
 import subprocess

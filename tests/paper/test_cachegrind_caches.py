@@ -1,4 +1,5 @@
-"""The caches that cachegrind simulates: every shape of caches gives options that it takes, and what was rounded is said."""
+"""The caches that cachegrind simulates: every shape of caches gives options that it takes, and what
+was rounded is said."""
 import json
 import os
 import re

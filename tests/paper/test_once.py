@@ -1,4 +1,5 @@
-"""Measurements are kept, taken up again only when nothing they depend on has changed, and never half."""
+"""Measurements are kept, taken up again only when nothing they depend on has changed, and never
+half."""
 import json
 import os
 import shutil

@@ -1,4 +1,5 @@
-"""The peers' adapters against programs that print what the peers print, and ratings under the real sets' names."""
+"""The peers' adapters against programs that print what the peers print, and ratings under the real
+sets' names."""
 import importlib
 import importlib.util
 import json
@@ -84,7 +85,8 @@ class PeersTest(Scratch):
         self.assertTrue((self.folder / "train.mm").exists())
 
     def test_python_packages(self):
-        """A package is found with its version, in the Python that is named; one that cannot be loaded is absent."""
+        """A package is found with its version, in the Python that is named; one that cannot be
+        loaded is absent."""
         packages = self.folder / "packages"
         packages.mkdir()
         (packages / "cmfrec.py").write_text('__version__ = "7.8"\n')

@@ -1,4 +1,5 @@
-"""Plots and pages: well-formed, nothing from outside gets through as markup, the numbers of a plot are there."""
+"""Plots and pages: well-formed, nothing from outside gets through as markup, the numbers of a plot
+are there."""
 import base64
 import csv
 import io

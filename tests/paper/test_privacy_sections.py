@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The report's sections on samplers and privacy, on small made data: what they show, when they confirm and when "
+"""The report's sections on samplers and privacy, on small made data: what they show, when they
+confirm and when "
   "they do not,
 and that none of them says anything without its data."""
 import importlib.util
@@ -31,7 +32,7 @@ def load(name):
 NOISE, CONVERGENCE, POSTERIOR, PROVEN, PERSONAL, LEVELS = map(load, ("35", "40", "50", "55", "60", "65"))
 
 
-# ---- made data ------------------------------------------------------------------------------------------------------
+# ---- made data -----------------------------------------------------------------------------------
 
 
 def sampler(rmse, popular=1.0):
@@ -116,7 +117,7 @@ SECTIONS = ((NOISE, noise_data), (CONVERGENCE, convergence_data), (POSTERIOR, po
             (PERSONAL, personal_data), (LEVELS, levels_data))
 
 
-# ---- tests ----------------------------------------------------------------------------------------------------------
+# ---- tests ---------------------------------------------------------------------------------------
 
 
 class EverySection(unittest.TestCase):
@@ -166,7 +167,8 @@ class NoiseTable(unittest.TestCase):
             NOISE.verdict(data)
 
     def test_spread_of_samples(self):
-        """Two samples that predict 1 and 3 for one pair: blocks times their number are what each predicts."""
+        """Two samples that predict 1 and 3 for one pair: blocks times their number are what each
+        predicts."""
         user, item = (1.0, 1.0), (0.5, 1.5)
         self.assertAlmostEqual(NOISE.spread_of([user], [item], 2), 2.0)
 
@@ -180,7 +182,8 @@ class Convergence(unittest.TestCase):
 
 class Posterior(unittest.TestCase):
     def test_what_an_epsilon_truly_is(self):
-        """Algorithm 1 itself is four times better than it says, for one user added; a temperature of 0.07 is not."""
+        """Algorithm 1 itself is four times better than it says, for one user added; a temperature
+        of 0.07 is not."""
         self.assertAlmostEqual(runs.truthful_epsilon(250, "written", 1), 62.5)
         self.assertAlmostEqual(runs.truthful_epsilon(250, "written", 0.07), 250 / 0.28)
         self.assertAlmostEqual(runs.truthful_epsilon(250, "gradient", 0.07), 250 / 0.14)
@@ -226,7 +229,8 @@ class Personal(unittest.TestCase):
 
 class Levels(unittest.TestCase):
     def test_the_exact_case(self):
-        """At the clamp: a w ((5-1+1)^2 - 1^2) = 9.6 of epsilon 10, where epsilon / tau says 1 and the bound is 20."""
+        """At the clamp: a w ((5-1+1)^2 - 1^2) = 9.6 of epsilon 10, where epsilon / tau says 1 and
+        the bound is 20."""
         toy = LEVELS.exact_case(LEVELS.TOY)
         self.assertAlmostEqual(toy["found"], 9.6, places=6)
         self.assertEqual((toy["claimed"], toy["derived"]), (1.0, 20.0))
@@ -293,7 +297,8 @@ class PaperSampler(unittest.TestCase):
         return runs.json_lines(said)
 
     def test_where_it_is_stationary(self):
-        """With hardly any loss there is the prior: exp(-drift gradient p x^2 / zeta) has variance zeta / (2 drift "
+        """With hardly any loss there is the prior: exp(-drift gradient p x^2 / zeta) has variance
+        zeta / (2 drift "
           "gradient p)."""
         chosen = random.Random(1)
         rows = [(user, item, float(chosen.randrange(1, 6))) for user in range(300) for item in range(60)
@@ -311,7 +316,8 @@ class PaperSampler(unittest.TestCase):
                     self.assertAlmostEqual(done["item_square"] * 2 * drift * gradient * 5 / zeta, 1, delta=0.15)
 
     def test_what_a_table_injects(self):
-        """In the mean over tables of 100 numbers 1 + n / 100 after n payments, of which random signs leave 1."""
+        """In the mean over tables of 100 numbers 1 + n / 100 after n payments, of which random
+        signs leave 1."""
         for signs, low, high in ((0, 40, 250), (1, 0.8, 1.2)):
             last = [self.run_it("inject=10000", "table=100", f"signs={signs}", f"seed={seed}")[-1]
                     for seed in range(40)]

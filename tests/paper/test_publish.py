@@ -1,4 +1,5 @@
-"""What publish.py keeps and prints: one report a processor, the newest of each; what other work disturbed is refused."""
+"""What publish.py keeps and prints: one report a processor, the newest of each; what other work
+disturbed is refused."""
 import contextlib
 import io
 import json

@@ -1,4 +1,5 @@
-"""Whole runs: what fails is said to have failed, and a tiny one from ratings to report and documents."""
+"""Whole runs: what fails is said to have failed, and a tiny one from ratings to report and
+documents."""
 import json
 import re
 import subprocess

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The Python package, with Debian's Python and packages and no network: a wheel of it is built and installed to
-# an empty folder, imported, and tested. The last line is "N passed, N failed[, N skipped]".
+# The Python package, with Debian's Python and packages and no network: a wheel of it is built and
+# installed to an empty folder, imported, and tested. The last line is "N passed, N failed[, N
+# skipped]".
 #
 #     tests/python/run.sh build/dpmf
 #
-# The library is the one beside the program. With DPMF_TEST_LONG set, the ways of building that take longer are
-# tried too: with the library built on the way, from a source distribution, and with the shared library.
+# The library is the one beside the program. With DPMF_TEST_LONG set, the ways of building that take
+# longer are tried too: with the library built on the way, from a source distribution, and with the
+# shared library.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 dpmf=$(realpath "$1")
@@ -40,7 +42,7 @@ if [[ -n $missing ]]; then
     finish
 fi
 
-# ---- building and installing ---------------------------------------------------------------------------
+# ---- building and installing ---------------------------------------------------------------------
 
 unset PYTHONPATH PYTHONHOME
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_ROOT_USER_ACTION=ignore
@@ -52,7 +54,8 @@ make_wheel() {
     "$python" -m pip install --no-deps --target "$1/installed" "$1"/dpmf-*-abi3-*.whl
 }
 
-# imports FOLDER: what was installed there can be imported from elsewhere, and is of the program's version
+# imports FOLDER: what was installed there can be imported from elsewhere, and is of the program's
+# version
 imports() {
     (
         cd / || exit
@@ -80,7 +83,7 @@ if [[ -n ${DPMF_TEST_LONG:-} ]]; then
         step "it is imported" imports "$work/source"
 fi
 
-# ---- the tests -------------------------------------------------------------------------------------------
+# ---- the tests -----------------------------------------------------------------------------------
 
 DPMF_BINARY=$dpmf PYTHONPATH=$work/static/installed "$python" python/tests/run.py >"$work/tests" 2>&1
 last=$(tail -n 1 "$work/tests")

@@ -1,8 +1,10 @@
-"""The metrics of `dpmf evaluate` from their definitions, in NumPy, out of dense matrices of scores; compared with what dpmf prints.
+"""The metrics of `dpmf evaluate` from their definitions, in NumPy, out of dense matrices of scores;
+compared with what dpmf prints.
 
     dense_metrics.py DPMF MODEL TRAIN.csv TEST.csv N
 
-Prints "passed: NAME" or "FAILED: NAME: ..." a line each. The model is read by the specification of its file alone.
+Prints "passed: NAME" or "FAILED: NAME: ..." a line each. The model is read by the specification of
+its file alone.
 """
 import csv
 import json
@@ -48,7 +50,8 @@ def matrix(path, users, items, shape):
 
 
 def judge(order, wanted, n):
-    """Each user's metrics (users x names), those with nothing wanted being NaN. `order`: users x n items, -1 where there is none."""
+    """Each user's metrics (users x names), those with nothing wanted being NaN. `order`: users x n
+    items, -1 where there is none."""
     rows = np.arange(len(order))[:, None]
     hits = wanted[rows, order] & (order >= 0)
     places = np.arange(1, n + 1)
@@ -110,7 +113,8 @@ def compare(name, ours, theirs):
 def main():
     dpmf, model, train, test, n = *sys.argv[1:5], int(sys.argv[5])
     scores, users, items = read_model(model)
-    # Scores in double differ from dpmf's by rounding alone: for equal orders none may be that close.
+    # Scores in double differ from dpmf's by rounding alone: for equal orders none may be that
+    # close.
     seen, wanted = (matrix(path, users, items, scores.shape) for path in (train, test))
 
     def evaluate(*more):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The ranking metrics of `dpmf evaluate` against an independent implementation in NumPy, on a model of synthetic ratings:
-# all items, each fifth of them by popularity, and one item among candidates.
+# The ranking metrics of `dpmf evaluate` against an independent implementation in NumPy, on a model
+# of synthetic ratings: all items, each fifth of them by popularity, and one item among candidates.
 # The last line is "N passed, N failed[, N skipped]".
 #
 #     tests/ranking/run.sh build/dpmf
@@ -15,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 70
 export PYTHONDONTWRITEBYTECODE=1
 
-# Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the PATH.
+# Debian's own, whose NumPy is the python3-numpy of packages.txt; another one may come first on the
+# PATH.
 python=/usr/bin/python3
 if ! "$python" -c 'import numpy' 2>/dev/null; then
     skipped=1

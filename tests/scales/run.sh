@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Ratings on every scale, through every solver and mechanism (tests/scales/scales.py). The last line is "N passed, N failed".
+# Ratings on every scale, through every solver and mechanism (tests/scales/scales.py). The last line
+# is "N passed, N failed".
 #
 #     tests/scales/run.sh build/dpmf
 set -uo pipefail

@@ -1,8 +1,10 @@
-"""One set of ratings on many scales: wherever it lies, a model is as good as on 1 to 5, or is refused in words that help.
+"""One set of ratings on many scales: wherever it lies, a model is as good as on 1 to 5, or is
+refused in words that help.
 
     scales.py DPMF
 
-A scale is a step and a lowest rating. Errors are compared in steps, so that they are the same numbers. The last line is "N passed, N failed".
+A scale is a step and a lowest rating. Errors are compared in steps, so that they are the same
+numbers. The last line is "N passed, N failed".
 """
 
 import json

@@ -112,7 +112,7 @@ def equal(got, wanted):
     assert got == wanted, f"got {got!r}, not {wanted!r}"
 
 
-# ---- what it answers -------------------------------------------------------------------------------
+# ---- what it answers -----------------------------------------------------------------------------
 
 
 def check_release():
@@ -223,7 +223,7 @@ def check_queries():
         equal(server.stop(), -signal.SIGTERM)  # which also sees that nothing was said
 
 
-# ---- what it refuses -------------------------------------------------------------------------------
+# ---- what it refuses -----------------------------------------------------------------------------
 
 
 def check_paths():
@@ -340,7 +340,8 @@ def check_zero_bytes():
 
 
 def check_malformed():
-    """Answered 4xx (505 where another version of HTTP is spoken), or hung up on; and never with content."""
+    """Answered 4xx (505 where another version of HTTP is spoken), or hung up on; and never with
+    content."""
     requests = [b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET  HTTP/1.1\r\n\r\n", b"hello\r\n\r\n", b"\0" * 100,
                 b"GET / HTTP/1.1\r\nHost localhost\r\n\r\n", b"GET / HTTP/1.1\r\n: localhost\r\n\r\n", b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
                 b"GET / HTTPS/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1\r\nHost: localhost\r\n\r\n",
@@ -373,7 +374,7 @@ def check_malformed():
         equal(server.stop(), -signal.SIGTERM)
 
 
-# ---- slow, silent and many -------------------------------------------------------------------------
+# ---- slow, silent and many -----------------------------------------------------------------------
 
 
 def timed(call):
@@ -383,7 +384,8 @@ def timed(call):
 
 
 def check_slow_heads():
-    """200 that say a byte now and then, 200 that say nothing: others are answered at once, and these are ended."""
+    """200 that say a byte now and then, 200 that say nothing: others are answered at once, and
+    these are ended."""
     with Server("--timeout", "3") as server:
         slow = [server.connect() for _ in range(200)]
         silent = [server.connect() for _ in range(200)]
@@ -483,7 +485,7 @@ def check_one_thread():
         equal(server.stop(signal.SIGINT), -signal.SIGINT)
 
 
-# ---- the end ---------------------------------------------------------------------------------------
+# ---- the end -------------------------------------------------------------------------------------
 
 
 def check_end():
@@ -532,7 +534,7 @@ def check_file_gone():
         equal(server.get("/v1/release").body, content)
 
 
-# ---- all of it -------------------------------------------------------------------------------------
+# ---- all of it -----------------------------------------------------------------------------------
 
 
 def run(check):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dpmf serve over real sockets: what it answers, what it refuses, and that slow, silent and broken clients stop
-# nobody else. The last line is "N passed, N failed".
+# dpmf serve over real sockets: what it answers, what it refuses, and that slow, silent and broken
+# clients stop nobody else. The last line is "N passed, N failed".
 #
 #     tests/serve/run.sh build/dpmf
 set -uo pipefail

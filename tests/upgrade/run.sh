@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Files that earlier versions wrote, a folder a version, read by this one: with the same results as then, or refused with
-# the way out. The last line is "N passed, N failed[, N skipped]".
+# Files that earlier versions wrote, a folder a version, read by this one: with the same results as
+# then, or refused with the way out. The last line is "N passed, N failed[, N skipped]".
 #
 #     tests/upgrade/run.sh build/dpmf
 set -uo pipefail
@@ -86,7 +86,8 @@ check_release() {
     verdict "$version: no page can be made of its release"
 }
 
-# A page holds all that it needs, the module included: what may be asked of a later version is its release.
+# A page holds all that it needs, the module included: what may be asked of a later version is its
+# release.
 check_page() {
     "$dpmf" privacy verify page/release.safetensors >"$work/log" 2>&1
     verdict "$version: the release beside its page does not verify"

@@ -1,5 +1,6 @@
-"""The programs dpmf is compared with, each by a small adapter. None of their code is here: a peer is found through an
-environment variable, the PATH or Python's modules, and one that is not found is said to be absent.
+"""The programs dpmf is compared with, each by a small adapter. None of their code is here: a peer
+is found through an environment variable, the PATH or Python's modules, and one that is not found is
+said to be absent.
 
 An adapter is a module with
 

@@ -1,7 +1,8 @@
-"""The prototype of the paper's authors, named by AUTHORS: the folder with its src/mf and data/getdata, as built there.
+"""The prototype of the paper's authors, named by AUTHORS: the folder with its src/mf and
+data/getdata, as built there.
 
-It prints a line when an iteration is done, with its own clock (whose time holds the evaluation of earlier lines) and
-the test error. Its global bias is an option; the mean of the ratings is given.
+It prints a line when an iteration is done, with its own clock (whose time holds the evaluation of
+earlier lines) and the test error. Its global bias is an option; the mean of the ratings is given.
 """
 import os
 import re

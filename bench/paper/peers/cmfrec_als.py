@@ -1,4 +1,5 @@
-"""cmfrec's collective matrix factorization: alternating least squares with biases. Run with its defaults alone."""
+"""cmfrec's collective matrix factorization: alternating least squares with biases. Run with its
+defaults alone."""
 import sys
 
 from peers.in_python import convert, find_package, run_defaults  # noqa: F401  (convert is the adapter's)

@@ -1,7 +1,7 @@
 """GraphChi's collaborative filtering toolkit, by its sgd program: the paper's main comparison.
 
-It shards its input beside it at the first run and keeps the shards. It prints a line when an iteration is done, with
-its own clock and both errors; times are the differences of that clock.
+It shards its input beside it at the first run and keeps the shards. It prints a line when an
+iteration is done, with its own clock and both errors; times are the differences of that clock.
 """
 import os
 import pathlib
@@ -71,7 +71,8 @@ def memory_needed(files, k):
 
 
 def run_with_defaults(work, peer, files, threads):
-    """Its defaults: 20 factors, 6 iterations. Shards of an earlier run are removed: making them is part of the way."""
+    """Its defaults: 20 factors, 6 iterations. Shards of an earlier run are removed: making them is
+    part of the way."""
     for path in pathlib.Path(files["train"]).parent.glob("*.mm*"):
         if not path.name.endswith(".mm"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -97,7 +98,8 @@ def run(work, peer, files, k, epochs, threads, validate):
             marks.append((float(found[1]), found[4]))
         return len(marks) == epochs + 1
 
-    # The paper's step size and decay for it are not told: GraphChi's examples, with the paper's penalty.
+    # The paper's step size and decay for it are not told: GraphChi's examples, with the paper's
+    # penalty.
     work.run([peer.program, f"--training={files['train']}", f"--validation={files['test']}", f"--D={k}",
               f"--max_iter={epochs + 1}", "--sgd_gamma=0.02", "--sgd_lambda=0.005", f"--minval={files['low']}",
               f"--maxval={files['high']}", "--allow_zeros=1", "--quiet=1", "execthreads", threads], on_line=on_line,

@@ -1,5 +1,5 @@
-"""implicit's alternating least squares. It learns how likely an item is used, not ratings: its speed is comparable (a
-pass over all ratings is an iteration), its error is not.
+"""implicit's alternating least squares. It learns how likely an item is used, not ratings: its
+speed is comparable (a pass over all ratings is an iteration), its error is not.
 """
 import sys
 

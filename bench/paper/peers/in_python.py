@@ -1,5 +1,5 @@
-"""Peers that are Python packages run in a Python of their own, so that their threads and memory end with them:
-PEER_PYTHON, else this one, else python3 of the PATH, whichever has the package.
+"""Peers that are Python packages run in a Python of their own, so that their threads and memory end
+with them: PEER_PYTHON, else this one, else python3 of the PATH, whichever has the package.
 """
 import json
 import pathlib
@@ -11,7 +11,8 @@ from peers import Peer
 from peers.rating_text import numbered
 from work import Failure, sha256_of_file
 
-# Loads the package, so that one that is there but cannot be loaded counts as absent. Some tell no version themselves.
+# Loads the package, so that one that is there but cannot be loaded counts as absent. Some tell no
+# version themselves.
 VERSION = """
 import importlib, importlib.metadata, sys
 name = sys.argv[1]

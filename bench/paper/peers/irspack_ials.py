@@ -1,5 +1,5 @@
-"""irspack's implicit alternating least squares, with the loss and the penalties that dpmf's has, too. It ranks and predicts no
-ratings, so it is in the section on ranking alone.
+"""irspack's implicit alternating least squares, with the loss and the penalties that dpmf's has,
+too. It ranks and predicts no ratings, so it is in the section on ranking alone.
 """
 import sys
 

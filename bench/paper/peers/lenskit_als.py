@@ -1,4 +1,5 @@
-"""LensKit's biased matrix factorization by alternating least squares. Run with its defaults alone."""
+"""LensKit's biased matrix factorization by alternating least squares. Run with its defaults
+alone."""
 import sys
 
 from peers.in_python import convert, find_package, run_defaults  # noqa: F401  (convert is the adapter's)

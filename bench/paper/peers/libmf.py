@@ -1,7 +1,9 @@
-"""LIBMF, by mf-train: squared error, its own defaults for what an accuracy is compared by, biases none.
+"""LIBMF, by mf-train: squared error, its own defaults for what an accuracy is compared by, biases
+none.
 
-It prints a line when an iteration is done. Times are from line to line, so reading the text and writing the model,
-which take longer than many iterations, do not count; the first iteration, which includes the reading, is left out.
+It prints a line when an iteration is done. Times are from line to line, so reading the text and
+writing the model, which take longer than many iterations, do not count; the first iteration, which
+includes the reading, is left out.
 """
 import os
 import re
@@ -44,7 +46,8 @@ def memory_needed(files, k):
 
 
 def run_with_defaults(work, peer, files, threads):
-    """Its defaults: 8 factors, 20 iterations. mf-predict, built beside mf-train, computes the error."""
+    """Its defaults: 8 factors, 20 iterations. mf-predict, built beside mf-train, computes the
+    error."""
     predict = os.path.join(os.path.dirname(peer.program), "mf-predict")
     if not os.access(predict, os.X_OK):
         raise Failure(f"{os.path.dirname(peer.program)} has no mf-predict, which LIBMF's make builds")
@@ -67,7 +70,8 @@ def run(work, peer, files, k, epochs, threads, validate):
             marks.append((seconds, fields))
         return len(marks) == epochs + 1
 
-    # Of accuracy nothing but its defaults is asked; of speed, the penalties and rate that dpmf's benches always used.
+    # Of accuracy nothing but its defaults is asked; of speed, the penalties and rate that dpmf's
+    # benches always used.
     options = ["-p", files["test"]] if validate else ["-r", "0.02", "-l2", "0.05"]
     work.run([peer.program, "-k", k, "-s", threads, "-t", epochs + 1, *options, files["train"], "/dev/null"],
              on_line=on_line)

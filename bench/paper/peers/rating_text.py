@@ -1,6 +1,6 @@
-"""Ratings as text for the peers that want numbers for ids: a line `user item rating` each, both counted from 0 in the
-order they are met. Made once beside a set's stores; users and items of the test that the training does not have
-are left out, since no peer has anything to say about them.
+"""Ratings as text for the peers that want numbers for ids: a line `user item rating` each, both
+counted from 0 in the order they are met. Made once beside a set's stores; users and items of the
+test that the training does not have are left out, since no peer has anything to say about them.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-"""Spark's ALS of MLlib, by pyspark on this machine alone. Spark tells nothing of single iterations: a run of all is
-timed, and its error measured once."""
+"""Spark's ALS of MLlib, by pyspark on this machine alone. Spark tells nothing of single iterations:
+a run of all is timed, and its error measured once."""
 import sys
 
 from peers.in_python import convert, find_package, run_defaults, run_program  # noqa: F401  (convert is the adapter's)

@@ -1,5 +1,6 @@
-"""A prototype of the tiled order with everything fixed, named by PROTOTYPE: a speed target. It makes ratings of its
-own, of Netflix's shape and as many users as the set has, and prints the median epoch's speed as JSON.
+"""A prototype of the tiled order with everything fixed, named by PROTOTYPE: a speed target. It
+makes ratings of its own, of Netflix's shape and as many users as the set has, and prints the median
+epoch's speed as JSON.
 """
 import json
 import os

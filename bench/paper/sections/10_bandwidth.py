@@ -1,4 +1,5 @@
-"""The paper's first table: what one thread reads and writes a second, from the disk to the nearest cache."""
+"""The paper's first table: what one thread reads and writes a second, from the disk to the nearest
+cache."""
 import json
 import mmap
 import os
@@ -18,7 +19,8 @@ PIECE = 4 << 20
 
 
 def level_sizes(doctor):
-    """Sizes of what is gone over, for each level: within its cache and well beyond the one above."""
+    """Sizes of what is gone over, for each level: within its cache and well beyond the one
+    above."""
     caches = {c["level"]: c["bytes"] for c in doctor["caches"] if c["type"] != "Instruction"}
     levels, above = [], 0
     for level in sorted(caches):
@@ -113,7 +115,8 @@ def verdict(data):
     found = best(data)
     reads = [r for _, r, _ in found]
     writes = [w for _, _, w in found]
-    # Neighbouring caches may write equally fast; what the design stands on is the way from memory to the caches.
+    # Neighbouring caches may write equally fast; what the design stands on is the way from memory
+    # to the caches.
     rises = all(a < b * 1.1 for a, b in zip(reads, reads[1:])) and writes[-1] > writes[1] > writes[0]
     said = f"reads rise from {reads[0]:.2g} GB/s (disk) over {reads[1]:.2g} (RAM) to {reads[-1]:.3g} (L1)"
     if rises:

@@ -1,7 +1,9 @@
-"""The paper's four plots of test error by time: Netflix and Yahoo, at several dimensions, for SGD, SGLD and peers.
+"""The paper's four plots of test error by time: Netflix and Yahoo, at several dimensions, for SGD,
+SGLD and peers.
 
-Every program learns from the same ratings and is tested on the same. A run's clock starts when learning starts (not
-reading, ordering or converting) and holds its own measuring of the error, for all programs alike.
+Every program learns from the same ratings and is tested on the same. A run's clock starts when
+learning starts (not reading, ordering or converting) and holds its own measuring of the error, for
+all programs alike.
 """
 import os
 import statistics
@@ -29,8 +31,8 @@ def options_of(way, name):
 
 
 def dpmf_run(work, dataset, k, epochs, options, may_diverge):
-    """A run with the error after each epoch. Steps that are not dpmf's own may be too large for a dimension: then the
-    run has diverged, and is shown as far as it went."""
+    """A run with the error after each epoch. Steps that are not dpmf's own may be too large for a
+    dimension: then the run has diverged, and is shown as far as it went."""
     model = work.temporary("model.safetensors")
     # Everything in memory when it fits; what does not is streamed by dpmf itself.
     events = work.dpmf_json("train", dataset.train, "-k", k, "--epochs", epochs, "-j", work.threads, "--valid",

@@ -1,5 +1,6 @@
-"""The paper's figure of throughput by cores, on Yahoo's set at a high dimension: dpmf in its usual order, in the order
-that gives the same bits for any number of threads, and by hogwild as the paper has it; LIBMF beside them.
+"""The paper's figure of throughput by cores, on Yahoo's set at a high dimension: dpmf in its usual
+order, in the order that gives the same bits for any number of threads, and by hogwild as the paper
+has it; LIBMF beside them.
 """
 from report import Plot, Series, Table
 from trainers import dpmf_speed, fits, in_turns, median_speed, peer_speed, ratio_text, ratios, summary

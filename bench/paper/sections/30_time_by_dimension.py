@@ -1,5 +1,6 @@
-"""The paper's figures of time by dimension, and the speed table: every program on the same ratings with the same
-threads, in turns, several rounds; ratios are taken within a round and shown with their spread.
+"""The paper's figures of time by dimension, and the speed table: every program on the same ratings
+with the same threads, in turns, several rounds; ratios are taken within a round and shown with
+their spread.
 """
 from report import Plot, Series, Table, Text
 from trainers import (QUICK, dpmf_speed, epochs_for, in_turns, is_wanted, median_speed, peer_speed, ratio_text, ratios,
@@ -56,7 +57,7 @@ def measure(work):
     return {"sets": sets, "skipped": skipped, "threads": work.threads, "full": work.scale == "full"}
 
 
-# ---- showing ---------------------------------------------------------------------------------------------------------
+# ---- showing -------------------------------------------------------------------------------------
 
 
 def programs_of(found):
@@ -87,7 +88,8 @@ def middle(speeds):
 
 
 def quoted_speeds():
-    """The paper's C-SGD on Netflix's set as updates a second: its headline, and its times of 15 epochs."""
+    """The paper's C-SGD on Netflix's set as updates a second: its headline, and its times of 15
+    epochs."""
     points = {k: EPOCHS["netflix"] * NETFLIX_RATINGS / s for k, s in QUOTED_SECONDS.items()}
     return sorted({**points, **QUOTED_UPDATES}.items())
 

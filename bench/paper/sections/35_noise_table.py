@@ -1,8 +1,10 @@
-"""The paper's figure of test error by the size of its table of Gaussian numbers, and what that figure cannot show.
+"""The paper's figure of test error by the size of its table of Gaussian numbers, and what that
+figure cannot show.
 
-bench_paper_sgld draws noise as the paper says: a row takes consecutive numbers of a table from a random place on.
-Beside the test error stands the variance of what rows were given, which is what makes a sampler's draws a sample at
-all. dpmf's own `--noise table:SIZE` turns each piece round by a coin; its exact noise is the line to match.
+bench_paper_sgld draws noise as the paper says: a row takes consecutive numbers of a table from a
+random place on. Beside the test error stands the variance of what rows were given, which is what
+makes a sampler's draws a sample at all. dpmf's own `--noise table:SIZE` turns each piece round by a
+coin; its exact noise is the line to match.
 """
 import json
 import os
@@ -32,11 +34,12 @@ OWN_EPOCHS, OWN_SAMPLES, PAIRS = 60, 20, 1_000
 SAME_ERROR, SAME_VARIANCE = 0.005, 0.1  # differences below these are none
 
 
-# ---- measurements ---------------------------------------------------------------------------------------------------
+# ---- measurements --------------------------------------------------------------------------------
 
 
 def posterior_options(work, dataset, size, signs, seed):
-    """SGLD on the posterior itself, temperature 1 and drift 1/2, so that nothing but the noise can be wrong."""
+    """SGLD on the posterior itself, temperature 1 and drift 1/2, so that nothing but the noise can
+    be wrong."""
     epochs = EPOCHS[work.scale]
     return {**runs.precisions(work, dataset), "k": runs.FACTORS, "tau": runs.TAU, "drift": 0.5, "gradient": 1,
             "time": 0.03, "epochs": epochs, "burn_in": epochs * 2 // 5, "table": size, "signs": int(signs),
@@ -90,8 +93,8 @@ def tensors(path):
 
 
 def spread_of(users, items, samples):
-    """The variance over samples of what they predict, in the mean of some pairs. A model that was averaged holds a
-    sample in each block of its rows (lib/sample/posterior_mean.h)."""
+    """The variance over samples of what they predict, in the mean of some pairs. A model that was
+    averaged holds a sample in each block of its rows (lib/sample/posterior_mean.h)."""
     total = 0.0
     for u, v in zip(users, items):
         width = len(u) // samples
@@ -129,7 +132,7 @@ def measure(work):
             "signed": signed, "alone": alone, "own": own}
 
 
-# ---- what is shown --------------------------------------------------------------------------------------------------
+# ---- what is shown -------------------------------------------------------------------------------
 
 
 def figures(group, name):

@@ -1,4 +1,5 @@
-"""The paper's figure of SGLD's convergence at 16 dimensions, with the samplers that it leaves for later beside it."""
+"""The paper's figure of SGLD's convergence at 16 dimensions, with the samplers that it leaves for
+later beside it."""
 import os
 
 import privacy_runs as runs

@@ -1,9 +1,10 @@
-"""The paper's table of cache misses, counted by cachegrind with this machine's first-level and last-level caches, or the
-nearest that it can simulate (cachegrind_caches.py).
+"""The paper's table of cache misses, counted by cachegrind with this machine's first-level and
+last-level caches, or the nearest that it can simulate (cachegrind_caches.py).
 
-What an epoch costs is the difference between a run of two epochs and a run of one: reading, tiling and writing
-cancel. One thread, since cachegrind knows one first-level cache. It counts demand misses alone: prefetches are not
-simulated, so these are lines moved, not time waited. The two runs go side by side: a simulation has no clock.
+What an epoch costs is the difference between a run of two epochs and a run of one: reading, tiling
+and writing cancel. One thread, since cachegrind knows one first-level cache. It counts demand
+misses alone: prefetches are not simulated, so these are lines moved, not time waited. The two runs
+go side by side: a simulation has no clock.
 """
 import os
 import shutil
@@ -19,8 +20,8 @@ PAPER = ("By cachegrind, C-SGD misses the first-level cache in 2.8 to 3.3 % of i
 QUOTED = {  # k: C-SGD's L1 and L3, GraphChi's L1 and L3; per cent of references
     16: (2.84, 0.43, 12.77, 2.21), 256: (2.85, 0.50, 12.89, 2.34), 2048: (3.3, 1.7, 15, 9.8),
 }
-# k: users. Netflix's density and a quarter of its items. From medium on the model exceeds the last-level cache of
-# common machines; valgrind takes about 0.2 microseconds times k for an update.
+# k: users. Netflix's density and a quarter of its items. From medium on the model exceeds the
+# last-level cache of common machines; valgrind takes about 0.2 microseconds times k for an update.
 SETS = {
     "tiny": {8: 100}, "small": {16: 16_000, 256: 1_500, 2048: 300},
     "medium": {16: 560_000, 256: 40_000, 2048: 4_000}, "full": {16: 560_000, 256: 40_000, 2048: 8_000},

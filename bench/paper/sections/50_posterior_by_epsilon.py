@@ -1,5 +1,5 @@
-"""The paper's figure of test error by epsilon, drawn three times: the corrected posterior, the paper's target, and the
-paper's run, which has another temperature than its accounting."""
+"""The paper's figure of test error by epsilon, drawn three times: the corrected posterior, the
+paper's target, and the paper's run, which has another temperature than its accounting."""
 import privacy_runs as runs
 from report import Plot, Series, Table, Text
 

@@ -1,4 +1,5 @@
-"""Test error by epsilon for the mechanisms that are proven for the run that was made, beside the paper's."""
+"""Test error by epsilon for the mechanisms that are proven for the run that was made, beside the
+paper's."""
 import privacy_runs as runs
 from report import Plot, Series, Table, Text
 

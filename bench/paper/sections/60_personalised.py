@@ -1,4 +1,5 @@
-"""Users who ask for more privacy than the others: what it costs them, and what it costs everyone else."""
+"""Users who ask for more privacy than the others: what it costs them, and what it costs everyone
+else."""
 import privacy_runs as runs
 from report import Plot, Series, Table, Text
 
@@ -6,7 +7,8 @@ TITLE = "Personalised privacy: who asks for more, and who pays for it"
 PAPER = ("A user's weight in the loss sets that user's own epsilon, linearly and without touching anyone else's: who "
          "wants perfect privacy gets the weight 0 and is as good as not in the data, the rest keep theirs. The paper "
          "proves it and measures no accuracy.")
-# of the proven mechanism and of the posterior: everyone's epsilon, and the shares of users who ask for less
+# of the proven mechanism and of the posterior: everyone's epsilon, and the shares of users who ask
+# for less
 PROVEN, POSTERIOR = 5, 250
 SHARES = {"tiny": (0.5,), "small": (0.1, 0.5, 0.9), "medium": (0.1, 0.25, 0.5, 0.75, 0.9),
           "full": (0.1, 0.25, 0.5, 0.75, 0.9)}
@@ -18,7 +20,8 @@ SAME = 0.002  # ... and a difference below this for none
 
 
 def groups(work, dataset, share):
-    """The first so many users of a fixed random order, and the test ratings of them and of the others, as files."""
+    """The first so many users of a fixed random order, and the test ratings of them and of the
+    others, as files."""
     users = runs.users_in_order(work, dataset)
     asking = set(users[:round(share * len(users))])
     rows = runs.read_store(work, dataset.test)
@@ -31,7 +34,8 @@ def groups(work, dataset, share):
 
 
 def releases(work, dataset, mechanism, epsilon, share, asked, draws, options):
-    """Releases where that share of users asked for asked * epsilon (None: nobody did): the errors of both groups."""
+    """Releases where that share of users asked for asked * epsilon (None: nobody did): the errors
+    of both groups."""
     asking, tests = groups(work, dataset, share)
     wishes = []
     if asked is not None:

@@ -1,4 +1,5 @@
-"""What a release says about one rating and about one user, against its accuracy; and the paper's figure for one "
+"""What a release says about one rating and about one user, against its accuracy; and the paper's
+figure for one "
   "rating,
 tried on a case that is small enough to be exact."""
 import math
@@ -10,13 +11,15 @@ TITLE = "Rating level and user level"
 PAPER = ("A user-level epsilon translates into epsilon/tau for one rating, so that its results lose almost no "
          "accuracy at a rating-level epsilon below 1 (tau = 200), and match the rating-level system of McSherry and "
          "Mironov; and a typical user's own loss is about epsilon/25.")
-# The exact case: one user with one rating of one item whose bias is published, on ratings from 1 to 5.
+# The exact case: one user with one rating of one item whose bias is published, on ratings from 1 to
+# 5.
 TOY = {"epsilon": 10.0, "tau": 10, "rho": 10.0, "kappa": 1.0, "prior_precision": 4.0}
 GRID = 4001
 
 
 def log_densities(rating, epsilon, tau, rho, kappa, prior_precision):
-    """The log density of the published bias on a grid, given that rating: the corrected target, exactly normalised."""
+    """The log density of the published bias on a grid, given that rating: the corrected target,
+    exactly normalised."""
     span = 4 + kappa
     scale = epsilon / (tau * span * span)  # a = epsilon / B
     weight = min(rho, tau / 1)
@@ -29,7 +32,8 @@ def log_densities(rating, epsilon, tau, rho, kappa, prior_precision):
 
 
 def exact_case(toy):
-    """The largest change of any outcome's log density when the one rating goes from lowest to highest."""
+    """The largest change of any outcome's log density when the one rating goes from lowest to
+    highest."""
     low, high = (log_densities(rating, **toy) for rating in (1, 5))
     found = max(abs(a - b) for a, b in zip(low, high))
     return {**toy, "found": found, "claimed": toy["epsilon"] / toy["tau"],

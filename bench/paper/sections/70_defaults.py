@@ -1,8 +1,10 @@
-"""Not in the paper: what a person gets who gives ratings to each program and asks for a model, with nothing tuned.
+"""Not in the paper: what a person gets who gives ratings to each program and asks for a model, with
+nothing tuned.
 
-Every program reads the same text and is tested on the same held-out ratings, each by its own defaults; the threads and a seed are
-all that is given. A program's clock runs from the text to the model (dpmf and LIBMF write it to a file too); the time
-that Python and Java take to start does not count.
+Every program reads the same text and is tested on the same held-out ratings, each by its own
+defaults; the threads and a seed are all that is given. A program's clock runs from the text to the
+model (dpmf and LIBMF write it to a file too); the time that Python and Java take to start does not
+count.
 """
 import os
 import statistics

@@ -1,5 +1,6 @@
-"""Not in the paper: models that recommend. Every rating is an event; each program trains with its own defaults, and ranks all items that
-a user has not rated. The clock of dpmf is that of its epochs, that of the packages runs from matrix to model.
+"""Not in the paper: models that recommend. Every rating is an event; each program trains with its
+own defaults, and ranks all items that a user has not rated. The clock of dpmf is that of its
+epochs, that of the packages runs from matrix to model.
 """
 import os
 import statistics

@@ -1,4 +1,5 @@
-# Bad records alone: an empty store where each was read by itself, since it may feed a private run; else an error and no output
+# Bad records alone: an empty store where each was read by itself, since it may feed a private run;
+# else an error and no output
 printf 'user,item,rating\nann,dune,x\n' >in.csv
 dpmf import -q in.csv --on-error skip -o r.dpr
 echo "exit $?"

@@ -1,4 +1,5 @@
-# No file, a folder, a pipe, something else, a damaged database, and one that someone else has locked
+# No file, a folder, a pipe, something else, a damaged database, and one that someone else has
+# locked
 python3 "$CLI_TESTS/database/make_database.py"
 python3 - <<'PYTHON'
 import sqlite3
@@ -19,7 +20,8 @@ for file in missing.db folder pipe /dev/null text.csv large.db cut.db; do
     dpmf import "sqlite:$file?table=ratings" -o r.dpr
     echo "exit $?"
 done
-# A program died in the middle of writing: the journal must be played back first, and the file is not ours to write
+# A program died in the middle of writing: the journal must be played back first, and the file is
+# not ours to write
 python3 - <<'PYTHON'
 import os, sqlite3
 database = sqlite3.connect("half.db", isolation_level=None)

@@ -1,4 +1,5 @@
-"""Makes ratings.db in the current folder: a table with the usual names, and things that are wrong."""
+"""Makes ratings.db in the current folder: a table with the usual names, and things that are
+wrong."""
 
 import sqlite3
 

@@ -1,4 +1,5 @@
-# Wherever ratings are read: the same store as from text, but for what its header says of the reading, and the same model
+# Wherever ratings are read: the same store as from text, but for what its header says of the
+# reading, and the same model
 python3 - <<'PYTHON'
 import csv, random, sqlite3
 random.seed(1)

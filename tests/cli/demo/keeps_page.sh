@@ -1,4 +1,5 @@
-# With --web the page stays, and the last line opens it; before it come recommendations from the release.
+# With --web the page stays, and the last line opens it; before it come recommendations from the
+# release.
 mkdir tmp
 TMPDIR=$PWD/tmp dpmf demo -q --web "a page" >all
 grep -A 1 '^$ dpmf recommend release' all

@@ -1,5 +1,5 @@
-# How the ratings of a store were read, and whether private runs accept it: declared, guessed, dependent on other records, not
-# recorded; and what `train --epsilon` does with it is the same.
+# How the ratings of a store were read, and whether private runs accept it: declared, guessed,
+# dependent on other records, not recorded; and what `train --epsilon` does with it is the same.
 printf 'user,item,rating\na,x,1\nb,y,5\n' >header.csv
 printf 'a::x::1::3\nb::y::5::4\n' >plain.dat
 printf 'x:\n1,3,2005-01-01\n2,5,2005-01-02\n' >blocks.txt

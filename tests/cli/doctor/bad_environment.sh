@@ -1,4 +1,5 @@
-# A value that is not understood is refused by every command: nobody should believe that it is in force.
+# A value that is not understood is refused by every command: nobody should believe that it is in
+# force.
 DPMF_CACHES=48K dpmf doctor
 echo $? >&2
 DPMF_CACHES=32K,2M,lots dpmf synth --users 10 --items 10 --ratings 50 -o x.dpr

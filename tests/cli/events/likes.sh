@@ -1,4 +1,5 @@
-# Events of ratings: the last rating of a pair decides, and a store of them is learnt from as the ratings with --like are
+# Events of ratings: the last rating of a pair decides, and a store of them is learnt from as the
+# ratings with --like are
 printf 'user,item,rating\nann,x,5\nann,y,4\nbob,x,4\nbob,z,1\ncleo,y,5\ncleo,z,4\nann,x,2\n' >ratings.csv
 dpmf import -q ratings.csv --like 4 -o likes.dpr
 dpmf export -q likes.dpr --csv -

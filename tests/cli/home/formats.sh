@@ -1,4 +1,5 @@
-# The same ratings, however they are written: as a file, on standard input, through a pipe, compressed.
+# The same ratings, however they are written: as a file, on standard input, through a pipe,
+# compressed.
 mkdir tmp
 export TMPDIR=$PWD/tmp
 cp "$CLI_TESTS/fixtures/release.safetensors" .

@@ -1,4 +1,5 @@
-# Settings of the library's texts are shown as options; what comes from outside and looks like one is not.
+# Settings of the library's texts are shown as options; what comes from outside and looks like one
+# is not.
 printf 'user,item,rating\na,b,{memory}\n' >'{memory}.csv'
 dpmf import '{memory}.csv' -o r.dpr
 dpmf import '{memory}' -o r.dpr

@@ -1,4 +1,5 @@
-# A ledger without its lock file may be an old copy: it is shown, but nothing is spent from it until it is accepted.
+# A ledger without its lock file may be an old copy: it is shown, but nothing is spent from it until
+# it is accepted.
 dpmf ledger init -q ledger
 dpmf ledger budget movies 5@1e-5 --ledger ledger -q
 dpmf ledger budget books 5@1e-5 --ledger ledger -q

@@ -1,5 +1,5 @@
-# Hours of training end in a file: that it can be written is found out before anything is read, by way of a pipe that nobody
-# fills. Every solver, the snapshots and the trace.
+# Hours of training end in a file: that it can be written is found out before anything is read, by
+# way of a pipe that nobody fills. Every solver, the snapshots and the trace.
 mkfifo ratings.csv
 mkdir there
 first() { timeout 20 dpmf "$@"; echo "status $?"; }

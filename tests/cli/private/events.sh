@@ -1,5 +1,6 @@
-# A private release for ranking: of ratings with --goal ranking, of events without being told, with wishes and features; what it holds,
-# how it is used at home, and what makes no sense of it. Numbers that noise decides are not printed.
+# A private release for ranking: of ratings with --goal ranking, of events without being told, with
+# wishes and features; what it holds, how it is used at home, and what makes no sense of it. Numbers
+# that noise decides are not printed.
 dpmf ledger init -q l
 dpmf synth -q --users 800 --items 60 --ratings 24000 --catalogue-out items.csv -o r.dpr
 release() { # release FILE INPUT OPTIONS

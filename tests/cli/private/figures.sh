@@ -1,4 +1,5 @@
-# What is printed is never less than what is claimed, and a limit that was hardly passed shows by how much
+# What is printed is never less than what is claimed, and a limit that was hardly passed shows by
+# how much
 dpmf synth -q --users 60 --items 12 --ratings 400 --catalogue-out items.csv -o r.dpr
 dpmf ledger init -q l
 train=(dpmf train r.dpr --rating-range 1:5 --catalogue items.csv --ledger l -o x.safetensors)

@@ -1,4 +1,5 @@
-# The first row says nothing about the others: not how many columns they have, nor that it is a header
+# The first row says nothing about the others: not how many columns they have, nor that it is a
+# header
 dpmf ledger init -q l
 printf 'item\ni1\ni2\ni3\n' >items
 for u in $(seq 200); do for i in 1 2 3; do echo "u$u::i$i::$((1 + (u + i) % 5))::$u"; done; done >ratings

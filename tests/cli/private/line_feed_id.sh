@@ -1,4 +1,5 @@
-# No list of wishes can name an id with a line feed or a carriage return: whoever has one could not opt out, and so is left out
+# No list of wishes can name an id with a line feed or a carriage return: whoever has one could not
+# opt out, and so is left out
 dpmf ledger init -q l
 printf 'item\na\n' >items
 printf '{"user":"%s","item":"a","rating":3}\n' u1 'u1\n' 'u\n1' 'u\r3' u2 >r.jsonl

@@ -1,5 +1,6 @@
-# One record does not decide whether there is a release: without any that is usable it is one of noise, from whatever is read record by
-# record. Everything else still refuses to begin with nothing.
+# One record does not decide whether there is a release: without any that is usable it is one of
+# noise, from whatever is read record by record. Everything else still refuses to begin with
+# nothing.
 dpmf ledger init -q l
 printf 'item\na\nb\nc\n' >items
 printf 'user,item,rating\n' >header.csv

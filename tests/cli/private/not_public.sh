@@ -1,5 +1,5 @@
-# Tables about people are no public tables of items: not under their own names, not through links, and not when their header gives
-# them away
+# Tables about people are no public tables of items: not under their own names, not through links,
+# and not when their header gives them away
 dpmf ledger init -q l
 printf 'item,kind\ni1,a\ni2,a\ni3,a\ni4,b\ni5,b\ni6,b\n' >items
 { echo user,item,rating; for u in 1 2 3; do for i in 1 2 3 4 5 6; do echo "u$u,i$i,$u"; done; done; } >r.csv

@@ -1,4 +1,5 @@
-# A row of a public table is a line: a quote that is left open makes no field of other people's wishes, nor of other items
+# A row of a public table is a line: a quote that is left open makes no field of other people's
+# wishes, nor of other items
 dpmf ledger init -q l
 printf 'item\ni1\ni2\n' >items
 printf 'user,item,rating\nu1,i1,3\nu2,i1,4\nu3,i2,5\n' >r.csv

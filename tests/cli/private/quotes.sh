@@ -1,4 +1,5 @@
-# A quote that is left open harms its own line: neither the next quote nor 10,000 lines of others are part of it
+# A quote that is left open harms its own line: neither the next quote nor 10,000 lines of others
+# are part of it
 dpmf ledger init -q l
 printf 'item\n2\n' >items
 lines() { seq -f 'u%.0f,2,3' "$1" "$2"; }

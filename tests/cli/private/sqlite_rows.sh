@@ -1,4 +1,5 @@
-# A row that makes no rating is dropped by itself: the first decides no type, and the last ends nothing
+# A row that makes no rating is dropped by itself: the first decides no type, and the last ends
+# nothing
 dpmf ledger init -q l
 python3 - <<'PYTHON'
 import sqlite3

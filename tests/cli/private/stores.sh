@@ -1,4 +1,5 @@
-# A store is taken when it says that each record was read by itself; else the error is the command that would do it
+# A store is taken when it says that each record was read by itself; else the error is the command
+# that would do it
 dpmf ledger init -q l
 printf 'item\na\nb\n' >items
 printf 'u,a,4\nv,b,3\n' >r.csv

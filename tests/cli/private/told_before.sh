@@ -1,4 +1,5 @@
-# What the curator would want to have known is told before anything is spent: here the ledger refuses, and it was told all the same.
+# What the curator would want to have known is told before anything is spent: here the ledger
+# refuses, and it was told all the same.
 printf 'user,item,rating\n' >r.csv
 dpmf ledger init -q l
 for u in 1 2 3 4 5; do for i in 1 2 3 4; do printf '%s,%s,%s\n' "$u" "$i" $((1 + (u + i) % 5)); done; done >>r.csv

@@ -1,4 +1,5 @@
-# Wishes mean whom the ratings mean: of a format whose ids are whole numbers, 0001 is 1, and what is no number is no one's id.
+# Wishes mean whom the ratings mean: of a format whose ids are whole numbers, 0001 is 1, and what is
+# no number is no one's id.
 printf 'item\n1\n2\n3\n4\n' >items
 dpmf ledger init -q l
 for u in $(seq 1 60); do for i in 1 2 3; do echo "$u $i $((1 + (u + i) % 5))"; done; done >r.libmf

@@ -1,4 +1,5 @@
-# A mean of samples and a sample alone, by each of the three; the same bytes for any number of threads.
+# A mean of samples and a sample alone, by each of the three; the same bytes for any number of
+# threads.
 dpmf synth -q --users 120 --items 30 --ratings 1500 --seed 3 -o all.dpr
 for solver in sgld sghmc sgnht; do
     dpmf train all.dpr --solver $solver -k 4 --average --samples 4 --chains 2 --epochs 4 --deterministic -o mean.safetensors --json

@@ -1,4 +1,5 @@
-# Shards are taken wherever ratings are: as the store they were cut from, alone or among other inputs.
+# Shards are taken wherever ratings are: as the store they were cut from, alone or among other
+# inputs.
 dpmf synth -q --users 300 --items 80 --ratings 6000 --timestamps -o r.dpr
 dpmf shard -q r.dpr --parts 3 -o shards
 printf 'user,item,rating,timestamp\nann,dune,4.5,1000000000\n' >more.csv

@@ -1,4 +1,5 @@
-# All shards together are the store they were cut from, in the same order, whatever is asked of them.
+# All shards together are the store they were cut from, in the same order, whatever is asked of
+# them.
 dpmf synth -q --users 300 --items 80 --ratings 6000 --timestamps -o r.dpr
 dpmf shard -q r.dpr --parts 7 -o shards
 ls shards

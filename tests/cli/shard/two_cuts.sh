@@ -1,4 +1,5 @@
-# Parts of two cuts of one store, each of them whole: some users would be there twice. Who edits the list by hand is told.
+# Parts of two cuts of one store, each of them whole: some users would be there twice. Who edits the
+# list by hand is told.
 dpmf synth -q --users 300 --items 80 --ratings 6000 --catalogue-out items.csv -o r.dpr
 dpmf shard -q r.dpr --parts 3 -o shards
 dpmf shard -q r.dpr --parts 2 -o halves

@@ -1,4 +1,5 @@
-# SIGINT in a round of a posterior release that takes many seconds: no release, and in the ledger what was reserved is given up.
+# SIGINT in a round of a posterior release that takes many seconds: no release, and in the ledger
+# what was reserved is given up.
 dpmf ledger init -q l
 dpmf synth -q --users 3000 --items 2000 --ratings 300000 --catalogue-out items.csv -o r.dpr
 SECONDS=0

@@ -1,4 +1,5 @@
-# SIGINT before training has begun: there is nothing to go on from, and a file of that name is left as it is.
+# SIGINT before training has begun: there is nothing to go on from, and a file of that name is left
+# as it is.
 mkfifo ratings
 exec 9<>ratings
 echo mine >run.safetensors

@@ -1,5 +1,5 @@
-# The file is replaced while its signature is checked: what is verified is what was signed, here a release with a false claim, and
-# not the sound one that has its name by then.
+# The file is replaced while its signature is checked: what is verified is what was signed, here a
+# release with a false claim, and not the sound one that has its name by then.
 source "$CLI_TESTS/signed_release.sh"
 signed_release
 mv release.safetensors sound.safetensors

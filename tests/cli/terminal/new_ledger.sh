@@ -1,4 +1,5 @@
-# On a terminal a private run asks before it makes a ledger: only a yes makes it, and without one nothing is spent.
+# On a terminal a private run asks before it makes a ledger: only a yes makes it, and without one
+# nothing is spent.
 dpmf synth -q --users 50 --items 10 --ratings 300 --catalogue-out items.csv -o r.dpr
 cat >answer.py <<'END'
 """Runs the command on a terminal of its own, and types the answer when it is asked."""

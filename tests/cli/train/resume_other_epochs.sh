@@ -1,5 +1,6 @@
-# The default step sizes fall to nothing over --epochs: with another number of them it is another run, and that is said.
-# Those of --decay do not know how many there will be. Epochs cannot be taken back.
+# The default step sizes fall to nothing over --epochs: with another number of them it is another
+# run, and that is said. Those of --decay do not know how many there will be. Epochs cannot be taken
+# back.
 dpmf synth --users 300 --items 80 --ratings 6000 -o r.dpr -q
 learn=(dpmf train r.dpr -k 4 --kernels ref)
 warnings() { grep -v '^epoch\|^[0-9]* epochs in'; }

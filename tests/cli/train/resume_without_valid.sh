@@ -1,4 +1,5 @@
-# The best epoch was chosen by --valid: without it, it is forgotten, and the model does not claim it.
+# The best epoch was chosen by --valid: without it, it is forgotten, and the model does not claim
+# it.
 dpmf synth --users 300 --items 80 --ratings 6000 -o all.dpr -q
 dpmf split -q all.dpr --train r.dpr --test t.dpr
 learn=(dpmf train r.dpr -k 4 --epochs 4 --kernels ref --deterministic)

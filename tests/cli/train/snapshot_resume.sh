@@ -1,5 +1,5 @@
-# However often it is snapshot, a run ends with the same model; and it goes on from its own last snapshot, which it
-# may replace.
+# However often it is snapshot, a run ends with the same model; and it goes on from its own last
+# snapshot, which it may replace.
 dpmf synth --users 300 --items 80 --ratings 6000 -o r.dpr -q
 learn=(dpmf train r.dpr -k 8 --epochs 3 --deterministic -q)
 "${learn[@]}" -o m.safetensors

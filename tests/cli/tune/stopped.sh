@@ -1,4 +1,5 @@
-# A trial that was stopped early has its error in brackets, and says after how many epochs; the best never is such a one.
+# A trial that was stopped early has its error in brackets, and says after how many epochs; the best
+# never is such a one.
 dpmf synth -q --users 300 --items 80 --ratings 4000 -o ratings.dpr
 dpmf tune -q ratings.dpr --kernels ref --trials 12 -j 1 >table
 awk '$1 ~ /^[0-9]+$/ {

@@ -1,4 +1,5 @@
-# Nothing that is there is lost: a directory must be empty, a file is replaced only when that is asked for.
+# Nothing that is there is lost: a directory must be empty, a file is replaced only when that is
+# asked for.
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 umask 022
 mkdir -m 750 empty full

@@ -1,4 +1,5 @@
-# --replace replaces what dpmf made. What may be someone's stays as it is: a database with a table of theirs, a text.
+# --replace replaces what dpmf made. What may be someone's stays as it is: a database with a table
+# of theirs, a text.
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 sql() { python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()' "$@"; }

@@ -1,5 +1,5 @@
-# What is not proven to be private goes nowhere without --not-private, and users nowhere without --users.
-# shellcheck source=/dev/null
+# What is not proven to be private goes nowhere without --not-private, and users nowhere without
+# --users. shellcheck source=/dev/null
 . "$CLI_TESTS/tiny_model.sh"
 tiny_model checkpoint.safetensors
 for name in release insecure research false_claim; do cp "$CLI_TESTS/fixtures/$name.safetensors" .; done

@@ -1,4 +1,5 @@
-# The page, as a browser takes it apart: the release, the titles, the statement and the name are what was given.
+# The page, as a browser takes it apart: the release, the titles, the statement and the name are
+# what was given.
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 cp "$CLI_TESTS/fixtures/release.safetensors" .
 printf 'dune,Dune\nalien,Alien\n' >items.csv

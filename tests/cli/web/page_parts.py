@@ -1,4 +1,5 @@
-"""Takes a page apart as a browser would and prints what dpmf put into it: page_parts.py PAGE RELEASE"""
+"""Takes a page apart as a browser would and prints what dpmf put into it: page_parts.py PAGE
+RELEASE"""
 import base64
 import html.parser
 import json

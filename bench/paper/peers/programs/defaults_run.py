@@ -1,6 +1,7 @@
-"""Trains a Python package with its own defaults on numbered text, and prints the seconds from the text to the model and the
-test error as JSON. Run by in_python.py. The clock starts when the package is loaded: Python's start, and that of Spark's Java,
-do not count. The seed is the one thing that is given to all.
+"""Trains a Python package with its own defaults on numbered text, and prints the seconds from the
+text to the model and the test error as JSON. Run by in_python.py. The clock starts when the package
+is loaded: Python's start, and that of Spark's Java, do not count. The seed is the one thing that is
+given to all.
 """
 import json
 import os
@@ -40,7 +41,8 @@ def cmfrec():
 
 
 def myfm():
-    """MyFMRegressor: a rank must be given, and is the 10 of its manual; 100 iterations of Gibbs sampling."""
+    """MyFMRegressor: a rank must be given, and is the 10 of its manual; 100 iterations of Gibbs
+    sampling."""
     import myfm as package
     import numpy
     import scipy.sparse
@@ -78,7 +80,8 @@ def lenskit():
 
 
 def implicit():
-    """AlternatingLeastSquares: 100 factors, 15 iterations. It predicts no ratings, so it has no error."""
+    """AlternatingLeastSquares: 100 factors, 15 iterations. It predicts no ratings, so it has no
+    error."""
     os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # its own threads are enough
     import scipy.sparse
     from implicit.cpu.als import AlternatingLeastSquares

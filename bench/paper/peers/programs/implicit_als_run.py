@@ -1,4 +1,5 @@
-"""Trains implicit's ALS on numbered text, and prints the speed of its iterations as JSON. Run by implicit_als.py."""
+"""Trains implicit's ALS on numbered text, and prints the speed of its iterations as JSON. Run by
+implicit_als.py."""
 import json
 import os
 import sys

@@ -1,6 +1,6 @@
-"""Trains a package's model of implicit feedback on numbered text with its own defaults (irspack's: with the published
-parameters), and prints as JSON its seconds, and recall and
-NDCG of the ten best items that a user has not rated. Run by in_python.py.
+"""Trains a package's model of implicit feedback on numbered text with its own defaults (irspack's:
+with the published parameters), and prints as JSON its seconds, and recall and NDCG of the ten best
+items that a user has not rated. Run by in_python.py.
 """
 import contextlib
 import json

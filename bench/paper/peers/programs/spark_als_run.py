@@ -1,5 +1,5 @@
-"""Trains Spark's ALS on numbered text, and prints its speed and, once at the end, its test error as JSON. Run by
-spark_als.py."""
+"""Trains Spark's ALS on numbered text, and prints its speed and, once at the end, its test error as
+JSON. Run by spark_als.py."""
 import json
 import sys
 import time

@@ -1,5 +1,5 @@
-"""Trains Surprise's SVD on numbered text, and prints its speed and, once at the end, its test error as JSON. Run by
-surprise_svd.py."""
+"""Trains Surprise's SVD on numbered text, and prints its speed and, once at the end, its test error
+as JSON. Run by surprise_svd.py."""
 import json
 import sys
 import time
