@@ -43,7 +43,8 @@ if code | xargs -0r grep -nHE '/\*[*<]* *(\.\.\. *)?[Oo]f |/\* *\.\.\. |[^"0-9,]
 fi
 
 lines_most=50
-lines=$(code | xargs -0r grep -nHE '^.{101,}')
+places+=(tests bench examples)
+lines=$(code | LC_ALL=C.UTF-8 xargs -0r grep -nHE '^.{101,}')
 n=$(printf '%s' "$lines" | grep -c '')
 if ((n > lines_most)); then
     printf '%s\n    %d lines beyond 100 columns\n' "$lines" "$n"
