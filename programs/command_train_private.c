@@ -169,7 +169,8 @@ static int check_unused(const struct invocation *invocation) {
     return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
 }
 
-/* Events of ratings that reach a declared constant: what becomes of a rating depends on it alone. */
+/* Events of ratings that reach a declared constant: what becomes of a rating depends on it alone.
+ */
 static int read_like(const struct invocation *invocation, struct dpmf_input_options *input) {
     int status = options_like(invocation, &input->has_like, &input->like);
     if (status != STATUS_DONE || !command_has(invocation, OPTION_LIKE)) return status;

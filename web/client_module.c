@@ -254,7 +254,8 @@ EXPORT(int32_t, exclude, double item, int32_t on) {
     return 0;
 }
 
-/* The bitmap of what passes the filter, for the script to fill; item i is bit i % 8 of byte i / 8. */
+/* The bitmap of what passes the filter, for the script to fill; item i is bit i % 8 of byte i / 8.
+ */
 EXPORT(uint8_t *, included, void) { return included; }
 
 /* Recommends only what is in that bitmap, or everything again. */

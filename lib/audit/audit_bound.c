@@ -17,17 +17,17 @@
  *    N(-mu/2, 1) by one randomised map (Blackwell; Dong, Roth and Su 2022, theorem 2.10 and its
  *    remark). So whatever the auditor does is what someone could do who is shown x_1 .. x_n, of
  *    these laws, and nothing else.
- * 2. Given the x_i the coins are independent, and the sign of x_i is right with 1 / (1 + exp(-mu |x_i|)) >= 1/2. To guess
- *    against a sign, or to prefer a smaller |x_i| to a larger one, makes W stochastically smaller: exchange the two. So W is largest for
- *    the r largest |x_i|, guessed by their signs.
- * 3. Let T be the (r + 1)-th largest |x_i|. Given T, the r above it are independent draws from |x| > T, each right with p(T), which grows
- *    with T. If T <= t, W is at most a Bin(r, p(t)); and T > t means that more than r of n exceed
- *    t. qed
- * With r = n take t = 0: P(Bin(n, Phi(mu/2)) >= v). A mechanism that is mu-GDP is so for every
- * larger mu: what is excluded is a half line. To say "mu is at least X" is to say that no smaller
- * mu describes the mechanism; it does not say what epsilon is at some delta, since a mechanism that
- * is not Gaussian may have a small epsilon and a large mu (randomised response of epsilon 0.5 has
- * mu 0.62).
+ * 2. Given the x_i the coins are independent, and the sign of x_i is right with 1 / (1 + exp(-mu
+ *    |x_i|)) >= 1/2. To guess against a sign, or to prefer a smaller |x_i| to a larger one, makes W
+ *    stochastically smaller: exchange the two. So W is largest for the r largest |x_i|, guessed by
+ *    their signs.
+ * 3. Let T be the (r + 1)-th largest |x_i|. Given T, the r above it are independent draws from |x|
+ *    > T, each right with p(T), which grows with T. If T <= t, W is at most a Bin(r, p(t)); and T >
+ *    t means that more than r of n exceed t. qed With r = n take t = 0: P(Bin(n, Phi(mu/2)) >= v).
+ *    A mechanism that is mu-GDP is so for every larger mu: what is excluded is a half line. To say
+ *    "mu is at least X" is to say that no smaller mu describes the mechanism; it does not say what
+ *    epsilon is at some delta, since a mechanism that is not Gaussian may have a small epsilon and
+ *    a large mu (randomised response of epsilon 0.5 has mu 0.62).
  *
  * Theorem 2 (epsilon, many canaries a run). Let each of R runs have m canaries, and be (epsilon,
  * delta)-private for each of them, given all other coins and the runs before; of a run's coins

@@ -12,8 +12,8 @@
  *   echoes    |sum z z'| > sqrt(2 n x) + x: ln E exp(t z z') = -ln(1 - t^2) / 2 <= t^2 / (2 (1 -
  *   t))  (Bernstein); neighbours
  *             are taken in pairs that share no number, so that their products are independent
- * The noise is a rounded Gaussian: |z - value / sigma| <= 1 / (2 sigma). So sqrt(sum z^2) is off by at most sqrt(n) / (2 sigma), and F by
- * 0.4 / (2 sigma); both are allowed for.
+ * The noise is a rounded Gaussian: |z - value / sigma| <= 1 / (2 sigma). So sqrt(sum z^2) is off by
+ * at most sqrt(n) / (2 sigma), and F by 0.4 / (2 sigma); both are allowed for.
  */
 #include "audit/audit_noise.h"
 

@@ -55,8 +55,8 @@ struct exact_kernels {
     /* The sum of squares, in EXACT_LANES partial sums that are added up as those of `residuals`. */
     double (*square_sum)(const double *values, size_t n);
 
-    /* q[i] = values[i] * factor, rounded to the nearest whole number, where no |values[i] * factor| is above 2^25; n is
-     * at most EXACT_SQUARES_MAX. @return the sum of q[i]^2, without error */
+    /* q[i] = values[i] * factor, rounded to the nearest whole number, where no |values[i] * factor|
+     * is above 2^25; n is at most EXACT_SQUARES_MAX. @return the sum of q[i]^2, without error */
     uint64_t (*to_grid)(const double *values, size_t n, double factor, int32_t *q);
 
     /* sums[i] += q[i] */

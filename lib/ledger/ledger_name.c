@@ -1,8 +1,8 @@
 /*
  * Which names populations may have. A curator who reads a ledger takes two names that look the same
- * for one, and would spend a budget twice. So new names are made of characters that are listed here:
- * letters that can be seen, that Unicode writes in one way (composed, so that NFC and NFD do not
- * differ), and of one alphabet where several share their shapes. What is not listed is refused,
+ * for one, and would spend a budget twice. So new names are made of characters that are listed
+ * here: letters that can be seen, that Unicode writes in one way (composed, so that NFC and NFD do
+ * not differ), and of one alphabet where several share their shapes. What is not listed is refused,
  * assigned or not. Names that look alike by their letters alone, as "l" and "I" do, remain; that a
  * population is new is announced for that reason.
  */

@@ -36,10 +36,9 @@ int catalogue_take(const char *path, const struct dpmf_store *store, const struc
 
 /* Adds public features from a table, in place of those there were: a column named as items are, and
  * any others (docs/formats/catalogue.md). A column of numbers becomes 6 smooth bumps over its
- * range, a column of texts one
- * indicator for each category ("a|b|c" is three), rare ones left out; titles and names are left out. MovieLens'
- * movies.dat and movies.csv are understood as they are. Items that the file does not know get the
- * mean. */
+ * range, a column of texts one indicator for each category ("a|b|c" is three), rare ones left out;
+ * titles and names are left out. MovieLens' movies.dat and movies.csv are understood as they are.
+ * Items that the file does not know get the mean. */
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error);
 

@@ -177,8 +177,8 @@ static uint64_t round_product(struct secure_stream *stream, const struct uniform
  * both sides, which makes P(|Z| < 1/2), as it should be.
  *
  * Nothing is cut off: integers are taken modulo 2^64, here and where they are added to a sum, and
- * what is a function of the
- * whole number sum + round(Z) is post-processing of it. (It is that number itself for all |Z| < 2^62, which chance does not leave.)
+ * what is a function of the whole number sum + round(Z) is post-processing of it. (It is that
+ * number itself for all |Z| < 2^62, which chance does not leave.)
  */
 int64_t exact_gaussian_rounded(struct secure_stream *stream, uint64_t sigma) {
     assert(sigma >= 1 && sigma <= EXACT_GAUSSIAN_SIGMA_MAX);

@@ -55,8 +55,8 @@ struct import {
  * @return whether to go on */
 bool import_progress_report(struct import *import, const struct dpmf_progress *update);
 
-/* What the ids and the jobs leave is for the sorter; a floor of an eighth keeps it useful. Where bad
- * records are dropped it has that floor whatever they leave.
+/* What the ids and the jobs leave is for the sorter; a floor of an eighth keeps it useful. Where
+ * bad records are dropped it has that floor whatever they leave.
  * @return DPMF_ERR_USAGE_MEMORY when they leave less and bad records are not dropped */
 int import_memory_divide(struct import *import, struct dpmf_error *error);
 

@@ -117,8 +117,8 @@ int store_open_file(const char *path, struct dpmf_store **store, struct dpmf_err
 /* @return whether the first bytes of a file (at least 8 of them) are those of a store */
 bool store_has_magic(const void *bytes, size_t n);
 
-/* Finds out whether a path is a store's, by its first bytes. Only of a regular file: looking at a pipe
- * would take its first bytes away. "-" is standard input, and no store. */
+/* Finds out whether a path is a store's, by its first bytes. Only of a regular file: looking at a
+ * pipe would take its first bytes away. "-" is standard input, and no store. */
 int store_file_is(const char *path, bool *is_store, struct dpmf_error *error);
 
 uint64_t store_n_users(const struct dpmf_store *store);

@@ -1,6 +1,7 @@
 /*
- * Records everything that a process does to the disk, in order, so that tests/faults/power_loss.py can tell what a loss of power
- * at any moment would have left. Loaded before the C library. A record in the file RECORD_LOG is a line, and for W also bytes:
+ * Records everything that a process does to the disk, in order, so that tests/faults/power_loss.py
+ * can tell what a loss of power at any moment would have left. Loaded before the C library. A
+ * record in the file RECORD_LOG is a line, and for W also bytes:
  *
  *     W inode offset n        n bytes written, which follow the line
  *     T inode n               cut or grown to n bytes
@@ -10,8 +11,8 @@
  *     R path path             renamed; both absolute
  *     U path                  a name removed, of a file or an empty directory
  *
- * A call and its record are one step for all threads. What is written by way of a mapping or of the C library's own buffers is
- * not seen: dpmf writes its files with neither.
+ * A call and its record are one step for all threads. What is written by way of a mapping or of the
+ * C library's own buffers is not seen: dpmf writes its files with neither.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

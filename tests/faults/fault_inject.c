@@ -1,8 +1,9 @@
 /*
- * Makes calls of the system fail, as FAULT_SEED says: memory that is not given, reads and writes that fail or are cut short,
- * flushes, renames, mappings, threads, random bytes and clocks that are refused. Loaded before the C library by
- * tests/faults/faults.py. From the seed follow which kinds of call may fail and how often, and then, call by call, which do: a
- * program with one thread meets the same faults whenever it runs with the same seed.
+ * Makes calls of the system fail, as FAULT_SEED says: memory that is not given, reads and writes
+ * that fail or are cut short, flushes, renames, mappings, threads, random bytes and clocks that are
+ * refused. Loaded before the C library by tests/faults/faults.py. From the seed follow which kinds
+ * of call may fail and how often, and then, call by call, which do: a program with one thread meets
+ * the same faults whenever it runs with the same seed.
  *
  * Each fault adds a byte to the file FAULT_LOG, its kind's letter.
  */
@@ -44,7 +45,8 @@ static uint64_t hash(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* Each kind takes part in one seed of two, once in 4 to 4,096 calls, so that early and late ones are met. */
+/* Each kind takes part in one seed of two, once in 4 to 4,096 calls, so that early and late ones
+ * are met. */
 __attribute__((constructor)) static void arm(void) {
     const char *seed = getenv("FAULT_SEED"), *log = getenv("FAULT_LOG");
     if (!seed || !log) return;
@@ -104,7 +106,8 @@ void *aligned_alloc(size_t alignment, size_t size) {
 
 /* ---- reading and writing --------------------------------------------------------------------- */
 
-/* A failing transfer of n bytes: an error, or, where it may be cut short, a part of it (at least one byte). */
+/* A failing transfer of n bytes: an error, or, where it may be cut short, a part of it (at least
+ * one byte). */
 static bool is_cut(uint64_t bits, size_t *n) {
     if (*n < 2 || bits & 1) return false;
     *n = 1 + (size_t)(bits >> 1) % (*n - 1);
@@ -122,7 +125,8 @@ static bool is_cut(uint64_t bits, size_t *n) {
         return real arguments;                                                                     \
     }
 
-/* A pipe or a terminal is cut short all the time; errors are for files. Standard error is left alone: it tells what happened. */
+/* A pipe or a terminal is cut short all the time; errors are for files. Standard error is left
+ * alone: it tells what happened. */
 TRANSFER(ssize_t, read, READ, EIO, (int fd, void *bytes, size_t n), (fd, bytes, n))
 TRANSFER(ssize_t, pread, READ, EIO, (int fd, void *bytes, size_t n, off_t at), (fd, bytes, n, at))
 TRANSFER(ssize_t, pread64, READ, EIO, (int fd, void *bytes, size_t n, off64_t at), (fd, bytes, n, at))
@@ -140,7 +144,7 @@ ssize_t write(int fd, const void *bytes, size_t n) {
     return real(fd, bytes, n);
 }
 
-/* ---- everything else fails or does not --------------------------------------------------------- */
+/* ---- everything else fails or does not ------------------------------------------------------- */
 
 #define INSTEAD(type, name, kind, failure, number, parameters, arguments)                          \
     type name parameters {                                                                         \

@@ -638,8 +638,8 @@ static void test_evaluate(void **state) {
 
 /* ---- rounds by the rule ---------------------------------------------------------------------- */
 
-/* Names, places and sigma follow from the mechanism and from what is claimed. A statement with other
- * ones adds up as well, and is not verified. */
+/* Names, places and sigma follow from the mechanism and from what is claimed. A statement with
+ * other ones adds up as well, and is not verified. */
 static void test_rounds_of_the_rule(void **state) {
     enum how { SOUND, NAMED_VOTE, SWAPPED, MORE_NOISE, ANOTHER_SIGMA, ONE_LESS, OTHER_GRID, N };
     char path[TEMP_PATH_MAX];

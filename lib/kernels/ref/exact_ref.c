@@ -77,8 +77,8 @@ static void outer(const double *z, size_t n, const double *g, size_t width, doub
         for (size_t a = 0; a < width; a++) out[a] = z[i] * g[a];
 }
 
-/* To the nearest whole number, where |x| < 2^51: adding 1.5 * 2^52 leaves no room for a fraction, and taking it away
- * again is exact. As nearbyint does it, but compilers do several at once. */
+/* To the nearest whole number, where |x| < 2^51: adding 1.5 * 2^52 leaves no room for a fraction,
+ * and taking it away again is exact. As nearbyint does it, but compilers do several at once. */
 static int32_t to_nearest(double x) { return (int32_t)((x + 0x1.8p52) - 0x1.8p52); }
 
 static uint64_t to_grid(const double *values, size_t n, double factor, int32_t *q) {
