@@ -667,6 +667,49 @@ static void test_rounds_of_the_rule(void **state) {
     }
 }
 
+/* Whether the byte stands in a field that may be anything: ids, and the build. */
+static bool is_free(const char *json, size_t at) {
+    static const char *const fields[] = {"\"release_id\":\"", "\"commit\":\"", "\"sources\":\"",
+                                         "\"compiler\":\""};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const char *from = strstr(json, fields[i]);
+        if (!from) continue;
+        from += strlen(fields[i]);
+        if (json + at >= from && json + at < strchr(from, '"')) return true;
+    }
+    return false;
+}
+
+/* Every digit of a statement follows from the others, from the file or from the rule: no release is
+ * verified with another one in its place. */
+static void test_no_digit_is_free(void **state) {
+    char path[TEMP_PATH_MAX];
+    temp_dir_file(*state, "r.safetensors", path);
+    for (uint32_t k = 0; k <= 2; k += 2) {
+        struct statement statement = statement_make(1, 4, k, 6);
+        char *json = statement_to_json(&statement);
+        size_t tried = 0;
+        assert_non_null(json);
+        for (size_t i = 0; json[i]; i++) {
+            const char digit = json[i];
+            if (digit < '0' || digit > '9' || is_free(json, i)) continue;
+            struct release release;
+            struct dpmf_verification found;
+            /* The next one, or the one before */
+            json[i] = (char)('0' + (digit - '0' + (tried % 2 ? 9 : 1)) % 10);
+            release_make(&release, k, strdup(json));
+            assert_int_equal(release_write(path, &release, OUTPUT_PUBLIC, NULL), 0);
+            release_free(&release);
+            if (dpmf_release_verify(path, 0, &found, NULL) == 0)
+                fail_msg("%c in the place of %c: %.60s", json[i], digit, json + i);
+            tried++;
+            json[i] = digit;
+        }
+        assert_true(tried > 100);
+        free(json);
+    }
+}
+
 /* ---- the golden tests' releases -------------------------------------------------------------- */
 
 /* Each is what release_write makes of its statement today, as long as the version is the same; and
@@ -713,12 +756,24 @@ static void test_fixtures(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),          TEST(test_mode),           TEST(test_not_written),
-        TEST(test_any_bit_flipped),     TEST(test_cut_anywhere),   TEST(test_more_than_a_release),
-        TEST(test_less_than_a_release), TEST(test_wrong_metadata), TEST(test_other_spelling),
-        TEST(test_other_order),         TEST(test_hostile_sizes),  TEST(test_other_kinds),
-        TEST(test_verification),        TEST(test_fold_in),        TEST(test_evaluate),
-        TEST(test_rounds_of_the_rule),  TEST(test_fixtures),
+        TEST(test_round_trip),
+        TEST(test_mode),
+        TEST(test_not_written),
+        TEST(test_any_bit_flipped),
+        TEST(test_cut_anywhere),
+        TEST(test_more_than_a_release),
+        TEST(test_less_than_a_release),
+        TEST(test_wrong_metadata),
+        TEST(test_other_spelling),
+        TEST(test_other_order),
+        TEST(test_hostile_sizes),
+        TEST(test_other_kinds),
+        TEST(test_verification),
+        TEST(test_fold_in),
+        TEST(test_evaluate),
+        TEST(test_rounds_of_the_rule),
+        TEST(test_no_digit_is_free),
+        TEST(test_fixtures),
     };
     return cmocka_run_group_tests_name("release", tests, NULL, NULL);
 }
