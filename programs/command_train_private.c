@@ -415,6 +415,8 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "users_left_out", report->users_left_out);
     dpmf_json_uint(json, "wishes", report->wishes);
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
+    dpmf_json_uint(json, "users_as_items", report->users_as_items);
+    dpmf_json_uint(json, "users_as_categories", report->users_as_categories);
     spent_json(json, &report->spent);
     if (is_sampled(report)) {
         dpmf_json_uint(json, "trimmed", report->trimmed);

@@ -58,6 +58,18 @@ class BeforeSpending(FolderTest):
         self.assertRegex(told[0][0], "the smallest epsilon counts")
         self.assertEqual((model.report_["users_left_out"], model.report_["wishes_twice"]), (1, 1))
 
+    def test_people_in_the_place_of_items(self):
+        users, items, ratings = self.ratings
+        self.ratings = [f"u{user}" for user in users], [str(item) for item in items], ratings
+        people = sorted(set(self.ratings[0]))
+        told, _ = self.warned(catalogue=[str(i) for i in range(40)] + people[:3])
+        self.assertIn(("3 users have the id of an item of the catalogue that nobody rated: is it a list of people? The "
+                       "release would publish it", dpmf.PrivacyWarning, False), told)
+        told, _ = self.warned(catalogue=[str(i) for i in range(50)],
+                              item_features={"item": [str(i) for i in range(40)], "kind": [people[i % 2] for i in range(40)]})
+        self.assertIn(("2 users have the id of a category of the item features: are they about people?",
+                       dpmf.PrivacyWarning, False), told)
+
     def test_ratings_outside(self):
         told, model = self.warned(catalogue=range(1000, 1050))
         self.assertEqual(told, [

@@ -39,7 +39,7 @@ TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_
 PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds", "release_id",
                   "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
-                  "wishes_twice", "wishes_above")
+                  "wishes_twice", "wishes_above", "users_as_items", "users_as_categories")
 
 SECONDS_TO_INTERRUPT = 5
 
