@@ -14,17 +14,25 @@
 #include "dpmf.h"
 #include "terminal.h"
 
-/* What the process ends with. A signal shows as 128 + its number in shells. */
+/* What the process ends with: name, number, meaning in the manual. A signal shows as 128 + its
+ * number in shells; programs/signals.c ends with SIGTERM itself. */
+#define EXIT_STATUSES(X)                                                                           \
+    X(DONE, 0, "done")                                                                             \
+    X(NO, 1,                                                                                       \
+      "the answer is no: there is nothing to recommend, or a release does not hold what it says")  \
+    X(USAGE, 2, "the command line is wrong")                                                       \
+    X(INPUT, 3, "an input is damaged, not understood, or holds what it may not")                   \
+    X(IO, 4, "a file cannot be read or written, or there is no memory for it")                     \
+    X(DIVERGED, 5, "training diverged")                                                            \
+    X(REFUSED, 6, "refused, because it would not keep the promise of privacy")                     \
+    X(BUG, 70, "a bug of dpmf: please report it")                                                  \
+    X(INTERRUPTED, 130, "ended by SIGINT")                                                         \
+    X(TERMINATED, 143, "ended by SIGTERM")
+
 enum exit_status {
-    STATUS_DONE = 0,
-    STATUS_NO = 1,
-    STATUS_USAGE = 2,
-    STATUS_INPUT = 3,
-    STATUS_IO = 4,
-    STATUS_DIVERGED = 5,
-    STATUS_REFUSED = 6,
-    STATUS_BUG = 70,
-    STATUS_INTERRUPTED = 130,
+#define EXIT_STATUS(name, number, meaning) STATUS_##name = (number),
+    EXIT_STATUSES(EXIT_STATUS)
+#undef EXIT_STATUS
 };
 
 struct status_note {

@@ -91,16 +91,8 @@ const struct environment_note environment_notes[] = {
 };
 
 const struct status_note status_notes[] = {
-    {STATUS_DONE, "done"},
-    {STATUS_NO, "the answer is no: there is nothing to recommend, or a release does not hold what "
-                "it says"},
-    {STATUS_USAGE, "the command line is wrong"},
-    {STATUS_INPUT, "an input is damaged, not understood, or holds what it may not"},
-    {STATUS_IO, "a file cannot be read or written, or there is no memory for it"},
-    {STATUS_DIVERGED, "training diverged"},
-    {STATUS_REFUSED, "refused, because it would not keep the promise of privacy"},
-    {STATUS_BUG, "a bug of dpmf: please report it"},
-    {130, "ended by SIGINT"},
-    {143, "ended by SIGTERM"},
-    {0},
+#define EXIT_STATUS(name, number, meaning) {number, meaning},
+    EXIT_STATUSES(EXIT_STATUS)
+#undef EXIT_STATUS
+        {0},
 };
