@@ -61,11 +61,6 @@ struct checkpoint_state {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* `provenance` is JSON text. Rows are written without their padding. */
-int checkpoint_write(const char *path, const struct factors *factors,
-                     const struct checkpoint_state *state, const char *provenance,
-                     struct dpmf_error *error);
-
 enum checkpoint_side {
     CHECKPOINT_USERS,
     CHECKPOINT_ITEMS,
@@ -100,11 +95,6 @@ void checkpoint_draft_abandon(struct checkpoint_draft *draft); /* NULL is fine *
 /* Reads and checks everything: the checksum, sizes against the file, offsets, finite numbers, ids.
  * `stride_of` gives the stride for k (rows are padded in memory); `spare` rows are added to both
  * matrices. The ids are indexed. On failure there is nothing to free. */
-int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t spare,
-                    struct factors *factors, struct checkpoint_state *state,
-                    struct dpmf_error *error);
-
-/* The same from a file that is open already. */
 int checkpoint_read_from(const struct safetensors *file, size_t (*stride_of)(size_t k),
                          uint64_t spare, struct factors *factors, struct checkpoint_state *state,
                          struct dpmf_error *error);

@@ -236,17 +236,6 @@ int checkpoint_read_from(const struct safetensors *file, size_t (*stride_of)(siz
     return code;
 }
 
-int checkpoint_read(const char *path, size_t (*stride_of)(size_t k), uint64_t spare,
-                    struct factors *factors, struct checkpoint_state *state,
-                    struct dpmf_error *error) {
-    struct safetensors *file;
-    *factors = (struct factors){0};
-    int code = safetensors_open(path, &file, error);
-    if (code == 0) code = checkpoint_read_from(file, stride_of, spare, factors, state, error);
-    safetensors_close(file);
-    return code;
-}
-
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
 static int open_in_pieces(struct checkpoint_file *file, struct dpmf_error *error) {

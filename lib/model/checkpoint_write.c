@@ -305,24 +305,3 @@ int checkpoint_draft_commit(struct checkpoint_draft *draft, const struct checkpo
     checkpoint_draft_abandon(draft);
     return code;
 }
-
-/* ---- all at once ----------------------------------------------------------------------------- */
-
-int checkpoint_write(const char *path, const struct factors *factors,
-                     const struct checkpoint_state *state, const char *provenance,
-                     struct dpmf_error *error) {
-    const struct factor_matrix *users = &factors->users, *items = &factors->items;
-    struct checkpoint_draft *draft;
-    int code = checkpoint_draft_open(&draft, path, factors, false, provenance, error);
-    if (code < 0) return code;
-    code = checkpoint_draft_put_ids(draft, error);
-    if (code == 0)
-        code = checkpoint_draft_put_rows(draft, CHECKPOINT_USERS, 0, users->n, users->rows,
-                                         users->stride, users->biases, error);
-    if (code == 0)
-        code = checkpoint_draft_put_rows(draft, CHECKPOINT_ITEMS, 0, items->n, items->rows,
-                                         items->stride, items->biases, error);
-    if (code == 0) return checkpoint_draft_commit(draft, state, error);
-    checkpoint_draft_abandon(draft);
-    return code;
-}

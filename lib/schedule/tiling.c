@@ -494,11 +494,6 @@ struct tile tiling_tile(const struct tiling *tiling, size_t superblock, size_t g
     return tiling->tiles[superblock * tiling->n_groups + group];
 }
 
-uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item) {
-    assert(item < tiling->n_items);
-    return tiling->row_of_item[item];
-}
-
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row) {
     assert(row < tiling->n_items);
     return tiling->item_of_row[row];

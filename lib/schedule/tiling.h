@@ -108,7 +108,6 @@ size_t tiling_n_parts(const struct tiling *tiling);
 struct tiling_part tiling_part(const struct tiling *tiling, size_t part);
 
 /* Item rows are in order of popularity, within a part. */
-uint32_t tiling_row_of_item(const struct tiling *tiling, uint64_t item);
 uint32_t tiling_item_of_row(const struct tiling *tiling, uint64_t row);
 
 /* The place of a row among all items by falling popularity: the row itself, where there is one

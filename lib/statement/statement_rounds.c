@@ -27,7 +27,7 @@ struct share {
 
 struct rounds {
     const struct statement *statement;
-    double mu; /* of all rounds */
+    double mu; /* mu of all rounds */
     size_t n;  /* as many are expected so far */
     const char *wrong;
     size_t at; /* the round that is wrong */

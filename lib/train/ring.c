@@ -349,11 +349,3 @@ int ring_gather_first(struct ring *ring, struct dpmf_error *error) {
 }
 
 double ring_seconds_waited(const struct ring *ring) { return ring->waited; }
-
-uint64_t ring_round_bytes(const struct ring *ring) {
-    uint64_t rows = 0, row_bytes = 0;
-    for (size_t i = 0; i < ring->n_arrays; i++) row_bytes += ring->arrays[i].row_bytes;
-    for (size_t i = 0; i < tiling_n_parts(ring->tiling); i++)
-        rows += tiling_part(ring->tiling, i).n_rows;
-    return rows * row_bytes * (uint64_t)(cluster_size(ring->cluster) - 1);
-}

@@ -59,7 +59,4 @@ int ring_gather_first(struct ring *ring, struct dpmf_error *error);
  * rounds so far. */
 double ring_seconds_waited(const struct ring *ring);
 
-/* Bytes that all ranks together send in a round, without what they say beside the rows. */
-uint64_t ring_round_bytes(const struct ring *ring);
-
 #endif

@@ -146,10 +146,6 @@ static double expect(struct surface *surface, const double *point) {
     return sum;
 }
 
-double surface_mean(struct surface *surface, const double *point) {
-    return surface->mean + surface->scale * expect(surface, point);
-}
-
 double surface_improvement(struct surface *surface, const double *point, double best) {
     const double half_root = 0.70710678118654752440, root_tau = 2.50662827463100050242;
     double mean = expect(surface, point), variance = 1;

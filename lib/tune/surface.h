@@ -21,7 +21,4 @@ void surface_free(struct surface *surface); /* NULL is fine */
 /* By how much a point can be expected to lie below `best`: the mean of max(0, best - value). */
 double surface_improvement(struct surface *surface, const double *point, double best);
 
-/* The expected value at a point. */
-double surface_mean(struct surface *surface, const double *point);
-
 #endif

@@ -255,7 +255,7 @@ static struct factors made;
 static int checkpoint_writing(void) {
     const struct checkpoint_state state = make_state();
     struct dpmf_error error;
-    return checkpoint_write(output_path, &made, &state, "{}", &error);
+    return whole_checkpoint_write(output_path, &made, &state, "{}", &error);
 }
 
 static char model_path[TEMP_PATH_MAX];
@@ -264,7 +264,7 @@ static int checkpoint_reading(void) {
     struct factors factors;
     struct checkpoint_state state;
     struct dpmf_error error;
-    int code = checkpoint_read(model_path, make_stride, 1, &factors, &state, &error);
+    int code = whole_checkpoint_read(model_path, make_stride, 1, &factors, &state, &error);
     factors_free(&factors);
     return code;
 }
@@ -758,7 +758,7 @@ static void make_model(void) {
     make_factors(&made, 4, 5, 3, 1);
     memcpy(made.user_ids.bytes, "2212u2u3", 8); /* "22", "12", "u2", "u3" */
     temp_dir_file(&inputs, "m.safetensors", model_path);
-    assert_int_equal(checkpoint_write(model_path, &made, &state, "{}", NULL), 0);
+    assert_int_equal(whole_checkpoint_write(model_path, &made, &state, "{}", NULL), 0);
     assert_int_equal(dpmf_model_open(model_path, &model, NULL), 0);
 }
 

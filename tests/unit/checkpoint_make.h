@@ -12,6 +12,7 @@
 
 #include "model/checkpoint.h"
 #include "model/model_checksum.h"
+#include "whole_checkpoint.h"
 
 /* A generator of its own, so that a test's numbers never change. */
 static inline uint32_t make_random(uint64_t *state) {
@@ -74,7 +75,8 @@ static inline void make_checkpoint(const char *path, uint64_t n_users, uint64_t 
     struct factors factors;
     const struct checkpoint_state state = make_state();
     make_factors(&factors, n_users, n_items, k, seed);
-    assert_int_equal(checkpoint_write(path, &factors, &state, "{\"made\":\"by a test\"}", NULL), 0);
+    assert_int_equal(
+        whole_checkpoint_write(path, &factors, &state, "{\"made\":\"by a test\"}", NULL), 0);
     factors_free(&factors);
 }
 

@@ -14,6 +14,7 @@
 
 #include "cache_shapes.h"
 #include "sample/langevin_tiles.h"
+#include "schedule/tile_build.h"
 #include "store/store.h"
 #include "train/first_rows.h"
 #include "train/rank_share.h"
@@ -164,7 +165,7 @@ static inline void bed_find_items(struct langevin_bed *bed, uint64_t n_items) {
         uint64_t number = 0;
         for (size_t c = 0; c < item.id_length; c++)
             number = 10 * number + (uint64_t)(item.id[c] - '0');
-        bed->item_row[number] = tiling_row_of_item(bed->tiling, i);
+        bed->item_row[number] = bed->tiling->row_of_item[i];
     }
 }
 

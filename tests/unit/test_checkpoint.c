@@ -15,6 +15,7 @@
 #include "base/checksum.h"
 #include "checkpoint_make.h"
 #include "temp_dir.h"
+#include "whole_checkpoint.h"
 
 static int set_up(void **state) {
     struct temp_dir *dir = malloc(sizeof *dir);
@@ -65,8 +66,8 @@ static void check_round_trip(const struct temp_dir *dir, uint64_t users, uint64_
     temp_dir_file(dir, "m.safetensors", path);
     make_factors(&written, users, items, k, users + k);
     if (k == 3) state.best_valid = 0.1 + 0.2;
-    assert_int_equal(checkpoint_write(path, &written, &state, "{}", &error), 0);
-    assert_int_equal(checkpoint_read(path, other_stride, 2, &read, &state_read, &error), 0);
+    assert_int_equal(whole_checkpoint_write(path, &written, &state, "{}", &error), 0);
+    assert_int_equal(whole_checkpoint_read(path, other_stride, 2, &read, &state_read, &error), 0);
     assert_int_equal(read.k, k);
     assert_true(read.offset == written.offset && read.min == 1 && read.max == 5);
     assert_int_equal(read.users.spare, 2);
@@ -112,8 +113,8 @@ static void test_ids_of_all_lengths(void **state) {
     assert_true(factors.user_ids.bytes && factors.user_ids.start);
     factors.user_ids.start[1] = CHECKPOINT_ID_MAX;
     factors.user_ids.start[2] = CHECKPOINT_ID_MAX + 1;
-    assert_int_equal(checkpoint_write(path, &factors, &run, "{}", NULL), 0);
-    assert_int_equal(checkpoint_read(path, make_stride, 0, &read, &run, NULL), 0);
+    assert_int_equal(whole_checkpoint_write(path, &factors, &run, "{}", NULL), 0);
+    assert_int_equal(whole_checkpoint_read(path, make_stride, 0, &read, &run, NULL), 0);
     factors_free(&read);
 
     static const uint64_t bad[][2] = {
@@ -125,9 +126,9 @@ static void test_ids_of_all_lengths(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         memcpy(factors.user_ids.start + 1, bad[i], sizeof bad[i]);
-        assert_int_equal(checkpoint_write(path, &factors, &run, "{}", NULL), 0);
+        assert_int_equal(whole_checkpoint_write(path, &factors, &run, "{}", NULL), 0);
         struct dpmf_error error;
-        assert_int_equal(checkpoint_read(path, make_stride, 0, &read, &run, &error),
+        assert_int_equal(whole_checkpoint_read(path, make_stride, 0, &read, &run, &error),
                          DPMF_ERR_MODEL_CORRUPT);
         assert_string_equal(error.file, path);
         assert_true(error.hint[0] != '\0');
@@ -159,7 +160,7 @@ static void test_only_finite_numbers(void **state) {
         reseal_checkpoint(bytes, n);
         temp_dir_write(path, bytes, n);
         memcpy(place, &good, sizeof good);
-        assert_int_equal(checkpoint_read(path, make_stride, 0, &read, &run, NULL),
+        assert_int_equal(whole_checkpoint_read(path, make_stride, 0, &read, &run, NULL),
                          DPMF_ERR_MODEL_CORRUPT);
     }
     safetensors_close(file);

@@ -16,9 +16,11 @@
 #include "cache_shapes.h"
 #include "model/checkpoint.h"
 #include "sample/langevin_tiles.h"
+#include "schedule/tile_build.h"
 #include "store/store.h"
 #include "temp_dir.h"
 #include "train/first_rows.h"
+#include "whole_checkpoint.h"
 
 static struct temp_dir directory;
 static char path[TEMP_PATH_MAX];
@@ -222,7 +224,7 @@ static float bias_after(struct dpmf_store *store, const char *solver, uint32_t e
     options.factors = 3;
     options.epochs = epochs;
     assert_int_equal(dpmf_train(store, NULL, file, &options, NULL, NULL, NULL, NULL, NULL), 0);
-    assert_int_equal(checkpoint_read(file, stride_of, 0, &model, &made, NULL), 0);
+    assert_int_equal(whole_checkpoint_read(file, stride_of, 0, &model, &made, NULL), 0);
     float bias = model.items.biases[factor_ids_find(&model.item_ids, item, strlen(item))];
     factors_free(&model);
     return bias;
@@ -309,7 +311,7 @@ static void test_idle(void **state) {
     assert_int_equal(noise_schedule_build(&schedule, tiling, 2, 3, row_bytes(4), NULL, NULL), 0);
     const uint32_t *idle = noise_schedule_idle_items(schedule, &n);
     assert_int_equal(n, 1);
-    assert_int_equal(idle[0], tiling_row_of_item(tiling, 1));
+    assert_int_equal(idle[0], tiling->row_of_item[1]);
     /* What it is due in a round is injected when the round ends, and it alone: the mean of 12,800
      * squares, within five times its standard deviation. */
     double own, others;

@@ -15,6 +15,7 @@
 #include "recommend/model.h"
 #include "sample/posterior_mean.h"
 #include "temp_dir.h"
+#include "whole_checkpoint.h"
 
 enum { USERS = 37, ITEMS = 11, K = 5 };
 
@@ -355,7 +356,7 @@ static void test_intervals(void **state) {
     assert_int_equal(posterior_sample_scale(&c.factors, &c.users, &c.precisions, &told, NULL), 0);
     for (int i = 0; i < 2; i++) {
         struct dpmf_error error = {0};
-        assert_int_equal(checkpoint_write(model_file, &c.factors, &told, NULL, NULL), 0);
+        assert_int_equal(whole_checkpoint_write(model_file, &c.factors, &told, NULL, NULL), 0);
         model = open_model(model_file);
         assert_int_equal(dpmf_model_interval(model, 3, 4, 0.5, &low, &high, &error),
                          DPMF_ERR_MODEL_KIND);
@@ -390,7 +391,7 @@ static void test_damaged_state(void **state) {
         if (i == 5) wrong.factor_penalty = 0;
         if (i == 6) wrong.bias_penalty = -0.1;
         if (i == 7) wrong.samples = wrong.sample_factors = UINT32_MAX;
-        assert_int_equal(checkpoint_write(model_file, &c.factors, &wrong, NULL, NULL), 0);
+        assert_int_equal(whole_checkpoint_write(model_file, &c.factors, &wrong, NULL, NULL), 0);
         int code = dpmf_model_open(model_file, &model, &error);
         assert_int_equal(code, i == 0 ? 0 : DPMF_ERR_MODEL_CORRUPT);
         dpmf_model_close(model);

@@ -24,6 +24,7 @@
 #include "model/checkpoint.h"
 #include "store/store.h"
 #include "temp_dir.h"
+#include "whole_checkpoint.h"
 
 static struct temp_dir directory;
 static char train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX], model_file[TEMP_PATH_MAX];
@@ -114,7 +115,7 @@ static void predict_all(struct chain *chain) {
     struct store_space space = {0};
     struct dpmf_store *test;
     memset(chain, 0, sizeof *chain);
-    assert_int_equal(checkpoint_read(model_file, stride_of, 0, &model, &made, NULL), 0);
+    assert_int_equal(whole_checkpoint_read(model_file, stride_of, 0, &model, &made, NULL), 0);
     assert_int_equal(made.samples, SAMPLES);
     assert_int_equal(dpmf_store_open(test_file, NULL, NULL, &test, NULL), 0);
     for (uint64_t b = 0; b < store_n_blocks(test); b++) {

@@ -13,6 +13,7 @@
 
 #include "client_make.h"
 #include "recommend/user.h"
+#include "whole_checkpoint.h"
 
 enum { ITEMS = 2203, RATINGS = 24, WIDTH_MAX = 160, BLOCK = 64 };
 
@@ -327,7 +328,7 @@ static struct dpmf_model *open_checkpoint(const struct temp_dir *dir, bool count
         for (size_t i = 0; i < 200; i++) factors.items.biases[i] = 0;
         for (size_t i = 0; i < 7; i++) factors.users.biases[i] = 0;
     }
-    assert_int_equal(checkpoint_write(path, &factors, &run, "{}", NULL), 0);
+    assert_int_equal(whole_checkpoint_write(path, &factors, &run, "{}", NULL), 0);
     factors_free(&factors);
     assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
     unlink(path);
@@ -458,7 +459,7 @@ static void test_no_taste(void **state) {
             for (size_t c = 0; c < 4; c++)
                 factors.items.rows[i * factors.items.stride + c] = zero ? 0 : 0.5f;
         }
-        assert_int_equal(checkpoint_write(path, &factors, &run, "{}", NULL), 0);
+        assert_int_equal(whole_checkpoint_write(path, &factors, &run, "{}", NULL), 0);
         factors_free(&factors);
         assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
         assert_int_equal(dpmf_user_fold_in(model, mine, 2, &user, NULL), 0);
