@@ -172,7 +172,7 @@ static const struct option own_options[] = {
              "caches"},
     {.id = OPTION_SNAPSHOT, .name = "snapshot",
      .value = {VALUE_OUTPUT, "FILE", "run.safetensors", ".safetensors", NULL},
-     .help = "write the state of the run here now and then, while it goes on, and when it is "
+     .help = "write the state of the run here now and then, while it runs, and when it is "
              "interrupted, to go on from with --resume"},
     {.id = OPTION_SNAPSHOT_EVERY, .name = "snapshot-every",
      .value = {VALUE_INTERVAL, "N", "10min", NULL, NULL},

@@ -21,7 +21,8 @@ static const double largest_rating = 1e18, narrowest_range = 1e-18;
  * not what the proof allows for. */
 static const double smallest_epsilon = 1e-200, largest_epsilon = 1e9;
 
-/* Of a proven release. What delta alone allows is epsilon 0 in every digit that is printed. */
+/* The least epsilon of a proven release. What delta alone allows is epsilon 0 in every digit that
+ * is printed. */
 static const double least_proven_epsilon = 1e-6;
 
 void dpmf_release_options_init(struct dpmf_release_options *options, size_t size) {

@@ -7,7 +7,7 @@ let folded = []; /* titles as the search sees them, filled when there is time */
 
 const PLAIN = { ł: "l", ø: "o", đ: "d", ð: "d", þ: "th", ß: "ss", æ: "ae", œ: "oe", ı: "i", ħ: "h" };
 
-/* Small letters without marks, words parted by single blanks and preceded by one; apostrophes join. */
+/* Small letters without marks, words separated by single blanks and preceded by one; apostrophes join. */
 function fold(text) {
     let plain = text.toLowerCase().replace(/['’‘ʼ]/g, "");
     if (/[^\x00-\x7f]/.test(plain))
