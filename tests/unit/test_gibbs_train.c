@@ -13,24 +13,12 @@
 
 #include "sample/rating_rows.h"
 #include "store/store.h"
-#include "synth_split.h"
-#include "temp_dir.h"
-
-static struct temp_dir directory;
-static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
-    a_file[TEMP_PATH_MAX], b_file[TEMP_PATH_MAX], trace_file[TEMP_PATH_MAX];
+#include "train_files.h"
 
 #define NOISE 0.6
 
 static int make_stores(void **state) {
     (void)state;
-    temp_dir_make(&directory);
-    temp_dir_file(&directory, "x.dpr", store_file);
-    temp_dir_file(&directory, "train.dpr", train_file);
-    temp_dir_file(&directory, "test.dpr", test_file);
-    temp_dir_file(&directory, "a.safetensors", a_file);
-    temp_dir_file(&directory, "b.safetensors", b_file);
-    temp_dir_file(&directory, "trace.svg", trace_file);
     struct dpmf_synth_options synth = dpmf_synth_options_default();
     synth.users = 800;
     synth.items = 200;
@@ -38,7 +26,7 @@ static int make_stores(void **state) {
     synth.rank = 4;
     synth.noise = NOISE;
     synth.scale_step = 0;
-    return synth_split(&synth, store_file, train_file, test_file);
+    return train_files_make(&synth);
 }
 
 static int remove_stores(void **state) {

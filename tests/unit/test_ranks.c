@@ -19,33 +19,21 @@
 #include "schedule/tile_build.h"
 #include "schedule/tiling.h"
 #include "store/store.h"
-#include "synth_split.h"
-#include "temp_dir.h"
 #include "thread_cluster.h"
 #include "train/rank_share.h"
 #include "train/ring.h"
+#include "train_files.h"
 
 enum { RANKS_MAX = 8, TIMEOUT = 60, USERS = 6000, ITEMS = 700, FACTORS = 16 };
 
-static struct temp_dir directory;
-static char store_file[TEMP_PATH_MAX], train_file[TEMP_PATH_MAX], test_file[TEMP_PATH_MAX],
-    a_file[TEMP_PATH_MAX], b_file[TEMP_PATH_MAX], snapshot_file[TEMP_PATH_MAX];
-
 static int make_stores(void **state) {
     (void)state;
-    temp_dir_make(&directory);
-    temp_dir_file(&directory, "x.dpr", store_file);
-    temp_dir_file(&directory, "train.dpr", train_file);
-    temp_dir_file(&directory, "test.dpr", test_file);
-    temp_dir_file(&directory, "a.safetensors", a_file);
-    temp_dir_file(&directory, "b.safetensors", b_file);
-    temp_dir_file(&directory, "s.safetensors", snapshot_file);
     struct dpmf_synth_options synth = dpmf_synth_options_default();
     synth.users = USERS;
     synth.items = ITEMS;
     synth.ratings = 250000;
     synth.rank = 4;
-    return synth_split(&synth, store_file, train_file, test_file);
+    return train_files_make(&synth);
 }
 
 static int remove_stores(void **state) {
