@@ -64,7 +64,7 @@ struct statement {
     bool has_features;           /* public item features were used */
     /* a list of users with smaller epsilons was applied; it is taken as public */
     bool is_personalised;
-    /* Whether 0.1.0 made it, conditional: a list with anyone else in it was refused */
+    /* whether a list with anyone else in it was refused, as for 0.1.0's conditional releases */
     bool wishes_show_members;
     bool catalogue_from_ratings; /* the catalogue was not given: it says which items anyone rated */
     bool is_research; /* made with --research: metrics of private data were shown; not releasable */

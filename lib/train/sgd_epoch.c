@@ -25,9 +25,8 @@
 
 enum {
     IN_ORDER_THREADS = 8, /* most threads: the plan must not depend on their number */
-    IN_ORDER_SHARES =
-        4,         /* shares of L3 a superblock is sized for: good for few threads and for eight */
-    PATIENCE = 64, /* looks before a waiting thread lets others run */
+    IN_ORDER_SHARES = 4,  /* superblocks that share L3: good for few threads, and still for eight */
+    PATIENCE = 64,        /* looks before a waiting thread lets others run */
 };
 
 /* One cache line each: they are written by different threads. */

@@ -43,7 +43,8 @@ enum { FILLINGS = 2 };
 enum { START_SEED = 1, START_PURPOSE = 0x6772616d /* a constant of this file's own */ };
 
 static const double norm_floor = 10, popularity = 0.5;
-static const double clearance = 3; /* how far above the noise the strongest factor is expected */
+static const double clearance =
+    3; /* how far above the noise the strongest factor must be expected */
 static const double above_edge = 1.02;     /* the edge of a finite matrix is not sharp */
 static const double sampling_excess = 1.5; /* the users' vectors are not known either */
 
