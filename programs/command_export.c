@@ -42,14 +42,14 @@ static const struct option own_options[] = {
      .help = "of a model, make tables on a PostgreSQL server: postgres://HOST/DATABASE?table=NAME"},
     {.id = OPTION_WEB, .name = "web", .value = {VALUE_DIRECTORY, "DIR", "site", NULL, NULL},
      .help = "of a release, write a page that recommends by itself; DIR must be empty or not "
-             "there yet"},
+             "there yet, or hold such a page and nothing else, with --replace"},
     {.id = OPTION_NOT_PRIVATE, .name = "not-private", .value = {.kind = VALUE_NONE},
      .help = "export vectors that are not proven to be private, such as a checkpoint's: they say "
              "much about people, and only you can read the files"},
     {.id = OPTION_WITH_USERS, .name = "users", .value = {.kind = VALUE_NONE},
      .help = "of a checkpoint, write the users' vectors too"},
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
-     .help = "replace the file or the tables when they are there already: those that such an "
+     .help = "replace the file, the page or the tables when they are there already: those that such an "
              "export made, or an empty file; what is someone else's, or was added to, is refused"},
     PAGE_OPTIONS,
     {0},
@@ -235,8 +235,12 @@ static int refuse_stray(const struct invocation *invocation, enum way way) {
         {OPTION_NAME, WAY_WEB, "--web alone"},
         {OPTION_NOT_PRIVATE, WAY_MODEL, "the vectors of a model alone"},
         {OPTION_WITH_USERS, WAY_MODEL, "the vectors of a model alone"},
-        {OPTION_REPLACE, WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR,
-         "--libmf, --sqlite and --pgvector alone"},
+        {OPTION_COLOUR, WAY_WEB, "--web alone"},
+        {OPTION_LOGO, WAY_WEB, "--web alone"},
+        {OPTION_COVERS, WAY_WEB, "--web alone"},
+        {OPTION_LINKS, WAY_WEB, "--web alone"},
+        {OPTION_REPLACE, WAY_LIBMF | WAY_SQLITE | WAY_PGVECTOR | WAY_WEB,
+         "--libmf, --sqlite, --pgvector and --web alone"},
         {OPTION_FORMAT, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_COLUMNS, WAY_RATINGS, "--csv of ratings alone"},
         {OPTION_SEPARATOR, WAY_RATINGS, "--csv of ratings alone"},

@@ -23,6 +23,8 @@
 #include "http_connections.h"
 #include "http_library.h"
 #include "options.h"
+#include "page_look.h"
+#include "page_offline.h"
 #include "report.h"
 #include "shared_options.h"
 #include "signals.h"
@@ -46,7 +48,7 @@ enum {
     BACKLOG = 1024,
     HOST_MAX = 256,
     OWN_HOSTS = 4, /* localhost, two addresses of loopback, and the one that is listened on */
-    CONTENTS = 4,
+    CONTENTS = 6,
 };
 
 static void port_default(FILE *out) { fprintf(out, "%d", PORT_DEFAULT); }
@@ -74,6 +76,9 @@ static const struct option own_options[] = {
      .help = "answer requests for this host too, and not only for localhost and the address; may "
              "be given several times"},
     PAGE_OPTIONS,
+    {.id = OPTION_EMBED, .name = "embed",
+     .value = {VALUE_TEXT, "ORIGIN", "https://example.org", NULL, NULL},
+     .help = "let pages of this origin show the page in a frame; without it, none may"},
     {.id = OPTION_TIMEOUT, .name = "timeout", .value = {VALUE_COUNT, "SECONDS", "15", NULL, NULL},
      .show_default = timeout_default,
      .help = "seconds that a client has to send its request, 1 to 3600 (default {default})"},
@@ -103,6 +108,8 @@ const struct verb verb_serve = {
             "that.",
             "What may not be published is refused: a checkpoint, a release that is stamped NOT "
             "PRIVATE, and one that dpmf privacy verify does not accept.",
+            "Browsers may install the page, and it then opens without a network: for that it asks "
+            "for two more files, /manifest.webmanifest and /worker.js, and for nothing else.",
             "With --json it prints one object with url, port, items, titles, page_bytes and "
             "release_bytes instead of the URL.",
         },
@@ -126,8 +133,8 @@ static const double GRACE_SECONDS = 5; /* for answers under way, once a signal h
 struct server {
     struct invocation *invocation;
     struct web_release release;
-    char *page, *policy;
-    size_t page_size;
+    char *page, *policy, *manifest, *worker;
+    size_t page_size, manifest_size, worker_size;
     uint64_t port, timeout, connection_limit;
     struct sockaddr_storage address;
     socklen_t address_size;
@@ -244,8 +251,11 @@ static int take_hosts(struct server *server) {
     return STATUS_DONE;
 }
 
+static int check_embed(const struct invocation *invocation);
+
 static int take_options(struct server *server) {
     int status = take_numbers(server);
+    if (status == STATUS_DONE) status = check_embed(server->invocation);
     if (status == STATUS_DONE) status = find_address(server);
     if (status != STATUS_DONE) return status;
     name_address(server);
@@ -379,6 +389,41 @@ static size_t keep_escapes(void *self, struct MHD_Connection *connection, char *
 
 /* ---- a life ---------------------------------------------------------------------------------- */
 
+/* An origin as it may stand in a policy: a scheme, a host, perhaps a port, and nothing that could
+ * end the rule. */
+static int check_embed(const struct invocation *invocation) {
+    if (!command_has(invocation, OPTION_EMBED)) return STATUS_DONE;
+    const char *origin = invocation->value[OPTION_EMBED];
+    const char *host = strncmp(origin, "https://", 8) == 0  ? origin + 8
+                       : strncmp(origin, "http://", 7) == 0 ? origin + 7
+                                                            : "";
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:[]";
+    if (host[0] != '\0' && strlen(origin) < HOST_MAX && strspn(host, letters) == strlen(host))
+        return STATUS_DONE;
+    return terminal_error_print(STATUS_USAGE, "for example: --embed https://example.org",
+                                "--embed \"%.200s\" is not the origin of a site", origin);
+}
+
+/* The two files of an installed page. */
+static int make_offline(struct server *server) {
+    const struct invocation *invocation = server->invocation;
+    const char *frames = invocation->value[OPTION_EMBED];
+    int status = STATUS_DONE;
+    char *whole = NULL, *logo = page_look_logo(server->invocation, &status);
+    if (status != STATUS_DONE) return status;
+    if (asprintf(&whole, "%s; frame-ancestors %s", server->policy, frames ? frames : "'none'") < 0)
+        whole = NULL;
+    server->manifest = page_manifest(
+        command_has(invocation, OPTION_NAME) ? invocation->value[OPTION_NAME] : PAGE_NAME_DEFAULT,
+        logo, &server->manifest_size);
+    if (whole)
+        server->worker = page_worker(server->page, server->page_size, whole, &server->worker_size);
+    free(logo);
+    free(whole);
+    return server->manifest && server->worker ? STATUS_DONE : no_memory();
+}
+
 static int make_answers(struct server *server) {
     struct invocation *invocation = server->invocation;
     struct page page = {0};
@@ -392,17 +437,40 @@ static int make_answers(struct server *server) {
     if (server->policy == NULL)
         return terminal_error_print(STATUS_BUG, "please report this, with what dpmf doctor prints",
                                     "the page has no policy");
+    const bool is_offline = server->release.size < PAGE_OFFLINE_MAX;
+    if (is_offline) status = make_offline(server);
+    if (status != STATUS_DONE) return status;
+    const char *statement = server->release.statement.json;
     struct http_content contents[CONTENTS] = {
-        {"/", "text/html; charset=utf-8", server->policy, NULL, NULL, server->page,
-         server->page_size},
-        {"/v1/release", "application/octet-stream", NULL, "release.safetensors",
-         server->release.digest, server->release.bytes, server->release.size},
-        {"/v1/items", "application/json", NULL, NULL, NULL, NULL, 0},
-        {"/v1/statement", "application/json", NULL, NULL, NULL, server->release.statement.json,
-         strlen(server->release.statement.json)},
+        {.path = "/",
+         .type = "text/html; charset=utf-8",
+         .policy = server->policy,
+         .frames = invocation->value[OPTION_EMBED],
+         .bytes = server->page,
+         .n = server->page_size},
+        {.path = "/v1/release",
+         .type = "application/octet-stream",
+         .file = "release.safetensors",
+         .tag = server->release.digest,
+         .bytes = server->release.bytes,
+         .n = server->release.size},
+        {.path = "/v1/items", .type = "application/json"},
+        {.path = "/v1/statement",
+         .type = "application/json",
+         .bytes = statement,
+         .n = strlen(statement)},
+        {.path = "/manifest.webmanifest",
+         .type = "application/manifest+json",
+         .bytes = server->manifest,
+         .n = server->manifest_size},
+        {.path = "/worker.js",
+         .type = "text/javascript; charset=utf-8",
+         .bytes = server->worker,
+         .n = server->worker_size},
     };
     contents[2].bytes = dpmf_json_text(server->release.item_list, &contents[2].n);
-    server->answers = http_answers_new(contents, CONTENTS, server->hosts, server->n_hosts);
+    server->answers = http_answers_new(contents, is_offline ? CONTENTS : CONTENTS - 2,
+                                       server->hosts, server->n_hosts);
     return server->answers != NULL ? STATUS_DONE : no_memory();
 }
 
@@ -536,6 +604,8 @@ static int run(struct invocation *invocation) {
     http_connections_free(server.connections);
     free(server.page);
     free(server.policy);
+    free(server.manifest);
+    free(server.worker);
     web_release_close(&server.release);
     return status;
 }

@@ -33,6 +33,8 @@ struct target {
     const char *path;
     int directory;    /* its descriptor, or -1 */
     bool is_made;     /* it was not there before */
+    bool may_replace; /* a page that is there already */
+    bool replaces;    /* there is one: what was there stays until the new one takes its place */
     bool is_locked;   /* until its descriptor is closed */
     int fd;           /* descriptor of the file being written, or -1 */
     const char *name; /* name of that file */
@@ -55,7 +57,18 @@ static bool is_one_of(const char *name, const char *const list[WEB_FILES], size_
     return false;
 }
 
-enum contents { CONTENTS_UNKNOWN, CONTENTS_NONE, CONTENTS_LEFT, CONTENTS_OTHER };
+enum contents { CONTENTS_UNKNOWN, CONTENTS_NONE, CONTENTS_LEFT, CONTENTS_PAGE, CONTENTS_OTHER };
+
+/* Whether index.html begins as ours does: someone else's page is never replaced. */
+static bool is_our_page(int directory) {
+    static const char ours[] = "<!DOCTYPE html>\n<!--\n  The page that computes recommendations";
+    char begun[sizeof ours - 1];
+    int fd = openat(directory, names[WEB_FILES - 1], O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return false;
+    ssize_t n = read(fd, begun, sizeof begun);
+    close(fd);
+    return n == (ssize_t)sizeof begun && memcmp(begun, ours, sizeof begun) == 0;
+}
 
 /* An export that was killed leaves unfinished files, and at most those that are put in their
  * place before index.html; no other program leaves that behind. */
@@ -80,6 +93,7 @@ static enum contents look_into(int directory) {
     }
     closedir(list);
     if (begun + placed + others == 0) return CONTENTS_NONE;
+    if (others == 1 && is_our_page(directory)) return CONTENTS_PAGE;
     return others == 0 && begun > 0 ? CONTENTS_LEFT : CONTENTS_OTHER;
 }
 
@@ -112,6 +126,13 @@ static int open_directory(struct target *target) {
     enum contents contents = look_into(target->directory);
     if (contents == CONTENTS_NONE) return STATUS_DONE;
     if (contents == CONTENTS_LEFT && take_away_left(target)) return STATUS_DONE;
+    if (contents == CONTENTS_PAGE && target->may_replace && target->is_locked) {
+        target->replaces = true;
+        for (size_t i = 0; i < WEB_FILES; i++) unlinkat(target->directory, unfinished[i], 0);
+        return STATUS_DONE;
+    }
+    if (contents == CONTENTS_PAGE && !target->may_replace)
+        elsewhere = "--replace puts the new page in the place of the one that is there";
     return refuse_directory(target->path, contents != CONTENTS_UNKNOWN ? ENOTEMPTY : errno,
                             elsewhere);
 }
@@ -120,7 +141,7 @@ static int open_directory(struct target *target) {
 static void take_back(const struct target *target) {
     for (size_t i = 0; target->directory >= 0 && i < WEB_FILES; i++) {
         unlinkat(target->directory, unfinished[i], 0);
-        unlinkat(target->directory, names[i], 0);
+        if (!target->replaces) unlinkat(target->directory, names[i], 0);
     }
     if (target->is_made) rmdir(target->path);
 }
@@ -248,7 +269,10 @@ static int print_report(struct invocation *invocation, const struct target *targ
 }
 
 int export_web_run(struct invocation *invocation) {
-    struct target target = {.path = invocation->value[OPTION_WEB], .directory = -1, .fd = -1};
+    struct target target = {.path = invocation->value[OPTION_WEB],
+                            .directory = -1,
+                            .fd = -1,
+                            .may_replace = command_has(invocation, OPTION_REPLACE)};
     struct web_release release = {0};
     struct page page = {0};
     double started = terminal_clock();

@@ -68,7 +68,7 @@ static bool add_header(struct MHD_Response *response, const char *name, const ch
 }
 
 /* What every answer says: nothing of it is for other sites, frames or guesses. */
-static bool add_security(struct MHD_Response *response, const char *policy) {
+static bool add_security(struct MHD_Response *response, const char *policy, const char *frames) {
     static const char *const headers[][2] = {
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
@@ -80,8 +80,9 @@ static bool add_security(struct MHD_Response *response, const char *policy) {
          "payment=(), serial=(), usb=()"},
     };
     char value[2048];
-    int n = snprintf(value, sizeof value, "%s; frame-ancestors 'none'",
-                     policy != NULL ? policy : "default-src 'none'");
+    int n = snprintf(value, sizeof value, "%s; frame-ancestors %s",
+                     policy != NULL ? policy : "default-src 'none'",
+                     frames != NULL ? frames : "'none'");
     if (n < 0 || (size_t)n >= sizeof value) return false;
     if (!add_header(response, "Content-Security-Policy", value)) return false;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
@@ -118,7 +119,7 @@ static bool make_answer(const struct http_content *content, struct answer *answe
              content->file != NULL ? content->file : "");
     struct MHD_Response *both[] = {answer->whole, answer->unchanged};
     for (size_t i = 0; i < 2; i++)
-        if (!add_security(both[i], content->policy) ||
+        if (!add_security(both[i], content->policy, content->frames) ||
             !add_header(both[i], MHD_HTTP_HEADER_ETAG, answer->tag) ||
             !add_header(both[i], MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache"))
             return false;
@@ -131,7 +132,7 @@ static bool make_refusal(enum refusal which, struct http_answers *answers) {
     const char *sentence = refusals[which].sentence;
     struct MHD_Response *response = new_response(sentence, strlen(sentence));
     answers->refusals[which] = response;
-    return response != NULL && add_security(response, NULL) &&
+    return response != NULL && add_security(response, NULL, NULL) &&
            add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8") &&
            add_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") &&
            (which != REFUSAL_METHOD || add_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD")) &&

@@ -56,9 +56,17 @@ static const char *html_entity(unsigned char byte) {
     }
 }
 
-/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no
- * memory */
-static char *html_text(const char *text) {
+bool page_is_text(const char *text, size_t n) {
+    for (size_t i = 0; i < n;) {
+        const unsigned char *at = (const unsigned char *)text + i;
+        const size_t length = character_length(at);
+        if (length == 0 || length > n - i || is_control(at, length)) return false;
+        i += length;
+    }
+    return true;
+}
+
+char *page_html_text(const char *text) {
     enum { LONGEST = 6 }; /* &quot; of one byte */
     size_t n = strlen(text), at = 0;
     char *html = n < SIZE_MAX / LONGEST ? malloc(LONGEST * n + 1) : NULL;
@@ -104,14 +112,14 @@ static char *statement_json(const struct page_parts *parts) {
 
 /* ---- from markers to pieces ------------------------------------------------------------------ */
 
-enum { MARKERS = 4 };
+enum { MARKERS = 9 };
 
 struct filling {
     const char *marker;
     const char *before; /* what is written around it */
     struct page_piece piece;
     const char *after;
-    const char *place; /* place of the marker in the page */
+    const char *place; /* place of the marker in the page; NULL: it is not there, nor needed */
 };
 
 static int complain(struct dpmf_error *error, int code, const char *format, const char *what) {
@@ -130,6 +138,7 @@ static int find_marker(const struct page_parts *parts, struct filling *filling,
     size_t length = strlen(filling->marker);
     const char *end = parts->page + parts->page_size;
     filling->place = memmem(parts->page, parts->page_size, filling->marker, length);
+    if (filling->place == NULL && filling->piece.bytes == NULL) return 0;
     if (filling->place == NULL)
         return complain(error, DPMF_ERR_BASE_BUG, "the page has no marker %s", filling->marker);
     const char *next = filling->place + length;
@@ -154,18 +163,29 @@ static void add_pieces(const struct page_parts *parts, struct filling fillings[M
     qsort(fillings, MARKERS, sizeof *fillings, compare_places);
     for (size_t i = 0; i < MARKERS; i++) {
         const struct filling *filling = &fillings[i];
+        if (filling->place == NULL) continue;
         add_piece(page, PAGE_AS_IS, from, (size_t)(filling->place - from));
-        add_piece(page, PAGE_AS_IS, filling->before, strlen(filling->before));
-        add_piece(page, filling->piece.form, filling->piece.bytes, filling->piece.n);
-        add_piece(page, PAGE_AS_IS, filling->after, strlen(filling->after));
+        if (filling->piece.bytes != NULL) {
+            add_piece(page, PAGE_AS_IS, filling->before, strlen(filling->before));
+            add_piece(page, filling->piece.form, filling->piece.bytes, filling->piece.n);
+            add_piece(page, PAGE_AS_IS, filling->after, strlen(filling->after));
+        }
         from = filling->place + strlen(filling->marker);
     }
     add_piece(page, PAGE_AS_IS, from, (size_t)(end - from));
 }
 
+/* What a page that is served may ask for beyond itself: these two, from where it came from. */
+static const char served_policy[] = "; worker-src 'self'; manifest-src 'self'";
+static const char manifest_link[] = "<link rel=\"manifest\" href=\"manifest.webmanifest\">";
+
+static struct page_piece text_piece(const char *text) {
+    return (struct page_piece){PAGE_AS_IS, text, text != NULL ? strlen(text) : 0};
+}
+
 int page_prepare(const struct page_parts *parts, struct page *page, struct dpmf_error *error) {
     static const char script_end[] = "</script>";
-    *page = (struct page){.name = html_text(parts->name), .statement = statement_json(parts)};
+    *page = (struct page){.name = page_html_text(parts->name), .statement = statement_json(parts)};
     if (page->name == NULL || page->statement == NULL) {
         page_free(page);
         return no_memory(error);
@@ -187,6 +207,23 @@ int page_prepare(const struct page_parts *parts, struct page *page, struct dpmf_
          {PAGE_JSON, page->statement, strlen(page->statement)},
          script_end,
          NULL},
+        {"<!--dpmf:facts-->",
+         "<script type=\"application/json\" id=\"dpmf-facts\">",
+         {PAGE_JSON, parts->facts, parts->facts_size},
+         script_end,
+         NULL},
+        {"<!--dpmf:look-->",
+         "<script type=\"application/json\" id=\"dpmf-look\">",
+         {PAGE_JSON, parts->look, parts->look_size},
+         script_end,
+         NULL},
+        {"<!--dpmf:links-->",
+         "<ul class=\"links\" role=\"list\">",
+         {PAGE_AS_IS, parts->links, parts->links != NULL ? strlen(parts->links) : 0},
+         "</ul>",
+         NULL},
+        {"<!--dpmf:policy-->", "", text_piece(parts->is_served ? served_policy : NULL), "", NULL},
+        {"<!--dpmf:manifest-->", "", text_piece(parts->is_served ? manifest_link : NULL), "", NULL},
     };
     for (size_t i = 0; i < MARKERS; i++) {
         int code = find_marker(parts, &fillings[i], error);
@@ -231,6 +268,12 @@ static size_t encode_base64(const unsigned char *bytes, size_t n, char *text) {
         *at++ = left > 2 ? digits[group & 63] : '=';
     }
     return (size_t)(at - text);
+}
+
+size_t page_base64(const unsigned char *bytes, size_t n, char *text) {
+    size_t length = encode_base64(bytes, n, text);
+    text[length] = '\0';
+    return length;
 }
 
 static int write_base64(const struct page_piece *piece, const struct output *output) {

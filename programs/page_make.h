@@ -6,6 +6,7 @@
 #ifndef DPMF_PROGRAMS_PAGE_MAKE_H
 #define DPMF_PROGRAMS_PAGE_MAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,7 @@
 /* What a page is made of. Nothing is copied but the name: the rest must stay while the page
  * does. */
 struct page_parts {
-    const char *page; /* with the four markers, each once */
+    const char *page; /* with the four markers, each once, and others that may be missing */
     size_t page_size;
     const char *name; /* its title: any text */
     const void *release;
@@ -25,6 +26,12 @@ struct page_parts {
     unsigned assumptions;  /* bits of dpmf_assumption */
     const char *statement; /* JSON: the privacy statement, as it stands in the release */
     const char *statement_text;
+    const char *facts; /* JSON: kinds and years of items (page_facts.h); or NULL */
+    size_t facts_size;
+    const char *look; /* JSON: a colour and pictures (page_look.h); or NULL */
+    size_t look_size;
+    const char *links; /* HTML: items of a list; or NULL */
+    bool is_served;    /* with a manifest and a worker beside it, which its policy allows */
 };
 
 /* How bytes of a piece become bytes of the page. */
@@ -41,7 +48,7 @@ struct page_piece {
 };
 
 /* A page as a list of pieces, in order. */
-enum { PAGE_PIECES_MAX = 16 };
+enum { PAGE_PIECES_MAX = 48 };
 
 struct page {
     struct page_piece pieces[PAGE_PIECES_MAX];
@@ -49,6 +56,15 @@ struct page {
     char *name;      /* as HTML */
     char *statement; /* as JSON, with its text */
 };
+
+/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no memory */
+char *page_html_text(const char *text);
+
+/* Whether n bytes, before a NUL or more text, are UTF-8 without control characters. */
+bool page_is_text(const char *text, size_t n);
+
+/* Writes n bytes as base64 and a NUL. @return how many characters that are */
+size_t page_base64(const unsigned char *bytes, size_t n, char *text);
 
 /* @return 0; DPMF_ERR_BASE_BUG when a marker is not there once; DPMF_ERR_BASE_NO_MEMORY */
 int page_prepare(const struct page_parts *parts, struct page *page, struct dpmf_error *error);

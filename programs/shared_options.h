@@ -93,7 +93,19 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     {.id = OPTION_NAME, .name = "name",                                                            \
      .value = {VALUE_TEXT, "TEXT", "\"Films for us\"", NULL, NULL},                                \
      .show_default = page_name_default,                                                            \
-     .help = "the page's title (default \"{default}\")"}
+     .help = "the page's title (default \"{default}\")"},                                          \
+    {.id = OPTION_COLOUR, .name = "colour", .alias = "color",                                      \
+     .value = {VALUE_TEXT, "#RRGGBB", "'#8a1538'", NULL, NULL},                                    \
+     .help = "the page's own colour; it is made darker or lighter where it could not be read"},    \
+    {.id = OPTION_LOGO, .name = "logo", .value = {VALUE_FILE, "FILE", "logo.svg", NULL, NULL},     \
+     .help = "a picture beside the title, put into the page: PNG, JPEG, WebP, GIF or SVG of at "   \
+             "most 1 MiB"},                                                                        \
+    {.id = OPTION_COVERS, .name = "covers",                                                        \
+     .value = {VALUE_DIRECTORY, "DIR", "covers", NULL, NULL},                                      \
+     .help = "pictures of items, put into the page: DIR/ID.jpg and the like, each of at most "     \
+             "256 KiB; items without one have none"},                                              \
+    {.id = OPTION_LINKS, .name = "links", .value = {VALUE_FILE, "FILE", "links.csv", NULL, NULL},  \
+     .help = "links at the end of the page, at most 20: lines of a text and an address"}
 
 #define ACCEPT_OPTION                                                                              \
     {.id = OPTION_ACCEPT, .name = "accept",                                                        \

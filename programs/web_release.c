@@ -19,6 +19,8 @@
 #include "model_use.h"
 #include "options.h"
 #include "page_asset.h"
+#include "page_facts.h"
+#include "page_offline.h"
 #include "privacy_claim.h"
 #include "report.h"
 #include "shared_options.h"
@@ -60,9 +62,12 @@ static int read_all(const char *path, int fd, uint64_t size, struct web_release 
 }
 
 /* With --memory we say beforehand what it takes: the file, and beside it either its numbers, while
- * they are checked, or the page, a third larger, where that is kept too. */
+ * they are checked, or the page, a third larger, where that is kept too, and once more in the worker
+ * that lets it open without a network. */
 static int check_memory(const struct invocation *invocation, uint64_t size, bool keeps_page) {
-    uint64_t needed = size + size + (keeps_page ? size / 3 : 0) + page_asset_size;
+    const bool has_worker = keeps_page && size < PAGE_OFFLINE_MAX;
+    uint64_t page = size + (keeps_page ? size / 3 : 0) + page_asset_size;
+    uint64_t needed = size + (has_worker ? 3 * page : page);
     if (!command_has(invocation, OPTION_MEMORY) || needed <= invocation->run.memory)
         return STATUS_DONE;
     char hint[64];
@@ -211,6 +216,8 @@ static int open_items(struct invocation *invocation, bool for_serving,
                                &error) != 0)
         return refuse_release(invocation, &error);
     int status = read_items(invocation, model, release);
+    if (status == STATUS_DONE) status = page_facts_read(invocation, model, &release->facts);
+    if (status == STATUS_DONE) status = page_look_read(invocation, model, &release->look);
     dpmf_model_close(model);
     return status;
 }
@@ -218,7 +225,7 @@ static int open_items(struct invocation *invocation, bool for_serving,
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 int web_release_open(struct invocation *invocation, bool for_serving, struct web_release *release) {
-    *release = (struct web_release){0};
+    *release = (struct web_release){.is_for_serving = for_serving};
     if (options_is(invocation, OPTION_NAME, ""))
         return terminal_error_print(STATUS_USAGE, "for example: --name \"Films for us\"",
                                     "--name is empty");
@@ -240,6 +247,8 @@ void web_release_close(struct web_release *release) {
     dpmf_statement_free(&release->statement);
     dpmf_json_free(release->title_list);
     dpmf_json_free(release->item_list);
+    dpmf_json_free(release->facts);
+    page_look_free(&release->look);
     *release = (struct web_release){0};
 }
 
@@ -261,8 +270,13 @@ int web_release_page(struct invocation *invocation, const struct web_release *re
         .assumptions = release->statement.assumptions,
         .statement = release->statement.recorded,
         .statement_text = release->statement.text,
+        .links = release->look.links,
+        .is_served = release->is_for_serving && release->size < PAGE_OFFLINE_MAX,
     };
     parts.items = dpmf_json_text(release->title_list, &parts.items_size);
+    parts.look = dpmf_json_text(release->look.json, &parts.look_size);
+    if (parts.look_size <= strlen("{}")) parts.look = NULL; /* nothing was given */
+    if (release->facts) parts.facts = dpmf_json_text(release->facts, &parts.facts_size);
     if (page_prepare(&parts, page, &error) != 0) return report_error_print(invocation, &error);
     if (page_size(page) > BROWSER_TEXT_MAX)
         terminal_warning_print(&invocation->terminal,

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "dpmf_text.h"
+#include "page_look.h"
 #include "page_make.h"
 
 enum { WEB_DIGEST_MAX = 24 };
@@ -19,6 +20,9 @@ struct web_release {
     struct dpmf_statement statement;
     struct dpmf_json *title_list; /* ["Dune", null, ...], in the order of the release */
     struct dpmf_json *item_list;  /* [{"item":"1","title":"Dune"}, ...]; NULL unless for serving */
+    struct dpmf_json *facts;      /* kinds and years of items; NULL: none are known */
+    struct page_look look;        /* what the publisher gave the page */
+    bool is_for_serving;
 };
 
 /* Opens the release that is the first operand, with the titles of --catalogue; refuses what may not

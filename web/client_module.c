@@ -29,8 +29,8 @@ static struct dpmf_map *map;
 static uint8_t *excluded; /* a bitmap of items never to recommend: rated or hidden */
 static uint8_t *included; /* a bitmap of the items that pass the filter, while there is one */
 static bool is_filtered;
-static float *places; /* x and y of every item */
-static float *scores; /* a score for every item */
+static float *places;                /* x and y of every item */
+static float *scores;                /* a score for every item */
 static struct dpmf_scored_item *all; /* room for all of them */
 static struct dpmf_scored_item list[LIST_MAX];
 static double *answer;
@@ -189,9 +189,9 @@ static bool is_of_events(void) { return strcmp(info.goal, "ranking") == 0; }
 /* Items, factors, offset, min, max, whether there is a dial, and whether it is of events. */
 EXPORT(int32_t, describe, void) {
     if (!model) return fail("no release is open");
-    const double facts[] = {(double)info.items,      (double)info.factors, info.offset,
-                            info.min,                info.max,             info.has_counts ? 1 : 0,
-                            is_of_events() ? 1 : 0};
+    const double facts[] = {
+        (double)info.items, (double)info.factors,    info.offset,           info.min,
+        info.max,           info.has_counts ? 1 : 0, is_of_events() ? 1 : 0};
     enum { FACTS = sizeof facts / sizeof facts[0] };
     if (!has_room(FACTS)) return no_memory();
     memcpy(answer, facts, sizeof facts);

@@ -133,7 +133,9 @@ static void put_policy(FILE *out, const struct bytes parts[PARTS]) {
     put_hash(out, parts[SCRIPT]);
     fputs(" 'wasm-unsafe-eval'; style-src ", out);
     put_hash(out, parts[STYLE]);
-    fputs("; img-src data:; connect-src 'none'; form-action 'none'; base-uri 'none'\">", out);
+    fputs("; img-src data:; connect-src 'none'; form-action 'none'; base-uri 'none'"
+          "<!--dpmf:policy-->\">",
+          out);
 }
 
 static void put_part(FILE *out, const char *name, const struct bytes parts[PARTS]) {
@@ -158,8 +160,9 @@ static void put_part(FILE *out, const char *name, const struct bytes parts[PARTS
 
 /* What this program fills in, in the page's order; and what is left for dpmf to fill in. */
 static const char *const filled[] = {"policy", "style", "module", "script"};
-static const char *const left_open[] = {"<!--dpmf:name-->", "<!--dpmf:release-->",
-                                        "<!--dpmf:items-->", "<!--dpmf:statement-->"};
+static const char *const left_open[] = {
+    "<!--dpmf:name-->",  "<!--dpmf:release-->", "<!--dpmf:items-->", "<!--dpmf:statement-->",
+    "<!--dpmf:facts-->", "<!--dpmf:look-->",    "<!--dpmf:links-->", "<!--dpmf:manifest-->"};
 enum { FILLED = sizeof filled / sizeof filled[0], OPEN = sizeof left_open / sizeof left_open[0] };
 
 static bool read_file(const char *path, struct bytes *out) {
@@ -272,7 +275,8 @@ int main(int argc, char **argv) {
     struct bytes parts[PARTS] = {{0}};
     FILE *out = NULL;
     bool done = argc > FIRST_SCRIPT;
-    if (!done) fputs("usage: pack_page OUTPUT page.html style.css module.wasm SCRIPT.js...\n", stderr);
+    if (!done)
+        fputs("usage: pack_page OUTPUT page.html style.css module.wasm SCRIPT.js...\n", stderr);
     for (int i = 0; i < SCRIPT && done; i++) done = read_file(argv[FIRST + i], &parts[i]);
     done = done && is_sound(argv[FIRST + STYLE], parts[STYLE]) &&
            is_closed(argv[FIRST + MODULE], parts[MODULE]) &&

@@ -54,8 +54,8 @@ class Material:
                   "-o", output)
         return os.path.join(self.folder, output)
 
-    def export(self, release, catalogue, folder, name):
-        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, "--name", name)
+    def export(self, release, catalogue, folder, name, *more):
+        self.dpmf("export", release, "--web", folder, "--catalogue", catalogue, "--name", name, *more)
         folder = os.path.join(self.folder, folder)
         (page,) = [name for name in os.listdir(folder) if name.endswith(".html")]
         return os.path.join(folder, page)
@@ -105,8 +105,11 @@ class Listener:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(handler):
                 self.hits.append(handler.path)
-                handler.send_response(204)
+                handler.send_response(200 if handler.path == "/frame" else 204)
+                handler.send_header("Content-Type", "text/html")
                 handler.end_headers()
+                if handler.path == "/frame":  # a page for others to be shown in
+                    handler.wfile.write(b"<!DOCTYPE html><title>frame</title><body></body>")
 
             do_POST = do_HEAD = do_OPTIONS = do_GET
 
@@ -126,8 +129,8 @@ class Listener:
 class Served:
     """dpmf serve, on a free port."""
 
-    def __init__(self, material):
-        command = [material.binary, "serve", material.release, "--port", "0", "--catalogue", "titles.csv", "--json", "-q"]
+    def __init__(self, material, *options):
+        command = [material.binary, "serve", material.release, "--port", "0", "--catalogue", "titles.csv", "--json", "-q", *options]
         self.process = subprocess.Popen(command, cwd=material.folder, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):

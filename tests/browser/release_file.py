@@ -113,6 +113,8 @@ def _json(value):
 def page_with(page, release=None, titles=None, statement=None, name=None):
     """A page that dpmf made, with other data in it. `release` is bytes or base64 text, `titles` a
     list or text."""
+    if release is not None or titles is not None:  # what is known of the titles is known of others
+        page = re.sub(r'<script type="application/json" id="dpmf-facts">[^<]*</script>', "", page)
     if release is not None:
         text = release if isinstance(release, str) else base64.b64encode(release).decode()
         page = _block(page, "application/octet-stream", "dpmf-release", text)

@@ -11,7 +11,8 @@ import time
 from selenium.webdriver.common.keys import Keys
 
 import release_file
-from material import be_still, import_ratings, pick_list, press_in_pick, rate_by_search, stars_of, type_text
+from test_page import ATTEMPTS, CONTRAST
+from material import Listener, Served, be_still, import_ratings, pick_list, press_in_pick, rate_by_search, stars_of, type_text
 
 
 def tile_titles(page):
@@ -90,7 +91,9 @@ def test_hearts_for_events(page, material):
     page.run(f"{near}; dpmf.rate(dpmf.picks[0].item, 1, 'picks')", list(stars_of(page))[0])
     page.run("const d = document.getElementById('dial'); d.value = 1; d.dispatchEvent(new Event('input')); dpmf.rate(dpmf.picks[0].item, 1, 'picks')")
     whys = page.texts("#pick-list .why")
-    assert whys[0] == "Now among what you like" and any(why.startswith("To your taste: you like ") for why in whys), whys
+    reasons = page.run("return dpmf.picks.map(({ item }) => dpmf.explain(item).reason)")
+    words = {"taste": "To your taste: you like ", "crowd": "Popular with nearly everyone", "neither": "Among the best of the rest"}
+    assert whys[0] == "Now among what you like" and all(why.startswith(words[reason]) for why, reason in list(zip(whys, reasons))[1:]), whys
     own = len(stars_of(page))
     page.find("#rated li:first-child .heart").click()
     assert len(stars_of(page)) == own - 1, "a second press takes it back"
@@ -173,6 +176,131 @@ def test_dial_has_words(page, material):
             times.push(performance.now() - begun); }
         return times.sort((a, b) => a - b)[10];""")
     return f"the dial changes the list in {begun:.1f} ms"
+
+
+KINDS = ["Comedy", "Drama", "Sci-Fi", "Western"]
+
+
+def facts_page(material):
+    """A page whose catalogue has kinds and years: item i is of the kinds i % 4 and, every fifth, Comedy; of the year 1950 + i % 60."""
+    if not hasattr(material, "facts"):
+        rows = [[str(i + 1), title, 1950 + i % 60, "|".join(dict.fromkeys([KINDS[i % 4]] + (["Comedy"] if i % 5 == 0 else [])))]
+                for i, title in enumerate(material.titles)]
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([["item", "title", "year", "genres"]] + rows)
+        material.write("facts.csv", text.getvalue())
+        material.facts = material.export(material.release, "facts.csv", "facts", "Facts")
+    return "file://" + material.facts
+
+
+def test_filter(page, material):
+    page.open(facts_page(material))
+    import_ratings(page, material)
+    page.find("#filter summary").click()
+    assert sorted(page.texts("#filter-kinds .chip")) == KINDS
+    everything = pick_list(page)
+    page.run("[...document.querySelectorAll('#filter-kinds .chip')].find((c) => c.textContent === 'Western').click()")
+    items = page.run("return dpmf.recommend(50).map(({ item }) => item)")
+    assert items and all(item % 4 == 3 for item in items) and page.text("#filter-note") == "750 titles fit"
+    assert all("Western" in facts for facts in page.texts("#pick-list .facts"))
+    page.run("const s = document.getElementById('filter-from'); s.value = 1990; s.dispatchEvent(new Event('change'))")
+    items = page.run("return dpmf.recommend(50).map(({ item }) => item)")
+    assert items and all(item % 4 == 3 and item % 60 >= 40 for item in items)
+    whole = page.run("return dpmf.recommend(1000).length")
+    assert whole == sum(1 for i in range(3000) if i % 4 == 3 and i % 60 >= 40 and i not in stars_of(page))
+    press_in_pick(page, 1, "More like this")
+    assert all("Western" in facts for facts in page.texts("#pick-list .facts")), "the filter holds for similar titles too"
+    page.find("#alike-end").click()
+    page.find("#filter-clear").click()
+    assert pick_list(page) == everything and not page.is_shown("#filter-clear")
+    page.open(material.variant("plain", titles=material.titles))
+    assert not page.is_shown("#filter"), "a filter without facts"
+
+
+def test_facts_that_are_not_of_these_titles(page, material):
+    page.open(facts_page(material))
+    with open(material.facts, encoding="utf-8") as file:
+        text = file.read()
+    for facts in ["{}", "[]", "5", "x", '{"kinds":["a"],"of":[],"years":[]}', '{"kinds":[1],"of":[[0]],"years":[1]}']:
+        changed = re.sub(r'(id="dpmf-facts">)[^<]*', lambda match: match[1] + facts, text)
+        page.driver.get("file://" + material.write("facts-bad.html", changed))
+        page.until(lambda: page.is_shown("#trouble"), "a word about facts")
+        assert "What it says about its titles does not belong to them" in page.text("#trouble"), facts
+    page.console()
+
+
+# ---- what publishers give it -----------------------------------------------------------------------------------------
+
+
+def test_look(page, material):
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><rect width='9' height='9' fill='red'/><script>window.top.hacked = 1</script></svg>"
+    material.write("logo.svg", svg)
+    os.makedirs(os.path.join(material.folder, "covers"), exist_ok=True)
+    page.open("file://" + material.page)
+    first = page.run("return dpmf.picks[0].item")
+    material.write(f"covers/{first + 1}.svg", svg)
+    material.write("links.csv", "About us,https://example.org/about\n")
+    for colour in ["#ffee00", "#000033", "#8a1538"]:
+        url = "file://" + material.export(material.release, "titles.csv", "look", "Look", "--replace", "--colour", colour, "--logo", "logo.svg",
+                                          "--covers", "covers", "--links", "links.csv")
+        for scheme in ["light", "dark"]:
+            page.prefer(prefers_color_scheme=scheme)
+            page.open(url)
+            import_ratings(page, material)
+            worst = page.run(CONTRAST)["worst"]
+            assert worst[0] >= 4.5, (colour, scheme, worst)
+    page.prefer()
+    page.open(url)
+    assert page.run("const i = document.getElementById('logo'); return i.complete && i.naturalWidth > 0") and page.is_shown("#logo")
+    assert page.run("return document.querySelectorAll('#pick-list .cover').length") == 1
+    link = page.find(".links a")
+    assert link.get_attribute("href") == "https://example.org/about" and "noopener" in link.get_attribute("rel")
+    assert not page.run("return Boolean(window.hacked)") and page.console() == []
+
+
+def test_a_look_that_dpmf_did_not_make(page, material):
+    for look in ['{"accent":"red;x","logo":"https://example.org/x.png","covers":{"1":"data:text/html;base64,AAAA"}}', "[]", "x", '{"covers":5}']:
+        changed = material.text.replace("<script type=\"application/json\" id=\"dpmf-items\">",
+                                        f'<script type="application/json" id="dpmf-look">{look}</script><script type="application/json" id="dpmf-items">')
+        page.open("file://" + material.write("look-bad.html", changed))
+        assert not page.is_shown("#logo") and not page.find_all(".cover") and len(pick_list(page)) == 10, look
+    assert (said := page.console()) == [], said
+
+
+def test_offline_when_served(page, material):
+    with Served(material) as server:
+        page.open(server.url)
+        assert page.run_later("navigator.serviceWorker.ready.then(() => arguments[0](true))")
+        errors = page.command("Page.getInstallabilityErrors")["installabilityErrors"]
+        errors = [error["errorId"] for error in errors if error["errorId"] not in ("in-incognito",)]
+        policy = page.run("return document.querySelector('meta[http-equiv]').content")
+        assert policy.endswith("worker-src 'self'; manifest-src 'self'") and "connect-src 'none'" in policy
+        titles = pick_list(page)
+        url = server.url
+    page.open(url)  # the server is gone
+    assert pick_list(page) == titles
+    rate_by_search(page, "harvest", 5)
+    with Listener() as listener:
+        assert page.run_later(ATTEMPTS, listener.url) == 17
+        assert listener.hits == [], listener.hits
+    page.run_later("""const done = arguments[0];
+        navigator.serviceWorker.getRegistrations().then((all) => Promise.all(all.map((one) => one.unregister()))).then(() => done());""")
+    page.console()
+    assert errors == [], errors
+
+
+def test_frames(page, material):
+    with Listener() as outside:
+        origin = outside.url.rstrip("/")
+        for options, is_shown in [([], False), (["--embed", origin], True)]:
+            with Served(material, *options) as server:
+                page.driver.get(outside.url + "frame")
+                page.run("document.body.innerHTML = `<iframe src='${arguments[0]}' style='width:400px;height:600px'></iframe>`", server.url)
+                time.sleep(1.5)
+                page.driver.switch_to.frame(0)
+                assert bool(page.find_all("#pick-list li")) == is_shown, options
+                page.driver.switch_to.default_content()
+    page.console()
 
 
 # ---- nothing lost ----------------------------------------------------------------------------------------------------

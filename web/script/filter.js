@@ -26,6 +26,7 @@ function applyFilter() {
             }
     ask("filter", isFiltered() ? 1 : 0);
     $("filter-note").textContent = isFiltered() ? t("filterOn", { n }) : "";
+    say($("filter-note").textContent);
     $("filter-clear").hidden = !isFiltered();
     kept = null;
     shown = PAGE;

@@ -45,6 +45,12 @@ function startParts(statement) {
     chart.start();
 }
 
+/* Of a page that dpmf serves: a worker that holds the page itself, so that it opens without a network. The policy of a single file
+ * would not let it begin. */
+function keepOffline() {
+    navigator.serviceWorker?.register("worker.js").catch((problem) => console.info("The page will not open offline.", problem));
+}
+
 async function start() {
     const begun = performance.now();
     setLanguage(preferredLanguage());
@@ -61,6 +67,7 @@ async function start() {
     show();
     showShared();
     setTimeout(foldSome, 50);
+    if (document.querySelector("link[rel=manifest]")) keepOffline();
     /* For scripts and tests: the page as a program. */
     window.dpmf = {
         release, titles, ratings, later, hidden, rate, forget, explain, importText, exportText, searchTitles, undo, keep,

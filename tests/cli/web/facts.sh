@@ -1,0 +1,16 @@
+# Kinds and years of titles come from the catalogue: by its header, or as MovieLens has them; a catalogue without them gives no filter.
+cp "$CLI_TESTS/fixtures/release.safetensors" r.safetensors
+facts() { dpmf export -q r.safetensors --web site --replace --catalogue "$1" && { grep -o 'id="dpmf-facts">[^<]*' site/index.html || echo none; }; }
+printf 'item,title,year,genres\ndune,Dune,2021,"Drama|Sci-Fi"\nalien,Alien (1979),,Sci-Fi; Horror\nother,X,1990,Y\nsolaris,S,soon,(no genres listed)\n' >a.csv
+facts a.csv
+printf 'dune::Dune (2021)::Drama|Sci-Fi\nalien::Alien (1979)::Horror\n' >b.dat
+facts b.dat
+printf 'dune,Dune\nalien,Alien\n' >c.csv
+facts c.csv
+printf 'item;title;release_date;genre\ndune;Dune;2021-10-22;x\x01y\nalien;"Alien";19790;Horror\n' >d.csv
+facts d.csv
+printf "item,title,genres\ndune,Dune,Comédie|\351t\351|%070d\n" 1 >f.csv
+facts f.csv
+dpmf export r.safetensors --web site --replace --catalogue f.csv 2>&1 | grep -o ".* kinds of.*"
+awk 'BEGIN { print "item,title,genres"; for (i = 0; i < 60; i++) { printf "dune,Dune,"; for (j = 0; j < 10; j++) printf "k%d|", i * 10 + j; print "" } }' >e.csv
+dpmf export r.safetensors --web site --replace --catalogue e.csv 2>&1 | grep -o 'the catalogue has more than.*'
