@@ -55,7 +55,7 @@ target_compile_options(pack_page PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wcon
 set_target_properties(pack_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${web})
 # The script's files in reading order. They share one scope, and what runs as they are read may use what stands above it;
 # functions may use each other in any order.
-set(page_languages en)
+set(page_languages en de fr es ja)
 list(TRANSFORM page_languages PREPEND ../texts/)
 set(page_scripts helpers texts ${page_languages} module look catalogue search_titles state stars search_box lists begin filter
     picks sheet groups map map_ink privacy memory own_file share keeping start)

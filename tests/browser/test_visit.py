@@ -11,7 +11,7 @@ import time
 from selenium.webdriver.common.keys import Keys
 
 import release_file
-from test_page import ATTEMPTS, CONTRAST
+from test_page import ATTEMPTS, CONTRAST, WIDE
 from material import Listener, Served, be_still, import_ratings, pick_list, press_in_pick, rate_by_search, stars_of, type_text
 
 
@@ -400,6 +400,78 @@ def test_printing(page, material):
             assert page.is_shown(selector) == is_there, selector
     finally:
         page.command("Emulation.setEmulatedMedia", media="")
+
+
+# ---- languages -------------------------------------------------------------------------------------------------------
+
+
+def test_languages_have_the_same_texts(page, material):
+    page.open("file://" + material.page)
+    texts = page.run("return dpmf.TEXTS")
+    assert set(texts) == {"en", "de", "fr", "es", "ja"}
+    marks = lambda text: sorted(set(re.findall(r"\{\w+\}", text)))
+    for tag, own in texts.items():
+        assert set(own) == set(texts["en"]), (tag, set(own) ^ set(texts["en"]))
+        for name, text in own.items():
+            forms, english = (value if isinstance(value, list) else [value] for value in (text, texts["en"][name]))
+            assert isinstance(text, list) == isinstance(texts["en"][name], list) and all(form.strip() for form in forms), (tag, name)
+            assert all(marks(form) == marks(english[-1]) for form in forms), (tag, name, forms)
+        same = sum(1 for name in own if own[name] == texts["en"][name])
+        assert tag == "en" or same < 0.1 * len(own), f"{same} texts of {tag} are English"
+    named = set(re.findall(r'data-t(?:-[a-z-]+)?="(\w+)"', material.text))
+    assert named <= set(texts["en"]), named - set(texts["en"])
+
+
+def test_speaking_another_language(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material, 5)
+    titles = pick_list(page)
+    english = set(page.run("return Object.values(dpmf.TEXTS.en).flat().filter((text) => !text.includes('{') && text.length > 12)"))
+    for tag, heading in [("de", "Für Sie"), ("fr", "Pour vous"), ("es", "Para ti"), ("ja", "あなたへのおすすめ"), ("en", "For you")]:
+        page.run("const m = document.getElementById('language'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))", tag)
+        assert page.text("#picks-heading") == heading and page.run("return document.documentElement.lang") == tag
+        assert pick_list(page) == titles and len(stars_of(page)) == 5, "the language changed more than the words"
+        page.find("#pick-list .title").click()
+        left = [text for text in page.run("""const all = []; const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            while (walk.nextNode()) if (!walk.currentNode.parentElement.closest("script, style, #statement, noscript, [lang=en]"))
+                all.push(walk.currentNode.data.trim());
+            for (const e of document.querySelectorAll("[aria-label], [title], [placeholder]"))
+                all.push(e.ariaLabel ?? "", e.title, e.placeholder ?? "");
+            return all;""") if text in english]
+        assert tag == "en" or left == [], (tag, left)
+        page.press(Keys.ESCAPE)
+        assert page.run(WIDE) == [], tag
+    assert (said := page.console()) == [], said
+
+
+def test_the_language_of_the_browser(page, material):
+    for tag, heading in [("fr-CA", "Pour commencer"), ("pt-BR", "A place to begin"), ("ja", "まずはこちら")]:
+        page.command("Emulation.setUserAgentOverride", userAgent=page.run("return navigator.userAgent"), acceptLanguage=tag)
+        page.open("file://" + material.page)
+        assert page.text("#picks-heading") == heading, tag
+    page.command("Emulation.setUserAgentOverride", userAgent=page.run("return navigator.userAgent"), acceptLanguage="en-US")
+
+
+def test_right_to_left(page, material):
+    """No language of the table is written so yet; one that is made up from English shows that the page could be."""
+    try:
+        for width in [1280, 390]:
+            page.resize(width, 860)
+            page.open("file://" + material.page)
+            page.run("dpmf.TEXTS.he = dpmf.TEXTS.en; dpmf.speak('he')")
+            assert page.run("return getComputedStyle(document.body).direction") == "rtl"
+            import_ratings(page, material, 5)
+            assert page.run(WIDE) == [], width
+            place = "return document.querySelector(arguments[0]).getBoundingClientRect().x"
+            assert page.run(place, "#pick-list .score") > page.run(place, "#pick-list .what"), "the number stands where lines begin"
+            page.run("document.querySelector('#pick-list .title').click()")
+            assert page.run(WIDE) == [] and page.run(place, "#sheet-close") < width / 2
+            page.press(Keys.ESCAPE)
+            page.run("document.getElementById('map').scrollIntoView()")
+            page.find("#map-words summary").click()
+            assert page.run(WIDE) == [], width
+    finally:
+        page.resize(1280, 860)
 
 
 # ---- phones ----------------------------------------------------------------------------------------------------------

@@ -96,6 +96,7 @@ function showBegin() {
     if (isBeginOpen === true && ratings.size >= BEGIN_ENOUGH && !tiles.some((tile) => ratings.has(tile.item))) isBeginOpen = false;
     $("begin").hidden = !isBeginOpen;
     $("begin-more").hidden = Boolean(isBeginOpen);
+    $("begin-lead").textContent = t("beginLead");
     if (!isBeginOpen) return;
     if (tiles.length === 0) {
         tiles = Array.from({ length: BEGIN_TILES }, makeTile);
@@ -106,7 +107,7 @@ function showBegin() {
         if (tile.item < 0) fillTile(tile);
         else if (ratings.has(tile.item) || hidden.has(tile.item)) leaveTile(tile);
     }
-    $("begin-lead").textContent = t(tiles.every((tile) => tile.item < 0) ? "beginNone" : "beginLead");
+    if (tiles.every((tile) => tile.item < 0)) $("begin-lead").textContent = t("beginNone");
 }
 
 function startBegin() {

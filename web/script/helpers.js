@@ -50,6 +50,6 @@ function giveUp(problem) {
     console.error(problem);
     $("page").hidden = $("seal").hidden = $("bar").hidden = true;
     for (const sheet of document.querySelectorAll("dialog[open]")) sheet.close();
-    $("trouble").replaceChildren(make("strong", { text: "This page cannot be used. " }), problem.message ?? String(problem));
+    $("trouble").replaceChildren(make("strong", { text: t("unusable") + " " }), problem.message ?? String(problem));
     $("trouble").hidden = false;
 }

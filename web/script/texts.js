@@ -18,8 +18,7 @@ function textOf(name, n) {
     const own = TEXTS[language], found = (isAboutLikes ? own[name + "Hearts"] : undefined) ?? own[name] ?? TEXTS.en[name];
     if (found === undefined) throw new Error(`There is no text called “${name}”.`);
     if (!Array.isArray(found)) return found;
-    const forms = pluralRules.resolvedOptions().pluralCategories, at = forms.indexOf(pluralRules.select(n));
-    return found[Math.min(Math.max(at, 0), found.length - 1)];
+    return pluralRules.select(n) === "one" ? found[0] : found.at(-1);
 }
 
 /* A text with its values put in. A number n is written as the language does. */

@@ -1,7 +1,7 @@
 /*
  * The page's words in English, the first column of the table: every other file of this folder has the same names. {n} stands
- * for a number, other braces for what the script puts in. Where a text is a list, its forms are those of the language's
- * plurals, in the order of Intl.PluralRules ("one", "other").
+ * for a number, other braces for what the script puts in. Where a text is a list, it has the form for one, by the language's
+ * own rule, and the form for other numbers; or one form for all.
  */
 TEXTS.en = {
     language: "English",
@@ -155,7 +155,6 @@ TEXTS.en = {
     mapTipExpected: "{title} · {rating} expected",
     groupYours: "most of what we recommend to you is here",
     groupSome: ["{n} of your first recommendations is here", "{n} of your first recommendations are here"],
-    groupSuch: "such as",
     groupNumber: "Group {n}",
     groupSize: ["{n} title", "{n} titles"],
 
@@ -264,7 +263,6 @@ TEXTS.en = {
     limitPage: "A page that someone changed: the statement was checked when the page was made. “dpmf privacy verify” checks a release.",
     limitAssumed: "It is assumed {text}.",
     statementWhole: "The whole privacy statement",
-    statementEnglish: "",
     stampConditional: "CONDITIONAL, NOT PROVEN. What follows would hold only if a sampler had converged, which no run that ends can show.",
     stampPartial: "PARTIAL, NOT PROVEN. What follows holds only for those who accept what is listed first under what is not covered.",
     stampNot: "NOT PRIVATE. This release was made for tests or research. None of what follows is promised.",
@@ -272,15 +270,4 @@ TEXTS.en = {
     aboutFactors: ["{n} factor", "{n} factors"],
     aboutRelease: "release {id}",
     aboutMade: "made with dpmf {version}",
-
-    // Places
-    placeMiddle: "in the middle",
-    placeTop: "at the top",
-    placeBottom: "at the bottom",
-    placeLeft: "at the left",
-    placeRight: "at the right",
-    placeUpperLeft: "at the upper left",
-    placeUpperRight: "at the upper right",
-    placeLowerLeft: "at the lower left",
-    placeLowerRight: "at the lower right",
 };
