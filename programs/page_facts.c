@@ -1,7 +1,8 @@
 /*
- * Kinds and years of items, from the table that has their titles. A header names the columns; without one, MovieLens'
- * movies.dat is known by its shape: item, title, kinds. A year also comes from the end of a title, as in "Dune (2021)". Fed by
- * the catalogue; feeds the page, which filters by it and names groups of titles after it.
+ * Kinds and years of items, from the table that has their titles. A header names the columns;
+ * without one, MovieLens' movies.dat is known by its shape: item, title, kinds. A year also comes
+ * from the end of a title, as in "Dune (2021)". Fed by the catalogue; feeds the page, which filters
+ * by it and names groups of titles after it.
  */
 #include "page_facts.h"
 
@@ -68,7 +69,8 @@ static bool begin(struct facts *facts, const struct dpmf_table_record *row) {
     facts->title_at = row->n > 1 ? 1 : FIELD_NONE;
     facts->kinds_at = row->n == 3 && strchr(row->field[2].text, '|') ? 2 : FIELD_NONE;
     facts->year_at = FIELD_NONE;
-    /* The first title of movies.dat may be of one kind alone: its second column ends with a year. */
+    /* The first title of movies.dat may be of one kind alone: its second column ends with a year.
+     * */
     if (row->n == 3 && row->field[1].length > 6 &&
         row->field[1].text[row->field[1].length - 1] == ')')
         facts->kinds_at = 2;

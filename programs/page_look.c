@@ -1,8 +1,8 @@
 /*
- * The publisher's part of a page. Pictures become data: addresses, by their first bytes and not by their names, so that the page
- * still asks nobody for anything; only kinds that browsers show as pictures are taken. Links lead to the web or to mail and
- * nowhere else, and are written as HTML here, so that the page's script has no way to lead anywhere. Fed by options; feeds
- * page_make.c.
+ * The publisher's part of a page. Pictures become data: addresses, by their first bytes and not by
+ * their names, so that the page still asks nobody for anything; only kinds that browsers show as
+ * pictures are taken. Links lead to the web or to mail and nowhere else, and are written as HTML
+ * here, so that the page's script has no way to lead anywhere. Fed by options; feeds page_make.c.
  */
 #define _GNU_SOURCE
 #include "page_look.h"
@@ -27,8 +27,8 @@ enum {
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* What browsers take for a picture, by its first bytes; NULL for anything else. SVG can hold scripts, which an <img> never
- * runs, and which the page's policy would not let run. */
+/* What browsers take for a picture, by its first bytes; NULL for anything else. SVG can hold
+ * scripts, which an <img> never runs, and which the page's policy would not let run. */
 static const char *picture_type(const unsigned char *bytes, size_t n) {
     if (n > 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0) return "image/png";
     if (n > 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0) return "image/jpeg";
@@ -67,7 +67,8 @@ static int refuse_picture(const char *path, const char *what) {
                                 "%s: %s", path, what);
 }
 
-/* A file as "data:image/png;base64,...". @return what the caller frees; NULL, with an exit status */
+/* A file as "data:image/png;base64,...". @return what the caller frees; NULL, with an exit status
+ * */
 static char *picture_address(const char *path, size_t most, int *status) {
     char what[96], *address = NULL;
     size_t n = 0;

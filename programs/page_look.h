@@ -1,5 +1,6 @@
 /*
- * What whoever publishes a page gives it to look like: a colour, a logo and covers, embedded in the page, and links at its end.
+ * What whoever publishes a page gives it to look like: a colour, a logo and covers, embedded in the
+ * page, and links at its end.
  */
 #ifndef DPMF_PROGRAMS_PAGE_LOOK_H
 #define DPMF_PROGRAMS_PAGE_LOOK_H
@@ -13,7 +14,8 @@ struct page_look {
     uint64_t covers;        /* how many items have one */
 };
 
-/* Reads --colour, --logo, --covers and --links. @return an exit status, after saying what is wrong */
+/* Reads --colour, --logo, --covers and --links. @return an exit status, after saying what is wrong
+ * */
 int page_look_read(struct invocation *invocation, const struct dpmf_model *model,
                    struct page_look *look);
 void page_look_free(struct page_look *look);

@@ -57,7 +57,8 @@ struct page {
     char *statement; /* as JSON, with its text */
 };
 
-/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no memory */
+/* Any text as HTML text, fit for an attribute too. @return what the caller frees; NULL: no memory
+ * */
 char *page_html_text(const char *text);
 
 /* Whether n bytes, before a NUL or more text, are UTF-8 without control characters. */

@@ -1,7 +1,8 @@
 /*
- * What a served page needs to be installed and to open without a network. The worker asks nobody for anything, as the page does:
- * it has the page inside, so that its policy can forbid every connection. A browser compares the worker with the server's whenever
- * the page is opened, and so notices a newer release. Fed by the made page; feeds serve.
+ * What a served page needs to be installed and to open without a network. The worker asks nobody
+ * for anything, as the page does: it has the page inside, so that its policy can forbid every
+ * connection. A browser compares the worker with the server's whenever the page is opened, and so
+ * notices a newer release. Fed by the made page; feeds serve.
  */
 #define _GNU_SOURCE
 #include "page_offline.h"

@@ -62,8 +62,8 @@ static int read_all(const char *path, int fd, uint64_t size, struct web_release 
 }
 
 /* With --memory we say beforehand what it takes: the file, and beside it either its numbers, while
- * they are checked, or the page, a third larger, where that is kept too, and once more in the worker
- * that lets it open without a network. */
+ * they are checked, or the page, a third larger, where that is kept too, and once more in the
+ * worker that lets it open without a network. */
 static int check_memory(const struct invocation *invocation, uint64_t size, bool keeps_page) {
     const bool has_worker = keeps_page && size < PAGE_OFFLINE_MAX;
     uint64_t page = size + (keeps_page ? size / 3 : 0) + page_asset_size;

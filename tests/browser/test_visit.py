@@ -507,3 +507,113 @@ def test_phone(page, material):
         page.until(lambda: not page.is_shown("#bar") and page.focused() == "picks", "the list itself")
     finally:
         page.resize(1280, 860)
+
+
+# ---- everyone --------------------------------------------------------------------------------------------------------
+
+RULES = """const wrong = [], seen = (e) => e.checkVisibility() && e.getClientRects().length > 0;
+    const say = (rule, e) => wrong.push(rule + ": " + e.outerHTML.slice(0, 120));
+    const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+    for (const id of ids.filter((id, i) => ids.indexOf(id) !== i)) wrong.push("an id twice: " + id);
+    for (const name of ["aria-labelledby", "aria-describedby", "aria-controls", "for"])
+        for (const e of document.querySelectorAll(`[${name}]`))
+            for (const id of e.getAttribute(name).split(" ")) if (!document.getElementById(id)) say(name + " leads nowhere", e);
+    for (const e of document.querySelectorAll("[tabindex]")) if (e.tabIndex > 0) say("an order of its own", e);
+    for (const e of document.querySelectorAll("img")) if (!e.hasAttribute("alt")) say("a picture without words", e);
+    for (const e of document.querySelectorAll("button, a[href], summary, select, input:not([type=hidden])")) {
+        if (!seen(e)) continue;
+        const label = e.getAttribute("aria-label"), words = e.matches("button, a, summary") ? e.textContent.trim() : "";
+        const named = label || words || e.labels?.length || e.title || e.getAttribute("aria-labelledby");
+        if (!named) say("no name", e);
+        if (label && /[\\p{L}]{3}/u.test(words) && !label.toLowerCase().includes(words.toLowerCase())) say("another name than its words", e);
+        if (e.closest("[aria-hidden=true]")) say("hidden from some, usable by all", e);
+        if (e.querySelector("button, a[href], input, select")) say("a control in a control", e);
+    }
+    for (const e of document.querySelectorAll("body *")) {
+        const style = getComputedStyle(e), scrolls = /auto|scroll/.test(style.overflowY) && e.scrollHeight > e.clientHeight + 2;
+        if (scrolls && seen(e) && e.tabIndex < 0 && !e.querySelector("button, a[href], input, [tabindex='0']") && e.id !== "found" && !e.matches("dialog"))
+            say("scrolls, but not by keyboard", e);
+    }
+    for (const e of document.querySelectorAll("li")) if (!e.parentElement.matches("ul, ol")) say("an entry without a list", e);
+    for (const list of document.querySelectorAll("ul, ol, dl")) for (const e of list.children)
+        if (!e.matches(list.matches("dl") ? "dt, dd" : "li")) say("no entry of its list", e);
+    for (const e of document.body.children)
+        if (seen(e) && !e.matches("header, main, footer, aside, dialog, nav, .skip, #status, #trouble, script, noscript")) say("outside of all landmarks", e);
+    for (const e of document.querySelectorAll("[role=listbox], [role=option], fieldset, [role=group], [role=img], [role=application]"))
+        if (seen(e) && e.getAttribute("role") !== "option" && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby") &&
+            !(e.matches("fieldset") && e.querySelector("legend"))) say("a group without a name", e);
+    const levels = [...document.querySelectorAll("h1, h2, h3, h4")].filter((h) => seen(h) && !h.closest("dialog")).map((h) => Number(h.tagName[1]));
+    levels.forEach((level, i) => { if (i > 0 && level - levels[i - 1] > 1) wrong.push("a level of headings is left out"); });
+    if (!document.documentElement.lang) wrong.push("no language");
+    if (!document.title) wrong.push("no title");
+    return wrong;"""
+
+
+def test_rules_of_accessibility(page, material):
+    def check(state):
+        be_still(page)
+        assert (wrong := page.run(RULES)) == [], (state, wrong)
+        assert (found := page.run(CONTRAST))["worst"][0] >= 4.5, (state, found)
+
+    try:
+        for scheme, width in [("light", 1280), ("dark", 390)]:
+            page.prefer(prefers_color_scheme=scheme)
+            page.resize(width, 860)
+            page.open(facts_page(material))
+            check("empty")
+            import_ratings(page, material, 12)
+            press_in_pick(page, 1, "Keep")
+            check("rated")
+            press_in_pick(page, 2, "Not for me")
+            for selector in ["#filter summary", "#full summary"]:
+                page.run("document.querySelector(arguments[0]).click()", selector)
+            page.run("document.getElementById('map').scrollIntoView()")
+            page.until(lambda: page.run("return Boolean(dpmf.chart.plane)"), "the map")
+            page.run("document.querySelector('#map-words summary').click()")
+            time.sleep(0.3)
+            check("everything open")
+            page.run("document.querySelector('#pick-list li:nth-child(3) .title').click()")
+            check("a title")
+            page.press(Keys.ESCAPE)
+            page.run("document.getElementById('share').click()")
+            check("sharing")
+            page.press(Keys.ESCAPE)
+            page.run("document.getElementById('forget').click()")
+            type_text(page, "the")
+            check("searching")
+            page.press(Keys.ESCAPE)
+            page.run("dpmf.forget()")
+        page.open(events_page(material))
+        page.run("dpmf.rate(5, 1)")
+        check("hearts")
+    finally:
+        page.prefer()
+        page.resize(1280, 860)
+
+
+def test_rules_of_accessibility_are_noticed(page, material):
+    page.open("file://" + material.page)
+    for html, rule in [("<main><button></button></main>", "no name"), ("<main><button aria-label='Open it'>Close</button></main>", "another name"),
+                       ("<div>outside</div>", "outside of all landmarks"), ("<main><ul><p>x</p></ul></main>", "no entry of its list"),
+                       ("<main><p tabindex='3'>x</p></main>", "an order of its own"), ("<main><img src='data:,'></main>", "a picture without words"),
+                       ("<main><p id='page'>x</p></main>", "an id twice"), ("<main><p aria-labelledby='none'>x</p></main>", "leads nowhere")]:
+        page.run("document.body.insertAdjacentHTML('beforeend', arguments[0])", html)
+        found = page.run(RULES)
+        assert any(rule in line for line in found), (html, found)
+        page.run("document.body.lastElementChild.remove()")
+    assert page.run(RULES) == []
+    page.console()
+
+
+def test_dialogs_keep_the_focus_and_give_it_back(page, material):
+    page.open("file://" + material.page)
+    import_ratings(page, material)
+    for opener, dialog in [("#share", "share-sheet"), ("#pick-list .title", "sheet")]:
+        page.run("document.querySelector(arguments[0]).focus()", opener)
+        page.press(Keys.ENTER)
+        assert page.run("return document.getElementById(arguments[0]).open", dialog)
+        for _ in range(30):
+            page.press(Keys.TAB)
+            assert page.focused(f"e === document.body || e.closest('dialog')?.id === '{dialog}'"), f"the focus left {dialog}"
+        page.press(Keys.ESCAPE)
+        assert page.run("return document.activeElement === document.querySelector(arguments[0])", opener), "the focus did not come back"

@@ -65,10 +65,10 @@ function fillTile(tile) {
     tile.item = nextSuggestion(taken);
     tile.element.hidden = tile.item < 0;
     if (tile.item < 0) return;
-    const cover = coverOf(tile.item), title = titles[tile.item];
-    tile.name.textContent = title;
+    const cover = coverOf(tile.item);
+    tile.name.textContent = titles[tile.item];
     tile.facts.textContent = factsOf(tile.item);
-    tile.pass.setAttribute("aria-label", t("passLabel", { title }));
+    nameButton(tile.pass, tile.item);
     tile.cover.replaceChildren(...(cover ? [cover] : []));
     tile.cover.style.setProperty("--hue", String(hueOf(tile.item)));
     bindStars(tile.stars, tile.item);

@@ -6,6 +6,9 @@ const pickRows = new Map();
 
 const quietButton = (name, onclick) => make("button", { type: "button", class: "quiet", text: t(name), onclick });
 
+/* Says what a button of a row is for: its words, which whoever speaks to their computer says, and the title. */
+const nameButton = (button, item) => button.setAttribute("aria-label", `${button.textContent}: ${titles[item]}`);
+
 /* Rows are made once and then used for one title after another: making them is most of the work of a star. */
 function pickRow() {
     const row = make("li");
@@ -33,8 +36,8 @@ function bindPick(row, item) {
     row.isFresh = true;
     row.name.textContent = title;
     row.facts.textContent = factsOf(item);
-    row.alike.setAttribute("aria-label", t("alikeLabel", { title }));
-    row.hide.setAttribute("aria-label", t("hideLabel", { title }));
+    nameButton(row.alike, item);
+    nameButton(row.hide, item);
     row.cover.replaceChildren(...(cover ? [cover] : []));
     bindStars(row.stars, item);
     return row;
@@ -120,7 +123,7 @@ function fillPick(row, { item }, at) {
     row.undo.hidden = !isHidden;
     row.keep.hidden = row.alike.hidden = row.hide.hidden = isHidden;
     row.keep.textContent = t(isKept ? "kept" : "keep");
-    row.keep.setAttribute("aria-label", t("keepLabel", { title: titles[item] }));
+    nameButton(row.keep, item);
     row.keep.setAttribute("aria-pressed", String(isKept));
     setStars(row.stars);
 }

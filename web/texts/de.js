@@ -22,7 +22,6 @@ TEXTS.de = {
     beginMoreHearts: "Mehr zur Auswahl vorschlagen",
     beginDone: "Fertig",
     pass: "Überspringen",
-    passLabel: "{title} überspringen",
     beginNone: "Es gibt nichts mehr vorzuschlagen.",
 
     // Ratings and likes
@@ -59,7 +58,6 @@ TEXTS.de = {
     laterEmpty: "Hier steht, was Sie sich aus den Empfehlungen merken.",
     keep: "Merken",
     kept: "Gemerkt",
-    keepLabel: "{title} für später merken",
     keptSaid: "{title} ist für später gemerkt.",
     unkeptSaid: "{title} ist nicht mehr gemerkt.",
 
@@ -84,10 +82,8 @@ TEXTS.de = {
     more: "Mehr zeigen",
     unhide: ["{n} ausgeblendeten Titel wieder zeigen", "{n} ausgeblendete Titel wieder zeigen"],
     alike: "Mehr davon",
-    alikeLabel: "Mehr wie {title}",
     alikeEnd: "Zurück zu allem",
     hide: "Nichts für mich",
-    hideLabel: "{title} ist nichts für mich",
     hidden: "{title} wird nicht mehr empfohlen.",
     filterHeading: "Filter",
     filterKinds: "Nur diese",

@@ -26,7 +26,6 @@ TEXTS.en = {
     beginMoreHearts: "Suggest more to choose from",
     beginDone: "Done",
     pass: "Skip",
-    passLabel: "Skip {title}",
     beginNone: "There is nothing left to suggest.",
 
     // Ratings and likes
@@ -63,7 +62,6 @@ TEXTS.en = {
     laterEmpty: "What you keep from the recommendations stands here.",
     keep: "Keep",
     kept: "Kept",
-    keepLabel: "Keep {title} for later",
     keptSaid: "{title} is kept for later.",
     unkeptSaid: "{title} is no longer kept.",
 
@@ -88,10 +86,8 @@ TEXTS.en = {
     more: "Show more",
     unhide: ["Show {n} hidden title again", "Show {n} hidden titles again"],
     alike: "More like this",
-    alikeLabel: "More like {title}",
     alikeEnd: "Back to everything",
     hide: "Not for me",
-    hideLabel: "{title} is not for me",
     hidden: "{title} will not be recommended again.",
     filterHeading: "Filter",
     filterKinds: "Only these",

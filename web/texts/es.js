@@ -22,7 +22,6 @@ TEXTS.es = {
     beginMoreHearts: "Proponer más para elegir",
     beginDone: "Listo",
     pass: "Saltar",
-    passLabel: "Saltar {title}",
     beginNone: "No queda nada que proponer.",
 
     // Ratings and likes
@@ -59,7 +58,6 @@ TEXTS.es = {
     laterEmpty: "Aquí aparece lo que guardes de las recomendaciones.",
     keep: "Guardar",
     kept: "Guardado",
-    keepLabel: "Guardar {title} para después",
     keptSaid: "{title} está guardado para después.",
     unkeptSaid: "{title} ya no está guardado.",
 
@@ -84,10 +82,8 @@ TEXTS.es = {
     more: "Mostrar más",
     unhide: ["Volver a mostrar {n} título oculto", "Volver a mostrar {n} títulos ocultos"],
     alike: "Más como este",
-    alikeLabel: "Más como {title}",
     alikeEnd: "Volver a todo",
     hide: "No es para mí",
-    hideLabel: "{title} no es para mí",
     hidden: "{title} no se volverá a recomendar.",
     filterHeading: "Filtro",
     filterKinds: "Solo estos",

@@ -22,7 +22,6 @@ TEXTS.fr = {
     beginMoreHearts: "Proposer d'autres titres",
     beginDone: "Terminé",
     pass: "Passer",
-    passLabel: "Passer {title}",
     beginNone: "Il n'y a plus rien à proposer.",
 
     // Ratings and likes
@@ -59,7 +58,6 @@ TEXTS.fr = {
     laterEmpty: "Ce que vous gardez parmi les recommandations apparaît ici.",
     keep: "Garder",
     kept: "Gardé",
-    keepLabel: "Garder {title} pour plus tard",
     keptSaid: "{title} est gardé pour plus tard.",
     unkeptSaid: "{title} n'est plus gardé.",
 
@@ -84,10 +82,8 @@ TEXTS.fr = {
     more: "Afficher plus",
     unhide: ["Réafficher {n} titre masqué", "Réafficher {n} titres masqués"],
     alike: "Plus comme ça",
-    alikeLabel: "Plus comme {title}",
     alikeEnd: "Revenir à tout",
     hide: "Pas pour moi",
-    hideLabel: "{title} n'est pas pour moi",
     hidden: "{title} ne sera plus recommandé.",
     filterHeading: "Filtre",
     filterKinds: "Seulement",

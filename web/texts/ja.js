@@ -22,7 +22,6 @@ TEXTS.ja = {
     beginMoreHearts: "選ぶ作品をもっと提案",
     beginDone: "完了",
     pass: "スキップ",
-    passLabel: "{title} をスキップ",
     beginNone: "提案できる作品はもうありません。",
 
     // Ratings and likes
@@ -59,7 +58,6 @@ TEXTS.ja = {
     laterEmpty: "おすすめから保存した作品がここに並びます。",
     keep: "保存",
     kept: "保存済み",
-    keepLabel: "{title} をあとで見るために保存",
     keptSaid: "{title} をあとで見るために保存しました。",
     unkeptSaid: "{title} の保存を取り消しました。",
 
@@ -84,10 +82,8 @@ TEXTS.ja = {
     more: "もっと表示",
     unhide: ["非表示の {n} 件を再表示"],
     alike: "似た作品",
-    alikeLabel: "{title} に似た作品",
     alikeEnd: "すべてに戻る",
     hide: "興味なし",
-    hideLabel: "{title} は興味なし",
     hidden: "{title} は今後おすすめしません。",
     filterHeading: "絞り込み",
     filterKinds: "これらのみ",
