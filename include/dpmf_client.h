@@ -801,6 +801,250 @@ DPMF_API void dpmf_map_item(const struct dpmf_map *map, uint64_t item, float xy[
  */
 DPMF_API void dpmf_map_user(const struct dpmf_map *map, const struct dpmf_user *user, float xy[2]);
 
+/* ------------------------------------------------------------------------------------------------
+ * Titles: searched, and shown as people write them
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The titles of a model's items, with an index. A search changes it: threads that search at the
+ * same time need one each. */
+struct dpmf_titles;
+
+/* Makes the index of titles. docs/titles.md describes how titles are compared.
+ *
+ *     static const char text[] = "Dune (1984)\0Matrix, The (1999)\0Solaris (1972)";
+ *     struct dpmf_titles *titles = NULL;
+ *     uint64_t found[3];
+ *     if (dpmf_titles_make(text, sizeof text, 3, NULL, &titles, &error) == 0) {
+ *         int64_t n = dpmf_titles_search(titles, "the matrx", 9, 3, found, NULL, &error);
+ *         for (int64_t i = 0; i < n; i++) {
+ *             size_t length;
+ *             char shown[100];
+ *             const char *title = dpmf_titles_title(titles, found[i], &length);
+ *             dpmf_title_show(title, length, shown, sizeof shown);
+ *             printf("%s\n", shown);
+ *         }
+ *     }
+ *     dpmf_titles_free(titles);
+ *
+ * @param text        the title of each item, in their order, each ended by a NUL byte; an item
+ *                    without a title has an empty one. The text is copied
+ * @param bytes       the number of bytes, including the last NUL
+ * @param items       the number of items
+ * @param popularity  one number for each item, which decides between titles that answer a search
+ *                    equally well; may be NULL: the shorter ones come first
+ * @param titles      receives the index, to be freed with dpmf_titles_free; NULL after a failure
+ * @param error       receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE     there is not a title for each item
+ * @error DPMF_ERR_INPUT_TOO_MANY  there are more items than an index takes
+ */
+DPMF_API int dpmf_titles_make(const char *text, size_t bytes, uint64_t items,
+                              const float *popularity, struct dpmf_titles **titles,
+                              struct dpmf_error *error);
+
+/* Frees an index.
+ *
+ * @param titles  the index; may be NULL
+ */
+DPMF_API void dpmf_titles_free(struct dpmf_titles *titles);
+
+/* The title of an item, as it was given.
+ *
+ * @param titles  the index
+ * @param item    the number of the item
+ * @param length  receives its length; may be NULL
+ * @return the title, ended by NUL, which lives as long as the index; NULL when there is no such
+ *         item
+ */
+DPMF_API const char *dpmf_titles_title(const struct dpmf_titles *titles, uint64_t item,
+                                       size_t *length);
+
+/* Finds the titles that answer what someone typed. Accents, capitals, punctuation, the order of
+ * words and missing blanks do not matter; other alphabets are compared by their Latin letters; a
+ * typing error or two is forgiven. First come titles that begin as typed, then those with a word
+ * that does, then those with all words in any order, then those that hold them; where fewer than
+ * three were found, also those with typing errors.
+ *
+ * @param titles   the index
+ * @param typed    what was typed, of which 200 bytes and eight words are looked at
+ * @param length   the number of bytes
+ * @param n        the number of items wanted
+ * @param items    receives up to n items, the best first
+ * @param matches  receives how many there are in all, where more than n were found; may be NULL
+ * @param error    receives the description of a failure
+ * @return the number of items found, or a negative code
+ */
+DPMF_API int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *typed, size_t length,
+                                    size_t n, uint64_t *items, uint64_t *matches,
+                                    struct dpmf_error *error);
+
+/* Writes a title as people do: "The Matrix (1999)" of "Matrix, The (1999)".
+ *
+ * @param title   the title
+ * @param length  its length
+ * @param out     receives the text, always terminated by NUL; may be NULL when `size` is 0
+ * @param size    the size of `out`
+ * @return the length of the whole text, as snprintf does
+ */
+DPMF_API size_t dpmf_title_show(const char *title, size_t length, char *out, size_t size);
+
+/* ------------------------------------------------------------------------------------------------
+ * A diary: what someone rated, watched, read or heard elsewhere, as services export it
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Files of other services, read, and matched with a model's items by title and year. */
+struct dpmf_diary;
+
+/* How sure it is that an entry is an item. */
+enum dpmf_match {
+    DPMF_MATCH_NONE,   /* no item has such a title */
+    DPMF_MATCH_UNSURE, /* several items could be meant, or one that may be another: not used */
+    DPMF_MATCH_LIKELY, /* one item, though the year is missing or near, or a subtitle is */
+    DPMF_MATCH_SURE,   /* the same title and year, the same title and creator, or the same id */
+    DPMF_MATCH_CHOSEN, /* what dpmf_diary_assign said */
+};
+
+/* The number of items among which an entry may be. */
+enum { DPMF_CANDIDATES_MAX = 5 };
+
+/* A title of a diary. Rows about the same title are one entry. */
+struct dpmf_diary_entry {
+    const char *title;     /* the title as the file has it, in UTF-8, ended by NUL */
+    const char *creator;   /* author or artist; "" where the file has none */
+    const char *service;   /* name of the service */
+    int32_t year;          /* year; 0 where the file has none */
+    enum dpmf_match match; /* how sure the match is */
+    uint64_t item;         /* number of the item; UINT64_MAX where there is none */
+    double rating;         /* the newest rating, as the file has it; NaN where there is none */
+    double rescaled;       /* the same on the model's scale; NaN */
+    uint64_t plays;        /* how often it was watched, read or heard */
+    int64_t line;          /* line of its first row */
+    uint32_t n_candidates; /* number of items that it could be, where that is unsure */
+    uint64_t candidates[DPMF_CANDIDATES_MAX]; /* these items, the likeliest first */
+    uint64_t spare[4];
+};
+
+/* What a diary holds. */
+struct dpmf_diary_info {
+    const char *service; /* name of the last file's service; NULL before one was read */
+    const char *way;     /* what was compared: "title", "artist", "artist and title", ... */
+    size_t entries;      /* number of entries */
+    size_t rated;        /* entries with a rating */
+    uint64_t rows;       /* rows read */
+    uint64_t bad;        /* rows that could not be read, all of them left out */
+    int64_t first_bad;   /* line of the first one */
+    const char *fault;   /* what is wrong with it */
+    uint64_t wishes;     /* rows left out: wanted, and not watched or read yet */
+    uint64_t trifles;    /* rows left out: heard for less than 30 seconds, trailers, podcasts */
+    size_t sure, likely, unsure, none; /* entries by their match; chosen ones are sure */
+    uint64_t spare[4];
+};
+
+/* Names the service that a file is from: "letterboxd", "imdb", "goodreads", "storygraph", "trakt",
+ * "netflix", "spotify", "lastfm"; "dpmf" for ratings that the page saved; "titles" for any other
+ * table with a column of titles.
+ *
+ * @param bytes  the contents of the file, or its first bytes; may be NULL when n is 0
+ * @param n      the number of bytes
+ * @return the name; NULL for a file of another kind
+ */
+DPMF_API const char *dpmf_diary_service(const char *bytes, size_t n);
+
+/* Makes an empty diary.
+ *
+ * @param diary  receives the diary, to be freed with dpmf_diary_free; NULL after a failure
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ */
+DPMF_API int dpmf_diary_new(struct dpmf_diary **diary, struct dpmf_error *error);
+
+/* Frees a diary.
+ *
+ * @param diary  the diary; may be NULL
+ */
+DPMF_API void dpmf_diary_free(struct dpmf_diary *diary);
+
+/* Reads a file as a service exports it. Rows that cannot be read are left out and counted, see
+ * struct dpmf_diary_info. Of several ratings of a title the newest counts, by its date or else by
+ * its place. Files can be added one after the other.
+ *
+ * @param diary  the diary
+ * @param bytes  the contents of the file
+ * @param n      the number of bytes
+ * @param name   the name of the file, for errors; one of a list of wishes is refused
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_INPUT_UNKNOWN_FORMAT  no known service writes such files
+ * @error DPMF_ERR_INPUT_QUOTE           a quoted field is not closed
+ * @error DPMF_ERR_INPUT_JSON            the file is not JSON as it should be
+ * @error DPMF_ERR_INPUT_COUNT           it is about several people
+ * @error DPMF_ERR_INPUT_EMPTY           it holds titles that were not watched or read yet
+ * @error DPMF_ERR_INPUT_TOO_MANY        there are more entries than can be counted
+ */
+DPMF_API int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                            struct dpmf_error *error);
+
+/* Matches the entries with the items of a model: by id where the file has one that the model knows,
+ * and by title, year and creator otherwise. What was assigned is forgotten.
+ *
+ * @param diary   the diary
+ * @param model   the model
+ * @param titles  the titles of its items, of which there must be as many
+ * @param error   receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE  the titles are not those of the model
+ */
+DPMF_API int dpmf_diary_match(struct dpmf_diary *diary, const struct dpmf_model *model,
+                              struct dpmf_titles *titles, struct dpmf_error *error);
+
+/* Says which item an entry is, where that was not found or is wrong.
+ *
+ * @param diary  the diary, which was matched
+ * @param entry  the number of the entry
+ * @param item   the number of the item; UINT64_MAX: none
+ * @param error  receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_MODEL_UNKNOWN_ID  there is no such entry or item
+ */
+DPMF_API int dpmf_diary_assign(struct dpmf_diary *diary, size_t entry, uint64_t item,
+                               struct dpmf_error *error);
+
+/* Describes a diary.
+ *
+ * @param diary  the diary
+ * @param info   receives the description; its texts live as long as the diary
+ */
+DPMF_API void dpmf_diary_info(const struct dpmf_diary *diary, struct dpmf_diary_info *info);
+
+/* Describes an entry.
+ *
+ * @param diary  the diary
+ * @param i      the number of the entry
+ * @param entry  receives the description; its texts live until the next change
+ * @return whether there is such an entry
+ */
+DPMF_API bool dpmf_diary_entry(const struct dpmf_diary *diary, size_t i,
+                               struct dpmf_diary_entry *entry);
+
+/* The ratings of a diary that was matched, each item once, on the model's scale. To a model that
+ * ranks, whatever was watched, read or heard is an event.
+ *
+ * @param diary    the diary
+ * @param ratings  receives the ratings; may be NULL when n is 0
+ * @param n        the room for ratings; the number of entries always suffices
+ * @param error    receives the description of a failure
+ * @return the number of ratings that there are, or a negative code
+ */
+DPMF_API int64_t dpmf_diary_ratings(const struct dpmf_diary *diary, struct dpmf_own_rating *ratings,
+                                    size_t n, struct dpmf_error *error);
+
+/* Marks all matched items in a bitmap, rated or not, as `exclude` takes it.
+ *
+ * @param diary   the diary
+ * @param bitmap  the bitmap, in which bits are set
+ */
+DPMF_API void dpmf_diary_mark(const struct dpmf_diary *diary, uint8_t *bitmap);
+
 #ifdef __cplusplus
 }
 #endif

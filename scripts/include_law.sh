@@ -39,6 +39,7 @@ lib/train      base files random store schedule kernels model cluster
 lib/rank       base numerics random store kernels model cluster train recommend +evaluate
 lib/sample     base numerics files random store schedule kernels model cluster chains train rank
 lib/recommend  base numerics model kernels
+lib/titles     base +recommend
 lib/evaluate   base store model recommend cluster
 lib/tune       base numerics files random store rank +ratings +split +train +sample
 lib/machine    base store schedule kernels model train rank sample

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/error_text.h"
+#include "base/rescale.h"
 #include "dpmf_text.h"
 
 void record_batch_begin(struct record_batch *batch) {
@@ -71,14 +72,6 @@ static bool reject_id(struct record_batch *batch, const char *whose, uint32_t le
                                (int)STORE_ID_MAX);
 }
 
-/* Multiplied before divided, so that 90 of 0:100 is exactly 4.5 of 0:5. */
-static double rescaled(double rating, const struct dpmf_input_options *options) {
-    if (rating == options->from_max) return options->to_max;
-    double width = options->from_max - options->from_min;
-    return options->to_min +
-           (rating - options->from_min) * (options->to_max - options->to_min) / width;
-}
-
 static bool reject_range(struct record_batch *batch, double rating, int64_t line, int64_t column) {
     const struct dpmf_input_options *options = batch->options;
     char value[DPMF_DOUBLE_TEXT_MAX], low[DPMF_DOUBLE_TEXT_MAX], high[DPMF_DOUBLE_TEXT_MAX];
@@ -110,7 +103,9 @@ bool record_batch_add(struct record_batch *batch, const struct record *record, i
         return reject_id(batch, "item", record->item_length, line, item_column);
     if (batch->counts && !store_count_is(rating))
         return reject_count(batch, rating, line, rating_column);
-    if (options->rescale) rating = rescaled(rating, options);
+    if (options->rescale)
+        rating = rescale(rating, options->from_min, options->from_max, options->to_min,
+                         options->to_max);
     if (!isfinite(rating))
         return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, rating_column, NULL,
                                    "the rating is not finite");

@@ -1,0 +1,316 @@
+/*
+ * A diary as its users see it: files added, entries matched with a model's items, corrected by the
+ * person, and given as ratings. Fed by the readers of tables and JSON, and by title_match.
+ */
+#include "titles/diary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool is_json(const char *bytes, size_t n) {
+    size_t at = n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (at < n && (unsigned char)bytes[at] <= ' ') at++;
+    return at < n && bytes[at] == '[';
+}
+
+const char *dpmf_diary_service(const char *bytes, size_t n) {
+    if (!bytes || n == 0) return NULL;
+    return is_json(bytes, n) ? diary_json_service(bytes, n) : diary_table_service(bytes, n);
+}
+
+int dpmf_diary_new(struct dpmf_diary **diary, struct dpmf_error *error) {
+    const int code = arguments_check(error, "diary", diary);
+    if (code < 0) return code;
+    *diary = memory_alloc_zero(1, sizeof **diary);
+    return *diary ? 0 : error_no_memory(error);
+}
+
+void dpmf_diary_free(struct dpmf_diary *diary) {
+    if (!diary) return;
+    free(diary->entries);
+    free(diary->texts);
+    free(diary->slots);
+    free(diary);
+}
+
+/* Letterboxd's list of wishes has the columns of what was watched: its name tells them apart. */
+static bool is_wish_list(const char *name) {
+    static const char word[] = "watchlist";
+    for (; *name != '\0'; name++) {
+        size_t n = 0;
+        while (word[n] != '\0' && (name[n] | 0x20) == word[n]) n++;
+        if (word[n] == '\0') return true;
+    }
+    return false;
+}
+
+static int refuse(const char *bytes, size_t n, const char *name, struct dpmf_error *error) {
+    if (n >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0) {
+        error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "this is an archive of several files");
+        error_hint(error, "unpack it, and give the file of ratings or of what was watched");
+    } else {
+        error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "no known service writes such files");
+        error_hint(error, "a table needs a first line of names, as title,year,rating");
+    }
+    error_place(error, name, 0, 0);
+    return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
+}
+
+int dpmf_diary_add(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                   struct dpmf_error *error) {
+    int code = arguments_check(error, "diary bytes name", diary, bytes, name);
+    if (code < 0) return code;
+    const char *service = dpmf_diary_service(bytes, n);
+    if (!service) return refuse(bytes, n, name, error);
+    if (is_wish_list(name)) {
+        error_set(error, DPMF_ERR_INPUT_EMPTY, "this is a list of what to watch, not of what was");
+        error_hint(error, "give the file of ratings, the diary, or what was watched");
+        error_place(error, name, 0, 0);
+        return DPMF_ERR_INPUT_EMPTY;
+    }
+    diary->is_matched = false;
+    code = is_json(bytes, n) ? diary_json_read(diary, bytes, n, name, error)
+                             : diary_table_read(diary, bytes, n, name, error);
+    return code;
+}
+
+/* ---- what is compared ------------------------------------------------------------------------ */
+/* Catalogues of music list artists, albums or songs. Which of them this one lists is found out by
+ * trying: the way that finds most entries is the way of all. */
+
+enum way { WAY_TITLE, WAY_BOTH, WAY_CREATOR, WAY_ALBUM, WAY_BOTH_ALBUM, WAYS };
+
+static const char *const way_names[WAYS] = {"title", "artist and title", "artist", "album",
+                                            "artist and album"};
+
+static struct title_wanted wanted_by(const struct dpmf_diary *diary,
+                                     const struct diary_entry *entry, enum way way) {
+    const struct title_part none = {"", 0}, title = diary_text(diary, &entry->title),
+                            creator = diary_text(diary, &entry->creator),
+                            album = diary_text(diary, &entry->album);
+    const enum diary_kind kind = entry->service->kind;
+    struct title_wanted wanted = {.title = title,
+                                  .other = diary_text(diary, &entry->other),
+                                  .creator = creator,
+                                  .year = entry->year,
+                                  .is_loose_year = kind == DIARY_BOOKS,
+                                  .is_series = entry->service->has_episodes};
+    if (kind != DIARY_MUSIC) return wanted;
+    wanted.title = way == WAY_CREATOR                          ? creator
+                   : way == WAY_ALBUM || way == WAY_BOTH_ALBUM ? album
+                                                               : title;
+    wanted.creator = way == WAY_BOTH || way == WAY_BOTH_ALBUM ? creator : none;
+    return wanted;
+}
+
+static bool is_by_creator(enum way way) { return way == WAY_BOTH || way == WAY_BOTH_ALBUM; }
+
+static void match_entry(const struct dpmf_diary *diary, const struct dpmf_titles *titles,
+                        const struct diary_entry *entry, enum way way, struct title_found *found) {
+    const struct title_wanted wanted = wanted_by(diary, entry, way);
+    *found = (struct title_found){.match = DPMF_MATCH_NONE};
+    if (wanted.title.n == 0) return;
+    title_match(titles, &wanted, found);
+    /* A song's name alone says little where the artist was asked for too. */
+    if (entry->service->kind == DIARY_MUSIC && is_by_creator(way) &&
+        found->match != DPMF_MATCH_SURE)
+        *found = (struct title_found){.match = DPMF_MATCH_NONE};
+}
+
+/* The way in which most of some entries of music are found. */
+static enum way best_way(const struct dpmf_diary *diary, const struct dpmf_titles *titles) {
+    enum { TRIED = 2000 };
+    size_t found_by[WAYS] = {0}, tried = 0;
+    struct title_found found;
+    for (size_t i = 0; i < diary->n && tried < TRIED; i++) {
+        if (diary->entries[i].service->kind != DIARY_MUSIC) continue;
+        tried++;
+        for (unsigned way = 0; way < WAYS; way++) {
+            match_entry(diary, titles, &diary->entries[i], (enum way)way, &found);
+            found_by[way] += found.match >= DPMF_MATCH_LIKELY;
+        }
+    }
+    static const enum way order[] = {WAY_BOTH, WAY_BOTH_ALBUM, WAY_CREATOR, WAY_TITLE, WAY_ALBUM};
+    enum way best = tried > 0 ? order[0] : WAY_TITLE;
+    for (size_t i = 1; i < WAYS && tried > 0; i++)
+        if (found_by[order[i]] > found_by[best]) best = order[i];
+    return best;
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+static void set_match(struct diary_entry *entry, const struct title_found *found) {
+    entry->match = found->match;
+    entry->item = found->match >= DPMF_MATCH_LIKELY ? found->item : UINT64_MAX;
+    entry->n_candidates = found->n_candidates;
+    memcpy(entry->candidates, found->candidates, sizeof entry->candidates);
+}
+
+/* Ids of other services are not the model's, but for those that cannot be mistaken: IMDb's begin
+ * with tt. */
+static bool is_safe_id(const struct diary_entry *entry, const struct title_part *id) {
+    if (id->n == 0) return false;
+    return entry->service->kind == DIARY_ANY || (id->n > 2 && memcmp(id->text, "tt", 2) == 0);
+}
+
+static bool match_id(const struct dpmf_diary *diary, const struct dpmf_model *model,
+                     struct diary_entry *entry) {
+    const struct title_part id = diary_text(diary, &entry->id);
+    if (!is_safe_id(entry, &id)) return false;
+    const uint64_t item = dpmf_model_find_item(model, id.text, id.n);
+    if (item == UINT64_MAX) return false;
+    entry->match = DPMF_MATCH_SURE;
+    entry->item = item;
+    entry->n_candidates = 0;
+    return true;
+}
+
+static void take_model(struct dpmf_diary *diary, const struct dpmf_model *model) {
+    struct dpmf_model_info info;
+    dpmf_model_info(model, &info);
+    diary->items = info.items;
+    diary->min = info.min;
+    diary->max = info.max;
+    diary->ranks = strcmp(info.goal, "ranking") == 0;
+    diary->event = diary->ranks && isfinite(info.like) ? info.like : 1;
+}
+
+int dpmf_diary_match(struct dpmf_diary *diary, const struct dpmf_model *model,
+                     struct dpmf_titles *titles, struct dpmf_error *error) {
+    int code = arguments_check(error, "diary model titles", diary, model, titles);
+    if (code < 0) return code;
+    take_model(diary, model);
+    if (diary->items != titles->n)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "the titles are not those of the model");
+    code = titles_entries_make(titles, error);
+    if (code < 0) return code;
+    const enum way way = best_way(diary, titles);
+    diary->info.way = way_names[way];
+    for (size_t i = 0; i < diary->n; i++) {
+        struct diary_entry *entry = &diary->entries[i];
+        struct title_found found;
+        if (match_id(diary, model, entry)) continue;
+        match_entry(diary, titles, entry, way, &found);
+        set_match(entry, &found);
+    }
+    diary->is_matched = true;
+    return 0;
+}
+
+int dpmf_diary_assign(struct dpmf_diary *diary, size_t entry, uint64_t item,
+                      struct dpmf_error *error) {
+    const int code = arguments_check(error, "diary", diary);
+    if (code < 0) return code;
+    if (entry >= diary->n || (item != UINT64_MAX && (!diary->is_matched || item >= diary->items)))
+        return error_set(error, DPMF_ERR_MODEL_UNKNOWN_ID, "there is no such entry or item");
+    diary->entries[entry].match = item == UINT64_MAX ? DPMF_MATCH_NONE : DPMF_MATCH_CHOSEN;
+    diary->entries[entry].item = item;
+    diary->entries[entry].n_candidates = 0;
+    return 0;
+}
+
+/* ---- what it holds --------------------------------------------------------------------------- */
+
+void dpmf_diary_info(const struct dpmf_diary *diary, struct dpmf_diary_info *info) {
+    if (!info) return;
+    *info = diary ? diary->info : (struct dpmf_diary_info){0};
+    if (!diary) return;
+    info->entries = diary->n;
+    for (size_t i = 0; i < diary->n; i++) {
+        info->rated += isnan(diary->entries[i].rating) ? 0 : 1;
+        switch (diary->entries[i].match) {
+        case DPMF_MATCH_NONE: info->none++; break;
+        case DPMF_MATCH_UNSURE: info->unsure++; break;
+        case DPMF_MATCH_LIKELY: info->likely++; break;
+        case DPMF_MATCH_SURE:
+        case DPMF_MATCH_CHOSEN: info->sure++; break;
+        }
+    }
+}
+
+/* A rating as the model takes it; NaN: the entry has none. */
+static double own_rating(const struct dpmf_diary *diary, const struct diary_entry *entry) {
+    if (!isnan(entry->rating) && diary->max > diary->min)
+        return diary_rescale(entry->service, entry->rating, diary->min, diary->max);
+    return diary->ranks ? diary->event : entry->rating;
+}
+
+bool dpmf_diary_entry(const struct dpmf_diary *diary, size_t i, struct dpmf_diary_entry *entry) {
+    if (!diary || !entry || i >= diary->n) return false;
+    const struct diary_entry *own = &diary->entries[i];
+    *entry = (struct dpmf_diary_entry){.title = diary_text(diary, &own->title).text,
+                                       .creator = diary_text(diary, &own->creator).text,
+                                       .service = own->service->name,
+                                       .year = own->year,
+                                       .match = own->match,
+                                       .item = own->item,
+                                       .rating = own->rating,
+                                       .rescaled = NAN,
+                                       .plays = own->plays,
+                                       .line = own->line,
+                                       .n_candidates = own->n_candidates};
+    if (diary->is_matched && !isnan(own->rating)) entry->rescaled = own_rating(diary, own);
+    for (uint32_t j = 0; j < own->n_candidates; j++) entry->candidates[j] = own->candidates[j];
+    return true;
+}
+
+/* ---- what comes of it ------------------------------------------------------------------------ */
+
+/* A rating on its way to be the only one of its item. */
+struct sorted_rating {
+    uint64_t item;
+    size_t entry;
+    const char *date;
+};
+
+static int compare_ratings(const void *a, const void *b) {
+    const struct sorted_rating *x = a, *y = b;
+    if (x->item != y->item) return x->item < y->item ? -1 : 1;
+    const int order = memcmp(x->date, y->date, DIARY_DATE);
+    return order != 0 ? order : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static int compare_entries(const void *a, const void *b) {
+    const struct sorted_rating *x = a, *y = b;
+    return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+int64_t dpmf_diary_ratings(const struct dpmf_diary *diary, struct dpmf_own_rating *ratings,
+                           size_t n, struct dpmf_error *error) {
+    int code = arguments_check(error, "diary", diary);
+    if (code == 0 && n > 0) code = arguments_check(error, "ratings", ratings);
+    if (code < 0) return code;
+    if (!diary->is_matched) return 0;
+    struct sorted_rating *sorted = memory_alloc(diary->n + 1, sizeof *sorted);
+    size_t count = 0, kept = 0;
+    if (!sorted) return error_no_memory(error);
+    for (size_t i = 0; i < diary->n; i++) {
+        const struct diary_entry *entry = &diary->entries[i];
+        if (entry->item != UINT64_MAX && !isnan(own_rating(diary, entry)))
+            sorted[count++] = (struct sorted_rating){entry->item, i, entry->date};
+    }
+    qsort(sorted, count, sizeof *sorted, compare_ratings);
+    for (size_t i = 0; i < count; i++) /* of each item the last: the newest */
+        if (i + 1 == count || sorted[i + 1].item != sorted[i].item) sorted[kept++] = sorted[i];
+    qsort(sorted, kept, sizeof *sorted, compare_entries);
+    for (size_t i = 0; i < kept && i < n; i++)
+        ratings[i] = (struct dpmf_own_rating){sorted[i].item,
+                                              own_rating(diary, &diary->entries[sorted[i].entry])};
+    free(sorted);
+    return (int64_t)kept;
+}
+
+void dpmf_diary_mark(const struct dpmf_diary *diary, uint8_t *bitmap) {
+    if (!diary || !bitmap) return;
+    for (size_t i = 0; i < diary->n; i++) {
+        const uint64_t item = diary->entries[i].item;
+        if (item != UINT64_MAX) bitmap[item / 8] |= (uint8_t)(1u << item % 8);
+    }
+}

@@ -1,0 +1,104 @@
+/*
+ * A diary: what someone rated, watched, read or heard elsewhere. Files of services become records,
+ * records become entries, a title each, and entries are matched with items.
+ */
+#ifndef DPMF_TITLES_DIARY_H
+#define DPMF_TITLES_DIARY_H
+
+#include "dpmf_client.h"
+#include "titles/title_match.h"
+
+/* What kind of things a service is about, which decides how they are matched. */
+enum diary_kind { DIARY_FILMS, DIARY_BOOKS, DIARY_MUSIC, DIARY_ANY };
+
+/* A service and its scale. */
+struct diary_service {
+    const char *name;
+    enum diary_kind kind;
+    double scale_min, scale_max; /* of its ratings; both 0: those of the model */
+    bool zero_is_none;           /* a rating of 0 is none */
+    bool has_episodes;           /* titles may name seasons and episodes */
+};
+
+/* A row of a file. Its texts live until the next one. */
+struct diary_record {
+    const struct diary_service *service;
+    struct title_part title, other, creator, album, id, date;
+    int32_t year;
+    double rating; /* NaN: none */
+    uint64_t plays;
+    int64_t line;
+    bool is_wish;   /* wanted, and not had yet */
+    bool is_trifle; /* a trailer, a podcast, a few seconds of a song */
+};
+
+enum { DIARY_DATE = 10 };
+
+/* Where a text is among all texts of a diary: they may move. */
+struct diary_text {
+    size_t at, n;
+};
+
+struct diary_entry {
+    const struct diary_service *service;
+    struct diary_text title, other, creator, album, id;
+    int32_t year;
+    double rating;
+    char date[DIARY_DATE]; /* of the rating: year, month, day; zeros: unknown */
+    uint64_t plays;
+    int64_t line;
+    enum dpmf_match match;
+    uint64_t item;
+    uint32_t n_candidates;
+    uint32_t candidates[DPMF_CANDIDATES_MAX];
+};
+
+struct dpmf_diary {
+    struct diary_entry *entries;
+    size_t n, capacity;
+    char *texts;
+    size_t texts_size, texts_capacity;
+    uint32_t *slots; /* a hash table of entries: number + 1, or 0 */
+    size_t n_slots;
+    struct dpmf_diary_info info;
+
+    /* The model that it was matched with. */
+    bool is_matched;
+    uint64_t items;
+    double min, max; /* its scale */
+    bool ranks;      /* it learns from events ... */
+    double event;    /* ... and this is what one counts as */
+};
+
+static inline struct title_part diary_text(const struct dpmf_diary *diary,
+                                           const struct diary_text *text) {
+    return (struct title_part){diary->texts + text->at, text->n};
+}
+
+/* Adds what a row says. */
+int diary_record_add(struct dpmf_diary *diary, const struct diary_record *record,
+                     struct dpmf_error *error);
+
+/* Counts a row that cannot be read; `fault` is a constant. */
+void diary_record_reject(struct dpmf_diary *diary, int64_t line, const char *fault);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* The service whose table begins so, or NULL. */
+const char *diary_table_service(const char *bytes, size_t n);
+int diary_table_read(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                     struct dpmf_error *error);
+
+/* The service whose JSON begins so, or NULL. */
+const char *diary_json_service(const char *bytes, size_t n);
+int diary_json_read(struct dpmf_diary *diary, const char *bytes, size_t n, const char *name,
+                    struct dpmf_error *error);
+
+/* A service by its name. */
+const struct diary_service *diary_service_find(const char *name);
+
+/* A rating on the model's scale: in proportion where both count from about 0, as stars do, and from
+ * end to end otherwise. */
+double diary_rescale(const struct diary_service *service, double rating, double min, double max);
+
+#endif

@@ -1,0 +1,369 @@
+/*
+ * The search in titles. What was typed marks words of the vocabulary: those that begin with a word
+ * of it, hold one, or are near one; and those that what was typed, without its blanks, begins with.
+ * One pass over all titles then joins the marks of each: 635,000 titles take some milliseconds. The
+ * loose kinds are tried only while few titles are found. docs/titles.md has
+ * the order of what is found.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "titles/title_index.h"
+
+enum {
+    TYPED_BYTES = 200, /* what is looked at of what was typed */
+    WORDS_MAX = 8,     /* words that are looked for; of more, the first */
+    NEAR_BYTES = 60,   /* of a word, where typing errors are looked for */
+    ENOUGH = 3,        /* titles found without typing errors: none are looked for then */
+};
+
+/* What a mark says, a bit for each word typed: */
+enum {
+    MARK_BEGINS = 0, /* the word begins so */
+    MARK_NEAR = 8,   /* it does with one typing error */
+    MARK_FAR = 16,   /* it does with two */
+    MARK_HEAD = 24,  /* all that was typed begins with the word, or the word with it: one bit */
+};
+
+/* How a title answers, the best first. */
+enum tier {
+    TIER_WHOLE,  /* it is what was typed, but for an article and the year */
+    TIER_BEGINS, /* it begins so */
+    TIER_PHRASE, /* a word within begins so, blanks aside */
+    TIER_WORDS,  /* for each word typed one begins so */
+    TIER_HOLDS,  /* ... or holds it */
+    TIER_NEAR,   /* with typing errors: and one further for each of them */
+};
+
+struct search {
+    struct dpmf_titles *titles;
+    char folded[TITLE_FOLD_ROOM];
+    struct title_part word[WORDS_MAX];
+    size_t n_words;
+    char run[TITLE_FOLD_ROOM]; /* all that was typed, without blanks */
+    size_t run_length;
+
+    uint64_t *best; /* tier and rank of what was found, in order */
+    size_t n, room;
+    uint64_t total;
+};
+
+/* ---- what was typed -------------------------------------------------------------------------- */
+
+static void take_typed(struct search *search, const char *text, size_t n) {
+    if (n > TYPED_BYTES) n = TYPED_BYTES;
+    const size_t length = title_fold(text, n, search->folded);
+    for (size_t at = 0; at < length;) {
+        const char *from = search->folded + at, *blank = memchr(from, ' ', length - at);
+        const size_t bytes = blank ? (size_t)(blank - from) : length - at;
+        if (search->n_words < WORDS_MAX)
+            search->word[search->n_words++] = (struct title_part){from, bytes};
+        memcpy(search->run + search->run_length, from, bytes);
+        search->run_length += bytes;
+        at += bytes + 1;
+    }
+}
+
+static uint32_t all_words(const struct search *search) { return (1u << search->n_words) - 1; }
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+/* < 0, 0 or > 0 as the word comes before those that begin with the text, is one, or comes after. */
+static int compare_beginning(const struct title_part *word, const char *text, size_t n) {
+    const int order = memcmp(word->text, text, word->n < n ? word->n : n);
+    return order != 0 ? order : word->n < n ? -1 : 0;
+}
+
+/* @return the first word that does not come before (`past`: that comes after) those that begin so */
+static uint32_t border(const struct dpmf_titles *titles, const char *text, size_t n, bool past) {
+    uint32_t low = 0, high = titles->n_words;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct title_part word = titles_word(titles, middle);
+        const int order = compare_beginning(&word, text, n);
+        if (order < 0 || (past && order == 0))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void mark_beginning(struct search *search, const char *text, size_t n, unsigned bit) {
+    const uint32_t end = border(search->titles, text, n, true);
+    for (uint32_t word = border(search->titles, text, n, false); word < end; word++)
+        search->titles->mark[word] |= 1u << bit;
+}
+
+/* Marks the words that a run can begin with: those that what was typed begins with. */
+static void mark_heads(struct search *search) {
+    const struct dpmf_titles *titles = search->titles;
+    mark_beginning(search, search->run, search->run_length, MARK_HEAD);
+    for (size_t n = 1; n < search->run_length; n++) {
+        const uint32_t word = border(titles, search->run, n, false);
+        if (word < titles->n_words && titles_word(titles, word).n == n &&
+            memcmp(titles_word(titles, word).text, search->run, n) == 0)
+            titles->mark[word] |= 1u << MARK_HEAD;
+    }
+}
+
+static bool holds(const struct title_part *word, const struct title_part *part) {
+    if (part->n > word->n) return false;
+    const char *at = word->text, *last = word->text + word->n - part->n;
+    while (at <= last && (at = memchr(at, part->text[0], (size_t)(last - at) + 1)) != NULL) {
+        if (memcmp(at, part->text, part->n) == 0) return true;
+        at++;
+    }
+    return false;
+}
+
+/* Single letters are in nearly every word, and say nothing. */
+static void mark_holding(struct search *search) {
+    const struct dpmf_titles *titles = search->titles;
+    for (uint32_t i = 0; i < titles->n_words; i++) {
+        const struct title_part word = titles_word(titles, i);
+        for (size_t j = 0; j < search->n_words; j++)
+            if (search->word[j].n > 1 && holds(&word, &search->word[j]))
+                titles->mark[i] |= 1u << (MARK_BEGINS + j);
+    }
+}
+
+/* ---- typing errors --------------------------------------------------------------------------- */
+/* The least number of letters to be added, dropped, changed or swapped that turn what was typed
+ * into the beginning of a word: a column of the table of distances is two words of bits (Myers
+ * 1999, with swaps as Hyyro 2003 has them). Words are sorted, so the columns of what a word shares
+ * with the one before it are there already. */
+
+struct column {
+    uint64_t up, down; /* where the distance grows and falls by one, from row to row */
+    uint64_t same;     /* where it is that of the row and column before */
+    uint64_t match;    /* where the letter of this column stands in what was typed */
+    int distance;      /* in the last row */
+    int least;         /* the least of that in all columns so far */
+};
+
+struct nearness {
+    uint64_t match[256];
+    size_t n;
+    struct column column[NEAR_BYTES + 4];
+};
+
+static void nearness_begin(struct nearness *near, const struct title_part *typed) {
+    memset(near, 0, sizeof *near);
+    near->n = typed->n;
+    for (size_t i = 0; i < typed->n; i++)
+        near->match[(unsigned char)typed->text[i]] |= (uint64_t)1 << i;
+    near->column[0] =
+        (struct column){.up = ~(uint64_t)0, .distance = (int)typed->n, .least = (int)typed->n};
+}
+
+static struct column nearness_next(const struct nearness *near, const struct column *last,
+                                   unsigned char letter) {
+    const uint64_t match = near->match[letter], top = (uint64_t)1 << (near->n - 1);
+    const uint64_t swapped = (((~last->same) & match) << 1) & last->match;
+    const uint64_t same =
+        (((match & last->up) + last->up) ^ last->up) | match | last->down | swapped;
+    uint64_t right = last->down | ~(same | last->up), left = last->up & same;
+    int distance = last->distance + ((right & top) != 0) - ((left & top) != 0);
+    right = right << 1 | 1;
+    left <<= 1;
+    return (struct column){.up = left | ~(same | right),
+                           .down = right & same,
+                           .same = same,
+                           .match = match,
+                           .distance = distance,
+                           .least = distance < last->least ? distance : last->least};
+}
+
+/* Errors that are forgiven in a word of so many letters. */
+static int errors_allowed(size_t n) { return n < 4 ? 0 : n < 8 ? 1 : 2; }
+
+static bool is_ascii(const struct title_part *text) {
+    for (size_t i = 0; i < text->n; i++)
+        if ((unsigned char)text->text[i] >= 0x80) return false;
+    return true;
+}
+
+static void mark_near(struct search *search, size_t typed, struct nearness *near) {
+    const struct dpmf_titles *titles = search->titles;
+    const int allowed = errors_allowed(search->word[typed].n);
+    if (allowed == 0 || search->word[typed].n > NEAR_BYTES || !is_ascii(&search->word[typed]))
+        return;
+    nearness_begin(near, &search->word[typed]);
+    const size_t deepest = near->n + (size_t)allowed;
+    size_t depth = 0;
+    for (uint32_t i = 0; i < titles->n_words; i++) {
+        const struct title_part word = titles_word(titles, i);
+        if (titles->n_shared[i] < depth) depth = titles->n_shared[i];
+        for (; depth < word.n && depth < deepest; depth++)
+            near->column[depth + 1] =
+                nearness_next(near, &near->column[depth], (unsigned char)word.text[depth]);
+        const int errors = near->column[depth].least;
+        if (errors <= allowed)
+            titles->mark[i] |= 1u << ((errors <= 1 ? MARK_NEAR : MARK_FAR) + typed);
+    }
+}
+
+/* ---- titles ---------------------------------------------------------------------------------- */
+
+static void offer(struct search *search, unsigned tier, uint32_t rank) {
+    const uint64_t key = (uint64_t)tier << 32 | rank;
+    search->total++;
+    if (search->n == search->room && key >= search->best[search->n - 1]) return;
+    size_t at = search->n < search->room ? search->n++ : search->n - 1;
+    for (; at > 0 && search->best[at - 1] > key; at--) search->best[at] = search->best[at - 1];
+    search->best[at] = key;
+}
+
+static bool is_article(const struct title_part *word) {
+    return (word->n == 3 && memcmp(word->text, "the", 3) == 0) ||
+           (word->n == 1 && word->text[0] == 'a') ||
+           (word->n == 2 && memcmp(word->text, "an", 2) == 0);
+}
+
+/* Where in a title a run was found. */
+struct run {
+    size_t first, last; /* words */
+    bool is_whole;      /* the last word is all of it */
+};
+
+/* Whether what was typed, without blanks, stands at the words from `run->first` on. */
+static bool follow_run(const struct search *search, const uint32_t *words, size_t n,
+                       struct run *run) {
+    size_t at = 0;
+    for (run->last = run->first; run->last < n; run->last++) {
+        const struct title_part word = titles_word(search->titles, words[run->last]);
+        const size_t left = search->run_length - at;
+        if (memcmp(word.text, search->run + at, word.n < left ? word.n : left) != 0) return false;
+        run->is_whole = word.n == left;
+        if (word.n >= left) return true;
+        at += word.n;
+    }
+    return false;
+}
+
+static enum tier run_tier(const struct search *search, const uint32_t *words, size_t n,
+                          const struct run *run) {
+    const struct title_part first = titles_word(search->titles, words[0]);
+    if (run->first > 0 && !(run->first == 1 && is_article(&first))) return TIER_PHRASE;
+    const struct title_part last = titles_word(search->titles, words[n - 1]);
+    const bool ends =
+        run->last + 1 == n || (run->last + 2 == n && title_year(last.text, last.n) != 0);
+    return run->is_whole && ends ? TIER_WHOLE : TIER_BEGINS;
+}
+
+/* @return the best tier of any run, or TIER_NEAR for none */
+static enum tier best_run(const struct search *search, const uint32_t *words, size_t n) {
+    enum tier best = TIER_NEAR;
+    for (size_t i = 0; i < n; i++) {
+        struct run run = {.first = i};
+        if ((search->titles->mark[words[i]] >> MARK_HEAD) == 0) continue;
+        if (!follow_run(search, words, n, &run)) continue;
+        const enum tier tier = run_tier(search, words, n, &run);
+        if (tier < best) best = tier;
+    }
+    return best;
+}
+
+/* The pass for runs and for words that begin as typed. */
+static void find_plain(struct search *search) {
+    const struct dpmf_titles *titles = search->titles;
+    const uint32_t all = all_words(search);
+    for (uint32_t rank = 0; rank < titles->n; rank++) {
+        const uint32_t *words = titles->sequence + titles->sequence_at[rank];
+        const size_t n = titles->sequence_at[rank + 1] - titles->sequence_at[rank];
+        uint32_t marks = 0;
+        for (size_t i = 0; i < n; i++) marks |= titles->mark[words[i]];
+        if (marks == 0) continue;
+        enum tier tier = (marks >> MARK_HEAD) != 0 ? best_run(search, words, n) : TIER_NEAR;
+        if (tier == TIER_NEAR && (marks & all) == all) tier = TIER_WORDS;
+        if (tier != TIER_NEAR) offer(search, tier, rank);
+    }
+}
+
+/* Those before are all in the list: it was not full. */
+static bool is_found(const struct search *search, uint32_t rank) {
+    for (size_t i = 0; i < search->n; i++)
+        if ((uint32_t)search->best[i] == rank) return true;
+    return false;
+}
+
+/* Errors in all words of a title whose marks these are; UINT_MAX when a word has no like. */
+static unsigned count_errors(const struct search *search, uint32_t marks) {
+    unsigned errors = 0;
+    for (size_t j = 0; j < search->n_words; j++) {
+        if (marks >> (MARK_BEGINS + j) & 1) continue;
+        if (marks >> (MARK_NEAR + j) & 1)
+            errors += 1;
+        else if (marks >> (MARK_FAR + j) & 1)
+            errors += 2;
+        else
+            return UINT32_MAX;
+    }
+    return errors;
+}
+
+/* A pass for what is loose: nothing that was found before is found again. */
+static void find_loose(struct search *search, enum tier tier) {
+    const struct dpmf_titles *titles = search->titles;
+    const uint32_t some = (uint32_t)((1u << MARK_HEAD) - 1);
+    const size_t n_before = search->n;
+    for (uint32_t rank = 0; rank < titles->n; rank++) {
+        uint32_t marks = 0;
+        for (size_t i = titles->sequence_at[rank]; i < titles->sequence_at[rank + 1]; i++)
+            marks |= titles->mark[titles->sequence[i]];
+        if ((marks & some) == 0) continue;
+        const unsigned errors = count_errors(search, marks);
+        if (errors == UINT32_MAX) continue;
+        if (n_before > 0 && is_found(search, rank)) continue;
+        offer(search, (unsigned)tier + (tier == TIER_NEAR ? errors : 0), rank);
+    }
+}
+
+static int find_all(struct search *search) {
+    for (size_t j = 0; j < search->n_words; j++)
+        mark_beginning(search, search->word[j].text, search->word[j].n,
+                       (unsigned)(MARK_BEGINS + j));
+    mark_heads(search);
+    find_plain(search);
+    if (search->n == search->room) return 0;
+    mark_holding(search);
+    find_loose(search, TIER_HOLDS);
+    if (search->n == search->room || search->n >= ENOUGH) return 0;
+    struct nearness *near = memory_alloc(1, sizeof *near);
+    if (!near) return DPMF_ERR_BASE_NO_MEMORY;
+    for (size_t j = 0; j < search->n_words; j++) mark_near(search, j, near);
+    find_loose(search, TIER_NEAR);
+    free(near);
+    return 0;
+}
+
+int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *typed, size_t length, size_t n,
+                           uint64_t *items, uint64_t *matches, struct dpmf_error *error) {
+    if (matches) *matches = 0;
+    int code = arguments_check(error, "titles typed items", titles, typed, items);
+    if (code < 0) return code;
+    if (n > titles->n) n = titles->n;
+    struct search *search = memory_alloc_zero(1, sizeof *search);
+    if (!search) return error_no_memory(error);
+    search->titles = titles;
+    search->room = n;
+    search->best = memory_alloc(n + 1, sizeof *search->best);
+    take_typed(search, typed, length);
+    if (!search->best) code = error_no_memory(error);
+    if (code == 0 && search->n_words > 0 && n > 0) {
+        memset(titles->mark, 0, titles->n_words * sizeof *titles->mark);
+        if (find_all(search) < 0) code = error_no_memory(error);
+    }
+    for (size_t i = 0; code == 0 && i < search->n; i++)
+        items[i] = titles->item_of[(uint32_t)search->best[i]];
+    if (matches && code == 0) *matches = search->total;
+    const int64_t found = code < 0 ? code : (int64_t)search->n;
+    free(search->best);
+    free(search);
+    return found;
+}
