@@ -284,7 +284,7 @@ static int explain(struct explaining *e) {
     size_t n = e->own.n < e->top ? e->own.n : e->top;
     add_up(e);
     terminal_progress_end(&e->invocation->terminal);
-    own_ratings_note(e->invocation, e->model, &e->own);
+    own_ratings_note(e->invocation, e->model, &e->catalogue, &e->own);
     model_use_order_note(e->invocation, e->model, e->order);
     if (command_has(e->invocation, OPTION_JSON))
         status = print_json(e, reasons, n);
@@ -322,11 +322,11 @@ static int run(struct invocation *invocation) {
     if (status == STATUS_DONE)
         status = model_use_find(invocation, e.model, MODEL_ITEM, invocation->value[OPTION_ITEM],
                                 &e.item);
+    if (status == STATUS_DONE) status = model_titles_read(invocation, e.model, &e.catalogue);
     if (status == STATUS_DONE)
         status = command_has(invocation, OPTION_MINE)
-                     ? own_ratings_read(invocation, e.model, &e.own)
+                     ? own_ratings_read(invocation, e.model, &e.catalogue, &e.own)
                      : read_history(&e);
-    if (status == STATUS_DONE) status = model_titles_read(invocation, e.model, &e.catalogue);
     if (status == STATUS_DONE) status = explain(&e);
     model_titles_free(&e.catalogue);
     own_ratings_free(&e.own);

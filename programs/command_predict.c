@@ -306,8 +306,9 @@ static int fold_in(struct invocation *invocation, struct predicting *predicting)
     struct own_ratings own = {0};
     struct dpmf_error error = {0};
     if (!predicting->is_own) return STATUS_DONE;
-    int status = own_ratings_read(invocation, predicting->model, &own);
-    if (status == STATUS_DONE) own_ratings_note(invocation, predicting->model, &own);
+    int status = own_ratings_read(invocation, predicting->model, &predicting->catalogue, &own);
+    if (status == STATUS_DONE)
+        own_ratings_note(invocation, predicting->model, &predicting->catalogue, &own);
     if (status == STATUS_DONE && own.n > 0 &&
         dpmf_user_fold_in(predicting->model, own.ratings, own.n, &predicting->own, &error) != 0)
         status = report_error_print(invocation, &error);

@@ -233,7 +233,7 @@ static int recommend_all(struct recommending *r) {
 static int exclude_own(struct recommending *r) {
     if (r->exclude == NULL) r->exclude = calloc((size_t)(r->info.items / 8 + 1), 1);
     if (r->exclude == NULL) return model_use_no_memory();
-    dpmf_ratings_mark(r->own.ratings, r->own.n, r->exclude);
+    own_ratings_mark(&r->own, r->exclude);
     return STATUS_DONE;
 }
 
@@ -346,9 +346,9 @@ static int recommend_one(struct recommending *r, const char *id) {
 }
 
 static int recommend_own(struct recommending *r) {
-    int status = own_ratings_read(r->invocation, r->model, &r->own);
+    int status = own_ratings_read(r->invocation, r->model, &r->catalogue, &r->own);
     if (status != STATUS_DONE) return status;
-    own_ratings_note(r->invocation, r->model, &r->own);
+    own_ratings_note(r->invocation, r->model, &r->catalogue, &r->own);
     status = exclude_own(r);
     if (status == STATUS_DONE) status = make_user(r, UINT64_MAX);
     return status == STATUS_DONE ? print_list(r, UINT64_MAX, NULL) : status;

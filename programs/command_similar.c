@@ -163,9 +163,9 @@ static int find_similar(struct comparing *c) {
 static int read_own(struct comparing *c) {
     struct dpmf_error error = {0};
     if (!c->is_own) return STATUS_DONE;
-    int status = own_ratings_read(c->invocation, c->model, &c->own);
+    int status = own_ratings_read(c->invocation, c->model, &c->catalogue, &c->own);
     if (status != STATUS_DONE) return status;
-    own_ratings_note(c->invocation, c->model, &c->own);
+    own_ratings_note(c->invocation, c->model, &c->catalogue, &c->own);
     int rc = dpmf_user_fold_in(c->model, c->own.ratings, c->own.n, &c->user, &error);
     return rc != 0 ? report_error_print(c->invocation, &error) : STATUS_DONE;
 }

@@ -20,6 +20,7 @@
 #include "error_show.h"
 #include "model_use.h"
 #include "options.h"
+#include "own_diary.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"
@@ -33,6 +34,7 @@ static const char pair_hint[] =
 struct reading {
     struct invocation *invocation;
     const struct dpmf_model *model;
+    const struct catalogue *catalogue;
     struct own_ratings *own;
     struct dpmf_input_options input;
     const char *path;         /* path to read */
@@ -353,6 +355,11 @@ static bool are_items_first(const struct reading *reading) {
 
 enum table { TABLE_OF_USERS, TABLE_OF_RATINGS, TABLE_OF_EVENTS };
 
+static bool has_layout(const struct invocation *invocation) {
+    return command_has(invocation, OPTION_FORMAT) || command_has(invocation, OPTION_COLUMNS) ||
+           command_has(invocation, OPTION_SEPARATOR);
+}
+
 /* Whether there is no column of users: the header has none, or there is no header and there are
  * two columns, in both rows, since blocks of ratings may begin with two, or three that mean so; or,
  * of events, one. What cannot be read as a table, a store too, is left to the reader of ratings,
@@ -361,9 +368,7 @@ static enum table look_at_table(const struct reading *reading) {
     const struct invocation *invocation = reading->invocation;
     struct look look = {0};
     struct dpmf_error error = {0};
-    if (command_has(invocation, OPTION_FORMAT) || command_has(invocation, OPTION_COLUMNS) ||
-        command_has(invocation, OPTION_SEPARATOR))
-        return TABLE_OF_USERS;
+    if (has_layout(invocation)) return TABLE_OF_USERS;
     if (dpmf_table_read_whole(reading->path, &invocation->run, look_at_row, &look, &error) < 0)
         return TABLE_OF_USERS;
     if (look.n_rows == 0) return TABLE_OF_RATINGS;
@@ -376,7 +381,27 @@ static enum table look_at_table(const struct reading *reading) {
     return is_two && !(reading->ranks && look.has_user) ? TABLE_OF_RATINGS : TABLE_OF_USERS;
 }
 
+/* A history of another service. What is not matched counts as unknown. */
+static int read_diary(const struct reading *reading) {
+    struct own_ratings *own = reading->own;
+    struct dpmf_diary_info info;
+    struct dpmf_error error = {0};
+    int status = own_diary_read(reading->invocation, reading->model, reading->catalogue,
+                                reading->path, reading->name, &own->diary);
+    if (status != STATUS_DONE) return status;
+    dpmf_diary_info(own->diary, &info);
+    own->ratings = calloc(info.entries + 1, sizeof *own->ratings);
+    if (own->ratings == NULL) return model_use_no_memory();
+    const int64_t n = dpmf_diary_ratings(own->diary, own->ratings, info.entries, &error);
+    if (n < 0) return report_error_print(reading->invocation, &error);
+    own->n = (size_t)n;
+    own->unknown = info.unsure + info.none;
+    return STATUS_DONE;
+}
+
 static int read_path(struct reading *reading) {
+    if (!has_layout(reading->invocation) && own_diary_is(reading->path, reading->catalogue))
+        return read_diary(reading);
     switch (look_at_table(reading)) {
     case TABLE_OF_RATINGS: return read_table(reading);
     case TABLE_OF_EVENTS: return read_events(reading);
@@ -538,11 +563,12 @@ static int check_stdin(const struct invocation *invocation) {
 }
 
 int own_ratings_read(struct invocation *invocation, const struct dpmf_model *model,
-                     struct own_ratings *own) {
+                     const struct catalogue *catalogue, struct own_ratings *own) {
     const char *mine = invocation->value[OPTION_MINE];
     struct dpmf_model_info info;
     struct reading reading = {.invocation = invocation,
                               .model = model,
+                              .catalogue = catalogue,
                               .own = own,
                               .input = options_input(invocation),
                               .path = mine,
@@ -564,7 +590,13 @@ void own_ratings_from_history(struct own_ratings *own, struct dpmf_history *hist
     *history = (struct dpmf_history){0};
 }
 
+void own_ratings_mark(const struct own_ratings *own, uint8_t *bitmap) {
+    dpmf_ratings_mark(own->ratings, own->n, bitmap);
+    dpmf_diary_mark(own->diary, bitmap);
+}
+
 void own_ratings_free(struct own_ratings *own) {
+    dpmf_diary_free(own->diary);
     free(own->ratings);
     *own = (struct own_ratings){0};
 }
@@ -586,7 +618,7 @@ static void note_unknown(struct invocation *invocation, const struct dpmf_model 
 }
 
 void own_ratings_note(struct invocation *invocation, const struct dpmf_model *model,
-                      const struct own_ratings *own) {
+                      const struct catalogue *catalogue, const struct own_ratings *own) {
     struct terminal *terminal = &invocation->terminal;
     struct dpmf_model_info info;
     char text[320];
@@ -607,7 +639,10 @@ void own_ratings_note(struct invocation *invocation, const struct dpmf_model *mo
                  text_number(own->outside).text);
         terminal_warning_print(terminal, text);
     }
-    if (own->unknown > 0) note_unknown(invocation, model, own);
+    if (own->diary != NULL)
+        own_diary_note(invocation, catalogue, model, own->diary);
+    else if (own->unknown > 0)
+        note_unknown(invocation, model, own);
     if (own->n == 0)
         terminal_warning_print(terminal,
                                "there is no rating of an item that the model knows: items "

@@ -150,7 +150,10 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
 #define MINE_PARAGRAPH                                                                             \
     "MINE is standard input when it is -, and a file when there is one of that name: one "         \
     "person's ratings in any format that dpmf import knows, or a table of items and ratings "      \
-    "without a column of users, of two columns or with a header that names item and rating. "      \
+    "without a column of users, of two columns or with a header that names item and rating; or a " \
+    "file as Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix, Spotify or Last.fm export "  \
+    "it, which is recognised, matched with the titles of --catalogue, and reported (-v lists "     \
+    "what was not found surely; docs/titles.md). "                                                 \
     "Anything else with a colon in it is pairs ITEM:RATING with commas between them; of several "  \
     "colons in a pair the last separates the two. Ratings of items that the model does not know "  \
     "are "                                                                                         \
