@@ -58,7 +58,7 @@ set_target_properties(pack_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${web})
 set(page_languages en de fr es ja)
 list(TRANSFORM page_languages PREPEND ../texts/)
 set(page_scripts helpers texts ${page_languages} module look catalogue search_titles state stars search_box lists begin filter
-    picks sheet groups map map_ink privacy memory own_file share keeping start)
+    picks sheet groups map map_ink privacy memory own_file history share keeping start)
 list(TRANSFORM page_scripts REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/web/script/\\1.js")
 set(page_parts ${PROJECT_SOURCE_DIR}/web/page.html ${PROJECT_SOURCE_DIR}/web/style.css ${web}/module.wasm ${page_scripts})
 add_custom_command(OUTPUT ${web}/page.html DEPENDS pack_page ${page_parts}

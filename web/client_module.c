@@ -26,7 +26,9 @@ static struct dpmf_model_info info;
 static struct dpmf_user *user;
 static struct dpmf_order order; /* order of lists; set when a release is opened */
 static struct dpmf_map *map;
-static uint8_t *excluded; /* a bitmap of items never to recommend: rated or hidden */
+static struct dpmf_titles *titles; /* the titles of all items, with their index */
+static struct dpmf_diary *diary;   /* a history that is being brought from elsewhere */
+static uint8_t *excluded;          /* a bitmap of items never to recommend: rated or hidden */
 static uint8_t *included; /* a bitmap of the items that pass the filter, while there is one */
 static bool is_filtered;
 static float *places;                /* x and y of every item */
@@ -136,6 +138,8 @@ EXPORT(void, deallocate, void *bytes) { free(bytes); }
 
 static void close_all(void) {
     dpmf_map_free(map);
+    dpmf_titles_free(titles);
+    dpmf_diary_free(diary);
     dpmf_user_free(user);
     dpmf_model_close(model);
     free(excluded);
@@ -144,6 +148,8 @@ static void close_all(void) {
     free(scores);
     free(all);
     map = NULL;
+    titles = NULL;
+    diary = NULL;
     user = NULL;
     model = NULL;
     excluded = included = NULL;
@@ -320,6 +326,101 @@ EXPORT(int32_t, explain, double item) {
         pairs[2 * j + 1] = shares[j];
     }
     return (int32_t)n;
+}
+
+/* ---- titles ---------------------------------------------------------------------------------- */
+
+/* Makes the index of the titles, each ended by NUL, in n bytes that allocate() gave; they are given
+ * back. */
+EXPORT(int32_t, titles_open, char *bytes, uint32_t n) {
+    if (!model) return fail("no release is open");
+    dpmf_titles_free(titles);
+    titles = NULL;
+    int32_t code =
+        dpmf_titles_make(bytes, n, info.items, dpmf_model_item_counts(model), &titles, &error);
+    free(bytes);
+    return code;
+}
+
+/* How many titles answer what was typed, and the best n of them. @return how many of these */
+EXPORT(int32_t, search, const char *typed, uint32_t length, uint32_t n) {
+    static uint64_t found[LIST_MAX];
+    uint64_t matches = 0;
+    if (n > LIST_MAX) n = LIST_MAX;
+    if (!has_room((size_t)n + 1)) return no_memory();
+    const int64_t count = dpmf_titles_search(titles, typed, length, n, found, &matches, &error);
+    if (count < 0) return (int32_t)count;
+    answer[0] = (double)matches;
+    for (int64_t i = 0; i < count; i++) answer[i + 1] = (double)found[i];
+    return (int32_t)count;
+}
+
+/* A title as people write it, at most as long as the text is. */
+EXPORT(const char *, show_title, const char *title, uint32_t length) {
+    dpmf_title_show(title, length, text, sizeof text);
+    return text;
+}
+
+/* ---- a history from elsewhere ---------------------------------------------------------------- */
+
+/* The name of the service that a file is from, or NULL. */
+EXPORT(const char *, diary_service, const char *bytes, uint32_t n) {
+    return dpmf_diary_service(bytes, n);
+}
+
+/* Begins a new history. */
+EXPORT(int32_t, diary_new, void) {
+    dpmf_diary_free(diary);
+    diary = NULL;
+    return dpmf_diary_new(&diary, &error);
+}
+
+/* Reads a file in n bytes; `name` is the file's, ended by NUL. */
+EXPORT(int32_t, diary_add, const char *bytes, uint32_t n, const char *name) {
+    return dpmf_diary_add(diary, bytes, n, name, &error);
+}
+
+/* Matches all of it with the release's titles. */
+EXPORT(int32_t, diary_match, void) { return dpmf_diary_match(diary, model, titles, &error); }
+
+/* Entries, rated, bad rows, the line of the first, wishes, trifles. */
+EXPORT(int32_t, diary_info, void) {
+    struct dpmf_diary_info about;
+    dpmf_diary_info(diary, &about);
+    const double facts[] = {(double)about.entries,   (double)about.rated,  (double)about.bad,
+                            (double)about.first_bad, (double)about.wishes, (double)about.trifles};
+    enum { FACTS = sizeof facts / sizeof facts[0] };
+    if (!has_room(FACTS)) return no_memory();
+    memcpy(answer, facts, sizeof facts);
+    return FACTS;
+}
+
+/* An entry: how sure its match is, the item, the rating on the release's scale, plays, the year,
+ * and the items that it could be; -1 and NaN where there is none. @return how many numbers */
+EXPORT(int32_t, diary_entry, uint32_t i) {
+    struct dpmf_diary_entry entry;
+    enum { FACTS = 5 };
+    if (!dpmf_diary_entry(diary, i, &entry)) return fail("there is no such entry");
+    if (!has_room(FACTS + DPMF_CANDIDATES_MAX)) return no_memory();
+    answer[0] = (double)entry.match;
+    answer[1] = entry.item == UINT64_MAX ? -1 : (double)entry.item;
+    answer[2] = entry.rescaled;
+    answer[3] = (double)entry.plays;
+    answer[4] = (double)entry.year;
+    for (uint32_t j = 0; j < entry.n_candidates; j++)
+        answer[FACTS + j] = (double)entry.candidates[j];
+    return (int32_t)(FACTS + entry.n_candidates);
+}
+
+/* Title and creator of an entry. */
+EXPORT(const char *, diary_title, uint32_t i) {
+    struct dpmf_diary_entry entry;
+    return dpmf_diary_entry(diary, i, &entry) ? entry.title : NULL;
+}
+
+EXPORT(const char *, diary_creator, uint32_t i) {
+    struct dpmf_diary_entry entry;
+    return dpmf_diary_entry(diary, i, &entry) ? entry.creator : NULL;
 }
 
 /* ---- the picture ----------------------------------------------------------------------------- */

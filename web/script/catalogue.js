@@ -38,6 +38,12 @@ function findId(id) {
     return item;
 }
 
+/* "The Matrix (1999)" of "Matrix, The (1999)". Only what could have an article behind a comma is looked at. */
+function asWritten(title) {
+    if (title.length > 400 || !/, ?[\p{L}']{1,4}( ?[([]|\)|\]|\s*$)/u.test(title)) return title;
+    return withBytes(new TextEncoder().encode(title), (address, n) => textAt(wasm.show_title(address, n)));
+}
+
 function readTitles() {
     let list;
     try {
@@ -47,7 +53,7 @@ function readTitles() {
     }
     if (!Array.isArray(list) || list.length !== release.items)
         throw new Error("Its list of titles does not belong to its release. Get the page again from where it came from.");
-    titles = list.map((title, item) => typeof title === "string" && title.trim() ? title : idOf(item));
+    titles = list.map((title, item) => typeof title === "string" && title.trim() ? asWritten(title) : idOf(item));
 }
 
 /* Kinds and years, where the page has them and they are of these items; a page without them has no filter. */

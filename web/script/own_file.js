@@ -169,12 +169,22 @@ function importText(text) {
 }
 
 async function loadFile() {
-    const [file] = $("file").files;
+    const files = [...$("file").files];
+    if (files.length === 0) return;
+    const read = await Promise.all(files.map(async (file) => ({ name: file.name, size: file.size, bytes: new Uint8Array(await file.arrayBuffer()) })));
     $("file").value = ""; /* the same file may be chosen again */
-    if (!file) return;
-    if (file.size > 50e6) return notice(t("fileTooLarge"));
+    if (read.some((file) => file.size > 200e6)) return notice(t("fileTooLarge"));
+    bringFiles(read);
+}
+
+/* Files of other services are matched by their titles, and shown first; what this page wrote is taken at once. */
+function bringFiles(files) {
     try {
-        importText(new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
+        const isForeign = (file) => !["", "dpmf"].includes(serviceOf(file.bytes));
+        const foreign = files.filter(isForeign);
+        for (const file of files.filter((file) => !isForeign(file)))
+            importText(new TextDecoder("utf-8", { fatal: true }).decode(file.bytes));
+        if (foreign.length) openHistory(foreign);
     } catch (problem) {
         notice(problem instanceof TypeError ? t("fileNotText") : t("fileUnread", { reason: problem.message }));
     }

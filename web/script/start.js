@@ -39,6 +39,7 @@ function startParts(statement) {
     startFilter();
     startKeeping();
     startShare();
+    startHistory();
     startLanguage(() => speakAgain(statement));
     nameMemory();
     recall();
@@ -66,11 +67,11 @@ async function start() {
     $("page").hidden = $("seal").hidden = false;
     show();
     showShared();
-    setTimeout(foldSome, 50);
+    setTimeout(indexTitles, 50);
     if (document.querySelector("link[rel=manifest]")) keepOffline();
     /* For scripts and tests: the page as a program. */
     window.dpmf = {
-        release, titles, ratings, later, hidden, rate, forget, explain, importText, exportText, searchTitles, undo, keep,
+        release, titles, ratings, later, hidden, rate, forget, explain, importText, exportText, searchTitles, bringFiles, undo, keep,
         recommend: (n) => askList("recommend", n), predict: (item) => ask("predict", item),
         similar: (item, n) => askList("similar", item, n), setRating, show, chart, setLanguage, TEXTS,
         get picks() { return picks; }, get tiles() { return tiles.map((tile) => tile.item); },

@@ -209,6 +209,27 @@ TEXTS.de = {
     notHere: "ist nicht in diesem Katalog",
     severalHere: "ist der Titel von {n} Einträgen: geben Sie die Kennung an",
 
+    // A history from elsewhere
+    historyHeading: "Ihr Verlauf von {from}",
+    historyFile: "einer Datei",
+    historyLead: ["{n} Titel, verglichen mit den Titeln hier. Nichts wird übernommen, bevor Sie es sagen, und nichts verlässt diese Seite.", "{n} Titel, verglichen mit den Titeln hier. Nichts wird übernommen, bevor Sie es sagen, und nichts verlässt diese Seite."],
+    historyBad: ["{n} Zeile konnte nicht gelesen werden: Zeile {line}.", "{n} Zeilen konnten nicht gelesen werden; die erste ist Zeile {line}."],
+    historyWishes: ["{n} Zeile ausgelassen: nur vorgemerkt.", "{n} Zeilen ausgelassen: nur vorgemerkt."],
+    historyTrifles: ["{n} Zeile ausgelassen: weniger als 30 Sekunden gehört, ein Trailer oder ein Podcast.", "{n} Zeilen ausgelassen: weniger als 30 Sekunden gehört, Trailer oder Podcasts."],
+    history_sure: ["{n} gefunden", "{n} gefunden"],
+    history_likely: ["{n} gefunden, obwohl das Jahr oder ein Teil des Titels abweicht", "{n} gefunden, obwohl das Jahr oder ein Teil des Titels abweicht"],
+    history_unsure: ["{n} mit mehreren möglichen Titeln: bitte wählen", "{n} mit mehreren möglichen Titeln: bitte wählen"],
+    history_none: ["{n} hier nicht gefunden", "{n} hier nicht gefunden"],
+    historyIs: "{title} ist",
+    historyLeave: "auslassen",
+    historyFind: "Danach suchen",
+    historyFindLabel: "Nach {title} suchen",
+    historyTake: ["{n} Bewertung übernehmen", "{n} Bewertungen übernehmen"],
+    historyTakeHearts: ["{n} Titel übernehmen", "{n} Titel übernehmen"],
+    historySeen: ["{n} weiterer Titel wurde gesehen oder gelesen, aber nicht bewertet: er wird nicht empfohlen.", "{n} weitere Titel wurden gesehen oder gelesen, aber nicht bewertet: sie werden nicht empfohlen."],
+    historyTaken: ["{n} Bewertung aus Ihrem Verlauf übernommen.", "{n} Bewertungen aus Ihrem Verlauf übernommen."],
+    historyTakenHearts: ["{n} Titel aus Ihrem Verlauf übernommen.", "{n} Titel aus Ihrem Verlauf übernommen."],
+
     // Privacy
     privacyHeading: "Datenschutz in einfachen Worten",
     youHeading: "Was hier bleibt",

@@ -213,6 +213,27 @@ TEXTS.en = {
     notHere: "is not in this catalogue",
     severalHere: "is the title of {n} items: give its id",
 
+    // A history from elsewhere
+    historyHeading: "Your history from {from}",
+    historyFile: "a file",
+    historyLead: ["{n} title, compared with the titles here. Nothing is taken until you say so, and nothing leaves this page.", "{n} titles, compared with the titles here. Nothing is taken until you say so, and nothing leaves this page."],
+    historyBad: ["{n} row could not be read, in line {line}.", "{n} rows could not be read; the first is in line {line}."],
+    historyWishes: ["{n} row left out: wanted, and not had yet.", "{n} rows left out: wanted, and not had yet."],
+    historyTrifles: ["{n} row left out: heard for less than 30 seconds, a trailer or a podcast.", "{n} rows left out: heard for less than 30 seconds, trailers or podcasts."],
+    history_sure: ["{n} found", "{n} found"],
+    history_likely: ["{n} found, though the year or a part of the title differs", "{n} found, though the year or a part of the title differs"],
+    history_unsure: ["{n} that could be several titles: choose", "{n} that could be several titles: choose"],
+    history_none: ["{n} not found here", "{n} not found here"],
+    historyIs: "{title} is",
+    historyLeave: "leave it out",
+    historyFind: "Look for it",
+    historyFindLabel: "Look for {title}",
+    historyTake: ["Take {n} rating", "Take {n} ratings"],
+    historyTakeHearts: ["Take {n} title", "Take {n} titles"],
+    historySeen: ["{n} more was watched or read, and not rated: it will not be recommended.", "{n} more were watched or read, and not rated: they will not be recommended."],
+    historyTaken: ["{n} rating taken from your history.", "{n} ratings taken from your history."],
+    historyTakenHearts: ["{n} title taken from your history.", "{n} titles taken from your history."],
+
     // Privacy
     privacyHeading: "Privacy, in plain words",
     youHeading: "What stays here",

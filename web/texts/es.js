@@ -209,6 +209,27 @@ TEXTS.es = {
     notHere: "no está en este catálogo",
     severalHere: "es el título de {n} entradas: da su identificador",
 
+    // A history from elsewhere
+    historyHeading: "Tu historial de {from}",
+    historyFile: "un archivo",
+    historyLead: ["{n} título, comparado con los de aquí. No se toma nada hasta que lo digas, y nada sale de esta página.", "{n} títulos, comparados con los de aquí. No se toma nada hasta que lo digas, y nada sale de esta página."],
+    historyBad: ["{n} fila no se pudo leer: línea {line}.", "{n} filas no se pudieron leer; la primera es la línea {line}."],
+    historyWishes: ["{n} fila omitida: solo deseada.", "{n} filas omitidas: solo deseadas."],
+    historyTrifles: ["{n} fila omitida: menos de 30 segundos, un tráiler o un pódcast.", "{n} filas omitidas: menos de 30 segundos, tráileres o pódcasts."],
+    history_sure: ["{n} encontrado", "{n} encontrados"],
+    history_likely: ["{n} encontrado, aunque difiere el año o parte del título", "{n} encontrados, aunque difiere el año o parte del título"],
+    history_unsure: ["{n} que podría ser varios títulos: elige", "{n} que podrían ser varios títulos: elige"],
+    history_none: ["{n} que no está aquí", "{n} que no están aquí"],
+    historyIs: "{title} es",
+    historyLeave: "omitir",
+    historyFind: "Buscarlo",
+    historyFindLabel: "Buscar {title}",
+    historyTake: ["Tomar {n} valoración", "Tomar {n} valoraciones"],
+    historyTakeHearts: ["Tomar {n} título", "Tomar {n} títulos"],
+    historySeen: ["{n} más visto o leído sin valorar: no se recomendará.", "{n} más vistos o leídos sin valorar: no se recomendarán."],
+    historyTaken: ["{n} valoración tomada de tu historial.", "{n} valoraciones tomadas de tu historial."],
+    historyTakenHearts: ["{n} título tomado de tu historial.", "{n} títulos tomados de tu historial."],
+
     // Privacy
     privacyHeading: "La privacidad, en palabras sencillas",
     youHeading: "Lo que se queda aquí",

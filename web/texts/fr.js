@@ -209,6 +209,27 @@ TEXTS.fr = {
     notHere: "n'est pas dans ce catalogue",
     severalHere: "est le titre de {n} entrées : donnez son identifiant",
 
+    // A history from elsewhere
+    historyHeading: "Votre historique de {from}",
+    historyFile: "un fichier",
+    historyLead: ["{n} titre, comparé à ceux d'ici. Rien n'est repris avant que vous le disiez, et rien ne quitte cette page.", "{n} titres, comparés à ceux d'ici. Rien n'est repris avant que vous le disiez, et rien ne quitte cette page."],
+    historyBad: ["{n} ligne n'a pas pu être lue : la ligne {line}.", "{n} lignes n'ont pas pu être lues ; la première est la ligne {line}."],
+    historyWishes: ["{n} ligne laissée de côté : une envie seulement.", "{n} lignes laissées de côté : des envies seulement."],
+    historyTrifles: ["{n} ligne laissée de côté : moins de 30 secondes, une bande-annonce ou un podcast.", "{n} lignes laissées de côté : moins de 30 secondes, bandes-annonces ou podcasts."],
+    history_sure: ["{n} trouvé", "{n} trouvés"],
+    history_likely: ["{n} trouvé, bien que l'année ou une partie du titre diffère", "{n} trouvés, bien que l'année ou une partie du titre diffère"],
+    history_unsure: ["{n} qui peut être plusieurs titres : choisissez", "{n} qui peuvent être plusieurs titres : choisissez"],
+    history_none: ["{n} introuvable ici", "{n} introuvables ici"],
+    historyIs: "{title} est",
+    historyLeave: "laisser de côté",
+    historyFind: "Le chercher",
+    historyFindLabel: "Chercher {title}",
+    historyTake: ["Reprendre {n} note", "Reprendre {n} notes"],
+    historyTakeHearts: ["Reprendre {n} titre", "Reprendre {n} titres"],
+    historySeen: ["{n} autre a été vu ou lu sans être noté : il ne sera pas recommandé.", "{n} autres ont été vus ou lus sans être notés : ils ne seront pas recommandés."],
+    historyTaken: ["{n} note reprise de votre historique.", "{n} notes reprises de votre historique."],
+    historyTakenHearts: ["{n} titre repris de votre historique.", "{n} titres repris de votre historique."],
+
     // Privacy
     privacyHeading: "La vie privée, en mots simples",
     youHeading: "Ce qui reste ici",

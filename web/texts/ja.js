@@ -209,6 +209,27 @@ TEXTS.ja = {
     notHere: "はこのカタログにありません",
     severalHere: "という作品は {n} 件あります。ID を指定してください",
 
+    // A history from elsewhere
+    historyHeading: "{from} の履歴",
+    historyFile: "ファイル",
+    historyLead: ["{n} 作品をここの作品と照合しました。確認するまで何も取り込まれず、このページの外に出ることもありません。"],
+    historyBad: ["{n} 行は読み取れませんでした（最初は {line} 行目）。"],
+    historyWishes: ["{n} 行を除きました：まだ見ていない、または読んでいないもの。"],
+    historyTrifles: ["{n} 行を除きました：30 秒未満の再生、予告編、ポッドキャスト。"],
+    history_sure: ["{n} 件見つかりました"],
+    history_likely: ["{n} 件見つかりましたが、年または題名の一部が異なります"],
+    history_unsure: ["{n} 件は複数の候補があります：選んでください"],
+    history_none: ["{n} 件はここにありません"],
+    historyIs: "{title} は",
+    historyLeave: "取り込まない",
+    historyFind: "探す",
+    historyFindLabel: "{title} を探す",
+    historyTake: ["{n} 件の評価を取り込む"],
+    historyTakeHearts: ["{n} 作品を取り込む"],
+    historySeen: ["ほかに {n} 作品は評価がありません。おすすめには出しません。"],
+    historyTaken: ["履歴から {n} 件の評価を取り込みました。"],
+    historyTakenHearts: ["履歴から {n} 作品を取り込みました。"],
+
     // Privacy
     privacyHeading: "プライバシーをやさしい言葉で",
     youHeading: "ここに残るもの",

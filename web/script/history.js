@@ -1,0 +1,136 @@
+/*
+ * A history from another service: files that Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix, Spotify or Last.fm wrote. The
+ * module reads and matches them (docs/titles.md); here is the screen that shows what was matched, how surely, and what was not, and
+ * that lets one correct it before anything is taken. openHistory() and serviceOf() are all that the rest calls.
+ */
+
+const SERVICES = { letterboxd: "Letterboxd", imdb: "IMDb", goodreads: "Goodreads", storygraph: "StoryGraph", trakt: "Trakt",
+    netflix: "Netflix", spotify: "Spotify", lastfm: "Last.fm" };
+const MATCHES = ["none", "unsure", "likely", "sure"];
+const HISTORY_PAGE = 40; /* rows of a group that are shown at first, and with every "more" */
+
+let brought = []; /* entries: title, creator, year, match, item (-1: none), value (null: not rated), candidates */
+
+/* The name of the service that wrote a file; "" for none that is known. */
+function serviceOf(bytes) {
+    return withBytes(bytes, (address, n) => {
+        const name = wasm.diary_service(address, n);
+        return name ? textAt(name) : "";
+    });
+}
+
+/* A rating on the page's own steps. */
+const onSteps = (value) => clamp(scale.min + Math.round((value - scale.min) / scale.step) * scale.step, scale.min, scale.max);
+
+function entryAt(i) {
+    const n = ask("diary_entry", i), [match, item, rating, plays, year, ...candidates] = answers(n);
+    const value = scale.hearts ? 1 : Number.isNaN(rating) ? null : onSteps(rating);
+    return { title: textAt(wasm.diary_title(i)), creator: textAt(wasm.diary_creator(i)), year, plays, item, value,
+        match: MATCHES[match], candidates };
+}
+
+/* Reads files and matches them. @return words about the rows that were left out */
+function readHistory(files) {
+    indexTitles();
+    ask("diary_new");
+    for (const { bytes, name } of files)
+        withBytes(new TextEncoder().encode(name + "\0"), (label) => withBytes(bytes, (address, n) => ask("diary_add", address, n, label)));
+    ask("diary_match");
+    ask("diary_info");
+    const [entries, , bad, line, wishes, trifles] = answers(6);
+    brought = Array.from({ length: entries }, (_, i) => entryAt(i));
+    return [bad && t("historyBad", { n: bad, line }), wishes && t("historyWishes", { n: wishes }),
+        trifles && t("historyTrifles", { n: trifles })].filter(Boolean);
+}
+
+const sayEntry = (entry) => entry.title + (entry.year && !entry.title.includes(String(entry.year)) ? ` (${entry.year})` : "") +
+    (entry.creator ? ` · ${entry.creator}` : "");
+
+/* The items that a row offers: what was found or could be, then what is like the title. */
+function offersOf(entry, typed = "") {
+    const near = typed || entry.match === "none" ? searchTitles(typed || entry.title, 5).best : [];
+    return [...new Set([...(entry.item >= 0 ? [entry.item] : []), ...(typed ? [] : entry.candidates), ...near])];
+}
+
+function fillOffers(menu, entry, typed) {
+    const offers = offersOf(entry, typed);
+    menu.replaceChildren(make("option", { value: -1, text: t("historyLeave") }),
+        ...offers.map((item) => make("option", { value: item, text: titles[item] })));
+    menu.value = String(entry.item);
+}
+
+/* A row: the title, a menu of what it may be, and, where it was not found surely, a field to look for it. */
+function historyRow(entry) {
+    const words = sayEntry(entry), menu = make("select", { "aria-label": t("historyIs", { title: words }) });
+    fillOffers(menu, entry, "");
+    menu.addEventListener("change", () => { entry.item = Number(menu.value); showTake(); });
+    const field = entry.match === "sure" ? null : make("input", { type: "text", placeholder: t("historyFind"), autocomplete: "off",
+        "aria-label": t("historyFindLabel", { title: words }), oninput: () => {
+            fillOffers(menu, entry, field.value.trim());
+            say(t("found", { n: menu.length - 1 }));
+        } });
+    const value = entry.value === null || scale.hearts ? null : make("span", { class: "given-note", text: `★ ${scale.show(entry.value)}` });
+    return make("li", {}, make("span", { class: "title", text: words, dir: "auto" }), value, menu, field);
+}
+
+/* A group of entries, some of them at a time. */
+function historyGroup(match, isOpen) {
+    const entries = brought.filter((entry) => entry.match === match), list = make("ul", { role: "list", class: "history" });
+    if (entries.length === 0) return null;
+    let n = 0;
+    const more = make("button", { type: "button", class: "quiet", text: t("more"), onclick: () => grow() });
+    const grow = () => {
+        list.append(...entries.slice(n, n + HISTORY_PAGE).map(historyRow));
+        n = Math.min(entries.length, n + HISTORY_PAGE);
+        more.hidden = n === entries.length;
+    };
+    const box = make("details", { class: "history-group", "data-match": match, open: isOpen },
+        make("summary", { text: t("history_" + match, { n: entries.length }) }), list, more);
+    const fill = () => { if (n === 0 && box.open) grow(); };
+    box.addEventListener("toggle", fill);
+    fill();
+    return box;
+}
+
+/* What taking it would do. */
+function showTake() {
+    const chosen = brought.filter((entry) => entry.item >= 0), rated = chosen.filter((entry) => entry.value !== null);
+    const items = (entries) => new Set(entries.map((entry) => entry.item)).size;
+    $("history-take").disabled = chosen.length === 0;
+    $("history-take").textContent = t("historyTake", { n: items(rated) });
+    const seen = items(chosen) - items(rated);
+    $("history-seen").textContent = seen > 0 ? t("historySeen", { n: seen }) : "";
+}
+
+function openHistory(files) {
+    const left = readHistory(files), services = [...new Set(files.map((file) => serviceOf(file.bytes)))];
+    const from = services.map((name) => SERVICES[name] ?? t("historyFile")).join(", ");
+    $("history-heading").textContent = t("historyHeading", { from });
+    $("history-lead").textContent = t("historyLead", { n: brought.length });
+    $("history-left").replaceChildren(...left.map((text) => make("li", { text })));
+    const groups = [["unsure", true], ["none", false], ["likely", false], ["sure", false]];
+    $("history-groups").replaceChildren(...groups.map(([match, isOpen]) => historyGroup(match, isOpen)).filter((group) => group));
+    showTake();
+    $("history").showModal();
+    $("history-heading").focus();
+}
+
+/* Ratings as they are; what was only watched or read is not recommended any more. The last of two ratings of an item stays. */
+function takeHistory() {
+    const chosen = brought.filter((entry) => entry.item >= 0);
+    doing(() => {
+        for (const { item, value } of chosen) if (value !== null) setRating(item, value);
+        for (const { item, value } of chosen) if (value === null && !ratings.has(item)) hide(item);
+    });
+    $("history").close();
+    kept = candidate = null;
+    isBeginOpen = false;
+    show();
+    const n = new Set(chosen.filter((entry) => entry.value !== null).map((entry) => entry.item)).size;
+    notice(t("historyTaken", { n }));
+    toast(t("historyTaken", { n }));
+}
+
+function startHistory() {
+    $("history-take").addEventListener("click", takeHistory);
+}
