@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 SCALE ?= small
 PAPER_OUT ?= build/paper/$(SCALE)
+MUTANTS ?= 100
 
 export JOBS
 MAKEFLAGS += --no-print-directory
@@ -13,7 +14,7 @@ BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long test-browser test-db test-mpi mpi bench paper deb test-deb docs lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb docs lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -58,6 +59,18 @@ mpi:        ## build/libdpmf-mpi.so: dpmf train by several processes, with mpiru
 test-mpi: mpi  ## several processes: the same releases, processes that die or hang, a real network
 	@$(INSTALL_PACKAGES) build test mpi
 	@DPMF_TEST_MPI=1 tests/mpi/run.sh build/dpmf
+
+coverage:   ## which lines and branches the tests reach: build/coverage/html, a table in docs/testing.md
+	@$(INSTALL_PACKAGES) build test coverage
+	@scripts/run_coverage.sh
+
+mutate:     ## MUTANTS=100 small faults put into the code one by one: do the tests notice? docs/testing.md
+	@$(INSTALL_PACKAGES) build test
+	@/usr/bin/python3 scripts/mutate.py --mutants $(MUTANTS)
+
+fuzz:       ## every fuzzer for FUZZ_SECONDS=600, counted in docs/testing/fuzzing.csv
+	@$(INSTALL_PACKAGES) build test
+	@scripts/run_fuzzers.sh
 
 bench:      ## the benchmarks of docs/performance.md
 	@$(INSTALL_PACKAGES) build bench

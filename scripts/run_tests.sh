@@ -5,6 +5,9 @@
 # log stays in build/test-logs/. The last line is "N passed, N failed" and, if any, ", N skipped";
 # the exit status is 1 when any failed. FUZZ_SECONDS is the time of each fuzzer.
 #
+# With --long each suite that passed is remembered in build/test-stages for the tree as it is, to the last byte: a run that was
+# interrupted is started again by the same command, and runs what is left. NEW=1 begins anew.
+#
 # A suite is one of
 #   cmocka  executables that print cmocka's summary; their own counts are added up
 #   line    a script whose last line is "N passed, N failed[, N skipped]"
@@ -48,6 +51,28 @@ export TSAN_OPTIONS=exitcode=99:halt_on_error=1:second_deadlock_stack=1
 total_passed=0
 total_failed=0
 total_skipped=0
+
+# What the results hold for: the commit, and what differs from it.
+stages=build/test-stages
+if [[ -n $long ]]; then
+    git rev-parse HEAD >/dev/null 2>&1 || NEW=1 # then nothing tells one tree from another
+    tree=$({ git rev-parse HEAD && git diff HEAD && git ls-files --others --exclude-standard -z | xargs -0r sha256sum; } 2>/dev/null |
+        sha256sum | cut -c 1-16)
+    stages+=/$tree
+    [[ -n ${NEW:-} ]] && rm -rf "$stages"
+    mkdir -p "$stages"
+fi
+
+# Whether a suite has passed before, on the same tree; then its counts are added.
+passed_before() {
+    local kept="$stages/${1//[ ,:\/]/-}"
+    [[ -n $long && -f $kept ]] || return 1
+    read -r passed skipped seconds <"$kept"
+    failed=0
+    say "$1" "$passed passed before  ($seconds s)"
+    total_passed=$((total_passed + passed))
+    total_skipped=$((total_skipped + skipped))
+}
 
 say() { printf '%-40s %s\n' "$1" "$2"; }
 
@@ -97,6 +122,7 @@ sum_of() {
 suite() {
     local name=$1 kind=$2 limit=$3
     shift 3
+    passed_before "$name" && return
     local log="$logs/${name//[ ,:\/]/-}.log" begun=$SECONDS
     timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null
     count "$kind" "$log" $?
@@ -124,7 +150,10 @@ on_each() {
 # queue NAME KIND SECONDS "COMMAND": a suite that run_queued runs beside others: one more at once
 # than there are cores, because they wait now and then.
 queued=() kinds=() limits=() commands=()
-queue() { queued+=("$1") kinds+=("$2") limits+=("$3") commands+=("$4"); }
+queue() {
+    passed_before "$1" && return
+    queued+=("$1") kinds+=("$2") limits+=("$3") commands+=("$4")
+}
 
 run_queued() {
     local i log logs_of=()
@@ -157,6 +186,7 @@ run_queued() {
 suite_of_executables() {
     local name=$1 limit=$2 folder=$3 begun=$SECONDS all executable log sums=(0 0 0)
     shift 3
+    passed_before "$name" && return
     local launcher=("$@") executables=("${tests_also[@]}")
     for executable in "$folder"/test_*; do
         [[ -x $executable && -f "tests/$(basename "$folder")/$(basename "$executable").c" ]] || continue
@@ -195,6 +225,7 @@ report() {
     ((failed)) && text+=", $failed FAILED"
     ((skipped)) && text+=", $skipped skipped"
     say "$1" "$text  (${3} s)"
+    [[ -n $long && $failed == 0 ]] && echo "$passed $skipped $3" >"$stages/${1//[ ,:\/]/-}"
     if ((failed)); then
         tail -n 40 "$2" | sed 's/^/    /'
         echo "    (all of it: $2)"
@@ -232,6 +263,7 @@ build() {
 finish() {
     local text="$total_passed passed, $total_failed failed"
     ((total_skipped)) && text+=", $total_skipped skipped"
+    [[ -n $long ]] && echo "all of it in $((SECONDS / 60)) minutes, besides what had passed before"
     echo "$text"
     ((total_failed == 0))
     exit
@@ -270,6 +302,7 @@ run_fuzzer() {
 }
 
 suite_of_fuzzers() {
+    passed_before "fuzzers, $fuzz_seconds s each" && return
     local begun=$SECONDS name fuzzers=(build/fuzz/tests/fuzz/fuzz_*)
     if [[ ! -x ${fuzzers[0]} ]]; then
         skip "fuzzers" "none are built"

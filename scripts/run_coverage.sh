@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# `make coverage`: builds with counters, runs the tests that reach code, and writes build/coverage/html, docs/testing/coverage.json
+# and the table of docs/testing.md.
+#
+# Assertions are off in this build: what they exclude is no branch. Kernels of instruction sets that this machine lacks are not
+# reached, and code that only a browser, a database server or several processes run is not tried here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=build/coverage
+cores=${JOBS:-$(nproc)}
+logs=build/test-logs
+mkdir -p "$logs" docs/testing
+export LC_ALL=C.UTF-8
+
+cmake --preset coverage >"$logs/coverage-build.log" 2>&1
+cmake --build --preset coverage -j "$cores" --target all tests >>"$logs/coverage-build.log" 2>&1
+find "$build" -name '*.gcda' -delete
+
+# A test that fails here fails in `make test` too, which is the one that judges.
+try() {
+    local name=$1
+    shift
+    "$@" >"$logs/coverage-$name.log" 2>&1 </dev/null || echo "coverage: $name failed: $logs/coverage-$name.log" >&2
+}
+for test in "$build"/tests/unit/test_*; do
+    [[ -f tests/unit/$(basename "$test").c ]] && try "$(basename "$test")" "$test"
+done
+try test_allocation "$build/tests/failure/test_allocation"
+for folder in cli data faults home ledger ranking scales upgrade serve; do
+    [[ -x tests/$folder/run.sh ]] && try "$folder" "tests/$folder/run.sh" "$build/dpmf"
+done
+
+mkdir -p "$build/html"
+gcovr --root . --object-directory "$build" --filter 'lib/' --filter 'programs/' \
+    --exclude-unreachable-branches --gcov-ignore-parse-errors -j "$cores" \
+    --json-summary "$build/summary.json" --html-details "$build/html/index.html" >/dev/null
+/usr/bin/python3 scripts/testing_page.py coverage "$build/summary.json"
+echo "$build/html/index.html"

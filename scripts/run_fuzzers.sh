@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# `make fuzz`: every fuzzer for FUZZ_SECONDS (600), or those named as arguments, at low priority; what they find worth keeping is merged
+# into tests/fuzz/corpus where it reaches something new, and their time is added to docs/testing/fuzzing.csv.
+#
+#     scripts/run_fuzzers.sh [store csv ...]
+#
+# A fuzzer that finds something stops this script with its input in build/test-logs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-600}
+cores=${JOBS:-$(nproc)}
+logs=build/test-logs
+ledger=docs/testing/fuzzing.csv
+mkdir -p "$logs" docs/testing
+export ASAN_OPTIONS=detect_leaks=1:exitcode=99:allocator_may_return_null=1
+
+cmake --preset fuzz >"$logs/build-fuzz.log" 2>&1
+cmake --build --preset fuzz -j "$cores" --target tests >>"$logs/build-fuzz.log" 2>&1
+[[ -s $ledger ]] || echo "date,commit,fuzzer,cpu_seconds,runs,found" >"$ledger"
+
+# Processor seconds of the children so far.
+cpu_seconds() { times | awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }'; }
+
+run() {
+    local name=$1 found=build/fuzz-corpus/fuzz_$1 log=$logs/fuzz-$1.log begun status=0 runs kept=tests/fuzz/corpus/$1
+    mkdir -p "$found" "$kept"
+    begun=$(cpu_seconds)
+    nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 \
+        -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" "$kept" >"$log" 2>&1 || status=$?
+    runs=$(awk '/stat::number_of_executed_units/ { print $2 }' "$log")
+    echo "$(date -u +%F),$(git rev-parse --short HEAD),$name,$(($(cpu_seconds) - begun)),${runs:-0},$((status != 0))" >>"$ledger"
+    if ((status != 0)); then
+        tail -n 30 "$log"
+        echo "fuzz_$name found something: $log"
+        return 1
+    fi
+}
+
+names=("$@")
+if ((${#names[@]} == 0)); then
+    for source in tests/fuzz/fuzz_*.c; do
+        name=${source##*/fuzz_}
+        names+=("${name%.c}")
+    done
+fi
+for name in "${names[@]}"; do run "$name"; done
+/usr/bin/python3 scripts/testing_page.py fuzzing

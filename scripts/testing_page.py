@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Makes the tables of docs/testing.md from what the commands measured, between the marks <!-- figures: NAME --> and <!-- end -->.
+
+    scripts/testing_page.py coverage SUMMARY.json    from gcovr's summary, kept in docs/testing/coverage.json
+    scripts/testing_page.py fuzzing                  from docs/testing/fuzzing.csv
+    scripts/testing_page.py mutants                  from docs/testing/mutants.csv
+"""
+
+import collections
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "testing.md")
+
+
+def data(name):
+    return os.path.join(ROOT, "docs", "testing", name)
+
+
+def rows_of(name):
+    with open(data(name), encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def commit():
+    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, check=True,
+                          text=True).stdout.strip()
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def room_of(path):
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "lib" else parts[0]
+
+
+def coverage(summary):
+    """Adds up gcovr's figures by room, keeps them, and makes a table."""
+    with open(summary, encoding="utf-8") as file:
+        found = json.load(file)
+    rooms = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for entry in found["files"]:
+        room = rooms[room_of(entry["filename"])]
+        for i, name in enumerate(("line_covered", "line_total", "branch_covered", "branch_total")):
+            room[i] += entry[name]
+    with open(data("coverage.json"), "w", encoding="utf-8") as file:
+        json.dump({"commit": commit(), "rooms": dict(sorted(rooms.items()))}, file, indent=1)
+        file.write("\n")
+    lines = ["| room | lines | reached | branches | reached |", "|---|---|---|---|---|"]
+    total = [sum(room[i] for room in rooms.values()) for i in range(4)]
+    for name, room in sorted(rooms.items()) + [("all", total)]:
+        lines.append(f"| `{name}` | {room[1]:,} | {percent(room[0], room[1])} | {room[3]:,} | {percent(room[2], room[3])} |")
+    return lines + ["", f"(`make coverage`, commit {commit()}.)"]
+
+
+def fuzzing():
+    rows, by_name = rows_of("fuzzing.csv"), collections.defaultdict(lambda: [0, 0, 0])
+    for row in rows:
+        sums = by_name[row["fuzzer"]]
+        for i, name in enumerate(("cpu_seconds", "runs", "found")):
+            sums[i] += int(row[name])
+    lines = ["| fuzzer | processor hours | inputs tried | found |", "|---|---|---|---|"]
+    total = [sum(sums[i] for sums in by_name.values()) for i in range(3)]
+    for name, sums in sorted(by_name.items()) + [("all", total)]:
+        lines.append(f"| `{name}` | {sums[0] / 3600:.2f} | {sums[1]:,} | {sums[2]} |")
+    return lines + ["", f"(`make fuzz`, {min(row['date'] for row in rows)} to {max(row['date'] for row in rows)}.)"]
+
+
+def mutants():
+    by_room = collections.defaultdict(lambda: [0, 0])
+    for row in rows_of("mutants.csv"):
+        room = by_room[room_of(row["file"])]
+        room[0] += row["killed_by"] != "survived"
+        room[1] += 1
+    lines = ["| room | mutants | noticed | survived |", "|---|---|---|---|"]
+    total = [sum(room[i] for room in by_room.values()) for i in range(2)]
+    for name, (killed, n) in sorted(by_room.items()) + [("all", total)]:
+        lines.append(f"| `{name}` | {n} | {percent(killed, n)} | {n - killed} |")
+    return lines + ["", "(`make mutate`.)"]
+
+
+name = sys.argv[1]
+lines = {"coverage": coverage, "fuzzing": fuzzing, "mutants": mutants}[name](*sys.argv[2:])
+with open(PAGE, encoding="utf-8") as file:
+    page = file.read()
+pattern = re.compile(rf"(<!-- figures: {name} -->\n).*?(<!-- end -->)", re.S)
+if not pattern.search(page):
+    sys.exit(f"docs/testing.md has no place for {name}")
+with open(PAGE, "w", encoding="utf-8") as file:
+    file.write(pattern.sub(lambda match: match[1] + "\n".join(lines) + "\n" + match[2], page))
