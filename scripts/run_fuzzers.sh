@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make fuzz`: every fuzzer for FUZZ_SECONDS (600), or those named as arguments, at low priority; what they find worth keeping is merged
-# into tests/fuzz/corpus where it reaches something new, and their time is added to docs/testing/fuzzing.csv.
+# `make fuzz`: every fuzzer for FUZZ_SECONDS (600), or those named as arguments, at low priority; their time is added to
+# docs/testing/fuzzing.csv. With FUZZ_KEEP=1 what reaches something new is merged into tests/fuzz/corpus.
 #
 #     scripts/run_fuzzers.sh [store csv ...]
 #
@@ -18,22 +18,26 @@ cmake --preset fuzz >"$logs/build-fuzz.log" 2>&1
 cmake --build --preset fuzz -j "$cores" --target tests >>"$logs/build-fuzz.log" 2>&1
 [[ -s $ledger ]] || echo "date,commit,fuzzer,cpu_seconds,runs,found" >"$ledger"
 
-# Processor seconds of the children so far.
-cpu_seconds() { times | awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }'; }
+TIMEFORMAT='%U %S' # processor seconds
 
 run() {
-    local name=$1 found=build/fuzz-corpus/fuzz_$1 log=$logs/fuzz-$1.log begun status=0 runs kept=tests/fuzz/corpus/$1
+    local name=$1 found=build/fuzz-corpus/fuzz_$1 log=$logs/fuzz-$1.log status=0 seconds_used runs kept=tests/fuzz/corpus/$1
     mkdir -p "$found" "$kept"
-    begun=$(cpu_seconds)
-    nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" "$kept" >"$log" 2>&1 || status=$?
+    {
+        time nice -n 15 "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 \
+            -print_final_stats=1 -artifact_prefix="$logs/fuzz-$name-" "$found" "$kept" >"$log" 2>&1 || status=$?
+    } 2>"$log.time"
+    seconds_used=$(awk '{ print int($1 + $2) }' "$log.time")
     runs=$(awk '/stat::number_of_executed_units/ { print $2 }' "$log")
-    echo "$(date -u +%F),$(git rev-parse --short HEAD),$name,$(($(cpu_seconds) - begun)),${runs:-0},$((status != 0))" >>"$ledger"
+    echo "$(date -u +%F),$(git rev-parse --short HEAD),$name,$seconds_used,${runs:-0},$((status != 0))" >>"$ledger"
     if ((status != 0)); then
         tail -n 30 "$log"
         echo "fuzz_$name found something: $log"
         return 1
     fi
+    # Of what was found, the few inputs that together reach most are kept.
+    [[ -z ${FUZZ_KEEP:-} ]] ||
+        "build/fuzz/tests/fuzz/fuzz_$name" -set_cover_merge=1 -max_len=4096 "$kept" "$found" >"$log.merge" 2>&1
 }
 
 names=("$@")
