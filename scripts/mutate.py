@@ -8,7 +8,7 @@ tests that include the headers of its folder, then with the golden tests of priv
 (file, line, change, killed by what, or survived), and the table of docs/testing.md is made anew. --keep continues with a copy that
 is there.
 
-Survivors are looked at by a person: docs/testing/survivors.md says of each why it changes nothing, or it gets a test.
+Survivors are for a person to look at: either the change makes no difference, or a test is missing.
 """
 
 import argparse
