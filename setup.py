@@ -19,8 +19,12 @@ VERSION = re.search(r"project\(dpmf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt"
 BASE = Path(os.environ.get("DPMF_PYTHON_BUILD") or "build/python")
 BASE.mkdir(parents=True, exist_ok=True)
 
+# A package of a distribution has the program beside it, and no second command of its name.
+COMMANDS = [] if os.environ.get("DPMF_LIBRARY") == "system" else ["dpmf = dpmf.__main__:main"]
+
 setup(
     version=VERSION,
+    entry_points={"console_scripts": COMMANDS},
     ext_modules=[build_native.extension()],
     cmdclass={"build_ext": build_native.BuildNative},
     options={

@@ -9,11 +9,16 @@ DPMF_LIBRARY says what the module is linked with:
     PATH/libdpmf.so    this one, which the dynamic linker must find when the module is imported
     system             the installed one, as pkg-config finds it: for packages of distributions
 DPMF_INCLUDE is the folder of its headers, for the second and the third.
+
+With the first two the program goes along, for `python -m dpmf` and the command dpmf: the one that was built on the way,
+or the one that lies beside libdpmf.a. DPMF_STATIC=1, for wheels that are carried elsewhere, packs zlib and zstd into
+both, from their static libraries.
 """
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,6 +36,9 @@ extern "Python" int dpmf_py_progress(void *self, const struct dpmf_progress *pro
 extern "Python" void dpmf_py_warn(void *self, const char *message);
 extern "Python" int dpmf_py_setting(void *self, const char *name, const char *value, char *text, size_t size);
 extern "Python" int dpmf_py_epoch(void *self, const struct dpmf_epoch *epoch);
+extern "Python" int dpmf_py_trial(void *self, const struct dpmf_trial *trial);
+extern "Python" int dpmf_py_ledger(void *self, const struct dpmf_ledger_population *population,
+                                   const struct dpmf_ledger_entry *entry);
 extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_release_report *report);
 """
 
@@ -62,6 +70,27 @@ def private_libraries(beside: Path) -> list[str]:
     raise SystemExit(f"there is no dpmf.pc beside {beside}, which says what libdpmf.a needs")
 
 
+def is_static() -> bool:
+    return os.environ.get("DPMF_STATIC", "") not in ("", "0")
+
+
+def static_library(name: str) -> str:
+    """The path of lib<name>.a, as the compiler finds it."""
+    file = f"lib{name}.a"
+    found = subprocess.run([*compiler(), f"-print-file-name={file}"], capture_output=True, text=True, check=True)
+    path = Path(found.stdout.strip())
+    if not path.is_absolute():
+        raise SystemExit(f"DPMF_STATIC=1, but there is no {file}")
+    return str(path.resolve())
+
+
+def packed(flags: list[str]) -> list[str]:
+    """What the linker is given for a libdpmf.a: with DPMF_STATIC, archives in the place of -lz and -lzstd."""
+    if not is_static():
+        return flags
+    return [static_library(flag[2:]) if flag in ("-lz", "-lzstd") else flag for flag in flags]
+
+
 def pkg_config(question: str) -> list[str]:
     try:
         done = subprocess.run(["pkg-config", question, "dpmf"],
@@ -72,12 +101,13 @@ def pkg_config(question: str) -> list[str]:
 
 
 def build_library(folder: Path) -> Path:
-    """libdpmf.a of this tree, in a folder of its own."""
+    """libdpmf.a and the program of this tree, in a folder of their own."""
+    archives = [f"-D{name}_LIBRARY={static_library(library)}" for name, library in (("zlib", "z"), ("zstd", "zstd"))
+                if is_static()]
     jobs = str(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
     for command in (
-        ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release",
-         "-DDPMF_PROGRAM=OFF"],
-        ["cmake", "--build", str(folder), "--target", "dpmf_static", "-j", jobs],
+        ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release", *archives],
+        ["cmake", "--build", str(folder), "--target", "dpmf_static", "dpmf", "-j", jobs],
     ):
         try:
             subprocess.run(command, check=True)
@@ -109,12 +139,24 @@ class BuildNative(build_ext):
             archive = Path(library).resolve() if library else build_library(folder / "library")
             # Its names stay inside, so that another libdpmf in the same process is no trouble.
             ext.extra_link_args += [str(archive), "-Wl,--exclude-libs,ALL",
-                                    *private_libraries(archive.parent)]
+                                    *packed(private_libraries(archive.parent))]
             ext.depends.append(str(archive))
+            self.add_program(archive.parent / "dpmf")
         ext.depends += [str(include / header) for header in HEADERS]
         ext.include_dirs += [str(include), str(ROOT / "python")]
         ext.sources.append(self.write_module(ext.name, folder, include))
         super().build_extension(ext)
+
+    def add_program(self, program: Path) -> None:
+        """Puts the program into the package, without what only debuggers read."""
+        if not program.exists():  # a library that was installed without it
+            return
+        folder = Path(self.build_lib) / "dpmf" / "bin"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(program, folder / "dpmf")
+        strip = shutil.which(os.environ.get("STRIP", "strip"))
+        if strip:
+            subprocess.run([strip, str(folder / "dpmf")], check=True)
 
     def write_module(self, name: str, folder: Path, include: Path) -> str:
         """The C of the module, as cffi makes it from the declarations."""

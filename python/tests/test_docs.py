@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import os
 import pkgutil
@@ -19,12 +20,13 @@ import numpy as np
 import dpmf
 from support import ROOT, FolderTest
 
+HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None
 FLAGS = doctest.REPORT_NDIFF
 
 
 def load_tests(loader, tests, pattern):
     for module in pkgutil.iter_modules(dpmf.__path__, "dpmf."):
-        if module.name != "dpmf._native":
+        if module.name not in ("dpmf._native", "dpmf.__main__"):
             suite = doctest.DocTestSuite(module.name, optionflags=FLAGS)
             if suite.countTestCases():
                 tests.addTest(suite)
@@ -36,7 +38,8 @@ def load_tests(loader, tests, pattern):
 def plain_blocks(path):
     """The blocks of Python in a page that doctest does not run, as they have no prompt."""
     blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    return [block for block in blocks if ">>>" not in block]
+    return [block for block in blocks if ">>>" not in block
+            and (HAS_SKLEARN or "sklearn" not in block)]
 
 
 class Pages(FolderTest):
@@ -62,6 +65,10 @@ class Pages(FolderTest):
     def test_the_manual(self):
         self.run_blocks(ROOT / "docs" / "python.md", ["dune", "alien", *(f"film {i}" for i in range(28))])
         self.assertTrue((self.folder / "release.safetensors").exists())
+
+    @unittest.skipUnless(HAS_SKLEARN, "there is no scikit-learn")
+    def test_scikit_learn_of_the_manual(self):
+        self.assertEqual(sum("sklearn" in block for block in plain_blocks(ROOT / "docs" / "python.md")), 1)
 
     def test_the_front_page(self):
         self.run_blocks(ROOT / "README.md", ["284", "1905", *(str(i) for i in range(28))])

@@ -7,25 +7,44 @@ fitted. People at home need a public release and ratings of their own:
 
 from ._native import ffi as _ffi
 from ._native import lib as _lib
-from ._ledger import init_ledger
+from ._ledger import (LedgerEntry, Population, init_ledger, read_ledger, return_release,
+                      set_ledger_budget)
 from ._run import Epoch, Progress
+from .data import Trial, Tuning, describe, split, synth, tune, write_csv
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
 from .model import Model, load
+from .privacy import AuditFailed, account, audit, plan
 from .statement import PrivacyStatement
 from .user import Explanation, Recommendations, User
 
 __version__: str = _ffi.string(_lib.dpmf_version()).decode()
 
 __all__ = [
+    "AuditFailed",
     "Epoch",
     "Explanation",
+    "LedgerEntry",
     "Model",
+    "Population",
     "PrivacyStatement",
     "Progress",
     "Recommendations",
+    "Trial",
+    "Tuning",
     "User",
+    "account",
+    "audit",
+    "describe",
     "init_ledger",
     "load",
+    "plan",
+    "read_ledger",
+    "return_release",
+    "set_ledger_budget",
+    "split",
+    "synth",
+    "tune",
+    "write_csv",
     *_errors,
 ]

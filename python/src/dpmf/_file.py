@@ -110,6 +110,17 @@ class ModelFile:
             self._statement = PrivacyStatement.take(statement)
         return self._statement
 
+    @contextlib.contextmanager
+    def raw_statement(self) -> Iterator[Any]:
+        """Of a release: its statement as the library has it; NULL where there is none, or it does not hold."""
+        statement, error = ffi.new("struct dpmf_statement *"), new_error()
+        holds = self.is_release and lib.dpmf_release_statement(self._path, statement, error) == 0
+        try:
+            yield statement if holds else ffi.NULL
+        finally:
+            if holds:
+                lib.dpmf_statement_free(statement)
+
     # ---- the bytes -----------------------------------------------------------------------------
 
     def _pieces(self) -> Iterator[bytes]:

@@ -29,7 +29,8 @@ from .user import Shelf
 
 # What has no meaning in the other kind of run.
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
-              "patience", "solver")
+              "patience", "solver", "unobserved", "average", "burn_in", "n_samples", "n_chains", "step", "snapshot",
+              "snapshot_every")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
                 "user_privacy", "about", "declared_users", "accept_delta", "accept_epsilon",
                 "population", "ledger", "ledger_budget", "insecure_noise_seed")
@@ -95,7 +96,7 @@ def least_like(parameters: dict[str, Any]) -> Optional[float]:
     return number("like", like)
 
 
-def _train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
+def train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
     options = Struct("dpmf_train_options")
     solver = "ials" if parameters["solver"] is None and ranks else parameters["solver"]
     if solver is not None:
@@ -106,6 +107,10 @@ def _train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
     if like is not None and like > -math.inf:
         options.pointer.ials.has_like = True
         options.pointer.ials.like = like
+    if parameters["unobserved"] is not None:
+        if not ranks:
+            raise usage('unobserved is for goal="ranking"', 'add goal="ranking", or leave it out')
+        options.pointer.ials.unobserved = number("unobserved", parameters["unobserved"])
     largest = 2**32 - 1
     for field, name, low, high in (("factors", "n_factors", 1, 4096),
                                    ("epochs", "n_epochs", 1, largest),
@@ -121,7 +126,38 @@ def _train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
         raise usage(f"decay={shown(parameters['decay'])} is below 0",
                     "leave it out for the default schedule")
     options.put("deterministic", flag("deterministic", parameters["deterministic"]))
+    _put_sampler(parameters, options)
+    _put_snapshots(parameters, options)
     return options
+
+
+def _put_sampler(parameters: dict[str, Any], options: Struct) -> None:
+    is_sampler = options.pointer.solver != ffi.NULL and lib.dpmf_solver_is_sampler(options.pointer.solver)
+    sampler = options.pointer.sampler
+    sampler.average = flag("average", parameters["average"])
+    given = ["average"] if sampler.average else []
+    for field, name, low in (("burn_in", "burn_in", 0), ("samples", "n_samples", 1), ("chains", "n_chains", 1)):
+        if parameters[name] is not None:
+            setattr(sampler, field, whole(name, parameters[name], low, 2**32 - 2))
+            given.append(name)
+    if parameters["step"] is not None:
+        sampler.step = number("step", parameters["step"])
+        given.append("step")
+        if not 0 < sampler.step < math.inf:
+            raise usage(f"step={shown(parameters['step'])} is not above 0", "leave it out for the default step")
+    if given and not is_sampler:
+        raise usage(f"{given[0]} is for samplers", 'for example: solver="gibbs"')
+
+
+def _put_snapshots(parameters: dict[str, Any], options: Struct) -> None:
+    if parameters["snapshot"] is not None:
+        options.put("snapshot", path_bytes(parameters["snapshot"]))
+    if parameters["snapshot_every"] is not None:
+        if parameters["snapshot"] is None:
+            raise usage("snapshot_every needs snapshot, the file to write", 'for example: snapshot="run.snapshot"')
+        options.put("snapshot_every", whole("snapshot_every", parameters["snapshot_every"], 1, 2**32 - 1))
+    if parameters.get("resume") is not None:
+        options.put("resume", path_bytes(parameters["resume"]))
 
 
 def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
@@ -129,7 +165,7 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     refuse_given(parameters, defaults, PRIVATE_ONLY,
                  "is for private releases: set epsilon, or leave it out")
     ranks = check_goal(parameters)
-    options = _train_options(parameters, ranks)
+    options = train_options(parameters, ranks)
     if parameters["patience"] is not None and open_valid is None:
         raise usage("patience needs valid, the ratings to measure on",
                     "for example: fit(..., valid=(users, items, ratings))")
@@ -137,7 +173,7 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
         reading = reading._replace(rating_range=pair("rating_range", parameters["rating_range"]))
     store = open_store(run, reading)
     if not ranks and parameters["goal"] is None and parameters["solver"] is None and store.holds_events:
-        options = _train_options(parameters, True)
+        options = train_options(parameters, True)
     run.total_epochs = options.pointer.epochs
     valid = open_valid(run, reading) if open_valid else None
     report = ffi.new("struct dpmf_train_report *")
@@ -181,7 +217,7 @@ def _read_catalogue(parameters: dict[str, Any]) -> bool:
     return any(isinstance(item, (str, bytes)) for item in parameters["catalogue"])
 
 
-def _private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
+def private_options(parameters: dict[str, Any], files: UnnamedFiles) -> Struct:
     options = Struct("dpmf_release_options")
     options.put("epsilon", number("epsilon", parameters["epsilon"]))
     options.put("delta", number("delta", parameters["delta"]))
@@ -341,7 +377,7 @@ def fit_release(parameters: dict[str, Any], defaults: dict[str, Any], open_store
     report = ffi.new("struct dpmf_release_report *")
     items_are_texts = _read_catalogue(parameters)
     with WorkFolder() as folder, UnnamedFiles() as files:
-        options = _private_options(parameters, files)
+        options = private_options(parameters, files)
         # A record that cannot be used is dropped: were the run refused for it, one person would
         # decide over everyone's release. The range is looked at later, for the same reason.
         store = open_store(run, reading._replace(skip_bad=True, by_record=True, rating_range=None))

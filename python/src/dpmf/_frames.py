@@ -64,13 +64,13 @@ def _by_protocol(value: Any) -> Optional[Frame]:
     """What says only how it could be read, for a library that can."""
     if hasattr(value, "__dataframe__"):
         try:
-            from pandas.api.interchange import from_dataframe  # type: ignore[import]
+            from pandas.api.interchange import from_dataframe  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise _unreadable(value, "pandas") from None
         return frame_of(from_dataframe(value))
     if hasattr(value, "__arrow_c_stream__"):
         try:
-            import pyarrow  # type: ignore[import]
+            import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             raise _unreadable(value, "pyarrow") from None
         return frame_of(pyarrow.table(value))

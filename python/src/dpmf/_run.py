@@ -56,10 +56,13 @@ class Run:
     """How much of the machine a call may use, and who is informed of its progress."""
 
     def __init__(self, n_threads: int = 0, memory: int = 0,
-                 progress: ProgressCallback | None = None) -> None:
+                 shown: Any = None) -> None:
+        """`shown` has a `callback` for progress, or None, and is closed after every call."""
         self.epochs: list[Epoch] = []
         self.total_epochs = 0
-        self._progress = progress
+        self.trials: list[Any] = []  #: copies of the library's, of a search
+        self._shown = shown
+        self._progress: ProgressCallback | None = None if shown is None else shown.callback
         self._before_spending: Callable[[Any], None] | None = None
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._warnings: list[str] = []
@@ -117,6 +120,8 @@ class Run:
             except BaseException as failure:  # KeyboardInterrupt above all: the work is ended first
                 self._failure = self._failure or failure
         try:
+            if self._shown is not None:
+                self._shown.close()
             self._give_warnings()
         except BaseException as failure:
             self._failure = self._failure or failure
@@ -187,6 +192,10 @@ class Run:
         self.epochs.append(epoch)
         return self._ask(Progress("epoch", "epochs", epoch.epoch, self.total_epochs, 0, epoch))
 
+    def on_trial(self, c: Any) -> bool:
+        self.trials.append(ffi.new("struct dpmf_trial *", c[0])[0])
+        return self._failure is None
+
     def on_warn(self, message: Any) -> None:
         self._warnings.append(rendered(message))
 
@@ -212,6 +221,16 @@ def dpmf_py_epoch(handle: Any, epoch: Any) -> int:
     run: Run = ffi.from_handle(handle)
     try:
         return 0 if run.on_epoch(epoch) else 1
+    except BaseException as failure:
+        run.on_failure(failure)
+        return 1
+
+
+@ffi.def_extern()
+def dpmf_py_trial(handle: Any, trial: Any) -> int:
+    run: Run = ffi.from_handle(handle)
+    try:
+        return 0 if run.on_trial(trial) else 1
     except BaseException as failure:
         run.on_failure(failure)
         return 1

@@ -190,8 +190,11 @@ _PARAMETERS = {
     "reg": "regularization",
     "seed": "random_state",
     "threads": "n_threads",
+    "chains": "n_chains",
+    "samples": "n_samples",
+    "burn-in": "burn_in",
 }
-_TASKS = {"ledger init FILE": "dpmf.init_ledger(FILE)"}
+_TASKS = {"ledger init FILE": "dpmf.init_ledger(FILE)", "ledger show": "dpmf.read_ledger()"}
 
 
 def _text(chars: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional, Sequence, Union
@@ -13,20 +12,23 @@ import numpy.typing as npt
 from ._file import ModelFile
 from ._fit import Fitted, OpenStore, check_goal, fit_checkpoint, fit_release
 from ._ids import Id, Ids, pointer
+from ._measure import Measured
 from ._native import ffi, lib
+from ._pairs import pairs_of
+from ._progress import Shown
 from ._ratings import Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
+from ._seen import Seen, recommend_known
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
 from .statement import PrivacyStatement
-from .user import (OWN, Explanation, Ratings, Recommendations, Shelf, User, bits, clip_to_scale,
-                   order_of)
+from .user import Explanation, Ratings, Recommendations, User, clip_to_scale, order_of
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-class Model:
+class Model(Measured):
     """Matrix factorisation: a rating is an offset, a user's bias, an item's bias, and how well
     their vectors agree.
 
@@ -77,14 +79,25 @@ class Model:
         Bytes, or a size such as "2GiB", that a fit may use.
     deterministic : bool
         The same bits for any number of threads.
-    progress : callable, optional
-        Called with a `Progress` now and then, in the thread that called `fit`. What it raises ends
-        the fit and is raised there; when it returns False after an epoch, training ends with what
-        there is by then.
+    progress : callable or bool, optional
+        None shows progress in notebooks and on terminals, with tqdm where it is installed; True always,
+        False never. A function is called with a `Progress` now and then, in the thread that called `fit`.
+        What it raises ends the fit and is raised there; when it returns False after an epoch, training ends
+        with what there is by then.
     patience : int, optional
         Epochs without gain on `valid` (see `fit`) before training stops; 0: never.
     solver : str, optional
-        "sgd", "ials", or the name of a sampler that the library has.
+        "sgd", "ials", or a sampler of the posterior: "sgld", "sghmc", "sgnht" or "gibbs".
+    unobserved : float, optional
+        With `goal="ranking"`, the weight of a pair that was not observed; None: by the number of events.
+    average : bool
+        With a sampler: predict with the average of many samples, which also gives `interval`.
+    burn_in, n_samples, n_chains, step : optional
+        Of a sampler: epochs before samples count, the most samples to keep, independent chains, and the step
+        of an epoch.
+    snapshot : path, optional
+        A file that is written during the fit, after every `snapshot_every` epochs (1) and when it is
+        interrupted; `fit(..., resume=snapshot)` continues from there.
     goal : str, optional
         "rating", to predict ratings, or "ranking", to recommend. None: ranking when `fit` is given events (pairs of
         users and items, with counts or without), else rating. With `goal="ranking"` a sparse matrix holds counts.
@@ -123,7 +136,7 @@ class Model:
         regularization: Optional[float] = None,
         epsilon: Optional[float] = None,
         delta: float = 1e-5,
-        rating_range: Optional[tuple[float, float]] = None,
+        rating_range: Optional[Sequence[float]] = None,
         catalogue: Any = None,
         mechanism: str = "auto",
         item_features: Any = None,
@@ -135,7 +148,7 @@ class Model:
         n_threads: int = 0,
         memory: Union[int, str, None] = None,
         deterministic: bool = False,
-        progress: Optional[ProgressCallback] = None,
+        progress: Union[ProgressCallback, bool, None] = None,
         *,
         decay: Optional[float] = None,
         patience: Optional[int] = None,
@@ -148,6 +161,14 @@ class Model:
         accept_epsilon: bool = False,
         ledger_budget: Optional[Union[float, str]] = None,
         insecure_noise_seed: Optional[int] = None,
+        unobserved: Optional[float] = None,
+        average: bool = False,
+        burn_in: Optional[int] = None,
+        n_samples: Optional[int] = None,
+        n_chains: Optional[int] = None,
+        step: Optional[float] = None,
+        snapshot: Optional[PathLike] = None,
+        snapshot_every: Optional[int] = None,
     ) -> None:
         self.n_factors = n_factors
         self.n_epochs = n_epochs
@@ -179,13 +200,16 @@ class Model:
         self.accept_epsilon = accept_epsilon
         self.ledger_budget = ledger_budget
         self.insecure_noise_seed = insecure_noise_seed
+        self.unobserved = unobserved
+        self.average = average
+        self.burn_in = burn_in
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.step = step
+        self.snapshot = snapshot
+        self.snapshot_every = snapshot_every
 
     # ---- parameters, as scikit-learn has them --------------------------------------------------
-
-    @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        parameters = inspect.signature(cls.__init__).parameters
-        return {name: parameter.default for name, parameter in parameters.items() if name != "self"}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters that the model was made with.
@@ -217,13 +241,10 @@ class Model:
                    if not _same(getattr(self, name), default)]
         return f"Model({', '.join(changed)})"
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_fitted" in self.__dict__
-
     # ---- fitting -------------------------------------------------------------------------------
 
     def fit(self, users: Any, items: Any = None, ratings: Any = None, timestamps: Any = None, *,
-            counts: Any = None, valid: Any = None) -> Model:
+            counts: Any = None, valid: Any = None, resume: Optional[PathLike] = None) -> Model:
         """Fits the model to ratings, or to events.
 
         Either three columns of the same length, `users`, `items` and `ratings` (and `timestamps`),
@@ -235,10 +256,13 @@ class Model:
         `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse matrix of
         counts. Counts of a pair add up. A count is a whole number from 1 to 2**53.
 
+        As scikit-learn calls it, ``fit(X, y)``: a table of two columns, users and items, and their ratings.
+
         Arrays of int64, float64 and float32 are read where they are, without a copy.
 
         `valid` is ratings in the same forms (a tuple of columns, a matrix, a frame), or a file: the
-        error on them is in `history_`, and ends training when `patience` is over.
+        error on them is in `history_`, and ends training when `patience` is over. `resume` is a snapshot of an
+        earlier fit to the same ratings with the same parameters, which is continued.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -249,6 +273,9 @@ class Model:
         array(['alien'], dtype=object)
         """
         ranks = check_goal(self.get_params())
+        pairs = pairs_of(users) if items is not None and ratings is None and counts is None else None
+        if pairs is not None:
+            ratings, (users, items) = items, pairs
         columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks,
                              likes=self.like is not None)
         if columns.is_events and self.goal == "rating":
@@ -258,11 +285,15 @@ class Model:
         def open_store(run: Run, reading: Reading) -> Store:
             return store_from_columns(columns, reading, run)
 
-        return self._fit(open_store, Reading(events=columns.is_events), valid)
+        self._fit(open_store, Reading(events=columns.is_events), valid, resume)
+        if pairs is not None:
+            self.n_features_in_ = 2
+        return self
 
     def fit_file(self, path: PathLike, *, format: Optional[str] = None,
                  columns: Optional[str] = None, separator: Optional[str] = None,
-                 events: bool = False, valid: Any = None) -> Model:
+                 events: bool = False, valid: Any = None,
+                 resume: Optional[PathLike] = None) -> Model:
         """Fits the model to a file of ratings: a store, CSV and other text, compressed or not.
 
         `format`, `columns`, `separator` and `events` say what the file does not say itself, as the options of
@@ -276,14 +307,16 @@ class Model:
             return store_from_file(path, reading._replace(format=format, columns=columns,
                                                           separator=separator), run)
 
-        return self._fit(open_store, Reading(events=flag("events", events)), valid)
+        return self._fit(open_store, Reading(events=flag("events", events)), valid, resume)
 
     def _run(self) -> Run:
-        if self.progress is not None and not callable(self.progress):
-            raise usage(f"progress={shown(self.progress)} is not a function",
-                        "for example: progress=print")
         return Run(whole("n_threads", self.n_threads, 0, 4096), memory_bytes(self.memory),
-                   self.progress)
+                   Shown(self.progress))
+
+    def _open(self, ratings: Any, run: Run) -> Store:
+        """Ratings in any form, or a file of them."""
+        ranks = self._ready.file.ranks
+        return opener(ratings, ranks, ranks and self.like is not None)(run, Reading())
 
     def _refuse_stranger(self) -> None:
         """A release from elsewhere does not say whose budget it spent, nor who wanted a smaller
@@ -294,14 +327,18 @@ class Model:
                         "and user_privacy that it was made with: it cannot be fitted again",
                         "make a new dpmf.Model, with all of its parameters")
 
-    def _fit(self, open_store: OpenStore, reading: Reading, valid: Any) -> Model:
+    def _fit(self, open_store: OpenStore, reading: Reading, valid: Any,
+             resume: Optional[PathLike] = None) -> Model:
         self._refuse_stranger()
         parameters, defaults, run = self.get_params(), self._defaults(), self._run()
         if self.epsilon is None:
-            open_valid = None if valid is None else _opener(valid, check_goal(parameters),
+            open_valid = None if valid is None else opener(valid, check_goal(parameters),
                                                             self.like is not None)
-            self._fitted = fit_checkpoint(parameters, defaults, open_store, open_valid, reading,
-                                          run)
+            self._fitted = fit_checkpoint({**parameters, "resume": resume}, defaults, open_store,
+                                          open_valid, reading, run)
+        elif resume is not None:
+            raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
+                                 "a private fit has no snapshots to resume from", "leave resume out")
         elif valid is None:
             fit_release(parameters, defaults, open_store, reading, run, self._deliver)
         else:
@@ -464,7 +501,7 @@ class Model:
             raise _unknown_user(user)
         own = self._seen(fitted)[number] if exclude_seen else None
         without, within = fitted.shelf.choice(None if own is None else own["item"], include, exclude)
-        return _recommend(fitted.shelf, number, own, order_of(taste, by), n, without, within)
+        return recommend_known(fitted.shelf, number, own, order_of(taste, by), n, without, within)
 
     def recommend_many(self, users: Any = None, ratings: Optional[Sequence[Ratings]] = None,
                        n: int = 10, exclude_seen: bool = True, include: Any = None,
@@ -498,19 +535,19 @@ class Model:
                 left_out = shelf.bitmap(own["item"].astype(np.int64))
                 if without is not None:
                     left_out |= without
-            return _recommend(shelf, number, own, order, n, left_out, within)
+            return recommend_known(shelf, number, own, order, n, left_out, within)
 
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(one, numbers))
 
-    def _seen(self, fitted: Fitted) -> _Seen:
+    def _seen(self, fitted: Fitted) -> Seen:
         if fitted.seen is None:
             if fitted.store is None:
                 raise usage("who has rated what is not in the model's file",
                             "give it with dpmf.load(path, history=...), or say exclude_seen=False")
-            fitted.seen = _Seen(fitted, fitted.store, self._run())
+            fitted.seen = Seen(fitted, fitted.store, self._run())
             fitted.store = None
-        seen: _Seen = fitted.seen
+        seen: Seen = fitted.seen
         return seen
 
     def similar_items(self, item: Id, n: int = 10) -> Recommendations:
@@ -537,8 +574,12 @@ class Model:
         ``predict(users, items)`` of a checkpoint: pairs, or one of the one kind for all of the other.
         Whoever and whatever the model does not know counts as average. ``predict(items=...,
         ratings=...)`` for someone with ratings of their own. Within the scale of the ratings, unless
-        `clip` is False. A float for one pair, else an array.
+        `clip` is False. A float for one pair, else an array. ``predict(X)``, as scikit-learn calls it: a table
+        of two columns, users and items.
         """
+        pairs = pairs_of(users) if items is None and ratings is None else None
+        if pairs is not None:
+            users, items = pairs
         if items is None:
             raise usage("predict needs items")
         if (users is None) == (ratings is None):
@@ -577,7 +618,7 @@ class Model:
         fitted = self._fitted
         if not fitted.file.is_release:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
-                                 "not copied or pickled: this model contains user data",
+                                 "not pickled: this model contains user data",
                                  "use save(path), which writes a file that only you can read")
         if not fitted.file.statement.is_private:
             raise PrivacyRefused(lib.DPMF_ERR_PRIVACY_REFUSED,
@@ -621,25 +662,7 @@ def _numbers(ids: Ids, values: Any) -> tuple[npt.NDArray[np.int64], bool]:
     return ids.find(values), False
 
 
-def _recommend(shelf: Shelf, number: int, own: Any, order: Any, n: int, without: Any,
-               within: Any) -> Recommendations:
-    """The list of a user of the model, with what they have rated or (None) without."""
-    scored, error, model = shelf.room(n), new_error(), shelf.file.model
-    room = pointer("struct dpmf_scored_item *", scored)
-    if own is None:
-        count = lib.dpmf_model_recommend(model, number, order, bits(without), bits(within),
-                                         len(scored), room, error)
-    else:
-        made = ffi.new("struct dpmf_user **")
-        check(lib.dpmf_user_known(model, number, pointer("struct dpmf_own_rating *", own), len(own),
-                                  made, error), error)
-        user = ffi.gc(made[0], lib.dpmf_user_free)
-        count = lib.dpmf_user_recommend(model, user, order, bits(without), bits(within), len(scored),
-                                        room, error)
-    return shelf.ranked(scored[:check(count, error)])
-
-
-def _opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
+def opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore:
     """How ratings in any form are opened."""
     columns = None if is_path(ratings) else columns_of(ratings, ranks=ranks, likes=likes)
 
@@ -649,26 +672,6 @@ def _opener(ratings: Any, ranks: bool = False, likes: bool = False) -> OpenStore
         return store_from_columns(columns, reading, run)
 
     return open_store
-
-
-class _Seen:
-    """What each user has rated."""
-
-    def __init__(self, fitted: Fitted, store: Store, run: Run) -> None:
-        made = ffi.new("struct native_seen **")
-        run.call(lib.native_seen_make, fitted.file.model, store.pointer, run.pointer, made)
-        self._seen = ffi.gc(made[0], lib.native_seen_free)
-        self._items = np.frombuffer(ffi.buffer(self._seen.items, 4 * self._seen.n + 4),
-                                    dtype=np.uint32)
-        self._ratings = np.frombuffer(ffi.buffer(self._seen.ratings, 8 * self._seen.n + 8),
-                                      dtype=np.float64)
-
-    def __getitem__(self, user: int) -> npt.NDArray[Any]:
-        start, count = self._seen.start[user], self._seen.count[user]
-        own = np.empty(count, dtype=OWN)
-        own["item"] = self._items[start:start + count]
-        own["rating"] = self._ratings[start:start + count]
-        return own
 
 
 # ---- loading -------------------------------------------------------------------------------------
@@ -706,6 +709,6 @@ def load(path: PathLike, *, history: Any = None, verify: bool = True, ids: str =
         if file.is_release:
             raise KindError(lib.DPMF_ERR_MODEL_KIND, "this is a release, which has no users",
                             "leave history out", file.name)
-        fitted.store = _opener(history)(model._run(), Reading())
+        fitted.store = opener(history)(model._run(), Reading())
     model._fitted = fitted
     return model

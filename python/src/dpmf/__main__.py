@@ -1,0 +1,36 @@
+"""``python -m dpmf`` and the command ``dpmf`` of a wheel: the program, which lies beside the module."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import NoReturn, Optional
+
+
+def program() -> Optional[str]:
+    """The program that came with this package; else, of a package made without it, the one on the PATH. This
+    command is never taken for it."""
+    own = Path(__file__).resolve().parent / "bin" / "dpmf"
+    if own.exists():
+        return str(own)
+    found = shutil.which("dpmf")
+    if found is None:
+        return None
+    with open(found, "rb") as file:  # a script that runs this module would run itself for ever
+        return found if file.read(4) == b"\x7fELF" else None
+
+
+def main() -> NoReturn:
+    """Becomes the program, with the arguments that this was given: signals and exit statuses are its own."""
+    path = program()
+    if path is None:
+        print("dpmf: error: this package was built without the program\n"
+              "  install the program dpmf, or a wheel that has it", file=sys.stderr)
+        sys.exit(4)
+    os.execv(path, ["dpmf", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

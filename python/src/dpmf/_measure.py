@@ -1,0 +1,191 @@
+"""What a model has beside fitting and recommending: how well it predicts, how sure it is, its vectors for other
+tools, and the manners that scikit-learn expects of an estimator."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._ids import pointer
+from ._native import ffi, lib
+from ._pairs import pairs_of, r_squared
+from ._run import Run
+from ._values import Struct, flag, number, path_bytes, plain, shown, whole
+from .errors import check, new_error, usage
+
+if TYPE_CHECKING:
+    from ._fit import Fitted
+    from ._ratings import Store
+
+PART = ("items", "users", "wanted", "recall", "recall_capped", "precision", "ndcg", "map", "mrr",
+        "coverage", "list_share")
+FORMS = ("npy", "csv", "libmf", "sqlite", "pgvector")
+
+
+def order_of(taste: Optional[float], by: Optional[str]) -> Any:
+    from .user import order_of as order  # which imports the files of models, and those this one's users
+
+    return order(taste, by)
+
+
+class Measured:
+    """The base of `Model`; it has no parameters of its own."""
+
+    if TYPE_CHECKING:
+        _fitted: Fitted
+        like: Union[float, str, None]
+        n_threads: int
+
+        @property
+        def _ready(self) -> Fitted: ...
+        @property
+        def _with_users(self) -> Fitted: ...
+        def _run(self) -> Run: ...
+        def _open(self, ratings: Any, run: Run) -> Store: ...
+        def predict(self, users: Any = None, items: Any = None) -> Any: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+    # ---- how well it predicts ------------------------------------------------------------------
+
+    def evaluate(self, test: Any, *, history: Any = None, ranking: int = 0,
+                 like: Optional[float] = None, taste: Optional[float] = None,
+                 by: Optional[str] = None) -> dict[str, Any]:
+        """How well the model predicts ratings that it was not fitted to, as ``dpmf evaluate`` measures it.
+
+        `test` and `history` are ratings in any form that `fit` takes (columns as a tuple), or a file.
+        `history` is what each user has rated before: it is left out of lists, and users of a release are
+        first fitted to it, as they would be at home. With `ranking=n` lists of the n best items are measured
+        too; `like` is the smallest test rating that counts as wanted, `taste` and `by` order the lists as in
+        `recommend`. In the answer, figures that were not measured are missing, and those without a meaning NaN.
+
+        >>> import dpmf
+        >>> model = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4])
+        >>> found = model.evaluate((["bob"], ["alien"], [3]))
+        >>> found["n"], found["rmse"] == found["mae"]
+        (1, True)
+        """
+        file, run = self._ready.file, self._run()
+        options = Struct("dpmf_evaluate_options")
+        options.put("ranking", whole("ranking", ranking, 0, 2**32 - 1))
+        if like is not None:
+            options.put("has_like", True)
+            options.put("like", number("like", like))
+        order = order_of(taste, by)
+        options.put("order", order)
+        asked, before = self._open(test, run), None if history is None else self._open(history, run)
+        found = ffi.new("struct dpmf_evaluation *")
+        run.call(lib.dpmf_model_evaluate, file.model, asked.pointer, before.pointer if before else ffi.NULL,
+                 options.pointer, run.pointer, found)
+        result = plain(found[0], ("n", "rmse", "mae", "unknown_users", "unknown_items"))
+        if ranking:
+            result.update(ranked_users=found.ranked_users, **plain(found.ranking, PART))
+            if found.has_popularity:
+                result["popularity_bias"] = found.popularity_bias
+                result["by_popularity"] = [plain(part, PART) for part in found.by_popularity]
+        return result
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the variance of the ratings `y` that the model predicts for the pairs `X` (a table of two
+        columns, users and items): R squared, as scikit-learn's regressors have it."""
+        if pairs_of(X) is None:
+            raise usage("score needs a table of two columns, users and items, and their ratings",
+                        "for other forms of ratings: evaluate")
+        return r_squared(y, self.predict(X), sample_weight)
+
+    def interval(self, users: Any, items: Any, level: float = 0.9) \
+            -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The range that each rating is in with this probability, if the model is right: the lower and the upper
+        ends, within the scale; NaN for whoever or whatever the model does not know.
+
+        It comes from the samples that a model fitted with `average=True` keeps.
+
+        >>> import dpmf
+        >>> model = dpmf.Model(n_factors=2, n_epochs=400, solver="gibbs", average=True)
+        >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4])
+        >>> low, high = model.interval(["bob"], ["alien"])
+        >>> bool(low[0] <= high[0])
+        True
+        """
+        fitted = self._with_users
+        u, i = np.broadcast_arrays(np.atleast_1d(fitted.users.find(np.atleast_1d(users))),
+                                   np.atleast_1d(fitted.items.find(np.atleast_1d(items))))
+        low, high, error = np.full(len(u), np.nan), np.full(len(u), np.nan), new_error()
+        chance = number("level", level)
+        for n in range(len(u)):
+            unknown = 2**64 - 1
+            check(lib.dpmf_model_interval(fitted.file.model, unknown if u[n] < 0 else int(u[n]),
+                                          unknown if i[n] < 0 else int(i[n]), chance,
+                                          pointer("double *", low[n:]), pointer("double *", high[n:]), error),
+                  error)
+        info = fitted.file.info
+        return np.clip(low, info.min, info.max), np.clip(high, info.min, info.max)
+
+    # ---- for other tools -----------------------------------------------------------------------
+
+    def export(self, path: Any, form: str = "npy", *, users: bool = False, not_private: bool = False,
+               replace: bool = False) -> dict[str, Any]:
+        """Writes the vectors for other tools, as ``dpmf export`` does: "npy" and "csv" are new directories, "libmf"
+        and "sqlite" files, "pgvector" tables on a server, by its address.
+
+        What is not a private release is refused without `not_private=True`; with `users`, the users of a checkpoint
+        are written too. docs/formats/exports.md describes the files.
+        """
+        if form not in FORMS:
+            raise usage(f"form={shown(form)} is no form", f"one of: {', '.join(FORMS)}")
+        file, run = self._ready.file, self._run()
+        options = Struct("dpmf_export_options")
+        options.put("form", getattr(lib, f"DPMF_EXPORT_{form.upper()}"))
+        for name, value in (("users", users), ("not_private", not_private), ("replace", replace)):
+            options.put(name, flag(name, value))
+        report = ffi.new("struct dpmf_export_report *")
+        with file.raw_statement() as statement:
+            run.call(lib.dpmf_model_export, file.model, statement, path_bytes(path), options.pointer,
+                     run.pointer, report)
+        return plain(report[0], ("items", "users", "bytes_written", "is_private"))
+
+    # ---- scikit-learn --------------------------------------------------------------------------
+
+    _estimator_type = "regressor"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import (  # type: ignore[import-untyped,unused-ignore]
+            InputTags, RegressorTags, Tags, TargetTags)
+
+        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True),
+                    regressor_tags=RegressorTags(poor_score=True),
+                    input_tags=InputTags(two_d_array=True, categorical=True, string=True),
+                    non_deterministic=True, requires_fit=True)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = inspect.signature(cls.__init__).parameters
+        return {name: parameter.default for name, parameter in parameters.items() if name != "self"}
+
+    # ---- copies --------------------------------------------------------------------------------
+
+    def _copied(self, deep: bool, memo: Optional[dict[int, Any]]) -> Any:
+        """A checkpoint within this process: what was fitted is read-only, and shared. Of a release only what is
+        public goes along, as in a pickle."""
+        if self.__sklearn_is_fitted__() and self._fitted.file.is_release:
+            made = type(self).__new__(type(self))
+            made.__setstate__(self.__getstate__())  # type: ignore[attr-defined]
+            return made
+        parameters = self.get_params()
+        made = type(self)(**(copy.deepcopy(parameters, memo) if deep else parameters))
+        if self.__sklearn_is_fitted__():
+            made._fitted = self._fitted
+        return made
+
+    def __copy__(self) -> Any:
+        return self._copied(False, None)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self._copied(True, memo)

@@ -1,0 +1,43 @@
+"""Pairs of users and items as scikit-learn gives them: one table X of two columns, and the ratings as y."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from ._frames import frame_of
+
+
+def pairs_of(table: Any) -> Optional[tuple[Any, Any]]:
+    """The users and the items of a table of two columns; None when this is none. Columns whose names say
+    what they are may stand in any order; else users come first."""
+    shape = getattr(table, "shape", None)
+    if shape is None:  # a list of pairs, as scikit-learn accepts it too
+        if not isinstance(table, list) or not table or not all(
+                isinstance(row, (list, tuple)) and len(row) == 2 for row in table):
+            return None
+        return [row[0] for row in table], [row[1] for row in table]
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] != 2 or hasattr(table, "tocoo"):
+        return None
+    frame = frame_of(table)
+    if frame is None:
+        values = np.asarray(table)
+        return np.ascontiguousarray(values[:, 0]), np.ascontiguousarray(values[:, 1])
+    users, items = frame.places("user"), frame.places("item")
+    named = len(users) == len(items) == 1
+    return frame.column(users[0] if named else 0), frame.column(items[0] if named else 1)
+
+
+def r_squared(truth: Any, predicted: npt.NDArray[np.float64], weights: Any) -> float:
+    """The share of the ratings' variance that is predicted; 1 is perfect, 0 is their average."""
+    y = np.asarray(truth, dtype=np.float64)
+    w = np.ones_like(y) if weights is None else np.asarray(weights, dtype=np.float64)
+    if len(y) < 2:
+        return float("nan")
+    residual = float((w * (y - predicted) ** 2).sum())
+    total = float((w * (y - np.average(y, weights=w)) ** 2).sum())
+    if total == 0:
+        return 1.0 if residual == 0 else 0.0
+    return 1 - residual / total

@@ -1,0 +1,265 @@
+"""What the command line does, from Python: measuring, searching, splitting, snapshots, intervals, the ledger, plans,
+the audit, exports, progress."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import unittest
+import unittest.mock
+
+import numpy as np
+
+import dpmf
+from dpmf import _progress
+from support import FolderTest, made_up, private_model, quiet, run_dpmf
+
+
+class Measuring(FolderTest):
+    def test_evaluate_is_the_programs(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        names = [f"u{i}" for i in users], [f"i{i}" for i in items]
+        train, test = self.folder / "train.dpr", self.folder / "test.dpr"
+        parts = dpmf.split((*names, ratings), train, test, test_fraction=0.2, random_state=4)
+        self.assertEqual(parts["train_ratings"] + parts["test_ratings"], 1500)
+        self.assertEqual(os.stat(train).st_mode & 0o777, 0o600)
+        model = dpmf.Model(n_factors=4, n_epochs=5, deterministic=True).fit_file(train)
+        model.save(self.folder / "m.safetensors")
+        mine = model.evaluate(test, history=train, ranking=5)
+        theirs = json.loads(run_dpmf("evaluate", self.folder / "m.safetensors", test, "--history", train,
+                                     "--ranking", "-n", "5", "--json"))
+        for name in ("rmse", "mae", "n"):
+            self.assertAlmostEqual(mine[name], theirs[name], places=9)
+        self.assertGreater(mine["recall"], 0)
+        self.assertEqual(len(mine["by_popularity"]), 5)
+        self.assertNotIn("recall", model.evaluate(test))
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.split(train, train, test, by="luck")
+
+    def test_a_release_is_evaluated_by_fold_in(self):
+        users, items, ratings = made_up()
+        model = private_model(self.folder, catalogue=range(60), epsilon=10)
+        with quiet():
+            model.fit(users, items, ratings)
+        with_history = model.evaluate((users, items, ratings), history=(users, items, ratings))
+        self.assertEqual(with_history["unknown_users"], 0)
+        self.assertEqual(model.evaluate((users, items, ratings))["unknown_users"], len(users))
+        self.assertLess(with_history["rmse"], model.evaluate((users, items, ratings))["rmse"])
+
+    def test_describe_synth_csv(self):
+        store = self.folder / "s.dpr"
+        made = dpmf.synth(store, users=60, items=20, ratings=500, random_state=3, catalogue=self.folder / "t.csv")
+        self.assertEqual(made["ratings"], 500)
+        self.assertEqual(dpmf.describe(store)["items"], dpmf.describe((*made_up(60, 20, 500),))["items"])
+        self.assertTrue((self.folder / "t.csv").exists())
+        size = dpmf.write_csv(store, self.folder / "s.csv")
+        self.assertEqual(size, (self.folder / "s.csv").stat().st_size)
+        self.assertEqual((self.folder / "s.csv").read_text(), run_dpmf("export", store, "--csv", "-"))
+        with self.assertRaisesRegex(dpmf.UsageError, "ml-1m"):
+            dpmf.synth(store, like="nothing known")
+
+    def test_tune(self):
+        users, items, ratings = made_up(n_users=80, n_items=30, n=1500)
+        found = dpmf.tune((users, items, ratings), dpmf.Model(n_factors=4, n_epochs=4), trials=3,
+                          hold=("n_factors", "n_epochs"))
+        self.assertEqual(len(found.trials), 3)
+        self.assertEqual((found.model.n_factors, found.model.n_epochs), (4, 4))
+        self.assertEqual(found.model.learning_rate, found.best.parameters["learning_rate"])
+        self.assertEqual(found.best.valid_rmse, min(trial.valid_rmse for trial in found.trials))
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.tune((users, items, ratings), hold=("patience",))
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.tune((users, items, ratings), dpmf.Model(epsilon=1))
+
+    def test_tuning_is_recorded(self):
+        ledger = self.folder / "ledger"
+        dpmf.init_ledger(ledger)
+        dpmf.tune(made_up(60, 20, 600), dpmf.Model(n_factors=2, n_epochs=1), trials=1, population="readers",
+                  ledger=ledger)
+        (readers,) = dpmf.read_ledger(ledger)
+        self.assertEqual([entry.state for entry in readers.entries], ["tuning"])
+        self.assertEqual(readers.mu, 0)
+
+    def test_intervals(self):
+        users, items, ratings = made_up(60, 20, 800)
+        model = dpmf.Model(n_factors=3, n_epochs=12, solver="gibbs", average=True).fit(users, items, ratings)
+        low, high = model.interval([users[0], 10**6], items[0])
+        self.assertTrue(1 <= low[0] < high[0] <= 5)
+        self.assertTrue(math.isnan(low[1]) and math.isnan(high[1]))
+        wide = model.interval(users[0], items[0], level=0.99)
+        self.assertTrue(wide[0][0] <= low[0] and high[0] <= wide[1][0])
+        with self.assertRaises(dpmf.KindError):
+            dpmf.Model(n_factors=2, n_epochs=1).fit(users, items, ratings).interval(users[0], items[0])
+        for wrong in ({"average": True}, {"burn_in": 3}, {"step": 0.1}, {"solver": "gibbs", "step": -1}):
+            with self.assertRaises(dpmf.UsageError, msg=wrong):
+                dpmf.Model(**wrong).fit(users, items, ratings)
+
+
+class Snapshots(FolderTest):
+    def test_resume(self):
+        users, items, ratings = made_up(60, 20, 800)
+        file = self.folder / "run.snapshot"
+        settings = {"n_factors": 3, "n_epochs": 6, "deterministic": True, "random_state": 1}
+        whole = dpmf.Model(**settings).fit(users, items, ratings)
+
+        def stop(progress):
+            if progress.epoch is not None and progress.epoch.epoch == 3:
+                raise RuntimeError("enough")
+
+        with self.assertRaisesRegex(RuntimeError, "enough"):
+            dpmf.Model(**settings, snapshot=file, snapshot_every=1, progress=stop).fit(users, items, ratings)
+        again = dpmf.Model(**settings).fit(users, items, ratings, resume=file)
+        self.assertTrue(np.array_equal(again.item_factors_, whole.item_factors_))
+        self.assertLess(len(again.history_), 6)
+        with self.assertRaises(dpmf.DpmfError):  # of another run
+            dpmf.Model(**{**settings, "n_factors": 4}).fit(users, items, ratings, resume=file)
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.Model(snapshot_every=2).fit(users, items, ratings)
+        with self.assertRaises(dpmf.PrivacyRefused):
+            private_model(self.folder, catalogue=range(20)).fit(users, items, ratings, resume=file)
+
+
+class Copies(unittest.TestCase):
+    def test_a_checkpoint_is_copied_within_the_process(self):
+        users, items, ratings = made_up(60, 20, 800)
+        model = dpmf.Model(n_factors=3, n_epochs=2, rating_range=[1, 5]).fit(users, items, ratings)
+        for again in (copy.copy(model), copy.deepcopy(model)):
+            self.assertTrue(np.array_equal(again.item_factors_, model.item_factors_))
+            self.assertEqual(again.get_params(), model.get_params())
+            self.assertEqual(again.recommend(users[0]).items.tolist(), model.recommend(users[0]).items.tolist())
+        deep = copy.deepcopy(model).fit(users, items, ratings[::-1].copy())  # and one does not change the other
+        self.assertFalse(np.array_equal(deep.item_factors_, model.item_factors_))
+        self.assertIsNot(deep.rating_range, model.rating_range)
+        self.assertFalse(copy.deepcopy(dpmf.Model(n_factors=3)).__sklearn_is_fitted__())
+
+
+class Privacy(FolderTest):
+    def test_plan_and_account(self):
+        one = dpmf.account(epsilon=1, delta=1e-5)
+        self.assertAlmostEqual(one["mu"], 0.26805, places=4)
+        self.assertAlmostEqual(dpmf.account(mu=one["mu"], delta=1e-5)["epsilon"], 1, places=6)
+        self.assertAlmostEqual(dpmf.account(mu=one["mu"], epsilon=1)["delta"], 1e-5, places=9)
+        self.assertEqual(dpmf.plan(users=6040, items=3706, ratings_per_user=165, rating_range=[1, 5])["mu"], one["mu"])
+        for wrong in ({}, {"epsilon": -1}, {"epsilon": 1, "delta": 2}, {"mu": 0}):
+            with self.assertRaises(dpmf.UsageError, msg=wrong):
+                dpmf.account(**wrong)
+
+    def test_ledger(self):
+        users, items, ratings = made_up(200, 20, 2000)
+        ledger = self.folder / "ledger"
+        with self.assertRaises(dpmf.MissingFileError):
+            dpmf.read_ledger(ledger)
+        model = private_model(self.folder, catalogue=range(20), population="readers")
+        with quiet():
+            model.fit(users, items, ratings)
+        (readers,) = dpmf.read_ledger(ledger)
+        self.assertEqual((readers.name, readers.kind, readers.budget_mu), ("readers", "proven", None))
+        self.assertEqual([entry.id for entry in readers.entries], [model.report_["release_id"]])
+        self.assertAlmostEqual(readers.epsilon, 2, places=3)
+        dpmf.set_ledger_budget("readers", "2.5@1e-5", ledger)
+        self.assertGreater(dpmf.read_ledger(ledger, "readers")[0].budget_mu, readers.mu)
+        with quiet(), self.assertRaises(dpmf.BudgetExceeded):
+            private_model(self.folder, catalogue=range(20), population="readers").fit(users, items, ratings)
+        with self.assertRaises(dpmf.PrivacyError):  # it was published
+            dpmf.return_release(model.report_["release_id"], ledger)
+
+    def test_audit(self):
+        users, items, ratings = made_up(60, 20, 600)
+        model = dpmf.Model(epsilon=1, rating_range=(1, 5), catalogue=range(20), mechanism="biases")
+        found = dpmf.audit((users, items, ratings), model, runs=6, users=30)
+        self.assertEqual(found["findings"], [])
+        self.assertGreater(found["worlds"], 0)
+        self.assertFalse(model.__sklearn_is_fitted__())
+        with self.assertRaises(dpmf.UsageError):
+            dpmf.audit((users, items, ratings), dpmf.Model())
+
+    def test_export(self):
+        users, items, ratings = made_up(60, 20, 600)
+        checkpoint = dpmf.Model(n_factors=3, n_epochs=1).fit(users, items, ratings)
+        with self.assertRaises(dpmf.PrivacyRefused):
+            checkpoint.export(self.folder / "npy")
+        report = checkpoint.export(self.folder / "npy", not_private=True, users=True)
+        self.assertEqual((report["items"], report["users"], report["is_private"]), (20, 60, False))
+        vectors = np.load(self.folder / "npy" / "item_vectors.npy")
+        self.assertTrue(np.array_equal(vectors, checkpoint.item_factors_))
+        release = private_model(self.folder, catalogue=range(20))
+        with quiet():
+            release.fit(users, items, ratings)
+        self.assertTrue(release.export(self.folder / "csv", "csv")["is_private"])
+        with self.assertRaises(dpmf.UsageError):
+            release.export(self.folder / "x", "xml")
+
+
+class Progressing(unittest.TestCase):
+    RATINGS = made_up(60, 20, 800)
+
+    def test_plain(self):
+        stream = io.StringIO()
+        with unittest.mock.patch.object(sys, "stderr", stream), \
+                unittest.mock.patch.dict(sys.modules, {"tqdm.auto": None}):
+            dpmf.Model(n_factors=2, n_epochs=3, progress=True).fit(*self.RATINGS)
+            self.assertIn("epoch 3 of 3 epochs 100 %: train ", stream.getvalue())
+            self.assertTrue(stream.getvalue().endswith("\r"))  # the line is gone when it is over
+            stream.truncate(0)
+            dpmf.Model(n_factors=2, n_epochs=3, progress=False).fit(*self.RATINGS)
+            dpmf.Model(n_factors=2, n_epochs=3).fit(*self.RATINGS)  # nobody looks
+            self.assertEqual(stream.getvalue(), "")
+            stream.isatty = lambda: True
+            dpmf.Model(n_factors=2, n_epochs=3).fit(*self.RATINGS)
+            self.assertIn("epoch", stream.getvalue())
+
+    def test_tqdm_bars(self):
+        class Bar:
+            made = []
+
+            def __init__(self, **about):
+                self.about, self.n, self.closed = about, 0, False
+                self.made.append(self)
+
+            def update(self, n):
+                self.n += n
+
+            def set_postfix_str(self, text):
+                self.text = text
+
+            def close(self):
+                self.closed = True
+
+        bars = _progress.Bars(Bar)
+        with unittest.mock.patch.object(_progress, "_drawn", lambda: bars):
+            dpmf.Model(n_factors=2, n_epochs=3, progress=True).fit(*self.RATINGS)
+        epochs = [bar for bar in Bar.made if bar.about["desc"] == "epoch"]
+        self.assertEqual(sum(bar.about["total"] == 3 for bar in epochs), len(epochs))
+        self.assertEqual(epochs[-1].n, 3)
+        self.assertTrue(all(bar.closed for bar in Bar.made))
+
+    def test_a_notebook(self):
+        class ZMQInteractiveShell:
+            pass
+
+        class IPython:
+            get_ipython = staticmethod(ZMQInteractiveShell)
+
+        with unittest.mock.patch.dict(sys.modules, {"IPython": IPython}):
+            self.assertTrue(_progress._is_watched())
+
+
+class Command(unittest.TestCase):
+    def test_python_m_dpmf(self):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-m", "dpmf", "--version"], env=environment, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, f"dpmf {dpmf.__version__}\n"), done.stderr)
+        done = subprocess.run([sys.executable, "-m", "dpmf", "trian"], env=environment, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("train", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
