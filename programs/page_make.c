@@ -112,7 +112,7 @@ static char *statement_json(const struct page_parts *parts) {
 
 /* ---- from markers to pieces ------------------------------------------------------------------ */
 
-enum { MARKERS = 9 };
+enum { MARKERS = 10 };
 
 struct filling {
     const char *marker;
@@ -120,6 +120,7 @@ struct filling {
     struct page_piece piece;
     const char *after;
     const char *place; /* place of the marker in the page; NULL: it is not there, nor needed */
+    bool is_optional;  /* a page may do without it */
 };
 
 static int complain(struct dpmf_error *error, int code, const char *format, const char *what) {
@@ -138,7 +139,7 @@ static int find_marker(const struct page_parts *parts, struct filling *filling,
     size_t length = strlen(filling->marker);
     const char *end = parts->page + parts->page_size;
     filling->place = memmem(parts->page, parts->page_size, filling->marker, length);
-    if (filling->place == NULL && filling->piece.bytes == NULL) return 0;
+    if (filling->place == NULL && (filling->piece.bytes == NULL || filling->is_optional)) return 0;
     if (filling->place == NULL)
         return complain(error, DPMF_ERR_BASE_BUG, "the page has no marker %s", filling->marker);
     const char *next = filling->place + length;
@@ -191,39 +192,49 @@ int page_prepare(const struct page_parts *parts, struct page *page, struct dpmf_
         return no_memory(error);
     }
     struct filling fillings[MARKERS] = {
-        {"<!--dpmf:name-->", "", {PAGE_AS_IS, page->name, strlen(page->name)}, "", NULL},
+        {"<!--dpmf:name-->", "", {PAGE_AS_IS, page->name, strlen(page->name)}, "", NULL, false},
+        /* Once more, so that a page is not blank while the rest of it arrives. */
+        {"<!--dpmf:heading-->", "", {PAGE_AS_IS, page->name, strlen(page->name)}, "", NULL, true},
         {"<!--dpmf:release-->",
          "<script type=\"application/octet-stream\" id=\"dpmf-release\">",
          {PAGE_BASE64, parts->release, parts->release_size},
          script_end,
-         NULL},
+         NULL,
+         false},
         {"<!--dpmf:items-->",
          "<script type=\"application/json\" id=\"dpmf-items\">",
          {PAGE_JSON, parts->items, parts->items_size},
          script_end,
-         NULL},
+         NULL,
+         false},
         {"<!--dpmf:statement-->",
          "<script type=\"application/json\" id=\"dpmf-statement\">",
          {PAGE_JSON, page->statement, strlen(page->statement)},
          script_end,
-         NULL},
+         NULL,
+         false},
         {"<!--dpmf:facts-->",
          "<script type=\"application/json\" id=\"dpmf-facts\">",
          {PAGE_JSON, parts->facts, parts->facts_size},
          script_end,
-         NULL},
+         NULL,
+         false},
         {"<!--dpmf:look-->",
          "<script type=\"application/json\" id=\"dpmf-look\">",
          {PAGE_JSON, parts->look, parts->look_size},
          script_end,
-         NULL},
+         NULL,
+         false},
         {"<!--dpmf:links-->",
          "<ul class=\"links\" role=\"list\">",
          {PAGE_AS_IS, parts->links, parts->links != NULL ? strlen(parts->links) : 0},
          "</ul>",
-         NULL},
-        {"<!--dpmf:policy-->", "", text_piece(parts->is_served ? served_policy : NULL), "", NULL},
-        {"<!--dpmf:manifest-->", "", text_piece(parts->is_served ? manifest_link : NULL), "", NULL},
+         NULL,
+         false},
+        {"<!--dpmf:policy-->", "", text_piece(parts->is_served ? served_policy : NULL), "", NULL,
+         false},
+        {"<!--dpmf:manifest-->", "", text_piece(parts->is_served ? manifest_link : NULL), "", NULL,
+         false},
     };
     for (size_t i = 0; i < MARKERS; i++) {
         int code = find_marker(parts, &fillings[i], error);

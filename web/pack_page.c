@@ -161,8 +161,9 @@ static void put_part(FILE *out, const char *name, const struct bytes parts[PARTS
 /* What this program fills in, in the page's order; and what is left for dpmf to fill in. */
 static const char *const filled[] = {"policy", "style", "module", "script"};
 static const char *const left_open[] = {
-    "<!--dpmf:name-->",  "<!--dpmf:release-->", "<!--dpmf:items-->", "<!--dpmf:statement-->",
-    "<!--dpmf:facts-->", "<!--dpmf:look-->",    "<!--dpmf:links-->", "<!--dpmf:manifest-->"};
+    "<!--dpmf:name-->",      "<!--dpmf:release-->",  "<!--dpmf:items-->",
+    "<!--dpmf:statement-->", "<!--dpmf:facts-->",    "<!--dpmf:look-->",
+    "<!--dpmf:links-->",     "<!--dpmf:manifest-->", "<!--dpmf:heading-->"};
 enum { FILLED = sizeof filled / sizeof filled[0], OPEN = sizeof left_open / sizeof left_open[0] };
 
 static bool read_file(const char *path, struct bytes *out) {

@@ -124,4 +124,5 @@ def page_with(page, release=None, titles=None, statement=None, name=None):
         page = _block(page, "application/json", "dpmf-statement", statement if isinstance(statement, str) else _json(statement))
     if name is not None:
         page = re.sub(r"<title>[^<]*</title>", lambda _: f"<title>{html.escape(name)}</title>", page)
+        page = re.sub(r'<h1 id="name">[^<]*</h1>', lambda _: f'<h1 id="name">{html.escape(name)}</h1>', page)
     return page

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The page that recommends in a browser, in a real one: Debian's Chromium.
+"""The page that recommends in a browser, in real ones: Debian's Chromium, and one visit in its Firefox.
 
     tests/browser/run.py BINARY [NAME...]
 
@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 
+import test_firefox
 import test_history
 import test_page
 import test_visit
@@ -20,7 +21,7 @@ from material import Material, Skip
 
 
 def find_tests(wanted):
-    found = [(name[5:].replace("_", " "), test) for module in [test_page, test_visit, test_history] for name, test in vars(module).items()
+    found = [(name[5:].replace("_", " "), test) for module in [test_page, test_visit, test_history, test_firefox] for name, test in vars(module).items()
              if name.startswith("test_")]
     return [(name, test) for name, test in found if not wanted or any(word.replace("_", " ") in name for word in wanted)]
 

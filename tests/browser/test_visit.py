@@ -45,6 +45,17 @@ def test_the_beginning_is_varied_and_known(page, material):
     assert page.is_shown("#begin") and page.texts("#begin-grid .title") == [material.titles[item] for item in items]
 
 
+def test_the_beginning_of_other_releases(page, material):
+    for items, factors in [(300, 8), (300, 64), (300, 1), (300, 0), (4, 3)]:
+        url, _, _ = material.made_up("begin", items, factors)
+        page.open(url)
+        assert len(set(page.run("return dpmf.tiles")) - {-1}) == min(6, items), (items, factors)
+        for _ in range(min(items, 12)):
+            page.run("document.querySelector('#begin-grid .tile:not([hidden]) .quiet')?.click()")
+        assert (items > 6) == bool(tile_titles(page)) and (items > 6) != (page.text("#begin-lead") == "There is nothing left to suggest.")
+        assert (said := page.console()) == [], said
+
+
 def test_the_beginning_adapts_and_ends(page, material):
     page.open("file://" + material.page)
     before = tile_titles(page)

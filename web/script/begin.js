@@ -9,24 +9,32 @@ const passed = new Set();                /* titles that the person does not know
 let tiles = [];                          /* {item, element} */
 let isBeginOpen = true;                  /* "asked": until it is closed again, whatever is rated */
 
-/* Vectors of the best-known titles, centred and of length 1, made when first needed. */
+/* The best-known titles, and vectors that are centred among them and of length 1, each made once; made when first needed. */
 let known = null;
 
 function findKnown() {
     const often = popularity(), k = release.factors, n = Math.min(release.items, Math.max(60, Math.min(400, Math.round(release.items / 12))));
-    const order = [...often.keys()].sort((a, b) => often[b] - often[a]).slice(0, n);
-    const address = wasm.item_factors(), stride = answers(1)[0];
-    const rows = new Float32Array(wasm.memory.buffer, address, stride * release.items), mean = new Float64Array(k);
-    const row = (item) => rows.subarray(item * stride, item * stride + k);
+    const order = [...often.keys()].sort((a, b) => often[b] - often[a]).slice(0, n), units = new Map(), mean = new Float64Array(k);
+    const row = (item) => {
+        const address = wasm.item_factors(), stride = answers(1)[0];
+        return new Float32Array(wasm.memory.buffer, address + 4 * stride * item, k);
+    };
     for (const item of order) row(item).forEach((x, c) => { mean[c] += x / n; });
     const unit = (item) => {
-        const v = Float64Array.from(row(item), (x, c) => x - mean[c]), length = Math.hypot(...v);
-        return length > 0 ? v.map((x) => x / length) : v;
+        if (!units.has(item)) {
+            const v = Float64Array.from(row(item), (x, c) => x - mean[c]), length = Math.hypot(...v);
+            units.set(item, length > 0 ? v.map((x) => x / length) : v);
+        }
+        return units.get(item);
     };
-    return { order, unit, rank: new Map(order.map((item, i) => [item, i])) };
+    return { order, unit };
 }
 
-const cosine = (a, b) => a.reduce((sum, x, c) => sum + x * b[c], 0);
+function cosine(a, b) {
+    let sum = 0;
+    for (let c = 0; c < a.length; c++) sum += a[c] * b[c];
+    return sum;
+}
 
 /* The next title to offer. How far it is from the nearest of the others counts, and how well known it is, a little less for
  * each place in that order. @return -1 when there is none */
@@ -53,7 +61,8 @@ function makeTile() {
     tile.pass = quietButton("pass", () => {
         passed.add(tile.item);
         fillTile(tile);
-        tile.pass.focus();
+        showBegin();
+        (tile.item < 0 ? $("begin") : tile.pass).focus();
     });
     tile.element.append(tile.cover, tile.name, tile.facts, make("div", { class: "act" }, tile.stars, tile.pass));
     return tile;
@@ -61,7 +70,7 @@ function makeTile() {
 
 /* Puts the next suggestion into a tile. */
 function fillTile(tile) {
-    const taken = new Set(tiles.filter((other) => other !== tile).map((other) => other.item));
+    const taken = new Set(tiles.filter((other) => other !== tile && other.item >= 0).map((other) => other.item));
     tile.item = nextSuggestion(taken);
     tile.element.hidden = tile.item < 0;
     if (tile.item < 0) return;
@@ -104,7 +113,7 @@ function showBegin() {
     }
     for (const tile of tiles) {
         setStars(tile.stars);
-        if (tile.item < 0) fillTile(tile);
+        if (tile.item < 0 && !tile.element.hidden) fillTile(tile); /* one that stayed empty stays so */
         else if (ratings.has(tile.item) || hidden.has(tile.item)) leaveTile(tile);
     }
     if (tiles.every((tile) => tile.item < 0)) $("begin-lead").textContent = t("beginNone");
@@ -118,6 +127,7 @@ function startBegin() {
     });
     $("begin-more").addEventListener("click", () => {
         isBeginOpen = "asked";
+        tiles = [];
         showBegin();
         $("begin").scrollIntoView({ block: "nearest" });
         $("begin").focus({ preventScroll: true });

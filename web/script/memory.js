@@ -4,9 +4,15 @@
 
 /* Ratings are remembered for one catalogue: its name and a hash of its ids, FNV-1a twice. A newer release of the same
  * catalogue finds them again, and another one under the same name does not. */
-let memoryKey = "";
+let memoryKey = ""; /* found when first needed: where nothing is remembered, that is never */
+
+const memoryPrefix = () => `dpmf: ${document.title} `;
+
+/* Whether a place has something of a page of this name. */
+const hasMemory = (place) => Object.keys(place).some((key) => key.startsWith(memoryPrefix()));
 
 function nameMemory() {
+    if (memoryKey) return memoryKey;
     let a = 0x811c9dc5, b = 0x01000193;
     const take = (byte) => {
         a = Math.imul(a ^ byte, 0x01000193);
@@ -17,7 +23,7 @@ function nameMemory() {
         for (const byte of bytesAt(address, n)) take(byte);
         for (let rest = n; ; rest >>>= 8) { take(rest & 255); if (rest < 256) break; } /* where the id ends */
     }
-    memoryKey = `dpmf: ${document.title} ` + [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+    return memoryKey = memoryPrefix() + [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
 function notice(message, details = []) {
@@ -35,9 +41,12 @@ const MEMORIES = { "remember-tab": () => sessionStorage, "remember": () => local
 /* Writes what there is, or nothing at all where that was not asked for. */
 function remember() {
     for (const [tick, place] of Object.entries(MEMORIES)) try {
-        if (!$(tick).checked) { place().removeItem(memoryKey); continue; }
+        if (!$(tick).checked) {
+            if (hasMemory(place())) place().removeItem(nameMemory());
+            continue;
+        }
         const own = [...ratings].map(([item, value]) => [idOf(item), value]);
-        place().setItem(memoryKey, JSON.stringify({ ratings: own, hidden: [...hidden].map(idOf), later: [...later].map(idOf) }));
+        place().setItem(nameMemory(), JSON.stringify({ ratings: own, hidden: [...hidden].map(idOf), later: [...later].map(idOf) }));
     } catch {
         if (!$(tick).checked) continue;
         $(tick).checked = false;
@@ -52,7 +61,7 @@ function recall() {
     for (const [tick, place] of Object.entries(MEMORIES)) {
         let memory;
         try {
-            memory = parsed(place().getItem(memoryKey));
+            memory = hasMemory(place()) ? parsed(place().getItem(nameMemory())) : undefined;
         } catch { /* a browser that lets nothing be remembered */ }
         if (!Array.isArray(memory?.ratings)) continue;
         $(tick).checked = true;

@@ -33,8 +33,19 @@ function askList(name, ...values) {
     return list;
 }
 
-/* Decodes base64 in pieces, so that a large release is in memory once. */
-function decode(text, into) {
+const damaged = (what) => new Error(`The ${what} in it is damaged. Get the page again from where it came from.`);
+
+/* Decodes base64: by the browser itself where it can, else in pieces, so that a large release is in memory once. */
+function decode(text, into, what) {
+    if (into.setFromBase64) {
+        let written = -1;
+        try {
+            written = into.setFromBase64(text).written;
+        } catch { /* no base64 */ }
+        if (written !== into.length) throw damaged(what);
+        return;
+    }
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw damaged(what);
     const PIECE = 1 << 18; /* a multiple of four */
     for (let from = 0, at = 0; from < text.length; from += PIECE) {
         const piece = atob(text.slice(from, from + PIECE));
@@ -52,14 +63,13 @@ function dataOf(id, what) {
 }
 
 function sizeOf(base64, what) {
-    if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64))
-        throw new Error(`The ${what} in it is damaged. Get the page again from where it came from.`);
+    if (base64.length % 4 !== 0) throw damaged(what);
     return base64.length / 4 * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }
 
 async function loadModule() {
     const base64 = dataOf("dpmf-module", "program"), bytes = new Uint8Array(sizeOf(base64, "program"));
-    decode(base64, bytes);
+    decode(base64, bytes, "program");
     try {
         wasm = (await WebAssembly.instantiate(bytes, {})).instance.exports;
     } catch (problem) {
@@ -72,7 +82,7 @@ function openRelease() {
     const base64 = dataOf("dpmf-release", "release"), n = sizeOf(base64, "release");
     const address = wasm.allocate(n);
     if (!address) throw new Error("This device does not give the page enough memory for the release.");
-    decode(base64, bytesAt(address, n));
+    decode(base64, bytesAt(address, n), "release");
     try {
         ask("open", address, n);
     } catch (problem) {

@@ -118,7 +118,8 @@ function showPrivacy(said) {
     const stamp = stampOf(said), english = { lang: "en", dir: "ltr" };
     $("not-private").hidden = !stamp;
     $("not-private").textContent = stamp ? t(stamp) : "";
-    $("published").textContent = t(said.mechanism === "posterior" ? "publishedDraw" : "published", { n: release.items });
+    $("published").textContent = t(said.mechanism === "posterior" ? "publishedDraw" : "published", { n: release.items }) +
+        (stamp ? "" : " " + t("publishedBound"));
     showGuesses(said, !stamp);
     showMaker(said);
     $("limits").replaceChildren(...said.assumptions.map((text) => make("li", { text: t("limitAssumed", { text }) })),

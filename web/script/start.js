@@ -41,7 +41,6 @@ function startParts(statement) {
     startShare();
     startHistory();
     startLanguage(() => speakAgain(statement));
-    nameMemory();
     recall();
     chart.start();
 }
@@ -77,7 +76,7 @@ async function start() {
         get picks() { return picks; }, get tiles() { return tiles.map((tile) => tile.item); },
         get answerTime() { return answerTime; }, get frameTime() { return frameTime; },
         speak: (tag) => { setLanguage(tag); speakAgain(statement); },
-        loadTime: performance.now() - begun,
+        loadTime: performance.now() - begun, firstTime: performance.now(),
     };
 }
 
