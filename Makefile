@@ -14,7 +14,7 @@ BUILD = cmake --build $(1) -j $(JOBS)
 INSTALL_PACKAGES = scripts/install_packages.sh
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb docs lint format asan tsan install clean help
+.PHONY: build demo test test-long test-browser test-db test-mpi mpi coverage mutate fuzz bench paper deb test-deb wheel test-wheel docs lint format asan tsan install clean help
 
 build:      ## (the default) build/dpmf and the library
 	@$(INSTALL_PACKAGES) --check build
@@ -105,6 +105,13 @@ deb:        ## Debian packages, in build/deb
 test-deb:   ## the same, twice: lintian, equal hashes, installed and removed in a clean Debian (needs root)
 	@$(INSTALL_PACKAGES) build deb test-deb
 	@tests/deb/test_packages.sh
+
+wheel:      ## a self-contained wheel and a source distribution, in build/wheel/dist; tools from PyPI
+	@$(INSTALL_PACKAGES) build
+	@packaging/wheel/build.sh || [ $$? -eq 77 ]
+
+test-wheel: wheel  ## tries them in clean virtual environments, with every Python that is here
+	@[ ! -d build/wheel/dist ] || packaging/wheel/test.sh
 
 docs:       ## the manual of the libraries and of the Python package: build/docs/index.html
 	@/usr/bin/python3 scripts/api_docs.py --html build/docs

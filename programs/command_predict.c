@@ -28,6 +28,10 @@ static void level_default(FILE *out) { fputs(text_double(LEVEL_DEFAULT).text, ou
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
 /* clang-format off */
 static const struct option own_options[] = {
+    {.id = OPTION_USER, .name = "user", .value = {VALUE_TEXT, "ID", "42", NULL, NULL},
+     .help = "with --item, in the place of PAIRS: predict for this user"},
+    {.id = OPTION_ITEM, .name = "item", .value = {VALUE_TEXT, "ID", "dune", NULL, NULL},
+     .help = "in the place of PAIRS or ITEMS: predict the rating of this item"},
     MINE_OPTION("predict for someone with these ratings: a file, or pairs as dune:5,solaris:3"),
     HISTORY_OPTION("what users have rated, a store or any input of dpmf import: users that the "
                    "model does not know are fitted to it"),
@@ -45,7 +49,8 @@ static const struct option own_options[] = {
 const struct verb verb_predict = {
     .name = "predict",
     .summary = "predict the ratings of pairs of a user and an item",
-    .synopsis = "MODEL (PAIRS [--history RATINGS] | [ITEMS] --ratings MINE) [options]",
+    .synopsis = "MODEL (PAIRS | --user ID --item ID) [--history RATINGS] [options], or MODEL "
+                "[ITEMS | --item ID] --ratings MINE [options]",
     .paragraphs =
         {
             "Reads pairs from PAIRS: a table whose first two columns, or whose columns named "
@@ -77,6 +82,7 @@ const struct verb verb_predict = {
     .exit_note = "3 when the model is damaged or a row of PAIRS is not a pair.",
     .examples =
         {
+            {"One pair", "dpmf predict m.safetensors --user 7 --item 1", SOME_MODEL},
             {"A few pairs", "printf '7,1\\n7,2\\n' | dpmf predict m.safetensors -", SOME_MODEL},
             {"The pairs of a store", "dpmf predict m.safetensors test.dpr >predictions.csv",
              SOME_MODEL},
@@ -233,6 +239,16 @@ static int take_item_row(void *self, const struct dpmf_table_row *row, struct dp
     return take_pair(self, &pair, error);
 }
 
+/* The pair of --user and --item, or the item of --item for whoever --ratings are of. */
+static int take_named(const struct invocation *invocation, struct predicting *predicting,
+                      struct dpmf_error *error) {
+    const char *user = invocation->value[OPTION_USER], *item = invocation->value[OPTION_ITEM];
+    struct dpmf_field who = {.text = user, .length = user != NULL ? strlen(user) : 0};
+    struct dpmf_field what = {.text = item, .length = strlen(item)};
+    struct pair pair = {.user = user != NULL ? &who : NULL, .item = &what};
+    return take_pair(predicting, &pair, error);
+}
+
 static int take_all_items(struct predicting *predicting, struct dpmf_error *error) {
     int rc = 0;
     for (uint64_t i = 0; rc == 0 && i < predicting->info.items; i++) {
@@ -286,7 +302,9 @@ static int predict_all(struct invocation *invocation, struct predicting *predict
     struct dpmf_error error = {0};
     const struct dpmf_run *run = &invocation->run;
     int rc;
-    if (!predicting->is_own)
+    if (command_has(invocation, OPTION_ITEM))
+        rc = take_named(invocation, predicting, &error);
+    else if (!predicting->is_own)
         rc = dpmf_pairs_read(invocation->operands[1], run, take_pair_row, predicting, &error);
     else if (invocation->n_operands > 1)
         rc = dpmf_table_read(invocation->operands[1], "item", run, take_item_row, predicting,
@@ -316,6 +334,32 @@ static int fold_in(struct invocation *invocation, struct predicting *predicting)
     return status;
 }
 
+/* Exactly one thing is predicted: the pairs of a file, one pair, or items for one person. */
+static int check_pairs(const struct invocation *invocation) {
+    const bool own = command_has(invocation, OPTION_MINE);
+    const bool user = command_has(invocation, OPTION_USER);
+    const bool item = command_has(invocation, OPTION_ITEM);
+    if (own && user)
+        return terminal_error_print(
+            STATUS_USAGE, "keep one of them",
+            "--user is one of the model's, and --ratings are of someone else");
+    if (user && !item)
+        return terminal_error_print(STATUS_USAGE, "for example: --user 42 --item 260",
+                                    "--user needs --item, whose rating to predict");
+    if (item && !user && !own)
+        return terminal_error_print(STATUS_USAGE, "for example: --user 42 --item 260",
+                                    "--item needs --user, or someone's --ratings");
+    if (item && invocation->n_operands > 1)
+        return terminal_error_print(STATUS_USAGE, "keep one of them",
+                                    "--item and a file both say what to predict");
+    if (!own && !item && invocation->n_operands < 2)
+        return terminal_error_print(STATUS_USAGE,
+                                    "give a file of pairs, --user with --item, or someone's "
+                                    "ratings with --ratings",
+                                    "predict needs PAIRS");
+    return STATUS_DONE;
+}
+
 static int check_usage(const struct invocation *invocation) {
     bool own = command_has(invocation, OPTION_MINE);
     if (own && command_has(invocation, OPTION_HISTORY))
@@ -328,11 +372,7 @@ static int check_usage(const struct invocation *invocation) {
     if (command_has(invocation, OPTION_LEVEL) && !command_has(invocation, OPTION_INTERVALS))
         return terminal_error_print(STATUS_USAGE, "add --intervals",
                                     "--level says how likely --intervals are");
-    if (!own && invocation->n_operands < 2)
-        return terminal_error_print(STATUS_USAGE,
-                                    "give a file of pairs, or someone's ratings with --ratings",
-                                    "predict needs PAIRS");
-    return STATUS_DONE;
+    return check_pairs(invocation);
 }
 
 /* What is wrong with the model or the level is better said before the first pair. */

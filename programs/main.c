@@ -50,6 +50,7 @@ static int refuse_word(const char *word) {
                                     "unknown option \"%.200s\" before a command", word);
     }
     for (size_t i = 0; verbs[i] != NULL; i++) dpmf_nearest_offer(&nearest, verbs[i]->name);
+    dpmf_nearest_offer(&nearest, "version");
     if (nearest.word != NULL) snprintf(hint, sizeof hint, "did you mean %s?", nearest.word);
     return terminal_error_print(STATUS_USAGE, hint, "unknown command \"%.200s\"", word);
 }
@@ -58,7 +59,7 @@ static int dispatch(int argc, char **argv) {
     if (argc < 2)
         return terminal_error_print(STATUS_USAGE, "dpmf help lists them", "a command is missing");
     const char *word = argv[1];
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || (strcmp(word, "version") == 0 && argc == 2)) {
         printf("dpmf %s\n", dpmf_version());
         return STATUS_DONE;
     }

@@ -107,7 +107,7 @@ void manual_program_help(FILE *out) {
             program_summary);
     for (size_t i = 0; verbs[i] != NULL; i++)
         fprintf(out, "  %-12s  %s\n", verbs[i]->name, verbs[i]->summary);
-    fputs("\ndpmf help COMMAND explains one of them; dpmf --version prints the version.\n"
+    fputs("\ndpmf help COMMAND explains one of them; dpmf version prints the version.\n"
           "To see it at work: dpmf demo\n",
           out);
 }

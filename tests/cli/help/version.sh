@@ -1,1 +1,2 @@
 dpmf --version
+dpmf version
