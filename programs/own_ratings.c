@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,6 +177,10 @@ static int refuse_row(const struct reading *reading, const struct dpmf_table_row
 static int take_row(void *self, const struct dpmf_table_row *row, struct dpmf_error *error) {
     const struct reading *reading = self;
     double rating;
+    if (reading->own->has_list && row->field[1].length == 0) {
+        reading->own->listed++;
+        return 0;
+    }
     int fault = parse_rating(reading, row->field[1].text, &rating);
     if (fault != 0 && reading->input.skip_bad) {
         reading->own->skipped++;
@@ -278,7 +283,7 @@ static int read_ratings(struct reading *reading) {
 /* What the first two rows of a text look like. */
 struct look {
     size_t n_rows, n_fields[2];
-    bool has_user, has_item, has_rating, is_json;
+    bool has_user, has_item, has_rating, has_list, is_json;
 };
 
 /* What rows of three columns without a header can mean: someone's name before an item and a rating,
@@ -300,6 +305,7 @@ static int look_at_row(void *self, const struct dpmf_table_record *record,
     look->is_json = record->field[0].text[0] == '{';
     for (size_t i = 0; i < record->n; i++) {
         const char *role = dpmf_table_column_role(record->field[i].text, record->field[i].length);
+        look->has_list |= strcasecmp(record->field[i].text, "list") == 0;
         if (role == NULL) continue;
         look->has_user |= strcmp(role, "user") == 0;
         look->has_item |= strcmp(role, "item") == 0;
@@ -372,6 +378,7 @@ static enum table look_at_table(const struct reading *reading) {
     if (dpmf_table_read_whole(reading->path, &invocation->run, look_at_row, &look, &error) < 0)
         return TABLE_OF_USERS;
     if (look.n_rows == 0) return TABLE_OF_RATINGS;
+    reading->own->has_list = look.has_list;
     if (look.has_item && look.has_rating) return look.has_user ? TABLE_OF_USERS : TABLE_OF_RATINGS;
     if (look.is_json) return TABLE_OF_USERS;
     if (reading->ranks && !look.has_user && (look.has_item || look.n_fields[0] == 1))
@@ -623,6 +630,10 @@ void own_ratings_note(struct invocation *invocation, const struct dpmf_model *mo
     struct dpmf_model_info info;
     char text[320];
     dpmf_model_info(model, &info);
+    if (own->listed > 0)
+        terminal_note_print(&invocation->terminal,
+                            "%s on a list, kept or hidden and not rated: left out",
+                            text_count(own->listed, "title").text);
     if (own->skipped > 0) {
         snprintf(text, sizeof text, "bad records skipped: %s", text_number(own->skipped).text);
         terminal_warning_print(terminal, text);

@@ -19,6 +19,8 @@ struct own_ratings {
     uint64_t replaced;                   /* ratings of an item that is rated again further down */
     uint64_t skipped;                    /* bad records left out, with --on-error skip */
     uint64_t outside;                    /* ratings outside the model's scale */
+    bool has_list;                       /* the file has a column of lists, as the page saves it */
+    uint64_t listed;                     /* titles on such a list, kept or hidden and not rated */
     struct dpmf_diary *diary;            /* a history from another service; NULL: none */
 };
 
