@@ -50,6 +50,7 @@ static const struct {
     double bias_told;   /* share of the biases' variance that public features tell */
     double factor_told; /* share of the factors' variance that they tell */
     double told_snr;    /* signal-to-noise ratio of the counts at which half of that is learnt */
+    double choice;      /* spectrum_decay of the rule that these were fitted to */
 } assumed = {
     .rating = 1,
     .total = 1.0048,
@@ -63,6 +64,7 @@ static const struct {
     .bias_told = 0.173,
     .factor_told = 0.785,
     .told_snr = 12.2,
+    .choice = 1.2,
 };
 
 void dpmf_plan_options_init(struct dpmf_plan_options *options, size_t size) {
@@ -215,6 +217,11 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
     };
     expect_counts(options, &rule, exact, exact + n, &input);
     residual_rule_finish(&rule, choose_factors_best(&input));
+    /* The variances above were fitted to releases of fewer factors. More change little on such
+     * ratings: the error is forecast for as many as they were fitted to. */
+    struct choose_factors_input fitted = input;
+    fitted.spectrum_decay = assumed.choice;
+    const size_t fitted_factors = choose_factors_best(&fitted);
     /* How many features there are is not known here: as many as count. */
     rule.free_columns = free_columns_n(options->has_features ? RULE_FREE_MAX : 0);
     input.counts = exact;
@@ -230,8 +237,9 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
     };
     fill_noise(&rule, plan);
     plan->rmse_residual =
-        rule.factors > 0 ? unit * sqrt(residual_error(&input, rule.factors, options->has_features))
-                         : plan->rmse_biases;
+        rule.factors > 0
+            ? unit * sqrt(residual_error(&input, fitted_factors, options->has_features))
+            : plan->rmse_biases;
     free(exact);
     return 0;
 }

@@ -45,6 +45,12 @@ static void measure_item(const struct residual_moments *moments, double *G, doub
     G[n] = c + shift + G[n] / N;
 }
 
+/* From a sum over users of w om e [u, bias_weight] to one of w om e [u, 1]. */
+static void undo_bias_weight(const struct residual_rule *rule, size_t n_items, size_t D,
+                             double *sums) {
+    for (size_t j = 0; j < n_items; j++) sums[j * D + D - 1] /= rule->bias_weight;
+}
+
 static void measure_items(const struct residual_rule *rule, bool is_first,
                           const struct residual_moments *moments, const struct public_model *model,
                           struct item_evidence *evidence, double *sums) {
@@ -98,7 +104,8 @@ static void filter_rounds(const struct residual_rule *rule, const struct residua
         double N = moments->weight * evidence->N[j] * model->weight[j];
         double precision = N * N / (sigma * sigma), *A = &evidence->A[2 * j];
         double new_v = precision / moments->noise, old_v = rule->memory * A[0];
-        double new_c = precision, old_c = rule->memory * A[1];
+        double new_c = precision * rule->bias_weight * rule->bias_weight,
+               old_c = rule->memory * A[1];
         double *Z = evidence->Z + j * D;
         for (size_t a = 0; a < K; a++)
             Z[a] = (old_v * Z[a] + new_v * z[j * D + a]) / (old_v + new_v);
@@ -115,6 +122,7 @@ int residual_server_step(const struct residual_rule *rule, bool is_first, double
     struct residual_moments moments;
     const double *packed = sums + model->n_items * (model->K - model->n_free + 1);
     residual_moments_read(packed, rule, sigma, is_first, model, evidence, &moments);
+    undo_bias_weight(rule, model->n_items, model->K - model->n_free + 1, sums);
     measure_items(rule, is_first, &moments, model, evidence, sums);
     whiten(rule, is_first, &moments, model, evidence, sums);
     filter_rounds(rule, &moments, sigma, model, evidence, sums);

@@ -66,7 +66,8 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
     g[K + 1] = 1;
     if (round->is_first) adapt_to_first(round, user, g, e);
 
-    double *moments = out->values + user->n * D, length2 = 1, norm2 = 0;
+    const double bias = rule->bias_weight;
+    double *moments = out->values + user->n * D, length2 = bias * bias, norm2 = 0;
     const double h = rule->moment_weight / sqrt((double)D) * sqrt((double)user->n);
     write_moments(g, K, &solution, mean_square, moments);
     for (size_t i = 0; i < n_moments; i++) {
@@ -80,7 +81,7 @@ void residual_user_contribute(void *self, int worker, const struct private_user 
     }
     const double w = 1 / fmax(sqrt(norm2), rule->round_floor * sqrt((double)D));
     for (size_t i = 0; i < user->n; i++) e[i] *= w;
-    g[n_learned] = 1;
+    g[n_learned] = bias;
     model->exact->outer(e, user->n, g, D, out->values);
     for (size_t i = 0; i < n_moments; i++) moments[i] *= w;
     out->n_blocks = user->n;

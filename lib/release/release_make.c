@@ -270,6 +270,8 @@ static int begin_statement(struct private_run *self, struct dpmf_error *error) {
         .is_insecure = options->has_insecure_seed,
         .about = self->about,
     };
+    if (!self->mechanism->is_conditional && !self->mechanism->ranks)
+        self->statement.rule_version = RESIDUAL_RULE_VERSION;
     statement_build_fill(&self->statement.build);
     self->report->claim = claim_of(&self->statement);
     self->report->assumptions = claim_assumptions(&self->statement);

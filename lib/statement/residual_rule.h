@@ -8,9 +8,14 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Learned columns of item vectors, free ones, both. */
 enum { RULE_FACTORS_MAX = 20, RULE_FREE_MAX = 20, RULE_WIDTH_MAX = 40, RULE_ROUNDS_MAX = 20 };
+
+/* Recorded in statements since the second; docs/privacy/rule.md says what changed. Rules of ranking
+ * and of conditional releases do not have one yet. */
+enum { RESIDUAL_RULE_VERSION = 2 };
 
 /* Sizes of releases, which a statement is checked against: numbers of the first one, an item's and
  * the rest. */
@@ -31,16 +36,17 @@ struct residual_rule {
     double scalar_weight; /* weight of the scalars and of the number of users */
     double bias_ridge;    /* ridge of a user's own bias */
     double first_floor;   /* norm floor: users with few ratings are not blown up to norm 1 */
-    double count_floor;   /* counts are floored at this many standard deviations of their noise */
+    double count_floor;   /* no count is taken to be below so many deviations of its noise */
 
     /* The rounds. */
     double moment_weight;
     double round_floor;
-    double popularity; /* an item's weight in a contribution is (count / mean count)^-popularity */
-    double growth;     /* budget of a round relative to the one before */
-    double memory;     /* weight of earlier rounds */
-    double gain, over; /* over-relaxation of the step, and of the scale */
-    double ridge;      /* ridge of the regression on features, in units of the prior precision */
+    double bias_weight; /* of an item's bias against one factor */
+    double popularity;  /* an item's weight in a contribution is (count / mean count)^-popularity */
+    double growth;      /* budget of a round relative to the one before */
+    double memory;      /* weight of earlier rounds */
+    double gain, over;  /* over-relaxation of the step, and of the scale */
+    double ridge;       /* ridge of the regression on features, in units of the prior precision */
     double first_variance; /* variance of the starting vectors */
     double free_variance;  /* variance of free columns at the start */
     double spectrum,
@@ -56,10 +62,11 @@ static inline struct residual_rule residual_rule_make(double mu, bool has_featur
         .count_weight = 0.8,
         .scalar_weight = 0.1,
         .bias_ridge = 3,
-        .first_floor = 6,
-        .count_floor = 0.7,
+        .first_floor = fmin(2 + 1.2 * mu, 6),
+        .count_floor = 0.3,
         .moment_weight = 0.12,
-        .round_floor = 3.5,
+        .round_floor = fmin(1.2 + 0.7 * mu, 3.5),
+        .bias_weight = 1.25,
         .popularity = 0.1,
         .growth = 1.25,
         .over = 2,
@@ -67,15 +74,21 @@ static inline struct residual_rule residual_rule_make(double mu, bool has_featur
         .first_variance = 0.015,
         .free_variance = 0.008,
         .spectrum = has_features ? 0.16 : 0.08,
-        .spectrum_decay = 1.2,
+        .spectrum_decay = has_features ? 1.2 : 0.9,
     };
+}
+
+/* Rounds of so many factors, by the version of the rule that a statement records. */
+static inline size_t residual_rule_rounds(size_t factors, uint32_t version) {
+    const double least = version < 2 ? 4 : 8;
+    return factors == 0 ? 0 : (size_t)fmin(round(least + 1.2 * (double)factors), RULE_ROUNDS_MAX);
 }
 
 /* What depends on the number of factors, which is chosen from the first release's output. */
 static inline void residual_rule_finish(struct residual_rule *rule, size_t factors) {
     double K = (double)factors;
     rule->factors = factors;
-    rule->rounds = factors == 0 ? 0 : (size_t)fmin(round(4 + 1.2 * K), RULE_ROUNDS_MAX);
+    rule->rounds = residual_rule_rounds(factors, RESIDUAL_RULE_VERSION);
     rule->memory = fmax(0.96 - 0.008 * K, 0.85);
     rule->gain = fmin(1 + 0.05 * K, 1.4);
 }

@@ -56,6 +56,7 @@ struct statement {
     uint32_t format;                /* that it was read in; 0: this version's */
     uint8_t id[STATEMENT_ID_BYTES]; /* random */
     const char *mechanism;          /* see mechanism_names.h */
+    uint32_t rule_version;          /* of its public rule; 0: the first */
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
     double range_min, range_max; /* declared range of ratings; 0 and 1 for events */

@@ -13,6 +13,7 @@
 #include "dpmf_text.h"
 #include "statement/accountant.h"
 #include "statement/mechanism_names.h"
+#include "statement/residual_rule.h"
 
 const double statement_deltas[STATEMENT_DELTAS] = {1e-5, 1e-6, 1e-7, 1e-9};
 
@@ -79,6 +80,7 @@ void statement_provenance_json(struct dpmf_json *json, const struct statement *s
                                const struct statement_figures *figures) {
     if (!statement_is_conditional(statement)) put_deltas(json, figures);
     dpmf_json_string(json, "rule", rule_of(statement));
+    if (statement->rule_version > 0) dpmf_json_uint(json, "rule_version", statement->rule_version);
     put_build(json, &statement->build);
     put_about(json, &statement->about);
 }
@@ -172,11 +174,23 @@ static bool take_deltas(struct json_reader *json, struct statement_figures *figu
     return json_next(json).kind == JSON_ARRAY_END;
 }
 
+/* Statements of the first rule do not name it. */
+static bool take_rule_version(const struct json_token *value, uint32_t *version) {
+    double number;
+    if (value->kind != JSON_NUMBER ||
+        number_parse_double(value->text, value->length, &number) != NUMBER_OK)
+        return false;
+    *version = RESIDUAL_RULE_VERSION;
+    return number == (double)RESIDUAL_RULE_VERSION;
+}
+
 bool statement_provenance_take(struct json_reader *json, const struct json_token *key,
                                struct json_token value, struct statement *statement,
                                struct statement_figures *figures, bool *taken) {
     if (json_equals(key, "epsilon_at"))
         *taken = value.kind == JSON_ARRAY_BEGIN && take_deltas(json, figures);
+    else if (json_equals(key, "rule_version"))
+        *taken = take_rule_version(&value, &statement->rule_version);
     else if (json_equals(key, "build"))
         *taken = value.kind == JSON_OBJECT_BEGIN && !statement->build.commit[0] &&
                  take_build(json, &statement->build);

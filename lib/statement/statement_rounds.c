@@ -100,6 +100,7 @@ static void expect_residual(struct rounds *self, uint32_t k) {
         return;
     }
     residual_rule_finish(&rule, learned_columns(self->statement, k));
+    rule.rounds = residual_rule_rounds(rule.factors, self->statement->rule_version);
     expect_growing(self, rule.rounds, exactly(1 - rule.first_share), rule.growth, "round");
 }
 

@@ -133,14 +133,14 @@ static void test_noise_adds_up(void **state) {
     struct dpmf_plan_options options = movielens();
     options.epsilon = 5;
     struct dpmf_plan plan = make(&options);
-    assert_int_equal(plan.factors, 4);
-    assert_int_equal(plan.rounds, 9);
+    assert_int_equal(plan.factors, 8);
+    assert_int_equal(plan.rounds, 18);
     double sum = 1 / (plan.counts_noise * plan.counts_noise), growth = 1.25;
     for (uint32_t t = 0; t < plan.rounds; t++)
         sum += pow(growth, t) / (plan.first_noise * plan.first_noise);
     assert_true(fabs(sqrt(sum) / plan.mu - 1) < 1e-12);
-    assert_true(fabs(plan.first_noise / plan.last_noise - pow(growth, 4)) < 1e-12);
-    assert_int_equal(plan.published_numbers, 2 * 3883 + 5 + 9 * (3883 * 5 + 36 + 28 + 1));
+    assert_true(fabs(plan.first_noise / plan.last_noise - pow(growth, 8.5)) < 1e-12);
+    assert_int_equal(plan.published_numbers, 2 * 3883 + 5 + 18 * (3883 * 9 + 78 + 66 + 1));
 }
 
 static void test_moves_the_right_way(void **state) {

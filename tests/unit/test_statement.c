@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "made_release.h"
+#include "statement/residual_rule.h"
 #include "statement/statement_provenance.h"
 #include "temp_dir.h"
 
@@ -166,6 +167,35 @@ static void test_other_words(void **state) {
         free(other);
     }
     free(json);
+}
+
+static void test_rule_version(void **state) {
+    (void)state;
+    struct statement statement = statement_make(1, 4, 2, 1), read;
+    char *json = statement_to_json(&statement);
+    assert_null(strstr(json, "rule_version")); /* the first rule is not named */
+    assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
+    assert_int_equal(read.rule_version, 0);
+    free(json);
+    statement.rule_version = RESIDUAL_RULE_VERSION;
+    json = statement_to_json(&statement);
+    assert_int_equal(statement_from_json(json, strlen(json), &read, NULL), 0);
+    assert_int_equal(read.rule_version, RESIDUAL_RULE_VERSION);
+    static const char *const others[] = {"0", "1", "3", "2.0", "\"2\"", "null"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char text[40];
+        snprintf(text, sizeof text, "\"rule_version\":%s", others[i]);
+        char *other = replaced(json, "\"rule_version\":2", text);
+        assert_int_equal(statement_from_json(other, strlen(other), &read, NULL),
+                         DPMF_ERR_MODEL_CORRUPT);
+        free(other);
+    }
+    free(json);
+    /* Rounds of K factors, which verify holds a statement against. */
+    assert_int_equal(residual_rule_rounds(0, 2), 0);
+    assert_int_equal(residual_rule_rounds(2, 0), 6);
+    assert_int_equal(residual_rule_rounds(2, 2), 10);
+    assert_int_equal(residual_rule_rounds(20, 2), 20);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -535,6 +565,7 @@ int main(void) {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_any_byte_changed),
         cmocka_unit_test(test_other_words),
+        cmocka_unit_test(test_rule_version),
         cmocka_unit_test(test_figures_are_not_below),
         cmocka_unit_test(test_broken_statements),
         cmocka_unit_test(test_wrong_figures),
