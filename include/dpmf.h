@@ -236,6 +236,13 @@ struct dpmf_input_options {
     bool events;   /* the records are events */
     bool has_like; /* turn ratings of at least `like` into events; of a pair the last one decides */
     double like;   /* smallest rating that becomes an event; -INFINITY: all do */
+
+    /* Names of columns, of tables that name theirs: Arrow and Parquet. NULL: found by the usual
+     * names. Not with `columns`. */
+    const char *user_column;   /* column of the users' ids */
+    const char *item_column;   /* column of the items' ids */
+    const char *rating_column; /* column of the ratings; of events, of the counts */
+    const char *time_column;   /* column of the times */
 };
 
 /* The default input options: everything from the input itself; the first bad record is an error.
@@ -428,6 +435,111 @@ DPMF_API int dpmf_store_from_arrays(const struct dpmf_arrays *arrays,
                                     const struct dpmf_input_options *options,
                                     const struct dpmf_run *run, struct dpmf_store **store,
                                     struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * Arrow
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The structs of the Arrow C data and stream interfaces, as their specification has them: tables
+ * pass between libraries by these, without a copy and without linking. Where another header has
+ * defined them, those stand. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+/* The type of an array: of a table, a struct with a child for each column. */
+struct ArrowSchema {
+    const char *format;             /* type, as the specification spells it */
+    const char *name;               /* name of the column; may be NULL */
+    const char *metadata;           /* pairs of keys and values; may be NULL */
+    int64_t flags;                  /* bits: dictionary ordered, nullable, map keys sorted */
+    int64_t n_children;             /* number of children */
+    struct ArrowSchema **children;  /* types of the children */
+    struct ArrowSchema *dictionary; /* type of the dictionary's values; NULL without one */
+    void (*release)(struct ArrowSchema *schema); /* releases all of it; NULL once released */
+    void *private_data;                          /* belongs to the producer */
+};
+
+/* The values of an array. */
+struct ArrowArray {
+    int64_t length;                /* number of values */
+    int64_t null_count;            /* number of nulls; -1: not counted */
+    int64_t offset;                /* number of values that come before the first in the buffers */
+    int64_t n_buffers;             /* number of buffers */
+    int64_t n_children;            /* number of children */
+    const void **buffers;          /* buffers: validity, then those of the type */
+    struct ArrowArray **children;  /* values of the children */
+    struct ArrowArray *dictionary; /* values that the indices stand for; NULL without one */
+    void (*release)(struct ArrowArray *array); /* releases all of it; NULL once released */
+    void *private_data;                        /* belongs to the producer */
+};
+
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+/* Arrays of one type, one after the other: the batches of a table. */
+struct ArrowArrayStream {
+    /* Gives the type of all arrays. Returns 0 or an errno. */
+    int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out);
+    /* Gives the next array, a released one at the end. Returns 0 or an errno. */
+    int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);
+    /* Describes the last failure; may return NULL. */
+    const char *(*get_last_error)(struct ArrowArrayStream *stream);
+    void (*release)(struct ArrowArrayStream *stream); /* releases it; NULL once released */
+    void *private_data;                               /* belongs to the producer */
+};
+
+#endif
+
+/* Packs the ratings of an Arrow stream into a store, as dpmf_import does with files. The batches
+ * are read where they are, by all threads. Columns are found by their names, or by those that
+ * `options` gives. Ids are whole numbers, texts, or a dictionary of either; ratings are numbers;
+ * times are timestamps of any unit, dates, or seconds since 1970. A null is a bad record, but a
+ * null time is none. docs/arrow.md lists the types, and what of a stream can be checked.
+ *
+ * @param stream   a stream of structs; it is released, also after a failure, and the struct itself
+ *                 remains the caller's
+ * @param output   the store to write
+ * @param options  how to read the records; `format` and `separator` are not used
+ * @param run      threads, memory and callbacks; memory that belongs to the stream is not counted
+ * @param report   receives what was done
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE      an option cannot be used
+ * @error DPMF_ERR_USAGE_CONFLICT   two options contradict each other
+ * @error DPMF_ERR_USAGE_MEMORY     run.memory is too little
+ * @error DPMF_ERR_INPUT_*          the stream is bad: the code says how, `error` where
+ * @error DPMF_ERR_IO_*             a file cannot be written, or the stream failed
+ * @error DPMF_ERR_BASE_RANDOM      the system gave no random bytes
+ */
+DPMF_API int dpmf_import_arrow(struct ArrowArrayStream *stream, const char *output,
+                               const struct dpmf_input_options *options, const struct dpmf_run *run,
+                               struct dpmf_import_report *report, struct dpmf_error *error);
+
+/* Makes a temporary store of the ratings of an Arrow stream, as dpmf_store_open does of a file.
+ *
+ * @param stream   a stream of structs, as for dpmf_import_arrow
+ * @param options  how to read the records; `format` and `separator` are not used
+ * @param run      threads, memory and callbacks; memory that belongs to the stream is not counted
+ * @param store    receives the store, to be closed with dpmf_store_close; NULL after a failure
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE      an option cannot be used
+ * @error DPMF_ERR_USAGE_CONFLICT   two options contradict each other
+ * @error DPMF_ERR_USAGE_MEMORY     run.memory is too little
+ * @error DPMF_ERR_INPUT_*          the stream is bad: the code says how, `error` where
+ * @error DPMF_ERR_IO_*             a temporary file cannot be written, or the stream failed
+ * @error DPMF_ERR_BASE_RANDOM      the system gave no random bytes
+ */
+DPMF_API int dpmf_store_from_arrow(struct ArrowArrayStream *stream,
+                                   const struct dpmf_input_options *options,
+                                   const struct dpmf_run *run, struct dpmf_store **store,
+                                   struct dpmf_error *error);
+
+/* ------------------------------------------------------------------------------------------------
+ * What a store holds
+ * ---------------------------------------------------------------------------------------------- */
 
 /* The size and the scale of a store. */
 struct dpmf_store_info {

@@ -565,6 +565,10 @@ struct dpmf_input_options options_input(const struct invocation *invocation) {
     struct dpmf_input_options input = dpmf_input_options_default();
     input.format = invocation->value[OPTION_FORMAT];
     input.columns = invocation->value[OPTION_COLUMNS];
+    input.user_column = invocation->value[OPTION_USER_COLUMN];
+    input.item_column = invocation->value[OPTION_ITEM_COLUMN];
+    input.rating_column = invocation->value[OPTION_RATING_COLUMN];
+    input.time_column = invocation->value[OPTION_TIME_COLUMN];
     if (command_has(invocation, OPTION_SEPARATOR))
         input.separator = read_separator(invocation->value[OPTION_SEPARATOR]);
     if (command_has(invocation, OPTION_RESCALE)) {

@@ -128,6 +128,18 @@ const struct option input_options[] = {
      .help = "what the columns are, in order: a list of user, item, rating or count, timestamp, "
              "and _ for a column to pass over (default: as the header says, else "
              "user,item,rating,timestamp); without a rating the records are events"},
+    {.id = OPTION_USER_COLUMN, .name = "user-column",
+     .value = {VALUE_TEXT, "NAME", "member_no", NULL, NULL},
+     .help = "the name of the users' column, of Arrow and Parquet (default: a usual name, such as user_id)"},
+    {.id = OPTION_ITEM_COLUMN, .name = "item-column",
+     .value = {VALUE_TEXT, "NAME", "sku", NULL, NULL},
+     .help = "the name of the items' column, of Arrow and Parquet"},
+    {.id = OPTION_RATING_COLUMN, .name = "rating-column",
+     .value = {VALUE_TEXT, "NAME", "grade", NULL, NULL},
+     .help = "the name of the ratings' column, of Arrow and Parquet; of events, the counts'"},
+    {.id = OPTION_TIME_COLUMN, .name = "time-column",
+     .value = {VALUE_TEXT, "NAME", "rated_at", NULL, NULL},
+     .help = "the name of the times' column, of Arrow and Parquet"},
     {.id = OPTION_SEPARATOR, .name = "separator",
      .value = {VALUE_SEPARATOR, "CHARACTER", "';'", NULL, NULL},
      .help = "what separates the columns of csv: a character, tab or space (default: a comma or "

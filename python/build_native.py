@@ -1,6 +1,6 @@
 """Builds dpmf._native: the library and a few loops, as a module that Python can import.
 
-The module's declarations are made from include/*.h and python/native_loops.h when it is built, so
+The module's declarations are made from include/*.h and python/native_*.h when it is built, so
 that the headers are the only place where the interface is written down. Used by setup.py alone.
 
 DPMF_LIBRARY says what the module is linked with:
@@ -28,7 +28,7 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ("dpmf_client.h", "dpmf.h", "dpmf_text.h")
-LOOPS = "python/native_loops"
+OWN = ("python/native_loops", "python/native_arrow")
 
 # What the library calls back. `self`, where there is one, is a handle of ffi.new_handle.
 CALLBACKS = """
@@ -39,6 +39,9 @@ extern "Python" int dpmf_py_epoch(void *self, const struct dpmf_epoch *epoch);
 extern "Python" int dpmf_py_trial(void *self, const struct dpmf_trial *trial);
 extern "Python" int dpmf_py_ledger(void *self, const struct dpmf_ledger_population *population,
                                    const struct dpmf_ledger_entry *entry);
+extern "Python" int dpmf_py_arrow_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out);
+extern "Python" int dpmf_py_arrow_next(struct ArrowArrayStream *stream, struct ArrowArray *out);
+extern "Python" void dpmf_py_arrow_release(struct ArrowArrayStream *stream);
 extern "Python" int dpmf_py_before_spending(void *self, const struct dpmf_release_report *report);
 """
 
@@ -161,11 +164,11 @@ class BuildNative(build_ext):
     def write_module(self, name: str, folder: Path, include: Path) -> str:
         """The C of the module, as cffi makes it from the declarations."""
         source = folder / "native_module.c"
-        headers = [include / header for header in HEADERS] + [ROOT / f"{LOOPS}.h"]
+        headers = [include / header for header in HEADERS] + [ROOT / f"{name}.h" for name in OWN]
         builder = FFI()
         builder.cdef(declarations(headers))
         builder.cdef(CALLBACKS)
-        builder.set_source(name, '#include "native_loops.h"')
+        builder.set_source(name, '#include "native_loops.h"\n#include "native_arrow.h"')
         builder.emit_c_code(str(source))
         return str(source)
 
@@ -173,8 +176,8 @@ class BuildNative(build_ext):
 def extension() -> Extension:
     return Extension(
         "dpmf._native",
-        sources=[f"{LOOPS}.c"],
-        depends=[f"{LOOPS}.h"],
+        sources=[f"{name}.c" for name in OWN],
+        depends=[f"{name}.h" for name in OWN],
         define_macros=[("Py_LIMITED_API", "0x03090000")],
         extra_compile_args=["-std=gnu11", "-fvisibility=hidden"],
         py_limited_api=True,

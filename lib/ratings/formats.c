@@ -41,14 +41,26 @@ enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 
 _Static_assert(sizeof sniff_order == sizeof formats, "every format is sniffed");
 
+/* Formats that are no text, each with a reader of its own. */
+static const char *const others[][2] = {
+    {FORMAT_ARROW, "Arrow IPC files and streams: .arrow, .arrows, .feather"},
+    {FORMAT_STORE, "a ratings store"},
+};
+
+static bool is_other(const char *name) {
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(others[i][0], name) == 0) return true;
+    return false;
+}
+
 const char *dpmf_format_name(size_t i, const char **description) {
     const char *name = NULL, *about = NULL;
     if (i < N_FORMATS) {
         name = formats[i]->name;
         about = formats[i]->description;
-    } else if (i == N_FORMATS) {
-        name = FORMAT_STORE;
-        about = "a ratings store";
+    } else if (i < N_FORMATS + sizeof others / sizeof others[0]) {
+        name = others[i - N_FORMATS][0];
+        about = others[i - N_FORMATS][1];
     }
     if (description != NULL) *description = about;
     return name;
@@ -83,8 +95,7 @@ void format_list(char *out, size_t size) {
 }
 
 int format_check(const char *name, struct dpmf_error *error) {
-    if (strcmp(name, FORMAT_STORE) == 0 || strcmp(name, "auto") == 0 || format_find(name) != NULL)
-        return 0;
+    if (is_other(name) || strcmp(name, "auto") == 0 || format_find(name) != NULL) return 0;
     char list[200];
     format_list(list, sizeof list);
     error_set(error, DPMF_ERR_USAGE_VALUE, "there is no format \"%.80s\"", name);

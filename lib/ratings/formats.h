@@ -59,6 +59,9 @@ extern const struct text_format format_json_lines;            /* format_json_lin
 /* The name that stands for stores. */
 #define FORMAT_STORE "dpr"
 
+/* Tables that are no text. */
+#define FORMAT_ARROW "arrow"
+
 /* @return whether the options leave the format to be found out */
 bool format_is_auto(const struct dpmf_input_options *options);
 

@@ -68,7 +68,7 @@ static uint64_t memory_needed(const struct import *import, uint64_t ids) {
 int import_memory_divide(struct import *import, struct dpmf_error *error) {
     uint64_t ids = id_map_bytes(import->users) + id_map_bytes(import->items) +
                    8 * (id_map_size(import->users) + id_map_size(import->items));
-    uint64_t taken = ids + import->reserve, least = import->memory / 8;
+    uint64_t taken = ids + import->reserve + import->held, least = import->memory / 8;
     const bool is_too_much = taken + least > import->memory;
     if (is_too_much && import->options->skip_bad) {
         /* One person can write as many ids as they like, and none decides whether there is a
@@ -335,6 +335,12 @@ int import_source(struct source *source, const char *name, const struct dpmf_inp
     int code = import_liked(NULL, 0, source, name, NULL, options, run, &report, store, error);
     if (code == 0) import_losses_tell(&report, options, run);
     return code;
+}
+
+int import_source_to(struct source *source, const char *output,
+                     const struct dpmf_input_options *options, const struct dpmf_run *run,
+                     struct dpmf_import_report *report, struct dpmf_error *error) {
+    return import_liked(NULL, 0, source, output, output, options, run, report, NULL, error);
 }
 
 void import_losses_tell(const struct dpmf_import_report *report,

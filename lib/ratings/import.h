@@ -20,6 +20,11 @@ int import_ratings(const char *const *inputs, size_t n_inputs, const char *outpu
 int import_source(struct source *source, const char *name, const struct dpmf_input_options *options,
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error);
 
+/* The same into a file, as dpmf_import does. `source` is taken and closed in any case. */
+int import_source_to(struct source *source, const char *output,
+                     const struct dpmf_input_options *options, const struct dpmf_run *run,
+                     struct dpmf_import_report *report, struct dpmf_error *error);
+
 /* A name for a store of what is in no file: <what>, in the folder where temporary files go, because
  * what goes beside a store (spilled parts of it, tiles) then goes there. @return NULL without
  * memory; to be freed */

@@ -200,7 +200,7 @@ static int produce_chunk(void *self, void *pointer, struct dpmf_error *error) {
     if (!import->reading) {
         if (import->next_input == import->n_inputs) return 0;
         const char *path = import->inputs[import->next_input++];
-        const struct input_wait wait = {go_on_waiting, import};
+        const struct input_wait wait = {go_on_waiting, import, import->memory};
         struct dpmf_error reason = {0};
         code = source_open(path, import->options, &wait, &import->reading, &reason);
         if (code < 0 && may_be_empty(import, &reason)) { /* reported when it is its turn */
@@ -311,6 +311,9 @@ static int commit_chunk(void *self, void *pointer, struct dpmf_error *error) {
     if (code == 0) code = account_batch(import, &job->batch, error);
     if (code == 0) code = number_new_ids(import, job, error);
     if (code == 0) code = count_items(import, job, error);
+    const uint64_t held =
+        job->source->bytes_held ? job->source->bytes_held(job->source) : import->held;
+    if (held > import->held) import->held = held;
     if (code == 0) code = import_memory_divide(import, error);
     if (code == 0)
         code = rating_sorter_add(import->sorter, job->user, job->item, job->value,

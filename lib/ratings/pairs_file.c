@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arrow/ipc_reader.h"
 #include "base/arguments.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -102,7 +103,7 @@ static int read_chunks(struct pairs *pairs, struct source *source, struct record
 
 static int read_ratings(struct pairs *pairs, struct dpmf_error *error) {
     const struct dpmf_input_options options = dpmf_input_options_default();
-    const struct input_wait wait = {may_go_on, pairs};
+    const struct input_wait wait = {may_go_on, pairs, 0};
     struct record_batch batch = {.take = take_records, .self = pairs, .options = &options};
     struct source *source = NULL;
     int code = source_open(pairs->path, &options, &wait, &source, error);
@@ -127,6 +128,10 @@ static bool is_no_table(const struct text_format *format) {
 /* @return whether the text of the stream is such ratings; *code is set when there is no memory */
 static bool sniff(struct input_stream *stream, int *code, struct dpmf_error *error) {
     size_t n = 0;
+    const void *head;
+    *code = 0;
+    const size_t n_head = input_stream_head(stream, &head);
+    if (ipc_has_magic(head, n_head)) return true;
     char *text = memory_alloc(TEXT_SNIFF_BYTES, 1);
     *code = text ? input_stream_read(stream, text, TEXT_SNIFF_BYTES, &n, error)
                  : error_no_memory(error);

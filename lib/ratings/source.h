@@ -43,6 +43,9 @@ struct source {
     struct store_layout layout; /* how its records are read; complete once the source is open */
     uint64_t total_bytes;       /* for progress; 0 when not known (standard input) */
     uint64_t (*bytes_read)(const struct source *source); /* so far, of the same total; any thread */
+    uint64_t (*bytes_held)(const struct source *source); /* memory of its own that it has used at
+                                                            most, beside chunks; any thread; NULL:
+                                                            none to speak of */
 };
 
 /* Opens an input of any kind: sniffs compression, store and format, or takes options->format. Reads

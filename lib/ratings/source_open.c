@@ -3,16 +3,38 @@
  * directory of shards by its list; everything else is text, perhaps compressed, and text_source.c
  * finds out which. Called by the importer.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arrow/ipc_reader.h"
 #include "base/error.h"
+#include "ratings/arrow_source.h"
 #include "ratings/database_source.h"
 #include "ratings/formats.h"
 #include "ratings/source.h"
 #include "ratings/store_source.h"
 #include "ratings/text_source.h"
 #include "store/shard_set.h"
+
+#define MEMORY_DEFAULT (UINT64_C(1) << 30)
+
+/* Names of columns are for tables that always have them; a header is one line among others. */
+static int refuse_names(const struct dpmf_input_options *options, const char *path,
+                        struct dpmf_error *error) {
+    const char *given = options->user_column     ? "{user-column}"
+                        : options->item_column   ? "{item-column}"
+                        : options->rating_column ? "{rating-column}"
+                        : options->time_column   ? "{time-column}"
+                                                 : NULL;
+    char text[80];
+    if (!given) return 0;
+    snprintf(text, sizeof text, "%s is for Arrow and Parquet", given);
+    error_set_text(error, DPMF_ERR_USAGE_CONFLICT, text);
+    error_hint(error, "say what the columns are with {columns}, or rename them in the header");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_USAGE_CONFLICT;
+}
 
 /* A store is read in any order, which a pipe does not allow. */
 static int refuse_piped_store(const char *name, struct dpmf_error *error) {
@@ -22,34 +44,59 @@ static int refuse_piped_store(const char *name, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
 }
 
-static int open_store(const char *path, struct source **source, struct dpmf_error *error) {
+static int open_store(const char *path, const struct dpmf_input_options *options,
+                      struct source **source, struct dpmf_error *error) {
     struct stat status;
+    int code = refuse_names(options, path, error);
+    if (code < 0) return code;
     if (strcmp(path, "-") == 0) return refuse_piped_store("<stdin>", error);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return refuse_piped_store(path, error);
     return store_source_open(path, source, error);
 }
 
+/* A batch may take a quarter of the memory; two are in use at a time. */
+static int open_arrow(struct input_stream *stream, const struct dpmf_input_options *options,
+                      const struct input_wait *wait, struct source **source,
+                      struct dpmf_error *error) {
+    const uint64_t memory = wait && wait->memory ? wait->memory : MEMORY_DEFAULT;
+    struct arrow_table *table = NULL;
+    int code = ipc_reader_open(stream, memory / 4, &table, error);
+    return code < 0 ? code : arrow_source_open(table, options, source, error);
+}
+
 int source_open(const char *path, const struct dpmf_input_options *options,
                 const struct input_wait *wait, struct source **source, struct dpmf_error *error) {
     struct dpmf_input_options defaults = dpmf_input_options_default();
     if (options == NULL) options = &defaults;
-    if (database_url_is(path)) return database_source_open(path, options, wait, source, error);
+    int code = 0;
+    if (database_url_is(path)) {
+        code = refuse_names(options, NULL, error);
+        return code < 0 ? code : database_source_open(path, options, wait, source, error);
+    }
     bool automatic = format_is_auto(options);
     if (!automatic) {
-        int code = format_check(options->format, error);
+        code = format_check(options->format, error);
         if (code != 0) return code;
-        if (strcmp(options->format, FORMAT_STORE) == 0) return open_store(path, source, error);
+        if (strcmp(options->format, FORMAT_STORE) == 0)
+            return open_store(path, options, source, error);
     }
-    if (automatic && shard_set_is(path)) return open_store(path, source, error);
+    if (automatic && shard_set_is(path)) return open_store(path, options, source, error);
     struct input_stream *stream = NULL;
-    int code = input_stream_open(path, wait, &stream, error);
+    code = input_stream_open(path, wait, &stream, error);
     if (code != 0) return code;
     const void *head;
     size_t n = input_stream_head(stream, &head);
     if (automatic && store_has_magic(head, n)) {
         input_stream_close(stream);
-        return open_store(path, source, error);
+        return open_store(path, options, source, error);
+    }
+    if (automatic ? ipc_has_magic(head, n) : strcmp(options->format, FORMAT_ARROW) == 0)
+        return open_arrow(stream, options, wait, source, error);
+    code = refuse_names(options, path, error);
+    if (code < 0) {
+        input_stream_close(stream);
+        return code;
     }
     return text_source_open_stream(stream, options, NULL, source, error);
 }

@@ -12,8 +12,8 @@
 
 /* In the order of their bits, which are in files: add at the end. */
 static const char *const formats[] = {
-    "csv",   "tsv",   "movielens", "u.data", "netflix",  "yahoo",  "matrixmarket",
-    "libmf", "inter", "jsonl",     "sqlite", "postgres", "arrays", "synth",
+    "csv",   "tsv",   "movielens", "u.data",   "netflix", "yahoo", "matrixmarket", "libmf",
+    "inter", "jsonl", "sqlite",    "postgres", "arrays",  "synth", "arrow",        "parquet",
 };
 
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };

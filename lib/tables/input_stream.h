@@ -14,6 +14,7 @@ struct input_stream;
 struct input_wait {
     bool (*go_on)(void *self);
     void *self;
+    uint64_t memory; /* what the whole run may use, for readers that hold much; 0: not said */
 };
 
 /* `path` "-" is standard input, which errors call "<stdin>". `wait` may be NULL: waits for ever. */

@@ -450,7 +450,7 @@ static int read_rows(struct table *table, struct dpmf_error *error) {
 }
 
 static int read_text(struct table *table, const char *path, struct dpmf_error *error) {
-    const struct input_wait wait = {may_go_on, table};
+    const struct input_wait wait = {may_go_on, table, 0};
     int code = input_stream_open(path, &wait, &table->stream, error);
     if (code < 0) return code;
     table->name = input_stream_name(table->stream);

@@ -258,7 +258,7 @@ static void test_waiting_can_be_ended(void **state) {
     (void)state;
     int ends[2], asked = 0;
     assert_int_equal(pipe(ends), 0);
-    const struct input_wait wait = {ask_three_times, &asked};
+    const struct input_wait wait = {ask_three_times, &asked, 0};
     struct input_stream *stream;
     assert_int_equal(input_stream_open_fd(ends[0], "<stdin>", &wait, &stream, NULL),
                      DPMF_ERR_BASE_CANCELLED);

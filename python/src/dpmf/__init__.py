@@ -9,11 +9,12 @@ from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._ledger import (LedgerEntry, Population, init_ledger, read_ledger, return_release,
                       set_ledger_budget)
+from ._ratings import ImportReport, import_ratings
 from ._run import Epoch, Progress
 from .data import Trial, Tuning, describe, split, synth, tune, write_csv
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
-from .model import Model, load
+from .model import ItemVectors, Model, load
 from .privacy import AuditFailed, account, audit, plan
 from .statement import PrivacyStatement
 from .user import Explanation, Recommendations, User
@@ -24,6 +25,8 @@ __all__ = [
     "AuditFailed",
     "Epoch",
     "Explanation",
+    "ImportReport",
+    "ItemVectors",
     "LedgerEntry",
     "Model",
     "Population",
@@ -36,6 +39,7 @@ __all__ = [
     "account",
     "audit",
     "describe",
+    "import_ratings",
     "init_ledger",
     "load",
     "plan",

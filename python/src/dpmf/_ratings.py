@@ -6,17 +6,18 @@ and times, and those are read by the library where they are.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._frames import Frame, frame_of, frame_of_dict
+from ._arrow import Table, is_arrow
+from ._frames import Frame, frame_of, frame_of_dict, role_of
 from ._ids import number_ids, pointer
 from ._native import ffi, lib
 from ._records import are_missing, ratings_of, times_of
-from ._run import Run
-from ._values import Struct, is_path, path_bytes, shown, text_bytes
-from .errors import InputError, usage
+from ._run import ProgressCallback, Run
+from ._values import Struct, flag, is_path, memory_bytes, pair, path_bytes, shown, text_bytes, whole
+from .errors import DpmfError, InputError, usage
 
 
 class Columns(NamedTuple):
@@ -28,6 +29,31 @@ class Columns(NamedTuple):
     times: Any = None
     is_events: bool = False  #: pairs that occurred; the ratings are their counts, or None
     is_full: bool = False  #: a plain matrix of whole numbers, which cannot say what was not rated
+
+
+class Named(NamedTuple):
+    """The names of a table's columns, where they are not the usual ones."""
+
+    user: Optional[str] = None
+    item: Optional[str] = None
+    rating: Optional[str] = None  #: of events, the counts
+    time: Optional[str] = None
+
+    def check(self) -> None:
+        for role, name in self._asdict().items():
+            if name is not None and (not isinstance(name, str) or not name):
+                raise usage(f"{role}={shown(name)} is not the name of a column")
+
+
+class Given(NamedTuple):
+    """An Arrow table, as it was given."""
+
+    value: Any
+    is_events: bool
+    names: Named
+    users_are_texts: bool
+    items_are_texts: bool
+    table: Any  #: it is open
 
 
 class Reading(NamedTuple):
@@ -91,11 +117,33 @@ def _check_shape(shape: tuple[int, ...], is_masked: bool) -> None:
                          "records are given by columns: fit(*array.T); a matrix of so few items masked or sparse")
 
 
-def _from_frame(frame: Frame, ranks: bool) -> Columns:
+def _from_arrow(value: Any, names: Named, ranks: bool) -> Given:
+    """The library finds the columns; whether they are events, and their ids texts, is the schema's to say."""
+    table = Table(value)
+    found = {role: [field for field in table.fields if role_of(field.name) == role]
+             for role in ("user", "item", "rating", "count")}
+    has_value = bool(names.rating or found["rating"] or found["count"])
+    texts = []
+    for role, name in (("user", names.user), ("item", names.item)):
+        fields = found[role] if name is None else [field for field in table.fields if field.name == name]
+        texts.append(bool(fields) and fields[0].is_text)
+    is_events = ranks and not has_value
+    if not names.rating and not found["rating"]:
+        others = [field for field in table.fields if not role_of(field.name)
+                  and field.name not in (names.user, names.item, names.time)]
+        is_events = is_events or bool(found["count"]) or not others
+    return Given(value, is_events, names, texts[0], texts[1], table)
+
+
+def _from_frame(frame: Frame, ranks: bool, names: Named = Named()) -> Columns:
     """The columns by their roles. What they are called is not repeated: where a file's header is missing, the names
     are someone's record. Without a rating they are events where there is a count, where there is nothing else but a
     time, or where the goal is to rank."""
     found = {role: frame.places(role) for role in ("user", "item", "rating", "time", "count")}
+    for role, name in names._asdict().items():
+        if name is not None:
+            found = {other: [place for place in places if frame.names[place] != name] for other, places in found.items()}
+            found[role] = [place for place, own in enumerate(frame.names) if own == name]
     n_known = sum(map(len, found.values()))
     is_events = not found["rating"] and bool(found["count"] or ranks or n_known == len(frame.names))
     wanted = ("user", "item") if is_events else ("user", "item", "rating")
@@ -114,9 +162,13 @@ def _from_frame(frame: Frame, ranks: bool) -> Columns:
 
 
 def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = None, *,
-               counts: Any = None, ranks: bool = False, likes: bool = False) -> Columns:
+               counts: Any = None, ranks: bool = False, likes: bool = False,
+               names: Named = Named()) -> Union[Columns, Given]:
     """The columns behind the arguments of fit. `ranks`: the goal is to rank; `likes`: from ratings, of which some are
     events."""
+    names.check()
+    if any(names) and items is not None:
+        raise usage("user, item, rating and time name columns of a table: users and items are given by themselves here")
     if counts is not None and (items is None or ratings is not None):
         raise usage("counts go with users and items, and not with ratings")
     if items is not None:
@@ -127,9 +179,13 @@ def columns_of(users: Any, items: Any = None, ratings: Any = None, times: Any = 
         raise usage("timestamps go with users and items")
     if hasattr(users, "tocoo"):
         return _from_sparse(users, ranks and not likes)
+    if is_arrow(users):
+        return _from_arrow(users, names, ranks)
     frame = frame_of_dict(users) if isinstance(users, Mapping) else frame_of(users)
     if frame is not None:
-        return _from_frame(frame, ranks)
+        return _from_frame(frame, ranks, names)
+    if any(names):
+        raise usage("user, item, rating and time name columns of a table, and this is none")
     if isinstance(users, tuple) and len(users) == 2:
         return Columns(*users, None, is_events=True)
     if isinstance(users, tuple) and len(users) in (3, 4):
@@ -182,8 +238,40 @@ def _check_lengths(lengths: dict[str, int]) -> None:
                          f"there are {said}: each rating has one of each")
 
 
-def store_from_columns(columns: Columns, reading: Reading, run: Run) -> Store:
+def _arrow_options(given: Given, reading: Reading) -> Struct:
+    options = _options(reading)
+    _put_names(options, given.names)
+    return options
+
+
+def _put_names(options: Struct, names: Named) -> None:
+    for role, name in names._asdict().items():
+        if name is not None:
+            options.put(f"{role}_column", text_bytes(role, name))
+
+
+def _call_with_table(given: Given, reading: Reading, run: Run, *arguments: Any) -> None:
+    try:
+        run.call(*arguments)
+    except DpmfError as reason:
+        failure = given.table.failure
+        if failure is None or reading.by_record:  # what another library says may be about people
+            raise
+        raise reason from failure
+
+
+def _store_from_arrow(given: Given, reading: Reading, run: Run) -> Store:
+    store = ffi.new("struct dpmf_store **")
+    options = _arrow_options(given, reading._replace(events=given.is_events))
+    _call_with_table(given, reading, run, lib.dpmf_store_from_arrow, given.table.stream, options.pointer,
+                     run.pointer, store)
+    return Store(store[0], given.users_are_texts, given.items_are_texts)
+
+
+def store_from_columns(columns: Union[Columns, Given], reading: Reading, run: Run) -> Store:
     """A store of ratings in memory, which are read where they are."""
+    if isinstance(columns, Given):
+        return _store_from_arrow(columns, reading, run)
     if columns.is_full and not reading.by_record:  # where one cell that is missing would make floats of it, it is taken
         raise InputError(lib.DPMF_ERR_INPUT_COLUMNS,
                          "a dense matrix of integers does not say what was not rated",
@@ -232,3 +320,56 @@ def store_from_file(path: Any, reading: Reading, run: Run) -> Store:
     store = ffi.new("struct dpmf_store **")
     run.call(lib.dpmf_store_open, path_bytes(path), options.pointer, run.pointer, store)
     return Store(store[0])
+
+
+# ---- from anything to a store in a file --------------------------------------------------------
+
+
+class ImportReport(NamedTuple):
+    """What an import did."""
+
+    ratings: int
+    users: int
+    items: int
+    duplicates: int  #: pairs of a user and an item that were there again
+    skipped: int  #: bad records
+    bytes_written: int
+    seconds: float
+    holds_events: bool
+
+
+def import_ratings(source: Any, output: Any, *, user: Optional[str] = None, item: Optional[str] = None,
+                   rating: Optional[str] = None, time: Optional[str] = None, format: Optional[str] = None,
+                   columns: Optional[str] = None, separator: Optional[str] = None, events: bool = False,
+                   on_error: str = "fail", rating_range: Optional[tuple[float, float]] = None, n_threads: int = 0,
+                   memory: Union[int, str, None] = None, progress: Optional[ProgressCallback] = None) -> ImportReport:
+    """Packs ratings into a store, a file that every fit reads fast: ``dpmf import`` of the command line.
+
+    `source` is a path, a list of paths, or a table with Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``: of
+    polars, pyarrow, DuckDB and others, and of pandas where pyarrow is installed. Its rows are read where they are.
+    `user`, `item`, `rating` and `time` are the names of its columns, where these are not the usual ones. With
+    ``on_error="skip"`` bad records, such as those with a null, are counted and skipped.
+    """
+    if on_error not in ("fail", "skip"):
+        raise usage(f'on_error={shown(on_error)} is not "fail" or "skip"')
+    names = Named(user, item, rating, time)
+    names.check()
+    reading = Reading(None if rating_range is None else pair("rating_range", rating_range), on_error == "skip", format,
+                      columns, separator, events=flag("events", events))
+    run = Run(whole("n_threads", n_threads, 0, 4096), memory_bytes(memory), progress)
+    report, path = ffi.new("struct dpmf_import_report *"), path_bytes(output)
+    paths = [source] if is_path(source) else source
+    if isinstance(paths, (list, tuple)) and paths and all(map(is_path, paths)):
+        options = _options(reading)
+        _put_names(options, names)
+        texts = [ffi.new("char[]", path_bytes(one)) for one in paths]
+        run.call(lib.dpmf_import, ffi.new("char *[]", texts), len(texts), path, options.pointer, run.pointer, report)
+    elif hasattr(source, "__arrow_c_stream__") or is_arrow(source):
+        given = _from_arrow(source, names, False)
+        options = _arrow_options(given, reading._replace(events=reading.events))
+        _call_with_table(given, reading, run, lib.dpmf_import_arrow, given.table.stream, path, options.pointer,
+                         run.pointer, report)
+    else:
+        raise usage(f"a {type(source).__name__} is neither a path nor an Arrow table",
+                    "give a path, a list of paths, or a frame")
+    return ImportReport(*(getattr(report, name) for name in ImportReport._fields))

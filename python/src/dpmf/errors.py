@@ -193,6 +193,10 @@ _PARAMETERS = {
     "chains": "n_chains",
     "samples": "n_samples",
     "burn-in": "burn_in",
+    "user-column": "user",
+    "item-column": "item",
+    "rating-column": "rating",
+    "time-column": "time",
 }
 _TASKS = {"ledger init FILE": "dpmf.init_ledger(FILE)", "ledger show": "dpmf.read_ledger()"}
 

@@ -9,6 +9,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
+from ._arrow import Exported
 from ._file import ModelFile
 from ._fit import Fitted, OpenStore, check_goal, fit_checkpoint, fit_release
 from ._ids import Id, Ids, pointer
@@ -16,7 +17,7 @@ from ._measure import Measured
 from ._native import ffi, lib
 from ._pairs import pairs_of
 from ._progress import Shown
-from ._ratings import Reading, Store, columns_of, store_from_columns, store_from_file
+from ._ratings import Named, Reading, Store, columns_of, store_from_columns, store_from_file
 from ._run import Epoch, ProgressCallback, Run
 from ._seen import Seen, recommend_known
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
@@ -26,6 +27,20 @@ from .statement import PrivacyStatement
 from .user import Explanation, Ratings, Recommendations, User, clip_to_scale, order_of
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+
+class ItemVectors(Exported):
+    """Items with their vectors and biases: columns `item`, `vector` (a list of fixed size) and `bias`, by `to_pandas`,
+    `to_polars`, `to_arrow`, and whatever takes an object with ``__arrow_c_stream__``."""
+
+    def __init__(self, items: Any, vectors: Any, biases: Any) -> None:
+        self._items, self._vectors, self._biases = items, vectors, biases
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _arrow_columns(self) -> dict[str, Any]:
+        return {"item": self._items, "vector": self._vectors, "bias": self._biases}
 
 
 class Model(Measured):
@@ -244,13 +259,19 @@ class Model(Measured):
     # ---- fitting -------------------------------------------------------------------------------
 
     def fit(self, users: Any, items: Any = None, ratings: Any = None, timestamps: Any = None, *,
-            counts: Any = None, valid: Any = None, resume: Optional[PathLike] = None) -> Model:
+            counts: Any = None, valid: Any = None, resume: Optional[PathLike] = None,
+            user: Optional[str] = None, item: Optional[str] = None, rating: Optional[str] = None,
+            time: Optional[str] = None) -> Model:
         """Fits the model to ratings, or to events.
 
         Either three columns of the same length, `users`, `items` and `ratings` (and `timestamps`),
         where ids are whole numbers or texts. Or one argument: a sparse matrix of SciPy, users by
         items; a dense one, in which what was not rated is NaN or masked; or a data frame whose
         columns name users, items and ratings. Of a pair that is there twice the last rating counts.
+
+        A frame is of pandas or polars (lazy ones too), or anything with Arrow's ``__arrow_c_stream__`` or
+        ``__arrow_c_array__``: tables and readers of pyarrow, relations of DuckDB, cursors of ADBC. Where its columns
+        have other names than the usual ones, `user`, `item`, `rating` and `time` are theirs.
 
         Events, what people played, bought or clicked, need no ratings: `users` and `items` alone, or with
         `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse matrix of
@@ -277,7 +298,7 @@ class Model(Measured):
         if pairs is not None:
             ratings, (users, items) = items, pairs
         columns = columns_of(users, items, ratings, timestamps, counts=counts, ranks=ranks,
-                             likes=self.like is not None)
+                             likes=self.like is not None, names=Named(user, item, rating, time))
         if columns.is_events and self.goal == "rating":
             raise usage("events are no ratings, which goal=\"rating\" is to predict",
                         'give ratings, or goal="ranking"')
@@ -386,6 +407,17 @@ class Model(Measured):
     def item_biases_(self) -> npt.NDArray[np.float32]:
         """How much better than others each item is rated; no copy."""
         return self._ready.file.biases("item")
+
+    def item_vectors(self) -> ItemVectors:
+        """The items' ids, vectors and biases as a table for other libraries, such as vector databases.
+
+        >>> import dpmf
+        >>> model = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 3, 4])
+        >>> len(model.item_vectors())
+        2
+        """
+        return ItemVectors(self.items_, self.item_factors_, self.item_biases_)
 
     @property
     def user_factors_(self) -> npt.NDArray[np.float32]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import threading
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
+from ._arrow import Exported
 from ._ids import Id, Ids, pointer
 from ._file import ModelFile
 from ._frames import is_column
@@ -23,11 +25,26 @@ OWN = np.dtype([("item", np.uint64), ("rating", np.float64)], align=True)
 _LARGEST = float(np.finfo(np.float32).max)  # of a rating: models are made of floats
 
 
-class Recommendations(NamedTuple):
-    """Items, the best first, and their scores."""
-
+class _Ranked(NamedTuple):
     items: npt.NDArray[Any]
     scores: FloatArray
+
+
+class Recommendations(_Ranked, Exported):
+    """Items, the best first, and their scores: ``items, scores = model.recommend(...)``.
+
+    Also a table for other libraries, with columns `item`, `score` and `rank`: `to_pandas`, `to_polars`, `to_arrow`, and
+    whatever takes an object with ``__arrow_c_stream__``. A notebook shows it as a table.
+    """
+
+    def _arrow_columns(self) -> dict[str, Any]:
+        return {"item": self.items, "score": self.scores,
+                "rank": np.arange(1, len(self.items) + 1, dtype=np.int64)}
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{rank}</td><td>{html.escape(str(item))}</td><td>{score:.4g}</td></tr>"
+                       for rank, (item, score) in enumerate(zip(self.items, self.scores), 1))
+        return f"<table><thead><tr><th></th><th>item</th><th>score</th></tr></thead><tbody>{rows}</tbody></table>"
 
 
 class Explanation(NamedTuple):
