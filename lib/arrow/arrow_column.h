@@ -11,7 +11,7 @@
 #define ARROW_BYTES_UNKNOWN INT64_MAX /* the C data interface does not say how long buffers are */
 
 struct arrow_column {
-    struct arrow_type type;         /* of the values; of a dictionary's column, of the indices */
+    struct arrow_type type;         /* type of the values, or of a dictionary's indices */
     int64_t length, offset;         /* number of values, and how many come before the first */
     const uint8_t *validity;        /* a bit each, the lowest first; NULL: there are no nulls */
     const void *values;             /* values, offsets or views; NULL only when there are none */
@@ -21,14 +21,14 @@ struct arrow_column {
     const int64_t *view_data_bytes; /* bytes of each; need not be aligned */
     int64_t n_view_data;
     const struct arrow_column *dictionary; /* what indices stand for; NULL without one */
-    const struct arrow_column *older; /* of a dictionary that has grown: the values before these */
-    int64_t n_older;                  /* how many there are */
+    const struct arrow_column *older;      /* values before these, in a dictionary that has grown */
+    int64_t n_older;                       /* how many there are */
 };
 
 enum arrow_cell_kind {
     ARROW_CELL_NULL,
     ARROW_CELL_BROKEN,   /* an offset, a view or an index that points nowhere */
-    ARROW_CELL_WHOLE,    /* of a timestamp or a date: in its unit */
+    ARROW_CELL_WHOLE,    /* a timestamp or a date is in its unit */
     ARROW_CELL_UNSIGNED, /* beyond INT64_MAX */
     ARROW_CELL_REAL,
     ARROW_CELL_TEXT,
@@ -43,7 +43,7 @@ struct arrow_cell {
     uint64_t unsigned_whole;
     double real;
     const char *text;
-    uint64_t length; /* of the text, or of the digits */
+    uint64_t length; /* length of the text, or of the digits */
     char number[ARROW_DECIMAL_MAX];
 };
 

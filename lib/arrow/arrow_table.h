@@ -12,8 +12,8 @@
 
 struct arrow_field {
     char *name;
-    struct arrow_type type;    /* of the values */
-    struct arrow_type indices; /* of a dictionary's; kind ARROW_NULL without one */
+    struct arrow_type type;    /* type of the values */
+    struct arrow_type indices; /* type of a dictionary's indices; kind ARROW_NULL without one */
 };
 
 enum {
@@ -26,7 +26,7 @@ enum {
 struct arrow_batch {
     int64_t n_rows;
     struct arrow_column column[ARROW_CHOSEN]; /* those that were chosen; others are empty */
-    const uint8_t *validity;                  /* of whole rows; NULL: none is null */
+    const uint8_t *validity;                  /* bits of whole rows; NULL: none is null */
     int64_t validity_offset;
     uint64_t bytes; /* memory that was taken for it here */
 
@@ -45,7 +45,7 @@ struct arrow_table_ops {
 struct arrow_table {
     const struct arrow_table_ops *ops;
     const char *format; /* "arrow" or "parquet"; static */
-    char *name;         /* of the file, for errors; NULL without one */
+    char *name;         /* name of the file, for errors; NULL without one */
     struct arrow_field *fields;
     size_t n_fields, field_capacity;
     int32_t chosen[ARROW_CHOSEN]; /* their numbers, or ARROW_NONE; set before the first batch */

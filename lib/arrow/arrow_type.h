@@ -23,7 +23,7 @@ enum arrow_kind {
     ARROW_FLOAT64,
     ARROW_DECIMAL,
     ARROW_TEXT,      /* texts or bytes behind offsets of 32 bits */
-    ARROW_TEXT_LONG, /* of 64 bits */
+    ARROW_TEXT_LONG, /* texts or bytes behind offsets of 64 bits */
     ARROW_TEXT_VIEW, /* views of 16 bytes into further buffers */
     ARROW_TEXT_HELD, /* views of 16 bytes that hold a pointer: of DuckDB, not of Arrow */
     ARROW_DATE_DAYS, /* 32 bits */
@@ -34,9 +34,9 @@ enum arrow_kind {
 
 struct arrow_type {
     enum arrow_kind kind;
-    int bytes;             /* of a value; of a decimal 4, 8, 16 or 32 */
-    int scale;             /* of a decimal: digits after the point */
-    int64_t per_second;    /* of a timestamp */
+    int bytes;             /* bytes of a value; 4, 8, 16 or 32 for decimals */
+    int scale;             /* digits after the point, for decimals */
+    int64_t per_second;    /* units in a second, for timestamps */
     const char *described; /* "a list", "text"; static */
 };
 

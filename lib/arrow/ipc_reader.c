@@ -24,8 +24,8 @@
 enum {
     METADATA_MAX = 64 << 20,
     SKIP_BYTES = 1 << 16,
-    BUFFERS_MAX = 4096, /* of the columns that are read */
-    GROWTHS_MAX = 1024, /* of a dictionary */
+    BUFFERS_MAX = 4096, /* buffers of the columns that are read */
+    GROWTHS_MAX = 1024, /* batches that a dictionary may grow by */
     VERSION_MIN = 3,    /* 4, of Arrow 0.8 */
 };
 
@@ -51,7 +51,7 @@ struct block {
 struct ipc_reader {
     struct arrow_table table;    /* first: this is what others see */
     struct input_stream *stream; /* NULL of a file that is read by its footer */
-    int fd;                      /* of that file, or -1 */
+    int fd;                      /* descriptor of that file, or -1 */
     uint64_t file_bytes;
     _Atomic uint64_t at;  /* place in it */
     struct block *blocks; /* messages of that file, in the order of reading */
@@ -66,7 +66,7 @@ struct ipc_reader {
     uint64_t n_batches;
     uint8_t *metadata;
     size_t metadata_capacity;
-    struct dictionary *dictionary[ARROW_CHOSEN]; /* of each chosen column, or NULL */
+    struct dictionary *dictionary[ARROW_CHOSEN]; /* those of the chosen columns, or NULL */
 };
 
 struct ipc_batch {
@@ -305,7 +305,7 @@ static const char *want(struct parts *parts, size_t buffer, struct body *body) {
 
 /* Where a column's buffers are in the body. */
 struct layout {
-    int first;       /* of body->wanted */
+    int first;       /* place in body->wanted */
     int64_t n_views; /* buffers behind views */
     int64_t length, null_count;
 };
@@ -628,7 +628,7 @@ static int take_schema(struct ipc_reader *self, struct flat *flat, size_t schema
     return code < 0 ? code : wrong ? refuse(self, wrong, error) : 0;
 }
 
-/* Of a stream; of a file that is read as one, its mark comes first. */
+/* Begins a stream; a file that is read as one has a mark before it. */
 static int begin_stream(struct ipc_reader *self, struct dpmf_error *error) {
     struct flat flat;
     int code = read_all(self, self->head, sizeof self->head, error);

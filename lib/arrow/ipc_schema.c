@@ -9,11 +9,11 @@
 
 enum {
     DEPTH_MAX = 64,
-    PARTS_MAX = 1 << 20, /* of all columns together */
+    PARTS_MAX = 1 << 20, /* parts of all columns together */
     VERSION_5 = 4,
 };
 
-/* Of Arrow's Schema.fbs, in its order. */
+/* The types of Arrow's Schema.fbs, in its order. */
 enum ipc_type {
     IPC_NULL = 1,
     IPC_INT,
@@ -46,7 +46,7 @@ enum ipc_type {
 
 static const struct {
     signed char buffers;
-    const char *described; /* of what is refused */
+    const char *described; /* words for what is refused */
 } shapes[IPC_TYPES] = {
     [IPC_NULL] = {0, NULL},
     [IPC_INT] = {2, NULL},

@@ -14,7 +14,7 @@ struct ipc_parts {
 };
 
 struct ipc_column {
-    struct ipc_parts before; /* of the columns before it */
+    struct ipc_parts before; /* parts of the columns before it */
     int64_t dictionary;      /* id; -1 without one */
 };
 

@@ -21,7 +21,7 @@
 
 enum {
     CHUNK_ROWS = 1 << 15,  /* enough for a thread, few enough to hear of an interruption soon */
-    CHUNK_BYTES = 2 << 20, /* of a batch that is held in memory */
+    CHUNK_BYTES = 2 << 20, /* bytes of a batch that is held in memory */
     SECONDS_A_DAY = 86400,
 };
 
@@ -113,7 +113,7 @@ static int next_rows(struct source *source, void *pointer, struct dpmf_error *er
 /* A row that is being read, for what is said of it. */
 struct row {
     const struct arrow_batch *batch;
-    const int32_t *column; /* of each role, or ARROW_NONE */
+    const int32_t *column; /* column of each role, or ARROW_NONE */
     int64_t at;            /* in the batch */
     int64_t number;        /* in the chunk, from 1 */
     struct record_batch *records;

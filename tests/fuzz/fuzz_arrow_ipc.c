@@ -1,7 +1,7 @@
 /*
- * Property: no bytes make the reader of Arrow's IPC files and streams crash, read out of bounds or take more memory than it may,
- * be they read through a pipe or by their footer; every record obeys the contract of struct record; and bad rows are only
- * skipped when asked for.
+ * Property: no bytes make the reader of Arrow's IPC files and streams crash, read out of bounds or
+ * take more memory than it may, be they read through a pipe or by their footer; every record obeys
+ * the contract of struct record; and bad rows are only skipped when asked for.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -1,5 +1,6 @@
 /*
- * Arrow tables made by hand, as another library would pass them: columns, slices, dictionaries, and whatever is wrong with them.
+ * Arrow tables made by hand, as another library would pass them: columns, slices, dictionaries, and
+ * whatever is wrong with them.
  */
 #ifndef DPMF_TESTS_ARROW_MADE_H
 #define DPMF_TESTS_ARROW_MADE_H
@@ -19,7 +20,7 @@ struct made_column {
     const struct made_column *dictionary;
 };
 
-/* A table of n columns, the same batch so many times. Static, so that nothing has to be released. */
+/* A table of n columns, the same batch so many times. Nothing in it has to be released. */
 struct made_table {
     struct made_column column[MADE_COLUMNS];
     int64_t n_columns, rows, offset, null_count, batches;

@@ -1,6 +1,6 @@
 /*
- * Arrow streams as sources of ratings: every type in every role, nulls, slices, dictionaries; what is malformed is refused, and
- * everything is released; a row that is inserted changes no other.
+ * Arrow streams as sources of ratings: every type in every role, nulls, slices, dictionaries; what
+ * is malformed is refused, and everything is released; a row that is inserted changes no other.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -43,7 +43,7 @@ static const struct made_column text_users = {.format = "u", .buffer = {NULL, of
 static const struct made_column real_ratings = {.format = "g", .buffer = {NULL, ratings}};
 static const struct made_column no_times = {0};
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct lines {
     char text[4096];
@@ -120,7 +120,7 @@ static void expect_refused(struct made_table made, const struct dpmf_input_optio
     assert_string_equal(lines.error.message, message);
 }
 
-/* ---- types -------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static const char plain[] = "ann,7,5,-\nbob,-8,3.5,-\ncleo,9,-0.25,-\n"
                             "a longer name than twelve,9223372036854775807,1,-\n";
@@ -250,7 +250,7 @@ static void times(void **state) {
     }
 }
 
-/* ---- slices and nulls --------------------------------------------------------------------------- */
+/* ---- slices and nulls ------------------------------------------------------------------------ */
 
 static void slices(void **state) {
     struct made_table made = table_of(text_users, real_ratings, no_times);
@@ -294,7 +294,7 @@ static void nulls(void **state) {
     assert_int_equal(lines.rejected, 4);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------ */
+/* ---- what is wrong --------------------------------------------------------------------------- */
 
 static void malformed(void **state) {
     const int code = DPMF_ERR_INPUT_ARROW;
@@ -384,9 +384,9 @@ static void columns(void **state) {
                  "a longer name than twelve,9223372036854775807,1,-\n");
 }
 
-/* ---- record by record --------------------------------------------------------------------------- */
+/* ---- record by record ------------------------------------------------------------------------ */
 
-/* The property of privacy.md, section 6: a row that is inserted, whatever is in it, changes no other. */
+/* What private runs need: a row that is inserted, whatever is in it, changes no other. */
 static void inserted_rows(void **state) {
     struct dpmf_input_options options = dpmf_input_options_default();
     (void)state;
@@ -429,7 +429,7 @@ static void inserted_rows(void **state) {
         }
 }
 
-/* ---- the importer ------------------------------------------------------------------------------- */
+/* ---- the importer ---------------------------------------------------------------------------- */
 
 static void imports(void **state) {
     enum { MANY = 100000 };
