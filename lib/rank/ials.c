@@ -21,11 +21,11 @@
 #include "numerics/cholesky.h"
 
 enum {
-    TEAM = 64,             /* rows that go in step, at most */
+    TEAM = 128,            /* rows that go in step, at most */
     TEAM_BYTES = 1 << 21,  /* bytes of the rows of a team's events, without slices */
     SLICE_FROM = 1 << 24,  /* bytes of the other side's rows, below which there are none */
     SLICE_BYTES = 1 << 19, /* bytes of these rows in a slice */
-    SLICE_SHARE = 16,      /* one in so many of the other side's rows, or slices do not pay */
+    SLICE_SHARE = 32,      /* one in so many of the other side's rows, or slices do not pay */
     PIECE = 256,           /* rows that are summed in floats */
     PARTS = 16, /* parts of the Gramian, each summed by one thread, for any number of threads */
 };
