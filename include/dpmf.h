@@ -237,7 +237,7 @@ struct dpmf_input_options {
     bool has_like; /* turn ratings of at least `like` into events; of a pair the last one decides */
     double like;   /* smallest rating that becomes an event; -INFINITY: all do */
 
-    /* Names of columns, of tables that name theirs: Arrow and Parquet. NULL: found by the usual
+    /* Names of columns, of tables that always name theirs: Arrow's. NULL: found by the usual
      * names. Not with `columns`. */
     const char *user_column;   /* column of the users' ids */
     const char *item_column;   /* column of the items' ids */

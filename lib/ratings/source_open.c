@@ -29,7 +29,7 @@ static int refuse_names(const struct dpmf_input_options *options, const char *pa
                                                  : NULL;
     char text[80];
     if (!given) return 0;
-    snprintf(text, sizeof text, "%s is for Arrow and Parquet", given);
+    snprintf(text, sizeof text, "%s is for Arrow files", given);
     error_set_text(error, DPMF_ERR_USAGE_CONFLICT, text);
     error_hint(error, "say what the columns are with {columns}, or rename them in the header");
     error_place(error, path, 0, 0);
@@ -53,6 +53,15 @@ static int open_store(const char *path, const struct dpmf_input_options *options
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return refuse_piped_store(path, error);
     return store_source_open(path, source, error);
+}
+
+/* Known, so that nobody has to guess why it is not read. */
+static int refuse_parquet(const char *path, struct dpmf_error *error) {
+    error_set(error, DPMF_ERR_INPUT_UNKNOWN_FORMAT, "Parquet files are not read by this version");
+    error_hint(error, "write it as Arrow, with polars: "
+                      "pl.scan_parquet(\"FILE\").sink_ipc(\"FILE.arrow\", compression=\"zstd\")");
+    error_place(error, path, 0, 0);
+    return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
 }
 
 /* A batch may take a quarter of the memory; two are in use at a time. */
@@ -90,6 +99,10 @@ int source_open(const char *path, const struct dpmf_input_options *options,
     if (automatic && store_has_magic(head, n)) {
         input_stream_close(stream);
         return open_store(path, options, source, error);
+    }
+    if (automatic && n >= 4 && memcmp(head, "PAR1", 4) == 0) {
+        input_stream_close(stream);
+        return refuse_parquet(path, error);
     }
     if (automatic ? ipc_has_magic(head, n) : strcmp(options->format, FORMAT_ARROW) == 0)
         return open_arrow(stream, options, wait, source, error);
