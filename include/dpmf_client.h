@@ -872,7 +872,7 @@ DPMF_API const char *dpmf_titles_title(const struct dpmf_titles *titles, uint64_
  * @param length   the number of bytes
  * @param n        the number of items wanted
  * @param items    receives up to n items, the best first
- * @param matches  receives how many there are in all, where more than n were found; may be NULL
+ * @param matches  receives how many there are; only those that begin so, if they fill it; or NULL
  * @param error    receives the description of a failure
  * @return the number of items found, or a negative code
  */

@@ -297,7 +297,7 @@ int64_t dpmf_diary_ratings(const struct dpmf_diary *diary, struct dpmf_own_ratin
             sorted[count++] = (struct sorted_rating){entry->item, i, entry->date};
     }
     qsort(sorted, count, sizeof *sorted, compare_ratings);
-    for (size_t i = 0; i < count; i++) /* of each item the last: the newest */
+    for (size_t i = 0; i < count; i++) /* the last of each item, which is the newest */
         if (i + 1 == count || sorted[i + 1].item != sorted[i].item) sorted[kept++] = sorted[i];
     qsort(sorted, kept, sizeof *sorted, compare_entries);
     for (size_t i = 0; i < kept && i < n; i++)

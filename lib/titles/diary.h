@@ -15,7 +15,7 @@ enum diary_kind { DIARY_FILMS, DIARY_BOOKS, DIARY_MUSIC, DIARY_ANY };
 struct diary_service {
     const char *name;
     enum diary_kind kind;
-    double scale_min, scale_max; /* of its ratings; both 0: those of the model */
+    double scale_min, scale_max; /* scale of its ratings; both 0: the model's */
     bool zero_is_none;           /* a rating of 0 is none */
     bool has_episodes;           /* titles may name seasons and episodes */
 };
@@ -44,7 +44,7 @@ struct diary_entry {
     struct diary_text title, other, creator, album, id;
     int32_t year;
     double rating;
-    char date[DIARY_DATE]; /* of the rating: year, month, day; zeros: unknown */
+    char date[DIARY_DATE]; /* date of the rating: year, month, day; zeros: unknown */
     uint64_t plays;
     int64_t line;
     enum dpmf_match match;
@@ -66,8 +66,8 @@ struct dpmf_diary {
     bool is_matched;
     uint64_t items;
     double min, max; /* its scale */
-    bool ranks;      /* it learns from events ... */
-    double event;    /* ... and this is what one counts as */
+    bool ranks;      /* it learns from events */
+    double event;    /* what an event counts as */
 };
 
 static inline struct title_part diary_text(const struct dpmf_diary *diary,

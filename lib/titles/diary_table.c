@@ -22,7 +22,7 @@ struct rows {
     const char *text;
     size_t n, at;
     char separator;
-    int64_t line; /* of the row that was read last */
+    int64_t line; /* line of the row that was read last */
     int64_t next_line;
     char *buffer; /* the fields of the row, one after the other: as long as the text */
     struct title_part field[COLUMNS_MAX];

@@ -208,6 +208,51 @@ static bool sort_words(struct making *making) {
     return is_done;
 }
 
+/* How many words of a title it begins with: the first, and the second after an article. */
+static size_t starting_words(const struct dpmf_titles *titles, uint32_t rank) {
+    const size_t n = titles->sequence_at[rank + 1] - titles->sequence_at[rank];
+    if (n < 2) return n;
+    const struct title_part first =
+        titles_word(titles, titles->sequence[titles->sequence_at[rank]]);
+    return titles_is_article(&first) ? 2 : 1;
+}
+
+/* The titles of each word, in the order of ranks: counted, then placed. Of all words of a title, or
+ * of those that it begins with. */
+static bool list_titles(struct dpmf_titles *titles, bool starts, size_t **at, uint32_t **ranks) {
+    const size_t n = titles->sequence_at[titles->n];
+    *at = memory_alloc_zero((size_t)titles->n_words + 2, sizeof **at);
+    *ranks = memory_alloc((starts ? 2 * (size_t)titles->n : n) + 1, sizeof **ranks);
+    if (!*at || !*ranks) return false;
+    for (int is_placing = 0; is_placing < 2; is_placing++) {
+        for (uint32_t rank = 0; rank < titles->n; rank++) {
+            const size_t from = titles->sequence_at[rank];
+            const size_t end =
+                starts ? from + starting_words(titles, rank) : titles->sequence_at[rank + 1];
+            for (size_t i = from; i < end; i++)
+                if (is_placing)
+                    (*ranks)[(*at)[titles->sequence[i] + 1]++] = rank;
+                else
+                    (*at)[titles->sequence[i] + 2]++;
+        }
+        for (uint32_t word = 0; !is_placing && word < titles->n_words; word++)
+            (*at)[word + 2] += (*at)[word + 1];
+    }
+    return true;
+}
+
+static bool make_lists(struct dpmf_titles *titles) {
+    titles->letters = memory_alloc((size_t)titles->n_words + 1, sizeof *titles->letters);
+    titles->visited = memory_alloc((size_t)titles->n + 1, 1);
+    if (!titles->letters || !titles->visited) return false;
+    for (uint32_t word = 0; word < titles->n_words; word++) {
+        const struct title_part text = titles_word(titles, word);
+        titles->letters[word] = titles_letters(&text);
+    }
+    return list_titles(titles, false, &titles->ranks_at, &titles->ranks) &&
+           list_titles(titles, true, &titles->starts_at, &titles->starts);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Where each title begins, by the NUL bytes that end them. @return how many there are */
@@ -249,7 +294,7 @@ static bool make_index(struct dpmf_titles *titles, const float *popularity) {
     if (!is_done) return false;
     titles->n_shared = memory_alloc_zero((size_t)titles->n_words + 1, 1);
     titles->mark = memory_alloc_zero((size_t)titles->n_words + 1, sizeof *titles->mark);
-    return titles->n_shared && titles->mark && sort_words(&making);
+    return titles->n_shared && titles->mark && sort_words(&making) && make_lists(titles);
 }
 
 int dpmf_titles_make(const char *text, size_t bytes, uint64_t items, const float *popularity,
@@ -278,6 +323,12 @@ void dpmf_titles_free(struct dpmf_titles *titles) {
     free(titles->words);
     free(titles->word_at);
     free(titles->n_shared);
+    free(titles->letters);
+    free(titles->ranks_at);
+    free(titles->ranks);
+    free(titles->starts_at);
+    free(titles->starts);
+    free(titles->visited);
     free(titles->item_of);
     free(titles->sequence);
     free(titles->sequence_at);

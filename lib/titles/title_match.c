@@ -15,8 +15,8 @@ enum {
     COST_YEAR_NEAR = 3,    /* the years are next to each other */
     COST_YEAR_OTHER = 10,  /* the years are further apart */
     COST_EPISODE = 1,      /* season and episode were */
-    SURE_MOST = 1,         /* the largest cost of a match that is sure ... */
-    LIKELY_MOST = 4,       /* ... and of one that is likely */
+    SURE_MOST = 1,         /* the largest cost of a match that is sure */
+    LIKELY_MOST = 4,       /* the largest cost of a match that is likely */
     COST_SCALE = 4,        /* among equal costs the stricter level wins */
 };
 
@@ -24,7 +24,7 @@ enum {
 struct matching {
     const struct dpmf_titles *titles;
     const struct title_wanted *wanted;
-    enum title_level level; /* of the key that is looked up */
+    enum title_level level; /* level of the key that is looked up */
     int extra;              /* cost of how that key was made */
     bool has_creator;       /* the creator is part of the key */
     struct {

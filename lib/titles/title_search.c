@@ -1,7 +1,7 @@
 /*
  * The search in titles. What was typed marks words of the vocabulary: those that begin with a word
  * of it, hold one, or are near one; and those that what was typed, without its blanks, begins with.
- * One pass over all titles then joins the marks of each: 635,000 titles take some milliseconds. The
+ * The titles of the rarest word are then looked at, and the marks of each joined. The
  * loose kinds are tried only while few titles are found. docs/titles.md has
  * the order of what is found.
  */
@@ -17,7 +17,7 @@
 enum {
     TYPED_BYTES = 200, /* what is looked at of what was typed */
     WORDS_MAX = 8,     /* words that are looked for; of more, the first */
-    NEAR_BYTES = 60,   /* of a word, where typing errors are looked for */
+    NEAR_BYTES = 60,   /* longest word in which typing errors are looked for */
     ENOUGH = 3,        /* titles found without typing errors: none are looked for then */
 };
 
@@ -35,7 +35,7 @@ enum tier {
     TIER_BEGINS, /* it begins so */
     TIER_PHRASE, /* a word within begins so, blanks aside */
     TIER_WORDS,  /* for each word typed one begins so */
-    TIER_HOLDS,  /* ... or holds it */
+    TIER_HOLDS,  /* for each word typed one holds it */
     TIER_NEAR,   /* with typing errors: and one further for each of them */
 };
 
@@ -111,25 +111,26 @@ static void mark_heads(struct search *search) {
     }
 }
 
-static bool holds(const struct title_part *word, const struct title_part *part) {
-    if (part->n > word->n) return false;
-    const char *at = word->text, *last = word->text + word->n - part->n;
-    while (at <= last && (at = memchr(at, part->text[0], (size_t)(last - at) + 1)) != NULL) {
-        if (memcmp(at, part->text, part->n) == 0) return true;
-        at++;
+/* Marks the words that hold one that was typed: a pass over the vocabulary as one text. */
+static void mark_holding_one(struct search *search, size_t typed) {
+    const struct dpmf_titles *titles = search->titles;
+    const struct title_part part = search->word[typed];
+    const char *text = titles->words;
+    const size_t bytes = titles->word_at[titles->n_words];
+    uint32_t word = 0;
+    for (size_t at = 0; at + part.n <= bytes; at++) {
+        if (text[at] != part.text[0] || text[at + 1] != part.text[1]) continue;
+        if (memcmp(text + at, part.text, part.n) != 0) continue;
+        while (titles->word_at[word + 1] <= at) word++;
+        if (at + part.n <= titles->word_at[word + 1])
+            titles->mark[word] |= 1u << (MARK_BEGINS + typed);
     }
-    return false;
 }
 
 /* Single letters are in nearly every word, and say nothing. */
 static void mark_holding(struct search *search) {
-    const struct dpmf_titles *titles = search->titles;
-    for (uint32_t i = 0; i < titles->n_words; i++) {
-        const struct title_part word = titles_word(titles, i);
-        for (size_t j = 0; j < search->n_words; j++)
-            if (search->word[j].n > 1 && holds(&word, &search->word[j]))
-                titles->mark[i] |= 1u << (MARK_BEGINS + j);
-    }
+    for (size_t j = 0; j < search->n_words; j++)
+        if (search->word[j].n > 1) mark_holding_one(search, j);
 }
 
 /* ---- typing errors --------------------------------------------------------------------------- */
@@ -195,10 +196,13 @@ static void mark_near(struct search *search, size_t typed, struct nearness *near
         return;
     nearness_begin(near, &search->word[typed]);
     const size_t deepest = near->n + (size_t)allowed;
+    const uint32_t letters = titles_letters(&search->word[typed]);
     size_t depth = 0;
     for (uint32_t i = 0; i < titles->n_words; i++) {
         const struct title_part word = titles_word(titles, i);
         if (titles->n_shared[i] < depth) depth = titles->n_shared[i];
+        /* Every error can account for one letter that the word lacks. */
+        if (__builtin_popcount(letters & ~titles->letters[i]) > allowed) continue;
         for (; depth < word.n && depth < deepest; depth++)
             near->column[depth + 1] =
                 nearness_next(near, &near->column[depth], (unsigned char)word.text[depth]);
@@ -217,12 +221,6 @@ static void offer(struct search *search, unsigned tier, uint32_t rank) {
     size_t at = search->n < search->room ? search->n++ : search->n - 1;
     for (; at > 0 && search->best[at - 1] > key; at--) search->best[at] = search->best[at - 1];
     search->best[at] = key;
-}
-
-static bool is_article(const struct title_part *word) {
-    return (word->n == 3 && memcmp(word->text, "the", 3) == 0) ||
-           (word->n == 1 && word->text[0] == 'a') ||
-           (word->n == 2 && memcmp(word->text, "an", 2) == 0);
 }
 
 /* Where in a title a run was found. */
@@ -249,7 +247,7 @@ static bool follow_run(const struct search *search, const uint32_t *words, size_
 static enum tier run_tier(const struct search *search, const uint32_t *words, size_t n,
                           const struct run *run) {
     const struct title_part first = titles_word(search->titles, words[0]);
-    if (run->first > 0 && !(run->first == 1 && is_article(&first))) return TIER_PHRASE;
+    if (run->first > 0 && !(run->first == 1 && titles_is_article(&first))) return TIER_PHRASE;
     const struct title_part last = titles_word(search->titles, words[n - 1]);
     const bool ends =
         run->last + 1 == n || (run->last + 2 == n && title_year(last.text, last.n) != 0);
@@ -269,27 +267,70 @@ static enum tier best_run(const struct search *search, const uint32_t *words, si
     return best;
 }
 
-/* The pass for runs and for words that begin as typed. */
-static void find_plain(struct search *search) {
+/* What is known of a rank: the pass that looked at it last, or that it was found. */
+enum { VISITED_PLAIN = 1, VISITED_HOLDS, VISITED_NEAR, FOUND = 255 };
+
+static void look_plainly(struct search *search, uint32_t rank) {
     const struct dpmf_titles *titles = search->titles;
+    const uint32_t *words = titles->sequence + titles->sequence_at[rank];
+    const size_t n = titles->sequence_at[rank + 1] - titles->sequence_at[rank];
     const uint32_t all = all_words(search);
-    for (uint32_t rank = 0; rank < titles->n; rank++) {
-        const uint32_t *words = titles->sequence + titles->sequence_at[rank];
-        const size_t n = titles->sequence_at[rank + 1] - titles->sequence_at[rank];
-        uint32_t marks = 0;
-        for (size_t i = 0; i < n; i++) marks |= titles->mark[words[i]];
-        if (marks == 0) continue;
-        enum tier tier = (marks >> MARK_HEAD) != 0 ? best_run(search, words, n) : TIER_NEAR;
-        if (tier == TIER_NEAR && (marks & all) == all) tier = TIER_WORDS;
-        if (tier != TIER_NEAR) offer(search, tier, rank);
+    uint32_t marks = 0;
+    if (titles->visited[rank] >= VISITED_PLAIN) return;
+    titles->visited[rank] = VISITED_PLAIN;
+    for (size_t i = 0; i < n; i++) marks |= titles->mark[words[i]];
+    enum tier tier = (marks >> MARK_HEAD) != 0 ? best_run(search, words, n) : TIER_NEAR;
+    if (tier == TIER_NEAR && (marks & all) == all) tier = TIER_WORDS;
+    if (tier == TIER_NEAR) return;
+    titles->visited[rank] = FOUND;
+    offer(search, tier, rank);
+}
+
+/* Looks at the titles of some words in a row. */
+static void look_at(struct search *search, const size_t *at, const uint32_t *ranks, uint32_t first,
+                    uint32_t end) {
+    for (size_t i = at[first]; i < at[end]; i++) look_plainly(search, ranks[i]);
+}
+
+/* Of the words typed, that with the fewest titles whose marks have one of its bits. */
+static size_t rarest_word(const struct search *search) {
+    const struct dpmf_titles *titles = search->titles;
+    size_t n_titles[WORDS_MAX] = {0}, best = 0;
+    for (uint32_t word = 0; word < titles->n_words; word++) {
+        const uint32_t mark = titles->mark[word];
+        if (mark == 0) continue;
+        for (size_t j = 0; j < search->n_words; j++)
+            if ((mark >> j & (1u << MARK_BEGINS | 1u << MARK_NEAR | 1u << MARK_FAR)) != 0)
+                n_titles[j] += titles->ranks_at[word + 1] - titles->ranks_at[word];
+    }
+    for (size_t j = 1; j < search->n_words; j++)
+        if (n_titles[j] < n_titles[best]) best = j;
+    return best;
+}
+
+/* Looks at the titles in which a run can begin: those of words that begin as typed, and of heads. */
+static void look_for_runs(struct search *search, const size_t *at, const uint32_t *ranks) {
+    const struct dpmf_titles *titles = search->titles;
+    look_at(search, at, ranks, border(titles, search->run, search->run_length, false),
+            border(titles, search->run, search->run_length, true));
+    for (size_t n = 1; n < search->run_length; n++) {
+        const uint32_t word = border(titles, search->run, n, false);
+        if (word == titles->n_words || titles_word(titles, word).n != n) continue;
+        if ((titles->mark[word] >> MARK_HEAD) != 0) look_at(search, at, ranks, word, word + 1);
     }
 }
 
-/* Those before are all in the list: it was not full. */
-static bool is_found(const struct search *search, uint32_t rank) {
-    for (size_t i = 0; i < search->n; i++)
-        if ((uint32_t)search->best[i] == rank) return true;
-    return false;
+/* Titles that begin as typed; where they do not fill the list, those with a run within; and those
+ * with all words, which have the rarest of them. */
+static void find_plain(struct search *search) {
+    const struct dpmf_titles *titles = search->titles;
+    look_for_runs(search, titles->starts_at, titles->starts);
+    if (search->n == search->room && search->best[search->n - 1] >> 32 <= TIER_BEGINS) return;
+    look_for_runs(search, titles->ranks_at, titles->ranks);
+    if (search->n_words < 2) return; /* the word is the run */
+    const struct title_part *rarest = &search->word[rarest_word(search)];
+    look_at(search, titles->ranks_at, titles->ranks, border(titles, rarest->text, rarest->n, false),
+            border(titles, rarest->text, rarest->n, true));
 }
 
 /* Errors in all words of a title whose marks these are; UINT_MAX when a word has no like. */
@@ -307,20 +348,28 @@ static unsigned count_errors(const struct search *search, uint32_t marks) {
     return errors;
 }
 
-/* A pass for what is loose: nothing that was found before is found again. */
-static void find_loose(struct search *search, enum tier tier) {
+static void look_loosely(struct search *search, enum tier tier, uint8_t pass, uint32_t rank) {
     const struct dpmf_titles *titles = search->titles;
-    const uint32_t some = (uint32_t)((1u << MARK_HEAD) - 1);
-    const size_t n_before = search->n;
-    for (uint32_t rank = 0; rank < titles->n; rank++) {
-        uint32_t marks = 0;
-        for (size_t i = titles->sequence_at[rank]; i < titles->sequence_at[rank + 1]; i++)
-            marks |= titles->mark[titles->sequence[i]];
-        if ((marks & some) == 0) continue;
-        const unsigned errors = count_errors(search, marks);
-        if (errors == UINT32_MAX) continue;
-        if (n_before > 0 && is_found(search, rank)) continue;
-        offer(search, (unsigned)tier + (tier == TIER_NEAR ? errors : 0), rank);
+    uint32_t marks = 0;
+    if (titles->visited[rank] >= pass) return;
+    titles->visited[rank] = pass;
+    for (size_t i = titles->sequence_at[rank]; i < titles->sequence_at[rank + 1]; i++)
+        marks |= titles->mark[titles->sequence[i]];
+    const unsigned errors = count_errors(search, marks);
+    if (errors == UINT32_MAX) return;
+    titles->visited[rank] = FOUND;
+    offer(search, (unsigned)tier + (tier == TIER_NEAR ? errors : 0), rank);
+}
+
+/* A pass for what is loose, over the titles of the rarest word. */
+static void find_loose(struct search *search, enum tier tier, uint8_t pass) {
+    const struct dpmf_titles *titles = search->titles;
+    const size_t rarest = rarest_word(search);
+    const uint32_t bits = (1u << MARK_BEGINS | 1u << MARK_NEAR | 1u << MARK_FAR) << rarest;
+    for (uint32_t word = 0; word < titles->n_words; word++) {
+        if ((titles->mark[word] & bits) == 0) continue;
+        for (size_t i = titles->ranks_at[word]; i < titles->ranks_at[word + 1]; i++)
+            look_loosely(search, tier, pass, titles->ranks[i]);
     }
 }
 
@@ -332,12 +381,12 @@ static int find_all(struct search *search) {
     find_plain(search);
     if (search->n == search->room) return 0;
     mark_holding(search);
-    find_loose(search, TIER_HOLDS);
+    find_loose(search, TIER_HOLDS, VISITED_HOLDS);
     if (search->n == search->room || search->n >= ENOUGH) return 0;
     struct nearness *near = memory_alloc(1, sizeof *near);
     if (!near) return DPMF_ERR_BASE_NO_MEMORY;
     for (size_t j = 0; j < search->n_words; j++) mark_near(search, j, near);
-    find_loose(search, TIER_NEAR);
+    find_loose(search, TIER_NEAR, VISITED_NEAR);
     free(near);
     return 0;
 }
@@ -357,6 +406,7 @@ int64_t dpmf_titles_search(struct dpmf_titles *titles, const char *typed, size_t
     if (!search->best) code = error_no_memory(error);
     if (code == 0 && search->n_words > 0 && n > 0) {
         memset(titles->mark, 0, titles->n_words * sizeof *titles->mark);
+        memset(titles->visited, 0, titles->n);
         if (find_all(search) < 0) code = error_no_memory(error);
     }
     for (size_t i = 0; code == 0 && i < search->n; i++)

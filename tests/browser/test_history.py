@@ -105,13 +105,13 @@ def test_the_search_is_within_a_frame_at_635_000_titles(page, material):
               for _ in range(635_000)]
     url, *_ = material.made_up("many", 635_000, 2, titles=titles)
     page.open(url)
-    times = page.run("""const begun = performance.now(); dpmf.searchTitles("x"); const made = performance.now() - begun, all = [];
+    times = page.run("""dpmf.searchTitles("x"); const all = [];
         for (const text of arguments[0])
             for (let n = 1; n <= text.length; n++) {
                 const from = performance.now();
                 dpmf.searchTitles(text.slice(0, n));
                 all.push(performance.now() - from);
             }
-        return [made, all.sort((a, b) => a - b)]""", [titles[7], titles[99].replace(" ", ""), titles[5000][:-9] + "x", "zzzqqq wwwvvv"])
+        return [dpmf.indexTime, all.sort((a, b) => a - b)]""", [titles[7], titles[99].replace(" ", ""), titles[5000][:-9] + "x", "zzzqqq wwwvvv"])
     made, keys = times
     return f"index {made:.0f} ms; a key {keys[len(keys) // 2]:.1f} ms in the middle, {keys[-1]:.1f} ms at most, of {len(keys)}"

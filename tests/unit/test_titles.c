@@ -222,11 +222,13 @@ static void popularity_decides_between_equals(void **state) {
 static void search_gives_the_best_n(void **state) {
     (void)state;
     struct dpmf_titles *titles = make_shelf(NULL);
-    uint64_t items[2], matches;
+    uint64_t items[2], items3[3], matches;
     assert_int_equal(dpmf_titles_search(titles, "moon", 4, 2, items, &matches, NULL), 2);
     assert_int_equal(items[0], 0);
     assert_int_equal(items[1], 1);
-    assert_int_equal(matches, 4);
+    assert_int_equal(matches, 2); /* those that begin so suffice, and only they are counted */
+    assert_int_equal(dpmf_titles_search(titles, "wars", 4, 3, items3, &matches, NULL), 3);
+    assert_int_equal(matches, 3);
     assert_int_equal(dpmf_titles_search(titles, "moon", 4, 0, items, &matches, NULL), 0);
     assert_int_equal(dpmf_titles_search(NULL, "moon", 4, 2, items, NULL, NULL),
                      DPMF_ERR_USAGE_NULL);

@@ -4,6 +4,7 @@
  */
 
 let isIndexed = false;
+let indexTime = NaN; /* milliseconds that it took to make the index */
 
 const PLAIN = { ł: "l", ø: "o", đ: "d", ð: "d", þ: "th", ß: "ss", æ: "ae", œ: "oe", ı: "i", ħ: "h" };
 
@@ -30,9 +31,11 @@ function withBytes(bytes, use, isKept = false) {
 /* Makes the index, once; the page does so when there is time, and the search if it comes sooner. */
 function indexTitles() {
     if (isIndexed) return;
+    const begun = performance.now();
     const text = titles.map((title) => title.replaceAll("\0", " ") + "\0").join("");
     withBytes(new TextEncoder().encode(text), (address, n) => ask("titles_open", address, n), true);
     isIndexed = true;
+    indexTime = performance.now() - begun;
 }
 
 /* What was typed has neither letters nor digits: it is looked for as it is, and titles that begin so come first. */

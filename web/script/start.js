@@ -74,7 +74,7 @@ async function start() {
         recommend: (n) => askList("recommend", n), predict: (item) => ask("predict", item),
         similar: (item, n) => askList("similar", item, n), setRating, show, chart, setLanguage, TEXTS,
         get picks() { return picks; }, get tiles() { return tiles.map((tile) => tile.item); },
-        get answerTime() { return answerTime; }, get frameTime() { return frameTime; },
+        get answerTime() { return answerTime; }, get indexTime() { return indexTime; }, get frameTime() { return frameTime; },
         speak: (tag) => { setLanguage(tag); speakAgain(statement); },
         loadTime: performance.now() - begun, firstTime: performance.now(),
     };
