@@ -14,6 +14,7 @@ from ._run import Epoch, Progress
 from .data import Trial, Tuning, describe, split, synth, tune, write_csv
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
+from .history import History, HistoryEntry
 from .model import ItemVectors, Model, load
 from .privacy import AuditFailed, account, audit, plan
 from .statement import PrivacyStatement
@@ -25,6 +26,8 @@ __all__ = [
     "AuditFailed",
     "Epoch",
     "Explanation",
+    "History",
+    "HistoryEntry",
     "ImportReport",
     "ItemVectors",
     "LedgerEntry",

@@ -23,6 +23,7 @@ from ._seen import Seen, recommend_known
 from ._values import flag, is_path, memory_bytes, path_bytes, shown, whole
 from .errors import (KindError, NotFittedError, PrivacyRefused, UnknownIdError, check, new_error,
                      usage)
+from .history import History, Titles, read_history
 from .statement import PrivacyStatement
 from .user import Explanation, Ratings, Recommendations, User, clip_to_scale, order_of
 
@@ -492,9 +493,10 @@ class Model(Measured):
 
     # ---- use -----------------------------------------------------------------------------------
 
-    def fold_in(self, ratings: Ratings) -> User:
-        """Someone whom the model does not know, fitted to ratings of their own: a dict, or a pair of
-        arrays, items and ratings.
+    def fold_in(self, ratings: Ratings, titles: Optional[Titles] = None) -> User:
+        """Someone whom the model does not know, fitted to ratings of their own: a dict, a pair of
+        arrays, items and ratings, or a file as Letterboxd, IMDb, Goodreads, StoryGraph, Trakt, Netflix,
+        Spotify or Last.fm exports it, which is matched by `titles` as `read_history` does.
 
         >>> import dpmf
         >>> model = dpmf.Model(n_factors=2, n_epochs=3)
@@ -505,14 +507,37 @@ class Model(Measured):
         >>> me.rate("alien", 3).ratings
         {'dune': 5.0, 'alien': 3.0}
         """
-        return User(self._ready.shelf, ratings)
+        return User(self._ready.shelf, ratings, titles)
+
+    def read_history(self, path: Any, titles: Optional[Titles] = None) -> History:
+        """A file as another service exports it, matched with the model's items by title and year:
+        what was matched, how surely, and what was not (docs/titles.md). `titles` is a dict of items and
+        titles, or a title for each of `items_`; without it items are compared by their ids.
+
+        >>> import dpmf, pathlib, tempfile
+        >>> model = dpmf.Model(n_factors=2, n_epochs=3)
+        >>> model = model.fit(["ann", "ann", "bob"], ["dune", "alien", "dune"], [5, 1, 4])
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "ratings.csv")
+        >>> _ = file.write_text("Title,Year,Rating\\nDune,1984,4\\nAliens,1986,5\\n")
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     history = model.read_history(file, {"dune": "Dune (1984)", "alien": "Alien (1979)"})
+        >>> history.ratings
+        {'dune': 4.0}
+        >>> [(entry.title, entry.match) for entry in history.entries]
+        [('Dune', 'sure'), ('Aliens', 'none')]
+        """
+        return read_history(self._ready.shelf, path, titles)
 
     def recommend(self, user: Optional[Id] = None, ratings: Optional[Ratings] = None, n: int = 10,
                   exclude_seen: bool = True, include: Any = None, exclude: Any = None,
-                  taste: Optional[float] = None, by: Optional[str] = None) -> Recommendations:
+                  taste: Optional[float] = None, by: Optional[str] = None,
+                  titles: Optional[Titles] = None) -> Recommendations:
         """The n items that someone will like best, ties in the order of `items_`.
 
-        `user` is one that the model was fitted on; or `ratings` are someone's own, as for `fold_in`.
+        `user` is one that the model was fitted on; or `ratings` are someone's own, as for `fold_in`,
+        with `titles` where they are a file of another service.
         With neither, the items that everyone likes best. What was rated says what a user chooses, and
         is left out; with `exclude_seen=False` what a user of the model rated is not looked at.
         `exclude` are further items to leave out, `include` the only ones to choose from.
@@ -525,7 +550,7 @@ class Model(Measured):
         if user is not None and ratings is not None:
             raise usage("recommend takes a user or ratings, not both")
         if user is None:
-            someone = self.fold_in({} if ratings is None else ratings)
+            someone = self.fold_in({} if ratings is None else ratings, titles)
             return someone.recommend(n, exclude_seen, include, exclude, taste, by)
         fitted = self._with_users
         number = fitted.users.find_one(user)

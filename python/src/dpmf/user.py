@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import threading
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -14,10 +15,11 @@ from ._ids import Id, Ids, pointer
 from ._file import ModelFile
 from ._frames import is_column
 from ._native import ffi, lib
-from ._values import shown
+from ._values import is_path, shown
 from .errors import InputError, PrivacyRefused, UnknownIdError, check, new_error, usage, warn
+from .history import Titles, read_history
 
-Ratings = Union[Mapping[Any, float], Tuple[Any, Any], Sequence[Any]]
+Ratings = Union[Mapping[Any, float], Tuple[Any, Any], Sequence[Any], str, "os.PathLike[str]"]
 FloatArray = npt.NDArray[np.float64]
 
 _SCORED = np.dtype([("item", np.uint64), ("score", np.float64)], align=True)
@@ -212,10 +214,15 @@ class User:
     {'dune': 5.0, 'solaris': 2.0}
     """
 
-    def __init__(self, shelf: Shelf, ratings: Ratings) -> None:
+    def __init__(self, shelf: Shelf, ratings: Ratings, titles: Optional[Titles] = None) -> None:
         self._shelf = shelf
         self._model = shelf.file.model
         self._lock = threading.RLock()
+        self._had = np.empty(0, dtype=np.int64)  # of a history: also what was not rated
+        if is_path(ratings):
+            history = read_history(shelf, ratings, titles)
+            self._had = np.asarray(shelf.items.find(history.seen), dtype=np.int64)
+            ratings = history.ratings
         own = own_ratings(shelf, ratings)
         user, error = ffi.new("struct dpmf_user **"), new_error()
         check(lib.dpmf_user_fold_in(self._model, pointer("struct dpmf_own_rating *", own), len(own),
@@ -280,7 +287,7 @@ class User:
         shelf = self._shelf
         scored, error, order = shelf.room(n), new_error(), order_of(taste, by)
         with self._lock:
-            seen = self._own()["item"] if exclude_seen else None
+            seen = np.concatenate([self._own()["item"].astype(np.int64), self._had]) if exclude_seen else None
             without, within = shelf.choice(seen, include, exclude)
             count = lib.dpmf_user_recommend(
                 self._model, self._user, order, bits(without), bits(within), len(scored),
