@@ -341,15 +341,15 @@ int statement_shape_check(const struct statement *statement, uint64_t items, uin
         return k == statement->posterior.factors
                    ? 0
                    : refuse(error, "it speaks of another number of factors than the file holds");
+    if (strcmp(statement->mechanism, MECHANISM_BIASES) == 0 && k > 0)
+        return refuse(error, "its mechanism makes no item vectors");
+    /* Columns that are made from what is public may be more than those that were measured. */
+    if (strcmp(statement->mechanism, MECHANISM_RESIDUAL) == 0 ||
+        strcmp(statement->mechanism, MECHANISM_BIASES) == 0)
+        return check_residual(statement, items, k, error);
     for (size_t i = 0; i < statement->n_releases; i++)
         published += statement->releases[i].coordinates;
     if (published < items * (k + UINT64_C(1)))
         return refuse(error, "the file holds more numbers than were published with noise");
-    if (statement_is_of_events(statement)) return check_events(statement, items, k, error);
-    if (strcmp(statement->mechanism, MECHANISM_BIASES) == 0 && k > 0)
-        return refuse(error, "its mechanism makes no item vectors");
-    if (strcmp(statement->mechanism, MECHANISM_RESIDUAL) == 0 ||
-        strcmp(statement->mechanism, MECHANISM_BIASES) == 0)
-        return check_residual(statement, items, k, error);
-    return 0;
+    return statement_is_of_events(statement) ? check_events(statement, items, k, error) : 0;
 }

@@ -315,6 +315,14 @@ static void test_shapes(void **state) {
     struct statement statement = statement_make(1, 100, 5, 10);
     assert_int_equal(statement_shape_check(&statement, 100, 5, NULL), 0);
     assert_true(statement_shape_check(&statement, 101, 5, NULL) < 0);
+    /* One measured column beside 27 that are made of public features: fewer noisy numbers than the
+     * file holds. */
+    struct statement wide = statement_make(1, 1000, 28, 5);
+    for (size_t i = 1; i < wide.n_releases; i++)
+        wide.releases[i].coordinates = wide.releases[i].draws = 1000 * 2 + 30 * 30 + 1;
+    assert_int_equal(statement_shape_check(&wide, 1000, 28, NULL), 0);
+    wide.mechanism = "dpals";
+    assert_true(statement_shape_check(&wide, 1000, 28, NULL) < 0);
     assert_true(statement_shape_check(&statement, 100, 4, NULL) < 0);
     assert_true(statement_shape_check(&statement, 100, 6, NULL) < 0);
     assert_true(statement_shape_check(&statement, UINT64_MAX, 5, NULL) < 0);
