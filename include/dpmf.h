@@ -1393,6 +1393,58 @@ struct dpmf_release_options {
 DPMF_API void dpmf_release_options_init(struct dpmf_release_options *options, size_t size);
 DPMF_DEFAULT(dpmf_release_options)
 
+/* How a release was extended. */
+struct dpmf_extend_report {
+    uint64_t items;       /* items of the new release */
+    uint64_t new_items;   /* items that were added */
+    uint64_t known_items; /* items of the catalogue that were in the release already: unchanged */
+    uint64_t undescribed; /* added items without a row of features: placed at the average */
+    uint64_t features;    /* columns that the features became */
+    char parent[33];      /* id of the release that was extended, in hexadecimal digits */
+    char id[33];          /* id of the new one */
+    uint64_t spare[4];
+};
+
+/* Adds items to a release, placed by public features: the vectors, biases and counts that it
+ * publishes are regressed on the features of its own items. This is post-processing of what is
+ * public, costs no epsilon, and the statement says so. All else is taken over unchanged, and the
+ * statement names the release that was extended, its parent, and its digest.
+ *
+ * @param release        the release to extend; not one that was extended itself
+ * @param catalogue      a file of the items to add, which may list old ones too
+ * @param item_features  a file of public facts about old and new items
+ * @param output         the release to write
+ * @param run            threads, memory and callbacks
+ * @param report         receives what was done
+ * @param error          receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not hold
+ * @error DPMF_ERR_PRIVACY_REFUSED       a file is not a public table
+ * @error DPMF_ERR_USAGE_CONFLICT        nothing is to be added, or the release cannot be extended
+ * @error DPMF_ERR_MODEL_*               the file is not a release, or damaged
+ * @error DPMF_ERR_INPUT_*               a public file is bad: the code says how, `error` where
+ * @error DPMF_ERR_IO_*                  a file cannot be read or written
+ * @error DPMF_ERR_BASE_RANDOM           the system gave no random bytes
+ */
+DPMF_API int dpmf_release_extend(const char *release, const char *catalogue,
+                                 const char *item_features, const char *output,
+                                 const struct dpmf_run *run, struct dpmf_extend_report *report,
+                                 struct dpmf_error *error);
+
+/* Makes the parent of an extended release again, byte by byte as it was published, so that its
+ * signature can be checked.
+ *
+ * @param release  the extended release
+ * @param output   the release to write
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_PRIVACY_NOT_VERIFIED  the release does not hold
+ * @error DPMF_ERR_USAGE_CONFLICT        the release extends none
+ * @error DPMF_ERR_MODEL_*               the file is not a release, or damaged
+ * @error DPMF_ERR_IO_*                  a file cannot be read or written
+ */
+DPMF_API int dpmf_release_parent(const char *release, const char *output, struct dpmf_error *error);
+
 /* Makes a private release. A store is refused if one record may have decided how others were read,
  * or whether they are there: open ratings with `by_record`, or import them with a declared layout
  * and `skip_bad`.

@@ -277,8 +277,8 @@ extern const struct verb *const verbs[]; /* in the order of the help; ended by N
 /* Each of them is in its own file, command_<verb>.c. */
 extern const struct verb verb_import, verb_synth, verb_split, verb_shard, verb_train, verb_tune,
     verb_describe, verb_evaluate, verb_recommend, verb_predict, verb_similar, verb_explain,
-    verb_export, verb_serve, verb_privacy, verb_audit, verb_ledger, verb_bench, verb_demo,
-    verb_doctor, verb_completion, verb_help;
+    verb_export, verb_serve, verb_privacy, verb_release, verb_audit, verb_ledger, verb_bench,
+    verb_demo, verb_doctor, verb_completion, verb_help;
 
 /* @return the verb of that name, or NULL */
 const struct verb *verb_find(const char *name);

@@ -10,10 +10,10 @@
 #include "shared_options.h"
 
 const struct verb *const verbs[] = {
-    &verb_import,   &verb_synth,    &verb_split,      &verb_shard,   &verb_train,   &verb_tune,
-    &verb_describe, &verb_evaluate, &verb_recommend,  &verb_predict, &verb_similar, &verb_explain,
-    &verb_export,   &verb_serve,    &verb_privacy,    &verb_audit,   &verb_ledger,  &verb_bench,
-    &verb_demo,     &verb_doctor,   &verb_completion, &verb_help,    NULL,
+    &verb_import,   &verb_synth,    &verb_split,     &verb_shard,      &verb_train,   &verb_tune,
+    &verb_describe, &verb_evaluate, &verb_recommend, &verb_predict,    &verb_similar, &verb_explain,
+    &verb_export,   &verb_serve,    &verb_privacy,   &verb_release,    &verb_audit,   &verb_ledger,
+    &verb_bench,    &verb_demo,     &verb_doctor,    &verb_completion, &verb_help,    NULL,
 };
 
 const struct verb *verb_find(const char *name) {

@@ -145,6 +145,11 @@ const char *choice_listed(const char *const *names, size_t i, const char **descr
     "dpmf train -q all.dpr --epsilon 1 --rating-range 1:5 --catalogue items.csv --ledger ledger "  \
     "-o release.safetensors"
 
+/* Features of the items of SMALL_RELEASE, and of two new ones. */
+#define SOME_FEATURES                                                                              \
+    "awk -F, 'NR == 1 { print \"item,kind\"; next } { print $1 \",\" NR % 3 }' items.csv > "       \
+    "features.csv; printf 'new1,1\\nnew2,2\\n' >> features.csv"
+
 /* ---- paragraphs of several manuals ----------------------------------------------------------- */
 
 #define MINE_PARAGRAPH                                                                             \

@@ -26,18 +26,28 @@
 /* With counts, and of events: items are ranked, no rating is predicted */
 #define RELEASE_FORMAT_RANKING "3"
 
+enum {
+    RELEASE_DIGEST_TEXT = 17, /* bytes of a digest's text, with the NUL */
+    RELEASE_VERSION_MAX = 23, /* characters in dpmf.version */
+};
+
 struct release {
     struct factors factors; /* the items alone; users.n is 0; min and max are the declared range */
     double factor_penalty, bias_penalty; /* above 0; the first may be 0 when k is */
     bool ranks;          /* whether it ranks events: without offset, biases, range and penalties */
     double taste_weight; /* where it ranks, how much taste counts beside popularity; at least 0 */
     char *statement;     /* JSON text */
+    char version[RELEASE_VERSION_MAX + 1]; /* version of the library that wrote it; "": this one */
 };
 
 /* `factors.users` and `factors.user_ids` must be empty, the statement UTF-8. Mode 0666 less the
  * umask, or 0600 where it is not to be published; appears whole or not at all. */
 int release_write(const char *path, const struct release *release, enum output_mode mode,
                   struct dpmf_error *error);
+
+/* The digest that it has, or would have, as a file. */
+int release_digest(const struct release *release, char text[RELEASE_DIGEST_TEXT],
+                   struct dpmf_error *error);
 
 /* As checkpoint_read_from: everything checked, the ids indexed, nothing to free on failure. The digest
  * is compared: DPMF_ERR_MODEL_CORRUPT when it does not fit. */

@@ -11,8 +11,6 @@ enum {
     RELEASE_TENSORS = 5,      /* at most: without counts there are 4 */
     RELEASE_METADATA = 11,    /* at most; the digest last: it is of all before it */
     RELEASE_TASTE_WEIGHT = 8, /* the place of the one that only releases of events have */
-    RELEASE_DIGEST_TEXT = 17,
-    RELEASE_VERSION_MAX = 23, /* characters in dpmf.version */
 };
 
 /* In the order of the file, which is also the digest's. */

@@ -4,6 +4,7 @@
  * is written. What the statement says is for lib/privacy to judge. Feeds lib/recommend and the
  * verification.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,8 +167,11 @@ static int read_tensors(const struct tensor_source *source, size_t (*stride_of)(
     return code;
 }
 
-static int copy_statement(const struct tensor_source *source, struct release *release) {
+/* check_parts has seen that the version is one. */
+static int copy_texts(const struct tensor_source *source, struct release *release) {
     const char *text = safetensors_metadata(source->file, "dpmf.statement");
+    snprintf(release->version, sizeof release->version, "%s",
+             safetensors_metadata(source->file, "dpmf.version"));
     size_t n = strlen(text) + 1;
     release->statement = memory_alloc(n, 1);
     if (!release->statement) return error_no_memory(source->error);
@@ -224,7 +228,7 @@ int release_read_from(const struct safetensors *file, size_t (*stride_of)(size_t
     if (code == 0) code = read_numbers(&source, release);
     if (code == 0) code = read_tensors(&source, stride_of, spare, &release->factors);
     if (code == 0) code = check_numbers(&source, release);
-    if (code == 0) code = copy_statement(&source, release);
+    if (code == 0) code = copy_texts(&source, release);
     if (code == 0) code = check_whole(&source, release);
     if (code < 0) release_free(release);
     return code;

@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "dpmf_text.h"
@@ -20,44 +21,65 @@ static const char *find_fault(const struct release *release, const char **which)
     return release_fault_find(release, which);
 }
 
+/* The texts of the metadata; the numbers among them are kept here. */
+struct texts {
+    char offset[DPMF_DOUBLE_TEXT_MAX], min[DPMF_DOUBLE_TEXT_MAX], max[DPMF_DOUBLE_TEXT_MAX];
+    char factor_penalty[DPMF_DOUBLE_TEXT_MAX], bias_penalty[DPMF_DOUBLE_TEXT_MAX];
+    char taste_weight[DPMF_DOUBLE_TEXT_MAX], digest[RELEASE_DIGEST_TEXT];
+    const char *values[RELEASE_METADATA];
+};
+
+static int make_texts(const struct release *release, struct texts *texts,
+                      struct dpmf_error *error) {
+    const struct factors *factors = &release->factors;
+    const char *format = release->ranks             ? RELEASE_FORMAT_RANKING
+                         : factors->item_ids.counts ? RELEASE_FORMAT_COUNTS
+                                                    : RELEASE_FORMAT_PLAIN;
+    dpmf_format_double(factors->offset, texts->offset);
+    dpmf_format_double(factors->min, texts->min);
+    dpmf_format_double(factors->max, texts->max);
+    dpmf_format_double(release->factor_penalty, texts->factor_penalty);
+    dpmf_format_double(release->bias_penalty, texts->bias_penalty);
+    dpmf_format_double(release->taste_weight, texts->taste_weight);
+    const char *const values[RELEASE_METADATA] = {
+        "release",
+        format,
+        release->version[0] ? release->version : dpmf_version(),
+        texts->offset,
+        texts->min,
+        texts->max,
+        texts->factor_penalty,
+        texts->bias_penalty,
+        release->ranks ? texts->taste_weight : NULL,
+        release->statement,
+        texts->digest,
+    };
+    memcpy(texts->values, values, sizeof values);
+    return release_digest_make(release, texts->values, texts->digest, error);
+}
+
+int release_digest(const struct release *release, char text[RELEASE_DIGEST_TEXT],
+                   struct dpmf_error *error) {
+    struct texts texts;
+    int code = make_texts(release, &texts, error);
+    if (code == 0) memcpy(text, texts.digest, RELEASE_DIGEST_TEXT);
+    return code;
+}
+
 int release_write(const char *path, const struct release *release, enum output_mode mode,
                   struct dpmf_error *error) {
     assert(path && release);
-    enum { OFFSET, MIN, MAX, FACTOR_PENALTY, BIAS_PENALTY, TASTE_WEIGHT, NUMBERS };
-    const struct factors *factors = &release->factors;
-    char number[NUMBERS][DPMF_DOUBLE_TEXT_MAX], digest[RELEASE_DIGEST_TEXT];
+    struct texts texts;
     const char *which, *fault = find_fault(release, &which);
     if (fault)
         return error_set(error, DPMF_ERR_BASE_BUG, "a release cannot be written: %s %s", which,
                          fault);
-    const char *format = release->ranks             ? RELEASE_FORMAT_RANKING
-                         : factors->item_ids.counts ? RELEASE_FORMAT_COUNTS
-                                                    : RELEASE_FORMAT_PLAIN;
-    dpmf_format_double(factors->offset, number[OFFSET]);
-    dpmf_format_double(factors->min, number[MIN]);
-    dpmf_format_double(factors->max, number[MAX]);
-    dpmf_format_double(release->factor_penalty, number[FACTOR_PENALTY]);
-    dpmf_format_double(release->bias_penalty, number[BIAS_PENALTY]);
-    dpmf_format_double(release->taste_weight, number[TASTE_WEIGHT]);
-    const char *const values[RELEASE_METADATA] = {
-        "release",
-        format,
-        dpmf_version(),
-        number[OFFSET],
-        number[MIN],
-        number[MAX],
-        number[FACTOR_PENALTY],
-        number[BIAS_PENALTY],
-        release->ranks ? number[TASTE_WEIGHT] : NULL,
-        release->statement,
-        digest,
-    };
-    int code = release_digest_make(release, values, digest, error);
+    int code = make_texts(release, &texts, error);
     if (code < 0) return code;
 
     struct tensor tensors[RELEASE_TENSORS];
     const char *metadata[2 * RELEASE_METADATA];
     const size_t n_tensors = release_tensors_list(release, tensors);
-    const size_t n_metadata = release_metadata_list(values, metadata);
+    const size_t n_metadata = release_metadata_list(texts.values, metadata);
     return safetensors_write(path, mode, tensors, n_tensors, metadata, n_metadata, error);
 }

@@ -119,5 +119,6 @@ void catalogue_free(struct catalogue *catalogue) {
     factor_ids_free(&catalogue->ids);
     factor_ids_free(&catalogue->categories);
     free(catalogue->features);
+    free(catalogue->described);
     *catalogue = (struct catalogue){0};
 }

@@ -17,6 +17,7 @@ struct catalogue {
     size_t n_features;     /* columns of `features`; 0: none */
     /* Ids.n x n_features, each column of mean 0 and variance 1 over the catalogue */
     double *features;
+    bool *described;              /* by item: whether the file of features has it; or NULL */
     struct factor_ids categories; /* indexed texts that became columns of `features` */
     bool from_ratings;
 };

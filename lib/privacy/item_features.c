@@ -20,7 +20,7 @@
 enum purpose { PURPOSE_NONE, PURPOSE_FEATURE, PURPOSE_YEAR_OF_TITLE, PURPOSE_GENRES };
 
 struct reading {
-    const struct catalogue *catalogue;
+    struct catalogue *catalogue;
     struct feature_table table;
     bool is_known; /* the layout is, from the first row */
     size_t item_column;
@@ -169,7 +169,7 @@ static int take_row(void *self, const struct dpmf_table_record *row, struct dpmf
         return public_table_refuse_twice(row->file, row->line, id->column, error);
     uint64_t item = factor_ids_find(&reading->catalogue->ids, id->text, id->length);
     if (item == UINT64_MAX) return 0;
-    reading->found = true;
+    reading->found = reading->catalogue->described[item] = true;
     for (size_t i = 0; i < row->n && code == 0; i++)
         code = take_field(reading, i, (uint32_t)item, row, error);
     return code;
@@ -196,6 +196,9 @@ static int refuse_strangers(const char *path, struct dpmf_error *error) {
 int catalogue_read_features(struct catalogue *catalogue, const char *path,
                             const struct dpmf_run *run, struct dpmf_error *error) {
     struct reading reading = {.catalogue = catalogue};
+    free(catalogue->described);
+    catalogue->described = memory_alloc_zero((size_t)catalogue->ids.n, sizeof(bool));
+    if (!catalogue->described) return error_no_memory(error);
     int code = table_read_public_whole(path, run, take_row, &reading, error);
     if (code == 0 && !reading.found) code = refuse_strangers(path, error);
     if (code == 0) code = feature_table_convert(&reading.table, catalogue, error);

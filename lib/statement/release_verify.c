@@ -17,12 +17,13 @@
 #include "model/release.h"
 #include "statement/claim.h"
 #include "statement/events_rule.h"
+#include "statement/release_check.h"
+#include "statement/statement_extension.h"
 #include "statement/statement_rounds.h"
 #include "statement/statement_words.h"
 
 struct checking {
     struct release release;
-    char version[64]; /* the file's own */
     struct statement *statement;
     struct statement_figures *figures;
     struct dpmf_verification *found;
@@ -52,9 +53,6 @@ static int read_opened(struct checking *checking, int code, struct safetensors *
                        struct dpmf_error *error) {
     if (code < 0) return code;
     code = release_read_from(file, stride_of, 0, &checking->release, error);
-    if (code == 0)
-        snprintf(checking->version, sizeof checking->version, "%s",
-                 safetensors_metadata(file, "dpmf.version"));
     safetensors_close(file);
     return code;
 }
@@ -119,6 +117,16 @@ static int check_accounting(struct checking *checking, struct dpmf_error *error)
     return 0;
 }
 
+struct id_text {
+    char text[STATEMENT_ID_TEXT];
+};
+
+static struct id_text id_text(const uint8_t id[STATEMENT_ID_BYTES]) {
+    struct id_text text;
+    statement_id_format(id, text.text);
+    return text;
+}
+
 /* A vote chooses among the rule's weights of taste; without factors there is no vote. */
 static bool is_weight_of_rule(const struct release *release) {
     if (release->factors.k == 0)
@@ -128,11 +136,28 @@ static bool is_weight_of_rule(const struct release *release) {
     return false;
 }
 
+/* The other items were placed by public features, which are not in the file: where they lie can be
+ * checked only with those, by making the extension again. */
+static int check_extension(struct checking *checking, struct dpmf_error *error) {
+    const struct statement *statement = checking->statement;
+    int code = statement_extension_check(&checking->release, statement, checking->figures, error);
+    if (code < 0) return code;
+    note(checking, "its parent, release %.8s..., is in it unchanged, by the digest that it names",
+         id_text(statement->extension.parent_id).text);
+    note(checking,
+         "the %llu items after it cost nothing, as it says, if public features placed "
+         "them",
+         (unsigned long long)statement->extension.items);
+    return 0;
+}
+
 static int check_contents(struct checking *checking, struct dpmf_error *error) {
     const struct statement *statement = checking->statement;
     const struct factors *factors = &checking->release.factors;
     const char *hint = "do not rely on it; ask whoever published the release for a sound one";
-    if (strcmp(statement->version, checking->version) != 0)
+    const bool is_extended = statement->extension.items > 0;
+    const char *version = is_extended ? statement->extension.version : statement->version;
+    if (strcmp(version, checking->release.version) != 0)
         return refuse(error, "the statement is of another version of dpmf than the file", hint);
     if (checking->release.ranks != statement_is_of_events(statement))
         return refuse(error, "the statement is about another kind of release than the file", hint);
@@ -140,13 +165,14 @@ static int check_contents(struct checking *checking, struct dpmf_error *error) {
         return refuse(error, "its weight of taste is none of those that a vote chooses from", hint);
     if (factors->min != statement->range_min || factors->max != statement->range_max)
         return refuse(error, "the statement is about another range of ratings than the file", hint);
-    int code = statement_shape_check(statement, factors->items.n, factors->k, error);
+    const uint64_t items = is_extended ? statement->items : factors->items.n;
+    int code = statement_shape_check(statement, items, factors->k, error);
     if (code == 0) code = statement_rounds_check(statement, factors->k, error);
     if (code < 0) return code;
     note(checking, "%s can have made the %llu items and %u factors that are there",
-         statement_is_conditional(statement) ? "its settings" : "they",
-         (unsigned long long)factors->items.n, factors->k);
-    return 0;
+         statement_is_conditional(statement) ? "its settings" : "they", (unsigned long long)items,
+         factors->k);
+    return is_extended ? check_extension(checking, error) : 0;
 }
 
 static int check_flags(struct checking *checking, struct dpmf_error *error) {
@@ -189,6 +215,26 @@ static void free_checking(struct checking *checking) {
     free(checking->figures);
 }
 
+/* ---- for the rest of the library ------------------------------------------------------------- */
+
+int release_read_checked(const char *path, struct release *release, struct statement *statement,
+                         struct statement_figures *figures, struct dpmf_error *error) {
+    struct checking checking = {0};
+    *release = (struct release){0};
+    int code = read_file(&checking, path, error);
+    if (code == 0) code = check_statement(&checking, error);
+    if (code == 0) {
+        *statement = *checking.statement;
+        *figures = *checking.figures;
+        *release = checking.release;
+        checking.release = (struct release){0};
+    } else {
+        error_place(error, path, 0, 0);
+    }
+    free_checking(&checking);
+    return code;
+}
+
 /* ---- public ---------------------------------------------------------------------------------- */
 
 int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verification *verification,
@@ -217,7 +263,7 @@ int dpmf_release_verify(const char *path, unsigned accepted, struct dpmf_verific
  * is called today. */
 static char *present_json(const struct checking *checking) {
     const char *recorded = checking->release.statement;
-    if (checking->statement->format == STATEMENT_FORMAT) return strdup(recorded);
+    if (checking->statement->format != STATEMENT_FORMAT_FIRST) return strdup(recorded);
     checking->statement->format = 0;
     return statement_to_json(checking->statement);
 }

@@ -41,6 +41,14 @@ struct statement_build {
     char commit[80], compiler[48], sources[65];
 };
 
+/* Items that public features placed in a release that was there: statement_extension.h. */
+struct statement_extension {
+    uint64_t items;                        /* new items, after those of `items`; 0: no extension */
+    uint8_t parent_id[STATEMENT_ID_BYTES]; /* id of the release that was extended */
+    char parent_digest[17];                /* its digest */
+    char version[STATEMENT_VERSION_MAX + 1]; /* version of the library that extended it */
+};
+
 /* What follows from the releases, each figure rounded up: for the file and for people. Of a
  * conditional statement mu, exact and renyi are 0, and the last four count. */
 struct statement_figures {
@@ -60,7 +68,7 @@ struct statement {
     double epsilon,
         delta; /* claimed; epsilon(releases, delta) is at most this. Conditional: delta 0 */
     double range_min, range_max; /* declared range of ratings; 0 and 1 for events */
-    uint64_t items;              /* in the public catalogue */
+    uint64_t items;              /* in the public catalogue, without those of an extension */
     uint64_t declared_users;     /* as declared by the curator, 0: not */
     bool has_features;           /* public item features were used */
     /* a list of users with smaller epsilons was applied; it is taken as public */
@@ -75,6 +83,7 @@ struct statement {
     struct statement_build build;
     struct about about;                   /* declared by the curator */
     struct statement_posterior posterior; /* rule of a conditional one; else 0 */
+    struct statement_extension extension; /* where the release extends another; else 0 */
     size_t n_releases;                    /* none, of a conditional one */
     struct statement_release releases[STATEMENT_RELEASES_MAX];
 };

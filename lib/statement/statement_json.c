@@ -9,13 +9,13 @@
 #include "base/memory.h"
 #include "dpmf_text.h"
 #include "statement/claim.h"
+#include "statement/statement_extension.h"
 #include "statement/statement_page.h"
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
-void statement_id_format(const struct statement *statement, char text[STATEMENT_ID_TEXT]) {
-    for (size_t i = 0; i < STATEMENT_ID_BYTES; i++)
-        snprintf(text + 2 * i, 3, "%02x", statement->id[i]);
+void statement_id_format(const uint8_t id[STATEMENT_ID_BYTES], char text[STATEMENT_ID_TEXT]) {
+    for (size_t i = 0; i < STATEMENT_ID_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 
 /* A sentence of ours, about events where the statement is. */
@@ -173,6 +173,8 @@ static void put_assumptions(struct dpmf_json *json, const struct statement *stat
     if (statement->wishes_show_members)
         dpmf_json_string(json, NULL, "that users who asked for one above 0 are in the ratings");
     dpmf_json_string(json, NULL, "the settings of the run");
+    if (statement->extension.items > 0)
+        dpmf_json_string(json, NULL, "the items that were added, and the features of all items");
     dpmf_json_end_array(json);
     dpmf_json_begin_array(json, "outside");
     if (statement->catalogue_from_ratings)
@@ -209,7 +211,7 @@ char *statement_json_make(const struct statement *statement,
                           const struct statement_figures *figures) {
     char id[STATEMENT_ID_TEXT];
     size_t n;
-    statement_id_format(statement, id);
+    statement_id_format(statement->id, id);
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
     dpmf_json_uint(json, "format", statement->format > 0 ? statement->format : STATEMENT_FORMAT);
@@ -222,6 +224,7 @@ char *statement_json_make(const struct statement *statement,
     put_numeric(json, statement);
     if (statement->format != STATEMENT_FORMAT_FIRST)
         statement_provenance_json(json, statement, figures);
+    statement_extension_json(json, statement);
     dpmf_json_end_object(json);
     const char *text = dpmf_json_text(json, &n);
     char *copy = text ? memory_alloc(n + 1, 1) : NULL;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "statement/statement_extension.h"
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
@@ -48,14 +49,14 @@ static bool take_text(const struct json_token *token, char *text, size_t size) {
     return strlen(text) == n;
 }
 
-static bool take_id(const struct json_token *token, struct statement *statement) {
+bool statement_id_take(const struct json_token *token, uint8_t id[STATEMENT_ID_BYTES]) {
     static const char digits[] = "0123456789abcdef";
     char text[STATEMENT_ID_TEXT];
     if (!take_text(token, text, sizeof text) || strlen(text) != sizeof text - 1) return false;
     for (size_t i = 0; i < STATEMENT_ID_BYTES; i++) {
         const char *high = strchr(digits, text[2 * i]), *low = strchr(digits, text[2 * i + 1]);
         if (!high || !low) return false;
-        statement->id[i] = (uint8_t)((high - digits) << 4 | (low - digits));
+        id[i] = (uint8_t)((high - digits) << 4 | (low - digits));
     }
     return true;
 }
@@ -68,9 +69,10 @@ static bool take_mechanism(const struct json_token *token, struct statement *sta
 }
 
 /* Three numbers, as 0.1.0. */
-static bool take_version(const struct json_token *token, struct statement *statement) {
-    if (!take_text(token, statement->version, sizeof statement->version)) return false;
-    const char *text = statement->version;
+bool statement_version_take(const struct json_token *token,
+                            char version[STATEMENT_VERSION_MAX + 1]) {
+    if (!take_text(token, version, STATEMENT_VERSION_MAX + 1)) return false;
+    const char *text = version;
     for (int part = 0; part < 3; part++) {
         const size_t digits = strspn(text, "0123456789");
         if (digits < 1 || digits > 4 || text[digits] != (part < 2 ? '.' : '\0')) return false;
@@ -207,11 +209,14 @@ static bool take_top(struct parsing *parsing, const struct json_token *key,
     if (is_flag) return taken;
     if (statement_provenance_take(&parsing->json, key, value, statement, parsing->figures, &taken))
         return taken;
+    if (json_equals(key, "extension"))
+        return statement_extension_take(&parsing->json, value, &statement->extension);
     if (json_equals(key, "format"))
         return take_u32(&value, &statement->format) &&
-               statement->format >= STATEMENT_FORMAT_FIRST && statement->format <= STATEMENT_FORMAT;
-    if (json_equals(key, "release_id")) return take_id(&value, statement);
-    if (json_equals(key, "version")) return take_version(&value, statement);
+               statement->format >= STATEMENT_FORMAT_FIRST &&
+               statement->format <= STATEMENT_FORMAT_EXTENDED;
+    if (json_equals(key, "release_id")) return statement_id_take(&value, statement->id);
+    if (json_equals(key, "version")) return statement_version_take(&value, statement->version);
     if (json_equals(key, "mechanism")) return take_mechanism(&value, statement);
     if (json_equals(key, "epsilon")) return take_double(&value, &statement->epsilon);
     if (json_equals(key, "delta")) return take_double(&value, &statement->delta);
@@ -254,6 +259,8 @@ int statement_from_json_figures(const char *text, size_t n, struct statement *st
     if (!take_object(&parsing, json_next(&parsing.json), take_top) ||
         json_next(&parsing.json).kind != JSON_END || !statement->mechanism)
         return refuse(error, "cannot be read");
+    if ((statement->format == STATEMENT_FORMAT_EXTENDED) != (statement->extension.items > 0))
+        return refuse(error, "is of another format than its parts");
     if (statement_is_of_events(statement)) statement->range_min = 0, statement->range_max = 1;
     int is_same = is_written_so(statement, figures, text, n);
     if (is_same == 0 && statement->is_personalised && statement_is_conditional(statement)) {

@@ -112,7 +112,7 @@ static void put_description(struct statement_page *page, const struct statement 
         text, sizeof text,
         "A recommendation model of %s items, made by dpmf from %s, and nothing about any user. "
         "Users compute their own vectors and recommendations at home.%s%s%s%s",
-        statement_number_count(statement->items).text,
+        statement_number_count(statement->items + statement->extension.items).text,
         statement_is_of_events(statement) ? "events: item vectors and popularity"
                                           : "ratings: item vectors and item biases",
         data ? " Data, as declared: " : "", or_empty(data), period ? " Period, as declared: " : "",
@@ -242,11 +242,16 @@ static void put_mechanisms(struct statement_page *page, const struct statement *
 
 static void put_implementation(struct statement_page *page, const struct statement *statement) {
     put(page, "  accounting:\n");
-    put_said(page, "    post_processing",
+    char text[400];
+    snprintf(text, sizeof text, "%s%s",
              statement_is_conditional(statement)
                  ? "None: item vectors and biases are those of the draw."
                  : "Item vectors and biases are computed from the noisy sums, public features and "
-                   "public constants.");
+                   "public constants.",
+             statement->extension.items > 0
+                 ? " Items were added later, placed by a regression of these on public features."
+                 : "");
+    put_said(page, "    post_processing", text);
     put_said(
         page, "    composition",
         statement_is_conditional(statement)
@@ -278,7 +283,7 @@ static void add_kind(char *text, size_t size, const struct statement *statement)
 
 static void put_administrative(struct statement_page *page, const struct statement *statement) {
     char text[1500], id[STATEMENT_ID_TEXT];
-    statement_id_format(statement, id);
+    statement_id_format(statement->id, id);
     put(page, "  administrative:\n");
     put_declared(page, "    sources", statement, ABOUT_SOURCES, "");
     snprintf(text, sizeof text,

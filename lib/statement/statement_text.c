@@ -9,6 +9,7 @@
 #include "statement/accountant.h"
 #include "statement/claim.h"
 #include "statement/statement_conditional.h"
+#include "statement/statement_extension.h"
 #include "statement/statement_provenance.h"
 #include "statement/statement_words.h"
 
@@ -185,6 +186,11 @@ static void put_assumptions(struct statement_page *page, const struct statement 
         statement_page_point(
             page, "Which users are in the list of smaller epsilons, and with which one.");
     statement_page_point(page, "The settings of the run.");
+    if (statement->extension.items > 0)
+        statement_page_point(page,
+                             "Which items were added (%s), and what was given about all of "
+                             "them, such as kind or year.",
+                             statement_number_count(statement->extension.items).text);
 }
 
 /* ---- for specialists ------------------------------------------------------------------------- */
@@ -225,7 +231,7 @@ char *statement_to_text(const struct statement *statement) {
     char id[STATEMENT_ID_TEXT];
     if (statement->n_releases > STATEMENT_RELEASES_MAX) return NULL;
     statement_figures_make(statement, &figures);
-    statement_id_format(statement, id);
+    statement_id_format(statement->id, id);
     statement_page_line(&page, "Privacy statement of release %s", id);
     statement_page_line(&page, "made by dpmf %s",
                         statement->version[0] ? statement->version : dpmf_version());
@@ -238,6 +244,7 @@ char *statement_to_text(const struct statement *statement) {
         put_meaning(&page, statement);
         put_groups(&page, &figures);
     }
+    statement_extension_put(&page, statement);
     put_limits(&page, statement_is_conditional(statement));
     put_assumptions(&page, statement);
     if (statement_is_conditional(statement))

@@ -5,11 +5,13 @@
 #ifndef DPMF_STATEMENT_STATEMENT_WORDS_H
 #define DPMF_STATEMENT_STATEMENT_WORDS_H
 
+#include "base/json.h"
 #include "statement/statement.h"
 
 enum {
     STATEMENT_FORMAT = 2,
-    STATEMENT_FORMAT_FIRST = 1, /* format of 0.1.0: without a list of assumptions */
+    STATEMENT_FORMAT_EXTENDED = 3, /* format 2 with an extension */
+    STATEMENT_FORMAT_FIRST = 1,    /* format of 0.1.0: without a list of assumptions */
     STATEMENT_ID_TEXT = 2 * STATEMENT_ID_BYTES + 1,
     STATEMENT_MEANINGFUL =
         10, /* epsilon above which a conditional claim says nothing of a finite run */
@@ -28,6 +30,11 @@ enum {
 char *statement_json_make(const struct statement *statement,
                           const struct statement_figures *figures);
 
-void statement_id_format(const struct statement *statement, char text[STATEMENT_ID_TEXT]);
+void statement_id_format(const uint8_t id[STATEMENT_ID_BYTES], char text[STATEMENT_ID_TEXT]);
+
+/* Read back; whether they are what is written. */
+bool statement_id_take(const struct json_token *token, uint8_t id[STATEMENT_ID_BYTES]);
+bool statement_version_take(const struct json_token *token,
+                            char version[STATEMENT_VERSION_MAX + 1]);
 
 #endif

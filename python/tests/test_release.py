@@ -26,6 +26,25 @@ class Releases(FolderTest):
         settings = {"catalogue": range(50), **parameters}
         return private_model(self.folder, **settings).fit(self.users, self.items, self.ratings)
 
+    def test_new_items_by_features(self):
+        model = self.fit(epsilon=10)
+        path, wider, again = (self.folder / name for name in ("r.safetensors", "w.safetensors", "a.safetensors"))
+        model.save(path)
+        (self.folder / "new.csv").write_text("item\nfilm\n")
+        kinds = "".join(f"{item},{item % 2}\n" for item in range(50))
+        (self.folder / "features.csv").write_text("item,genre\n" + kinds.replace(",0", ",even").replace(",1", ",odd") + "film,odd\n")
+        report = dpmf.extend_release(path, self.folder / "new.csv", self.folder / "features.csv", wider)
+        self.assertEqual((report["items"], report["new_items"], report["known_items"]), (51, 1, 0))
+        extended = dpmf.load(wider)
+        self.assertEqual(extended.privacy_["extension"]["parent"], report["parent"])
+        self.assertEqual(extended.privacy_["extension"]["epsilon"], 0)
+        self.assertEqual(len(extended.items_), 51)
+        self.assertTrue(np.array_equal(extended.item_factors_[:50], model.item_factors_))
+        dpmf.parent_release(wider, again)
+        self.assertEqual(again.read_bytes(), path.read_bytes())
+        with self.assertRaises(dpmf.DpmfError):
+            dpmf.extend_release(wider, self.folder / "new.csv", self.folder / "features.csv", again)
+
     def test_an_independent_reader(self):
         model = self.fit(epsilon=10)
         path = self.folder / "r.safetensors"

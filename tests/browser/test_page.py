@@ -30,6 +30,19 @@ def test_opened_from_disk(page, material):
     assert (said := page.console()) == [], said
 
 
+def test_an_extended_release(page, material):
+    kinds = "".join(f"{item},{'even' if item % 2 == 0 else 'odd'}\n" for item in range(1, 3001))
+    material.write("kinds.csv", "item,genre\n" + kinds + "new,odd\n")
+    material.write("new.csv", "item\nnew\n")
+    with open(os.path.join(material.folder, "titles.csv"), encoding="utf-8") as file:
+        material.write("more.csv", file.read().rstrip("\n") + "\nnew,A Film That Is New\n")
+    material.dpmf("release", "extend", material.release, "--catalogue", "new.csv", "--item-features", "kinds.csv", "-o", "more.safetensors")
+    page.open("file://" + material.export("more.safetensors", "more.csv", "more", "More films"))
+    assert page.run("return dpmf.titles") == material.titles + ["A Film That Is New"]
+    assert len(pick_list(page)) == 10
+    assert (said := page.console()) == [], said
+
+
 def test_served_by_dpmf(page, material):
     with Served(material) as server:
         page.open(server.url)

@@ -33,6 +33,7 @@ EXACTLY(dpmf_tune_report, 176);
 EXACTLY(dpmf_budget, 24);
 EXACTLY(dpmf_ledger_population, 144);
 EXACTLY(dpmf_release_report, 656);
+EXACTLY(dpmf_extend_report, 144);
 EXACTLY(dpmf_posterior_options, 80);
 AT_LEAST(dpmf_release_options, 248);
 EXACTLY(dpmf_machine, 320);

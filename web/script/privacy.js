@@ -25,7 +25,7 @@ const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const isYesOrNo = (value) => typeof value === "boolean";
 const isTexts = (value) => Array.isArray(value) && value.every((text) => typeof text === "string");
 const STATEMENT = {
-    format: (value) => value === 1 || value === 2,
+    format: (value) => [1, 2, 3].includes(value),
     release_id: (value) => typeof value === "string" && /^[0-9a-f]{32}$/.test(value),
     kind: (value) => typeof value === "string",
     mechanism: (value) => typeof value === "string",
@@ -57,7 +57,8 @@ function readStatement() {
         throw new Error(`Its release has no privacy statement. ${again}`);
     const wrong = wrongField(own), isOther = !release.isOfEvents && (own.range?.min !== release.min || own.range?.max !== release.max);
     if (wrong) throw new Error(`The privacy statement of its release lacks a sound “${wrong}”. ${again}`);
-    if (own.items !== release.items || isOther)
+    /* Items that were added to a release by public features are counted apart. */
+    if (own.items + (own.extension?.items ?? 0) !== release.items || isOther)
         throw new Error(`The privacy statement of its release is about another release. ${again}`);
     if (typeof block?.text !== "string" || JSON.stringify(block.statement) !== JSON.stringify(own))
         throw new Error(`Its privacy statement is not that of its release. ${again}`);

@@ -10,6 +10,7 @@ from ._native import lib as _lib
 from ._ledger import (LedgerEntry, Population, init_ledger, read_ledger, return_release,
                       set_ledger_budget)
 from ._ratings import ImportReport, import_ratings
+from ._release import extend_release, parent_release
 from ._run import Epoch, Progress
 from .data import Trial, Tuning, describe, split, synth, tune, write_csv
 from .errors import *  # noqa: F403
@@ -42,9 +43,11 @@ __all__ = [
     "account",
     "audit",
     "describe",
+    "extend_release",
     "import_ratings",
     "init_ledger",
     "load",
+    "parent_release",
     "plan",
     "read_ledger",
     "return_release",

@@ -1,0 +1,36 @@
+"""What is done with releases that exist: adding items, and taking them away again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Union
+
+from ._native import ffi, lib
+from ._values import path_bytes
+from .errors import check, new_error
+
+PathLike = Union[str, Path]
+
+
+def extend_release(release: PathLike, catalogue: PathLike, item_features: PathLike,
+                   path: PathLike) -> dict[str, Any]:
+    """Adds the new items of `catalogue` to a release, placed by their public features.
+
+    Post-processing of what is public: no epsilon is spent and no ledger is asked. The statement of the
+    new release, written to `path`, names its parent. Returns what was done: ``items``, ``new_items``,
+    ``known_items``, ``undescribed``, ``features``, ``parent`` and ``id``.
+    """
+    report, error = ffi.new("struct dpmf_extend_report *"), new_error()
+    check(lib.dpmf_release_extend(path_bytes(release), path_bytes(catalogue), path_bytes(item_features),
+                                  path_bytes(path), ffi.NULL, report, error), error)
+    counts: dict[str, Any] = {name: int(getattr(report, name)) for name in
+                              ("items", "new_items", "known_items", "undescribed", "features")}
+    counts["parent"] = ffi.string(report.parent).decode()
+    counts["id"] = ffi.string(report.id).decode()
+    return counts
+
+
+def parent_release(release: PathLike, path: PathLike) -> None:
+    """Writes the release that an extended one was made of, byte by byte as it was published."""
+    error = new_error()
+    check(lib.dpmf_release_parent(path_bytes(release), path_bytes(path), error), error)
