@@ -753,6 +753,9 @@ struct dpmf_synth_options {
     uint64_t seed;                           /* seed of all choices */
     const char *truth;                       /* safetensors file for the planted factors; or NULL */
     const char *catalogue;                   /* csv file for ids and made-up titles; or NULL */
+    double average;                          /* average rating, as a place on the scale: 0 to 1 */
+    double item_spread;  /* deviation of item biases, in quarters of the scale */
+    double taste_spread; /* deviation of u.v, in the same unit */
 };
 
 /* The default synthesis: a small set with 1 to 5 stars, without times.
@@ -2028,7 +2031,11 @@ struct dpmf_plan {
     /* Test errors in units of the ratings: a forecast from assumed variances, see
      * lib/mechanisms/plan.c. */
     double rmse_biases, rmse_residual; /* forecasts for the mechanisms "biases" and "residual" */
-    uint64_t spare[4];
+
+    /* Hit rate at 10 of a release of events by the mechanism "events", one item of each user among
+     * 99 others, read off what was measured on MovieLens 1M; NaN where that says nothing. */
+    double hit_rate;
+    uint64_t spare[3];
 };
 
 /* Plans a release.

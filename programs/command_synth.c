@@ -11,6 +11,7 @@
 #include "options.h"
 #include "report.h"
 #include "shared_options.h"
+#include "text.h"
 
 /* ---- options and manual ---------------------------------------------------------------------- */
 
@@ -19,6 +20,18 @@ static int run(struct invocation *invocation);
 static const char *shape_choices(size_t i, const char **description) {
     if (description != NULL) *description = NULL;
     return dpmf_synth_shape_name(i);
+}
+
+static void average_default(FILE *out) {
+    fputs(text_double(dpmf_synth_options_default().average).text, out);
+}
+
+static void item_spread_default(FILE *out) {
+    fputs(text_double(dpmf_synth_options_default().item_spread).text, out);
+}
+
+static void taste_spread_default(FILE *out) {
+    fputs(text_double(dpmf_synth_options_default().taste_spread).text, out);
 }
 
 /* One option, a few lines: the formatter would give each of its fields a line of its own. */
@@ -43,6 +56,18 @@ static const struct option own_options[] = {
     {.id = OPTION_TOP_500, .name = "top-500",
      .value = {VALUE_FRACTION, "SHARE", "0.44", NULL, NULL},
      .help = "the share of the ratings that the 500 most rated items hold"},
+    {.id = OPTION_AVERAGE_RATING, .name = "average-rating",
+     .value = {VALUE_FRACTION, "X", "0.3", NULL, NULL}, .show_default = average_default,
+     .help = "the average rating, as a place on the scale from 0 to 1 (default {default}); "
+             "the lower it is, the fewer items people like, and the more their taste decides which"},
+    {.id = OPTION_ITEM_SPREAD, .name = "item-spread",
+     .value = {VALUE_NUMBER, "X", "0.1", NULL, NULL}, .show_default = item_spread_default,
+     .help = "how much better some items are than others for everyone: standard deviation, in "
+             "quarters of the scale's width (default {default})"},
+    {.id = OPTION_TASTE_SPREAD, .name = "taste-spread",
+     .value = {VALUE_NUMBER, "X", "1", NULL, NULL}, .show_default = taste_spread_default,
+     .help = "how much taste matters: standard deviation of the product of the two vectors, in "
+             "the same unit (default {default})"},
     {.id = OPTION_EVENTS, .name = "events", .value = {.kind = VALUE_NONE},
      .help = "write what the made-up people like as events: ratings in the upper quarter of the scale, "
              "4 and 5 of 1 to 5; the others are left out"},
@@ -83,6 +108,11 @@ const struct verb verb_synth = {
              NULL},
             {"Events: what made-up people like",
              "dpmf synth --users 1000 --items 200 --ratings 20000 --events -o likes.dpr", NULL},
+            {"Events that popularity says little about, and taste much",
+             "dpmf synth --users 1000 --items 400 --ratings 60000 --rank 4 "
+             "--average-rating 0.25 --item-spread 0.1 --taste-spread 1 --noise 0.3 --events -o "
+             "flat.dpr",
+             NULL},
         },
     .run = run,
 };
@@ -118,6 +148,9 @@ static int fill(const struct invocation *invocation, struct dpmf_synth_options *
     set_count(invocation, OPTION_SEED, &options->seed);
     set_number(invocation, OPTION_NOISE, &options->noise);
     set_number(invocation, OPTION_TOP_500, &options->top_500_share);
+    set_number(invocation, OPTION_AVERAGE_RATING, &options->average);
+    set_number(invocation, OPTION_ITEM_SPREAD, &options->item_spread);
+    set_number(invocation, OPTION_TASTE_SPREAD, &options->taste_spread);
     if (command_has(invocation, OPTION_SCALE)) {
         double scale[3] = {0};
         options_scale(invocation, OPTION_SCALE, scale);

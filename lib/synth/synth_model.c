@@ -15,9 +15,7 @@
 #include "base/memory.h"
 #include "synth/synth_shape.h"
 
-static const double OFFSET_ON_SCALE = 0.65;
-static const double USER_BIAS_SD = 0.4, ITEM_BIAS_SD = 0.5;
-static const double PRODUCT_SD = 0.6; /* standard deviation of u.v, for any rank */
+static const double USER_BIAS_SD = 0.4;
 
 enum { TABLE_MAX = 4096 };
 
@@ -44,13 +42,13 @@ int synth_model_init(struct synth_model *model, const struct dpmf_synth_options 
     double width = options->scale_max - options->scale_min, unit = width / 4;
     model->rank = options->rank;
     model->seed = options->seed;
-    model->offset = options->scale_min + OFFSET_ON_SCALE * width;
+    model->offset = options->scale_min + options->average * width;
     model->noise = options->noise * unit;
     model->bias_sd_user = USER_BIAS_SD * unit;
-    model->bias_sd_item = ITEM_BIAS_SD * unit;
+    model->bias_sd_item = options->item_spread * unit;
 
     /* u.v has variance k s^4 when each of the 2k factors has variance s^2. */
-    model->factor_sd = sqrt(PRODUCT_SD * unit / sqrt((double)options->rank));
+    model->factor_sd = sqrt(options->taste_spread * unit / sqrt((double)options->rank));
     model->min = options->scale_min;
     model->max = options->scale_max;
     model->step = options->scale_step;

@@ -45,6 +45,9 @@ void dpmf_synth_options_init(struct dpmf_synth_options *options, size_t size) {
         .scale_max = 5,
         .scale_step = 1,
         .seed = 1,
+        .average = 0.65,
+        .item_spread = 0.5,
+        .taste_spread = 0.6,
     };
     options_give(options, size, &made, sizeof made);
 }
@@ -114,6 +117,15 @@ static int check_model(const struct dpmf_synth_options *o, struct dpmf_error *er
         return error_set(error, DPMF_ERR_USAGE_VALUE,
                          "a step of %g does not fit on a scale from %g to %g", o->scale_step,
                          o->scale_min, o->scale_max);
+    if (!(o->average >= 0 && o->average <= 1))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "average %g is not within 0 and 1",
+                         o->average);
+    if (!(o->item_spread >= 0 && o->item_spread <= 1e6))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "spread of items %g is not within 0 to 1e6",
+                         o->item_spread);
+    if (!(o->taste_spread >= 0 && o->taste_spread <= 1e6))
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "spread of taste %g is not within 0 to 1e6",
+                         o->taste_spread);
     if (!(o->top_500_share >= 0 && o->top_500_share < 1))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "share %g is not within 0 and 1",
                          o->top_500_share);
