@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "command_train_private.h"
+#include "command_train_both.h"
 #include "dpmf_text.h"
 #include "error_show.h"
 #include "options.h"
@@ -126,9 +127,10 @@ static const struct option own_options[] = {
      .show_default = epochs_default,
      .help = "passes over the ratings, of samplers for each chain (default {default})"},
     {.id = OPTION_GOAL, .name = "goal",
-     .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, goal_choices},
+     .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, train_goal_choices},
      .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
-             "recommend, which takes the solver ials, or with --epsilon the mechanism events"},
+             "recommend, which takes the solver ials, or with --epsilon the mechanism events. A file holds one "
+             "of them: both says how to make two that share one budget"},
     {.id = OPTION_SOLVER, .name = "solver",
      .value = {VALUE_CHOICE, "NAME", "sgld", NULL, solver_choices},
      .help = "how to learn: sgd (the default), stochastic gradient descent; ials, implicit least "
@@ -593,6 +595,7 @@ static int run(struct invocation *invocation) {
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL, *valid = NULL;
 
+    if (options_is(invocation, OPTION_GOAL, "both")) return train_both_explain(invocation);
     if (command_has(invocation, OPTION_EPSILON)) {
         /* Without --research all of these are refused, for better reasons. */
         int slip = command_has(invocation, OPTION_RESEARCH) ? check_companions(invocation) : 0;

@@ -152,6 +152,37 @@ static double residual_error(const struct choose_factors_input *input, size_t fa
     return left;
 }
 
+/* ---- ranking --------------------------------------------------------------------------------- */
+
+/* What releases of events had on MovieLens 1M: docs/goals.md, measured by bench/private_ranking.sh.
+ * Sums over people grow with their number, and the noise is 1/mu of a person: a set of the same kind
+ * with other numbers of people is the same problem where users times mu is. So the table is read at
+ * that product, between its points along its logarithm, and nowhere beyond its ends; and not for
+ * sets whose catalogue or whose rows are of another size, about which it says nothing. */
+enum { HIT_POINTS = 6 };
+static const double hit_users = 6040, hit_items = 3883, hit_ratings = 165;
+static const double hit_mu[HIT_POINTS] = {0.14220, 0.26805, 0.50154, 1.12124, 2.00044, 3.44777};
+static const double hit_measured[2][HIT_POINTS] = {
+    {0.472, 0.523, 0.566, 0.623, 0.658, 0.680},
+    {0.522, 0.557, 0.591, 0.642, 0.670, 0.685}, /* with public features */
+};
+
+static bool is_near(double size, double measured) {
+    return size >= measured / 2 && size <= 2 * measured;
+}
+
+static double hit_rate(const struct dpmf_plan_options *options, double mu) {
+    const double *rates = hit_measured[options->has_features], slack = 1.01; /* sizes are rough */
+    const double at = (double)options->users * mu / hit_users;
+    if (!is_near((double)options->items, hit_items)) return NAN;
+    if (!is_near(options->ratings_per_user, hit_ratings)) return NAN;
+    if (at * slack < hit_mu[0] || at > slack * hit_mu[HIT_POINTS - 1]) return NAN;
+    size_t i = 1;
+    while (i < HIT_POINTS - 1 && at > hit_mu[i]) i++;
+    const double part = log(at / hit_mu[i - 1]) / log(hit_mu[i] / hit_mu[i - 1]);
+    return rates[i - 1] + fmin(fmax(part, 0), 1) * (rates[i] - rates[i - 1]);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static int check(const struct dpmf_plan_options *options, struct dpmf_error *error) {
@@ -233,6 +264,7 @@ int dpmf_privacy_plan(const struct dpmf_plan_options *options, struct dpmf_plan 
         .factors = (uint32_t)rule.factors,
         .rounds = (uint32_t)rule.rounds,
         .published_numbers = count_published(&rule, options->items),
+        .hit_rate = hit_rate(options, rule.mu),
         .rmse_biases = unit * sqrt(biases_error(&input, options->has_features)),
     };
     fill_noise(&rule, plan);
