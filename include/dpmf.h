@@ -831,7 +831,9 @@ struct dpmf_ials_options {
     double unobserved;  /* weight of a pair without an event; 0: chosen by the number of events */
     double exponent;    /* exponent of a row's number of events in its penalty */
     uint32_t row_steps; /* conjugate gradient steps per row and epoch; 0: solve exactly */
-    uint64_t spare[4];
+    uint64_t row_block; /* solve for so many columns of a row at a time, one block after the other
+                           (iALS++), instead of row_steps; 0: do not */
+    uint64_t spare[3];
 };
 
 /* How a model is trained. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command_train_private.h"
 #include "command_train_both.h"
+#include "command_train_private.h"
 #include "dpmf_text.h"
 #include "error_show.h"
 #include "options.h"
@@ -145,6 +145,9 @@ static const struct option own_options[] = {
      .show_default = row_steps_default,
      .help = "with ials: steps of conjugate gradients for each vector and epoch (default "
              "{default}); 0: solve exactly"},
+    {.id = OPTION_ROW_BLOCK, .name = "row-block", .value = {VALUE_COUNT, "D", "64", NULL, NULL},
+     .help = "with ials, instead of --row-steps: solve for D numbers of a vector at a time, exactly, "
+             "given the others (iALS++)"},
     {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
      .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL}, .show_default = rate_default,
      .help = "the first step size (default {default}); it falls linearly to nothing over the "
@@ -372,6 +375,8 @@ static struct dpmf_train_options fill(const struct invocation *invocation) {
     options.solver = solver_of(invocation);
     if (command_has(invocation, OPTION_UNOBSERVED))
         options.ials.unobserved = options_number(invocation, OPTION_UNOBSERVED);
+    if (command_has(invocation, OPTION_ROW_BLOCK))
+        options.ials.row_block = options_count(invocation, OPTION_ROW_BLOCK);
     if (command_has(invocation, OPTION_ROW_STEPS))
         options.ials.row_steps = count32(invocation, OPTION_ROW_STEPS);
     options.snapshot = invocation->value[OPTION_SNAPSHOT];
@@ -481,7 +486,8 @@ static int check_sampler(const struct invocation *invocation) {
 
 /* The goal and the solver must agree, and what only one kind of solver has needs such a one. */
 static int check_goal(const struct invocation *invocation) {
-    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_ROW_STEPS};
+    static const enum option_id of_ials[] = {OPTION_LIKE, OPTION_UNOBSERVED, OPTION_ROW_STEPS,
+                                             OPTION_ROW_BLOCK};
     static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY,    OPTION_TIERS,
                                             OPTION_LANES,         OPTION_PREFETCH, OPTION_HOGWILD};
     const bool ranks = options_is(invocation, OPTION_GOAL, "ranking");
@@ -496,6 +502,10 @@ static int check_goal(const struct invocation *invocation) {
     if (options_is(invocation, OPTION_GOAL, "rating"))
         return terminal_error_print(STATUS_USAGE, "leave --goal out, or give --goal ranking",
                                     "--solver ials ranks, and predicts no ratings");
+    if (command_has(invocation, OPTION_ROW_STEPS) && command_has(invocation, OPTION_ROW_BLOCK))
+        return terminal_error_print(
+            STATUS_USAGE, "give one of them",
+            "--row-steps and --row-block are two ways to solve for a vector");
     return options_refuse(invocation, of_sgd, COUNT_OF(of_sgd), "is for sgd, not for ials",
                           "leave it out");
 }

@@ -35,6 +35,7 @@ struct work {
     float *x, *r, *p, *q;
     float *piece, *square; /* PIECE rows, k x k */
     double *matrix, *right;
+    float *misses;       /* of a row's events, without conjugate gradients */
     uint64_t next[TEAM]; /* events not yet gone through */
     float sums[TEAM];    /* what they pulled with so far */
 };
@@ -100,8 +101,8 @@ static bool make_work(const struct ials *ials, struct work *work) {
     work->q = floats(vectors);
     work->piece = floats(PIECE * ials->width);
     work->square = floats(square);
-    work->right = memory_alloc_zero(ials->k, sizeof(double));
-    if (ials->rule.steps == 0) work->matrix = memory_alloc_zero(ials->k * ials->k, sizeof(double));
+    work->right = memory_alloc_zero(ials->width, sizeof(double));
+    if (ials->rule.steps == 0) work->matrix = memory_alloc_zero(square, sizeof(double));
     return work->x && work->r && work->p && work->q && work->piece && work->square && work->right &&
            (work->matrix || ials->rule.steps > 0);
 }
@@ -115,6 +116,7 @@ static void free_work(struct work *work) {
     free(work->square);
     free(work->matrix);
     free(work->right);
+    free(work->misses);
 }
 
 static void free_plan(struct plan *plan) {
@@ -168,14 +170,13 @@ uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads) {
 
 /* ---- the Gramian ----------------------------------------------------------------------------- */
 
-/* Adds the products of n rows, that lie one after the other in `piece`, to the lower half of a
- * matrix. */
+/* Adds the products of n rows of k columns, that lie one after the other in `piece`, to the lower
+ * half of a matrix. */
 static void add_products(const struct ials *ials, const struct work *work, size_t n, size_t k,
                          double *matrix) {
-    const size_t width = ials->width;
-    ials->kernels->gram(work->piece, n, width, work->square);
+    ials->kernels->gram(work->piece, n, k, work->square);
     for (size_t a = 0; a < k; a++)
-        for (size_t b = 0; b <= a; b++) matrix[a * k + b] += (double)work->square[a * width + b];
+        for (size_t b = 0; b <= a; b++) matrix[a * k + b] += (double)work->square[a * k + b];
 }
 
 static void sum_part(const struct ials *ials, struct work *work, const struct factor_matrix *rows,
@@ -361,31 +362,81 @@ static void solve_team(const struct ials *ials, struct work *work, const uint32_
         memcpy(ials->own->rows + rows[i] * stride, work->x + i * width, width * sizeof(float));
 }
 
-/* The same by Cholesky. @return whether the matrix was positive definite, as it is unless numbers
- * are too large */
-static bool solve_exactly(const struct ials *ials, struct work *work, uint64_t row) {
+/* How far row x's events are from 1, in work->misses. @return the sum of their weighted squares */
+static float find_misses(const struct ials *ials, struct work *work, uint64_t row, const float *x) {
     const struct event_side *events = ials->events;
-    const size_t k = ials->k, width = ials->width;
-    float *x = ials->own->rows + row * ials->own->stride;
-    ials->squares[row] = pull(ials, events->start[row], events->start[row + 1], x, 1, NULL);
-    for (size_t a = 0; a < k; a++)
-        memcpy(work->matrix + a * k, ials->gramian + a * width, k * sizeof(double));
-    memset(work->right, 0, k * sizeof(double));
-    for (uint64_t e = events->start[row], n; e < events->start[row + 1]; e += n) {
-        n = events->start[row + 1] - e < PIECE ? events->start[row + 1] - e : PIECE;
-        for (uint64_t j = 0; j < n; j++) {
-            const float *v = ials->other->rows + events->other[e + j] * ials->other->stride;
-            const double weight = events->weight ? (double)events->weight[e + j] : 1;
-            const float root = (float)sqrt(weight);
-            for (size_t c = 0; c < width; c++) work->piece[j * width + c] = root * v[c];
-            for (size_t c = 0; c < k; c++) work->right[c] += weight * (double)v[c];
-        }
-        add_products(ials, work, (size_t)n, k, work->matrix);
+    const uint64_t first = events->start[row], n = n_events_of(events, row);
+    float sum = 0;
+    for (uint64_t e = 0; e < n; e++) {
+        const float *v = ials->other->rows + events->other[first + e] * ials->other->stride;
+        const float miss = 1 - dot(ials, v, x);
+        work->misses[e] = miss;
+        sum += (events->weight ? events->weight[first + e] : 1) * miss * miss;
     }
-    for (size_t a = 0; a < k; a++) work->matrix[a * k + a] += penalty_of(ials, row);
-    if (cholesky_factor(work->matrix, k) < 0) return false;
-    cholesky_solve(work->matrix, k, work->right);
-    for (size_t c = 0; c < k; c++) x[c] = (float)work->right[c];
+    return sum;
+}
+
+/* The events' part of a block's equations: work->matrix and work->right. */
+static void add_events(const struct ials *ials, struct work *work, uint64_t row, size_t at,
+                       size_t columns) {
+    const struct event_side *events = ials->events;
+    const uint64_t first = events->start[row], end = events->start[row + 1];
+    for (uint64_t e = first, n; e < end; e += n) {
+        n = end - e < PIECE ? end - e : PIECE;
+        for (uint64_t j = 0; j < n; j++) {
+            const float *v = ials->other->rows + events->other[e + j] * ials->other->stride + at;
+            const double weight = events->weight ? (double)events->weight[e + j] : 1;
+            const double pull = weight * (double)work->misses[e + j - first];
+            const float root = (float)sqrt(weight);
+            for (size_t c = 0; c < columns; c++) work->piece[j * columns + c] = root * v[c];
+            for (size_t c = 0; c < columns; c++) work->right[c] += pull * (double)v[c];
+        }
+        add_products(ials, work, (size_t)n, columns, work->matrix);
+    }
+}
+
+/* Moves x to where the loss is least along columns `at` to `at` + columns - 1. @return whether the
+ * matrix was positive definite, as it is unless numbers are too large */
+static bool solve_block(const struct ials *ials, struct work *work, uint64_t row, float *x,
+                        size_t at, size_t columns) {
+    const struct event_side *events = ials->events;
+    const uint64_t first = events->start[row], n = n_events_of(events, row);
+    const double penalty = penalty_of(ials, row);
+    const size_t width = ials->width;
+    for (size_t a = 0; a < columns; a++) {
+        memcpy(work->matrix + a * columns, ials->gramian + (at + a) * width + at,
+               columns * sizeof(double));
+        work->right[a] = -penalty * (double)x[at + a];
+    }
+    for (size_t c = 0; c < width; c++)
+        for (size_t a = 0; a < columns; a++)
+            work->right[a] -= ials->gramian[c * width + at + a] * (double)x[c];
+    add_events(ials, work, row, at, columns);
+    for (size_t a = 0; a < columns; a++) work->matrix[a * columns + a] += penalty;
+    if (cholesky_factor(work->matrix, columns) < 0) return false;
+    cholesky_solve(work->matrix, columns, work->right);
+    for (size_t c = 0; c < columns; c++) {
+        work->p[c] = (float)work->right[c];
+        x[at + c] += work->p[c];
+    }
+    if (columns == width) return true; /* nothing follows */
+    for (uint64_t e = 0; e < n; e++)
+        work->misses[e] -= ials->kernels->dot(
+            ials->other->rows + events->other[first + e] * ials->other->stride + at, work->p,
+            columns);
+    return true;
+}
+
+/* The same by Cholesky, block by block. Blocks are whole lines of the cache. */
+static bool solve_directly(const struct ials *ials, struct work *work, uint64_t row) {
+    const size_t width = ials->width, block = ials->rule.block;
+    const size_t most =
+        block > 0 ? (block + KERNEL_PANEL - 1) / KERNEL_PANEL * KERNEL_PANEL : width;
+    float *x = ials->own->rows + row * ials->own->stride;
+    ials->squares[row] = find_misses(ials, work, row, x);
+    for (size_t at = 0; at < width; at += most)
+        if (!solve_block(ials, work, row, x, at, width - at < most ? width - at : most))
+            return false;
     return true;
 }
 
@@ -458,7 +509,7 @@ static void solve_rows(struct ials *ials, struct work *work, const uint32_t *row
         return;
     }
     for (size_t i = 0; i < n; i++)
-        if (!solve_exactly(ials, work, rows[i])) atomic_store(&ials->failed, true);
+        if (!solve_directly(ials, work, rows[i])) atomic_store(&ials->failed, true);
 }
 
 static void work_on_teams(struct ials *ials, int worker,
@@ -486,11 +537,25 @@ static int make_squares(struct ials *ials, struct dpmf_error *error) {
     return ials->squares ? 0 : error_no_memory(error);
 }
 
+/* Room for the misses of the row with the most events, in each thread. */
+static int make_misses(struct ials *ials, struct dpmf_error *error) {
+    const struct plan *plan = ials->plan;
+    if (ials->rule.steps > 0 || plan->events->n == 0) return 0;
+    const uint64_t most = n_events_of(plan->events, plan->order[0]);
+    for (int i = 0; i < ials->n_work; i++) {
+        free(ials->work[i].misses);
+        ials->work[i].misses = memory_alloc((size_t)most + 1, sizeof(float));
+        if (!ials->work[i].misses) return error_no_memory(error);
+    }
+    return 0;
+}
+
 static int begin_sweep(struct ials *ials, const struct dpmf_cluster *cluster,
                        struct dpmf_error *error) {
     const size_t width = ials->width;
     int code = find_plan(ials, error);
     if (code == 0) code = make_squares(ials, error);
+    if (code == 0) code = make_misses(ials, error);
     code = cluster_agree(cluster, code, error);
     if (code < 0) return code;
     ials_gramian(ials, ials->other, ials->gramian);

@@ -12,7 +12,9 @@
  *     (sum of w v v^T over its events + alpha G + penalty) u = sum of w v,      G = V^T V,
  *
  * which a few steps of conjugate gradients from where the row is come near enough, or Cholesky
- * solves exactly. Rows are independent given G, which is summed in an order of its own: the results
+ * solves exactly: for all columns at once, or for one block of them after the other, given the rest
+ * (iALS++: S. Rendle, W. Krichene, L. Zhang and Y. Koren, "iALS++: Speeding up Matrix Factorization
+ * with Subspace Optimization", 2021). Rows are independent given G, which is summed in an order of its own: the results
  * do not depend on the threads.
  */
 #ifndef DPMF_RANK_IALS_H
@@ -28,7 +30,8 @@ struct ials_rule {
     double unobserved; /* alpha: the weight of a pair without an event */
     double penalty;    /* lambda */
     double exponent;   /* nu: 1 scales the penalty with a row's events, 0 not at all */
-    uint32_t steps;    /* steps of conjugate gradients a row and sweep; 0: exact */
+    uint32_t steps;    /* steps of conjugate gradients a row and sweep; 0: by Cholesky */
+    uint32_t block;    /* columns that Cholesky solves for at a time; 0: all, which is exact */
 };
 
 struct ials;

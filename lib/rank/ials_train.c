@@ -104,6 +104,9 @@ static int check_numbers(const struct dpmf_train_options *options, struct dpmf_e
                          "the weight of pairs without an event must be above 0");
     if (options->ials.has_like && isnan(options->ials.like))
         return error_set(error, DPMF_ERR_USAGE_VALUE, "a like must be a number");
+    if (options->ials.row_block > KERNEL_K_MAX)
+        return error_set(error, DPMF_ERR_USAGE_VALUE, "a block has at most %d columns",
+                         KERNEL_K_MAX);
     if (options->ials.row_steps <= 1000) return 0;
     return error_set(error, DPMF_ERR_USAGE_VALUE, "a row takes at most 1000 steps");
 }
@@ -112,10 +115,11 @@ static int check_options(struct ials_run *run, struct dpmf_error *error) {
     const struct dpmf_train_options *options = run->options;
     int code = check_numbers(options, error);
     if (code < 0) return code;
-    if (cluster_size(run->cluster) > 1 && options->ials.row_steps == 0) {
+    if (cluster_size(run->cluster) > 1 &&
+        (options->ials.row_steps == 0 || options->ials.row_block > 0)) {
         code = error_set(error, DPMF_ERR_USAGE_CONFLICT,
                          "exact solutions of rows are for one process");
-        error_hint(error, "give {row-steps} of 1 or more");
+        error_hint(error, "give {row-steps} of 1 or more, and no {row-block}");
         return code;
     }
     if (run->cluster) code = user_shares_check_store(run->whole, error);
@@ -179,6 +183,7 @@ static int write_provenance(struct ials_run *run, struct dpmf_error *error) {
     dpmf_json_double(json, "unobserved", run->rule.unobserved);
     dpmf_json_double(json, "exponent", run->rule.exponent);
     dpmf_json_uint(json, "row_steps", run->rule.steps);
+    if (run->rule.block > 0) dpmf_json_uint(json, "row_block", run->rule.block);
     if (options->ials.has_like) dpmf_json_double(json, "like", options->ials.like);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", run->kernels->name);
@@ -329,7 +334,8 @@ static int read_events(struct ials_run *run, struct dpmf_error *error) {
                                                     run->events.items.n),
         .penalty = options->regularization,
         .exponent = options->ials.exponent,
-        .steps = options->ials.row_steps,
+        .steps = options->ials.row_block > 0 ? 0 : options->ials.row_steps,
+        .block = (uint32_t)options->ials.row_block,
     };
     return 0;
 }

@@ -39,6 +39,7 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
         options->sampler.average,  options->sampler.samples, options->sampler.chains,
         options->ials.has_like,    options->ials.row_steps,  options->patience,
         options->snapshot != NULL, options->resume != NULL,  has_valid,
+        options->ials.row_block,
     };
     uint64_t digest = checksum64_seeded(numbers, sizeof numbers, sizeof counts);
     digest = checksum64_seeded(counts, sizeof counts, digest);

@@ -58,7 +58,7 @@ static inline struct events_rule events_rule_make(double mu) {
     return (struct events_rule){
         .mu = mu,
         .first_share = 0.05,
-        .snr_least = 15,
+        .snr_least = 20,
         .share_scale = 4,
         .share_power = 0.4,
         .share_least = 0.06,

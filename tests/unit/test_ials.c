@@ -168,6 +168,44 @@ static void test_sweeps(void **state) {
     }
 }
 
+/* Block by block, rows come to the exact solution: a sweep does not move them away, and many bring
+ * them there. One block of all columns is exact at once. */
+static void check_blocks(const struct kernel_set *set, size_t k, uint32_t block, int sweeps) {
+    const struct ials_rule rule = {
+        .unobserved = 0.3, .penalty = 0.05, .exponent = 1, .block = block};
+    struct bed bed;
+    struct thread_pool *pool;
+    struct ials *ials;
+    double *x = calloc(k, sizeof(double));
+    assert_non_null(x);
+    make_bed(&bed, set, k, true);
+    assert_int_equal(thread_pool_init(&pool, 2, NULL), 0);
+    assert_int_equal(ials_init(&ials, set, (uint32_t)k, &rule, pool, NULL), 0);
+    for (int i = 0; i < sweeps; i++)
+        assert_int_equal(
+            ials_sweep(ials, &bed.events, &bed.own, &bed.other, NULL, NULL, NULL, NULL), 0);
+    for (uint64_t i = 0; i < OWN; i++) {
+        solve_plainly(&bed, &rule, i, x);
+        for (size_t c = 0; c < k; c++)
+            assert_true(fabs((double)bed.own.rows[i * bed.own.stride + c] - x[c]) <= 1e-3);
+    }
+    ials_free(ials);
+    thread_pool_free(pool);
+    free_bed(&bed);
+    free(x);
+}
+
+static void test_blocks(void **state) {
+    (void)state;
+    for (size_t s = 0; kernel_set_at(s); s++) {
+        const struct kernel_set *set = kernel_set_at(s);
+        if (!set->is_supported()) continue;
+        check_blocks(set, 17, 64, 1);
+        check_blocks(set, 40, 16, 300);
+        check_blocks(set, 40, 1, 300); /* a block is a line of the cache at least */
+    }
+}
+
 /* Three steps lower what the sweep is to make small, and the number of threads changes nothing. */
 static void test_threads(void **state) {
     const struct ials_rule rule = {.unobserved = 0.3, .penalty = 0.05, .exponent = 1, .steps = 3};
@@ -466,10 +504,11 @@ static void test_folds_in(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweeps),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_trains),   cmocka_unit_test(test_validates),
-        cmocka_unit_test(test_resumes),  cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_folds_in), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_sweeps),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_trains),
+        cmocka_unit_test(test_validates), cmocka_unit_test(test_resumes),
+        cmocka_unit_test(test_refuses),   cmocka_unit_test(test_folds_in),
+        cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests_name("ials", tests, make_stores, remove_stores);
 }

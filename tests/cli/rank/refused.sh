@@ -18,3 +18,7 @@ dpmf train -q all.dpr --goal ranking -k 4 --epochs 1 -o m.safetensors
 printf '1,2\n' >pairs.csv
 dpmf predict m.safetensors pairs.csv
 dpmf evaluate m.safetensors all.dpr --like many
+try --row-block 16
+try --goal ranking --row-steps 2 --row-block 16
+try --goal ranking --row-block 5000
+try --goal ranking -k 20 --epochs 1 --row-block 16
