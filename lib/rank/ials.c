@@ -35,7 +35,7 @@ struct work {
     float *x, *r, *p, *q;
     float *piece, *square; /* PIECE rows, k x k */
     double *matrix, *right;
-    float *misses;       /* of a row's events, without conjugate gradients */
+    float *misses;       /* 1 - u.v of each event of a row; for Cholesky alone */
     uint64_t next[TEAM]; /* events not yet gone through */
     float sums[TEAM];    /* what they pulled with so far */
 };
