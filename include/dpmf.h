@@ -2166,6 +2166,7 @@ struct dpmf_export_options {
     bool users;       /* whether a checkpoint's users are written too */
     bool replace;     /* replace what an export made, or what is empty; not directories */
     const char *const *titles; /* a title or NULL for each item of the model; or NULL */
+    bool cosine; /* of DPMF_EXPORT_NPY: also vectors whose cosines order as scores do */
 };
 
 /* The default export: NumPy files, items alone, and only what is proven to be private.

@@ -218,6 +218,7 @@ enum option_id {
     OPTION_NOT_PRIVATE,
     OPTION_WITH_USERS,
     OPTION_REPLACE,
+    OPTION_COSINE,
     OPTION_COUNT,
 };
 

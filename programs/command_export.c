@@ -48,6 +48,9 @@ static const struct option own_options[] = {
              "much about people, and only you can read the files"},
     {.id = OPTION_WITH_USERS, .name = "users", .value = {.kind = VALUE_NONE},
      .help = "of a checkpoint, write the users' vectors too"},
+    {.id = OPTION_COSINE, .name = "cosine", .value = {.kind = VALUE_NONE},
+     .help = "with --npy, also write vectors with two more numbers each, whose cosines order items as "
+             "scores do: for indexes of nearest neighbours"},
     {.id = OPTION_REPLACE, .name = "replace", .value = {.kind = VALUE_NONE},
      .help = "replace the file, the page or the tables when they are there already: those that such an "
              "export made, or an empty file; what is someone else's, or was added to, is refused"},
@@ -235,6 +238,7 @@ static int refuse_stray(const struct invocation *invocation, enum way way) {
         {OPTION_NAME, WAY_WEB, "--web alone"},
         {OPTION_NOT_PRIVATE, WAY_MODEL, "the vectors of a model alone"},
         {OPTION_WITH_USERS, WAY_MODEL, "the vectors of a model alone"},
+        {OPTION_COSINE, WAY_NPY, "--npy alone"},
         {OPTION_COLOUR, WAY_WEB, "--web alone"},
         {OPTION_LOGO, WAY_WEB, "--web alone"},
         {OPTION_COVERS, WAY_WEB, "--web alone"},

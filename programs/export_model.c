@@ -129,6 +129,7 @@ static int export_opened(struct invocation *invocation, const struct form *form,
     options.not_private = command_has(invocation, OPTION_NOT_PRIVATE);
     options.users = command_has(invocation, OPTION_WITH_USERS);
     options.replace = command_has(invocation, OPTION_REPLACE);
+    options.cosine = command_has(invocation, OPTION_COSINE);
     if (command_has(invocation, OPTION_CATALOGUE))
         options.titles = (const char *const *)catalogue->titles;
     int rc = dpmf_model_export(model, statement, invocation->value[form->id], &options,

@@ -2,6 +2,7 @@
  * A model as NumPy's own files: a directory of vectors, biases and ids. Fed by an open model; read
  * by numpy.load, and by much else: the format is a line of Python and the raw numbers.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,58 @@ static int write_biases(const struct export_side *side, struct output_file *file
     return code;
 }
 
+/* ---- cosines ------------------------------------------------------------------------------------
+ * Indexes of nearest neighbours know cosines or distances, where a score is an inner product. With
+ * r = (v, bias) and M the largest |r|, the row (r, sqrt(M^2 - |r|^2)) / M has length 1, and its
+ * cosine with (u, 1, 0) is (u.v + bias) / (M |(u, 1)|): the same order of items for every user. */
+
+static double length_squared(const struct export_task *task, const struct export_side *side,
+                             uint64_t i) {
+    const float *row = side->rows + i * side->stride;
+    double sum = (double)side->biases[i] * side->biases[i];
+    for (size_t f = 0; f < task->info.factors; f++) sum += (double)row[f] * row[f];
+    return sum;
+}
+
+/* Numbers of a row, each times `scale`, a piece at a time. */
+static int write_scaled(const float *numbers, size_t n, double scale, struct output_file *file,
+                        struct dpmf_error *error) {
+    float piece[256];
+    int code = 0;
+    for (size_t at = 0, used; code == 0 && at < n; at += used) {
+        used = n - at < 256 ? n - at : 256;
+        for (size_t i = 0; i < used; i++) piece[i] = (float)(numbers[at + i] * scale);
+        code = output_file_write(file, piece, used * sizeof(float), error);
+    }
+    return code;
+}
+
+/* Items as rows of length 1, and users as (u, 1, 0). */
+static int write_cosines(const struct export_task *task, size_t s,
+                         struct output_directory *directory, struct dpmf_error *error) {
+    static const char *const files[2] = {"item_cosine_vectors.npy", "user_cosine_vectors.npy"};
+    const struct export_side *side = &task->side[s];
+    const bool is_item = s == 0;
+    struct output_file *file = NULL;
+    char shape[64];
+    size_t k = task->info.factors;
+    double longest = 0;
+    for (uint64_t i = 0; is_item && i < side->n; i++)
+        longest = fmax(longest, length_squared(task, side, i));
+    const double scale = is_item && longest > 0 ? 1 / sqrt(longest) : 1;
+    snprintf(shape, sizeof shape, "(%llu, %zu)", (unsigned long long)side->n, k + 2);
+    int code = output_directory_add(directory, files[s], &file, error);
+    if (code == 0) code = write_header(file, shape, error);
+    for (uint64_t i = 0; code == 0 && i < side->n; i++) {
+        double rest = is_item ? 1 - length_squared(task, side, i) * scale * scale : 0;
+        const float last[2] = {is_item ? (float)(side->biases[i] * scale) : 1,
+                               (float)sqrt(fmax(rest, 0))};
+        code = write_scaled(side->rows + i * side->stride, k, scale, file, error);
+        if (code == 0) code = output_file_write(file, last, sizeof last, error);
+    }
+    return code;
+}
+
 static int write_side(struct export_task *task, size_t s, struct output_directory *directory,
                       struct dpmf_error *error) {
     const struct export_side *side = &task->side[s];
@@ -70,6 +123,7 @@ static int write_side(struct export_task *task, size_t s, struct output_director
     if (code == 0) code = write_biases(side, file, error);
     if (code == 0) code = output_directory_add(directory, names[s][2], &file, error);
     if (code == 0) code = export_ids_write(task, side, file, error);
+    if (code == 0 && task->options->cosine) code = write_cosines(task, s, directory, error);
     return code;
 }
 

@@ -191,6 +191,8 @@ int dpmf_model_export(const struct dpmf_model *model, const struct dpmf_statemen
                                .report = report ? report : &unwanted};
     *task.report = (struct dpmf_export_report){0};
     dpmf_model_info(model, &task.info);
+    if (options->cosine && options->form != DPMF_EXPORT_NPY)
+        return error_set(error, DPMF_ERR_USAGE_CONFLICT, "{cosine} is for NumPy files alone");
     if ((size_t)options->form >= sizeof forms / sizeof forms[0])
         return error_set(error, DPMF_ERR_USAGE_VALUE, "there is no such form of export");
     code = check_privacy(&task, statement, error);

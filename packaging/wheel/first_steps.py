@@ -39,7 +39,8 @@ def main() -> None:
     for command in ([sys.executable, "-m", "dpmf"], [str(Path(sys.executable).parent / "dpmf")]):
         said = subprocess.run([*command, "version"], capture_output=True, text=True, check=True).stdout
         assert said == f"dpmf {dpmf.__version__}\n", said
-        subprocess.run([*command, "privacy", "verify", "-q", str(folder / "release.safetensors")], check=True)
+        subprocess.run([*command, "privacy", "verify", "-q", str(folder / "release.safetensors")], check=True,
+                       stdout=subprocess.DEVNULL)
     subprocess.run([sys.executable, "-m", "dpmf", "import", "-q", str(folder / "ratings.csv"), "-o",
                     str(folder / "ratings.dpr")], check=True)
     assert dpmf.describe(folder / "ratings.dpr")["ratings"] == 8000

@@ -75,6 +75,14 @@ class Pages(FolderTest):
 
 
 class Example(FolderTest):
+    def test_nearest_neighbours(self):
+        """With hnswlib where it is installed, and with NumPy where not."""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(self.folder)}
+        done = subprocess.run([sys.executable, str(ROOT / "python" / "examples" / "nearest_neighbours.py")],
+                              capture_output=True, text=True, env=environment, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"the index finds (9[5-9]|100) %\n\Z")
+
     def test_movie_night(self):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(self.folder),
                        "PYTHONWARNINGS": "error"}

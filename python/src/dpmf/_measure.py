@@ -128,19 +128,21 @@ class Measured:
     # ---- for other tools -----------------------------------------------------------------------
 
     def export(self, path: Any, form: str = "npy", *, users: bool = False, not_private: bool = False,
-               replace: bool = False) -> dict[str, Any]:
+               replace: bool = False, cosine: bool = False) -> dict[str, Any]:
         """Writes the vectors for other tools, as ``dpmf export`` does: "npy" and "csv" are new directories, "libmf"
         and "sqlite" files, "pgvector" tables on a server, by its address.
 
         What is not a private release is refused without `not_private=True`; with `users`, the users of a checkpoint
-        are written too. docs/formats/exports.md describes the files.
+        are written too. `cosine` adds vectors for indexes of nearest neighbours, whose cosines order items as predicted
+        ratings do. docs/formats/exports.md describes the files.
         """
         if form not in FORMS:
             raise usage(f"form={shown(form)} is no form", f"one of: {', '.join(FORMS)}")
         file, run = self._ready.file, self._run()
         options = Struct("dpmf_export_options")
         options.put("form", getattr(lib, f"DPMF_EXPORT_{form.upper()}"))
-        for name, value in (("users", users), ("not_private", not_private), ("replace", replace)):
+        for name, value in (("users", users), ("not_private", not_private), ("replace", replace),
+                            ("cosine", cosine)):
             options.put(name, flag(name, value))
         report = ffi.new("struct dpmf_export_report *")
         with file.raw_statement() as statement:
