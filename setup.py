@@ -19,8 +19,10 @@ VERSION = re.search(r"project\(dpmf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt"
 BASE = Path(os.environ.get("DPMF_PYTHON_BUILD") or "build/python")
 BASE.mkdir(parents=True, exist_ok=True)
 
-# A package of a distribution has the program beside it, and no second command of its name.
-COMMANDS = [] if os.environ.get("DPMF_LIBRARY") == "system" else ["dpmf = dpmf.__main__:main"]
+# Only what carries the program has the command. A package of a distribution, which is linked with a shared library, has
+# the program's package beside it, and may not install a second file of its name.
+IS_WHOLE = not os.environ.get("DPMF_LIBRARY") or os.environ["DPMF_LIBRARY"].endswith(".a")
+COMMANDS = ["dpmf = dpmf.__main__:main"] if IS_WHOLE else []
 
 setup(
     version=VERSION,
