@@ -865,6 +865,10 @@ struct dpmf_train_options {
     const char *solver;                  /* a name of dpmf_solver_name; NULL: "sgd" */
     struct dpmf_sampler_options sampler; /* options of sgld, sghmc, sgnht and gibbs */
     struct dpmf_ials_options ials;       /* options of ials */
+
+    bool averages_first; /* of sgd: biases begin as averages, and their penalties follow from the
+                            ratings; else both are 0 and `regularization` */
+    bool adapted;        /* dpmf_train_adapt chose some of the above; recorded in the model */
 };
 
 /* The default training: SGD, with what suits all known sets.
@@ -905,6 +909,48 @@ DPMF_API const char *dpmf_solver_name(size_t i, const char **description);
  * @return whether it does; false for NULL and for an unknown name
  */
 DPMF_API bool dpmf_solver_is_sampler(const char *solver);
+
+/* What dpmf_train_adapt may choose; values may be combined. */
+enum dpmf_adapt_what {
+    DPMF_ADAPT_EPOCHS = 1,         /* `epochs` */
+    DPMF_ADAPT_LEARNING_RATE = 2,  /* `learning_rate` */
+    DPMF_ADAPT_REGULARIZATION = 4, /* `regularization` */
+};
+
+/* What dpmf_train_adapt found. */
+struct dpmf_adapt_report {
+    uint32_t trials;        /* settings compared; 0: the given ones were kept */
+    bool is_resumed;        /* the settings are those of the snapshot to continue from */
+    bool is_averages;       /* vectors predicted no better than averages, and are held at 0 */
+    uint64_t train_ratings; /* ratings that trials learned from */
+    uint64_t valid_ratings; /* ratings they were judged by */
+    double valid_rmse;      /* error of the chosen settings on them; NaN without trials */
+    double averages_rmse;   /* error of averages alone on them; NaN when ranking */
+    double valid_ndcg;      /* NDCG of the chosen settings, when ranking; NaN otherwise */
+    double seconds;         /* time that it took */
+    uint64_t spare[4];
+};
+
+/* Finds settings for a set of ratings before training on all of it: a few short trials, on a part of
+ * a large set, judged by a tenth that they do not learn from. What is not in `what` is kept as it is
+ * given; sets too small to hold anything back keep everything. With `options->resume`, the
+ * settings are those of the snapshot. In a cluster the first process does it and tells the others.
+ * The same ratings and options give the same settings for any number of threads and processes.
+ *
+ * @param store    the training ratings
+ * @param what     what to choose, of enum dpmf_adapt_what
+ * @param options  where to begin; receives what was found
+ * @param run      threads, memory and callbacks
+ * @param report   receives how it was found; may be NULL
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE      an option cannot be used
+ * @error DPMF_ERR_TRAIN_MISMATCH   the snapshot does not tell its settings
+ * @error DPMF_ERR_BASE_CANCELLED   a callback asked to stop
+ */
+DPMF_API int dpmf_train_adapt(struct dpmf_store *store, uint32_t what,
+                              struct dpmf_train_options *options, const struct dpmf_run *run,
+                              struct dpmf_adapt_report *report, struct dpmf_error *error);
 
 /* The state of training after an epoch. */
 struct dpmf_epoch {

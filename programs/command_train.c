@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "command_train_adapt.h"
 #include "command_train_both.h"
 #include "command_train_private.h"
 #include "dpmf_text.h"
@@ -125,7 +126,8 @@ static const struct option own_options[] = {
      .help = "numbers in a vector, 1 to 4096 (default {default})"},
     {.id = OPTION_EPOCHS, .name = "epochs", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
      .show_default = epochs_default,
-     .help = "passes over the ratings, of samplers for each chain (default {default})"},
+     .help = "passes over the ratings, of samplers for each chain (default {default}; sgd changes it "
+             "where trials say so)"},
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, train_goal_choices},
      .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
@@ -150,13 +152,13 @@ static const struct option own_options[] = {
              "given the others (iALS++)"},
     {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
      .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL}, .show_default = rate_default,
-     .help = "the first step size (default {default}); it falls linearly to nothing over the "
-             "epochs"},
+     .help = "the first step size (default: {default} or what trials find better); it falls linearly "
+             "to nothing over the epochs"},
     {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
      .help = "let the step size fall as 1 / epoch^GAMMA instead"},
     {.id = OPTION_REG, .name = "reg", .value = {VALUE_NUMBER, "X", "0.05", NULL, NULL},
      .show_default = penalty_default,
-     .help = "the L2 penalty on vectors (default {default})"},
+     .help = "the L2 penalty on vectors (default: {default}, or what trials find better)"},
     {.id = OPTION_VALID, .name = "valid",
      .value = {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
      .help = "measure the error on these ratings after every epoch (with ials: how well they are "
@@ -236,6 +238,14 @@ const struct verb verb_train = {
             "gradient "
             "descent, so that their products predict ratings. The ratings are put in an order "
             "that fits the caches first.",
+            "Biases begin as averages, shrunk as far as the ratings say that people and items "
+            "differ. Then a few short trials, on at most 500,000 ratings of which a tenth is "
+            "held back, find the step size, the penalty and the number of epochs, and training "
+            "begins anew on all ratings. What an option gives is not looked for; with "
+            "--learning-rate, --reg and --epochs nothing is tried, and below 2,000 ratings the "
+            "defaults are used. Where vectors predict no better than averages they are held at "
+            "0. --resume takes what the interrupted run had found. ials looks for its penalty "
+            "alone.",
             "What is larger than --memory is streamed: the ratings in their new order and the "
             "users' vectors are in temporary files beside the input, read ahead and written "
             "back block of users by block while others are worked on. The item vectors, the "
@@ -639,7 +649,8 @@ static int run(struct invocation *invocation) {
     options_like(invocation, &options.ials.has_like, &options.ials.like);
     const struct stat before = look_at(invocation->value[OPTION_SNAPSHOT]);
     const bool begun = rc == 0;
-    if (begun)
+    if (begun) rc = train_adapt(invocation, store, &options, &error);
+    if (begun && rc == 0)
         rc = dpmf_train(store, valid, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                         show_epoch, &invocation->terminal, &report, &error);
     dpmf_store_close(store);

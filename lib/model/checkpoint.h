@@ -45,6 +45,8 @@ struct checkpoint_state {
     double squared_error;      /* sum of the squared errors of those ratings */
     uint64_t tiles; /* checksum of how the ratings were cut into tiles; 0: not recorded */
     char order[CHECKPOINT_ORDER_MAX]; /* order of the visits to the tiles; "": not recorded */
+    /* Penalties that hold biases at 0, in ratings; both 0: those of `regularization` */
+    double user_bias_hold, item_bias_hold;
 
     /* Models of samplers; all 0 in others. */
     uint32_t samples;        /* samples of the posterior, side by side in every row */

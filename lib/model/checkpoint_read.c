@@ -162,6 +162,8 @@ static bool take_field(struct json_reader *json, const struct json_token *key,
     if (json_equals(key, "superblocks_done")) return take_whole(&token, &state->superblocks_done);
     if (json_equals(key, "ratings_done")) return take_whole(&token, &state->ratings_done);
     if (json_equals(key, "squared_error")) return take_double(&token, &state->squared_error);
+    if (json_equals(key, "user_bias_hold")) return take_double(&token, &state->user_bias_hold);
+    if (json_equals(key, "item_bias_hold")) return take_double(&token, &state->item_bias_hold);
     if (json_equals(key, "samples")) return take_count(&token, &state->samples);
     if (json_equals(key, "sample_factors")) return take_count(&token, &state->sample_factors);
     if (json_equals(key, "noise_precision")) return take_double(&token, &state->noise_precision);
@@ -193,6 +195,9 @@ static int read_state(const struct tensor_source *source, struct checkpoint_stat
     }
     if (state->ranks && (!(state->unobserved > 0) || !(state->regularization > 0)))
         return tensor_damage_tell(source, "dpmf.state", "does not say how users are fitted");
+    const bool is_held = state->user_bias_hold > 0 && state->item_bias_hold > 0;
+    if (!is_held && (state->user_bias_hold != 0 || state->item_bias_hold != 0))
+        return tensor_damage_tell(source, "dpmf.state", "does not say how biases are held");
     return json_next(&json).kind == JSON_END
                ? 0
                : tensor_damage_tell(source, "dpmf.state", "is more than a JSON object");

@@ -71,6 +71,10 @@ static struct dpmf_json *state_json(const struct checkpoint_state *state) {
     put_whole(json, "superblocks_done", state->superblocks_done);
     put_whole(json, "ratings_done", state->ratings_done);
     dpmf_json_double(json, "squared_error", state->squared_error);
+    if (state->user_bias_hold > 0) {
+        dpmf_json_double(json, "user_bias_hold", state->user_bias_hold);
+        dpmf_json_double(json, "item_bias_hold", state->item_bias_hold);
+    }
     if (state->samples > 0) {
         dpmf_json_uint(json, "samples", state->samples);
         dpmf_json_uint(json, "sample_factors", state->sample_factors);
@@ -97,6 +101,8 @@ static struct checkpoint_state longest_state(void) {
         .learning_rate = longest,
         .decay = longest,
         .regularization = longest,
+        .user_bias_hold = DBL_MAX,
+        .item_bias_hold = longest,
         .n_ratings = UINT64_MAX,
         .fingerprint = UINT64_MAX,
         .best_valid = longest,

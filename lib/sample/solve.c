@@ -40,6 +40,7 @@ static uint64_t digest_options(const struct dpmf_train_options *options, bool ha
         options->ials.has_like,    options->ials.row_steps,  options->patience,
         options->snapshot != NULL, options->resume != NULL,  has_valid,
         options->ials.row_block,
+        options->averages_first,
     };
     uint64_t digest = checksum64_seeded(numbers, sizeof numbers, sizeof counts);
     digest = checksum64_seeded(counts, sizeof counts, digest);

@@ -54,6 +54,7 @@ int resume_open(struct checkpoint_file *file, const char *path, uint32_t k,
 struct first_wish {
     uint32_t epochs; /* 0: not recorded */
     char kernels[CHECKPOINT_ORDER_MAX];
+    bool adapted;
 };
 
 static void take_wish(struct json_reader *json, const struct json_token *key,
@@ -64,6 +65,8 @@ static void take_wish(struct json_reader *json, const struct json_token *key,
         number_parse_int64(token.text, token.length, &epochs) == NUMBER_OK && epochs > 0 &&
         epochs <= UINT32_MAX)
         wish->epochs = (uint32_t)epochs;
+    else if (json_equals(key, "adapted") && token.kind == JSON_TRUE)
+        wish->adapted = true;
     else if (json_equals(key, "kernels") && token.kind == JSON_STRING &&
              token.length < sizeof wish->kernels)
         wish->kernels[json_unescape(&token, wish->kernels)] = '\0';
@@ -113,6 +116,27 @@ static int compare_epochs(const struct checkpoint_file *file, const struct first
              wish->epochs, asked, now, then, done, asked);
     run->warn(run->warn_self, text);
     return 0;
+}
+
+int resume_settings(const char *path, uint32_t what, struct dpmf_train_options *options,
+                    struct dpmf_error *error) {
+    struct checkpoint_file file = {0};
+    int code = checkpoint_file_open(&file, path, error);
+    if (code < 0) return code;
+    const struct checkpoint_state *state = &file.state;
+    const struct first_wish wish = read_wish(&file);
+    if (state->samples > 0) what = 0; /* resume_open refuses it, and says why */
+    if ((what & DPMF_ADAPT_EPOCHS) && wish.epochs == 0)
+        code = mismatch(&file, "a number of epochs that it does not tell", "give {epochs}", error);
+    if (code == 0 && (what & DPMF_ADAPT_EPOCHS)) options->epochs = wish.epochs;
+    if (code == 0 && (what & DPMF_ADAPT_LEARNING_RATE))
+        options->learning_rate = state->learning_rate;
+    if (code == 0 && (what & DPMF_ADAPT_REGULARIZATION))
+        options->regularization = state->regularization;
+    options->averages_first = state->user_bias_hold > 0;
+    options->adapted = wish.adapted;
+    checkpoint_file_close(&file);
+    return code;
 }
 
 static int compare_kernels(const struct checkpoint_file *file, const struct first_wish *wish,

@@ -39,4 +39,10 @@ int resume_compare_ids(const struct checkpoint_file *file, const struct factors 
 int resume_read(const struct checkpoint_file *file, struct factors *factors,
                 const struct row_store *users, struct best_epoch *best, struct dpmf_error *error);
 
+/* The settings of the run that made a snapshot: those of enum dpmf_adapt_what that `what` has, and
+ * whether its biases began as averages. @return DPMF_ERR_TRAIN_MISMATCH where the file does not
+ * tell */
+int resume_settings(const char *path, uint32_t what, struct dpmf_train_options *options,
+                    struct dpmf_error *error);
+
 #endif

@@ -147,6 +147,19 @@ static bool has_failed(const struct sgd_epoch *epoch) {
     return atomic_load_explicit(&epoch->code, memory_order_relaxed) < 0;
 }
 
+/* Penalties that do not grow with a row's ratings: all biases of some rows, once an epoch. */
+static void hold_biases(float *biases, uint64_t n, float hold) {
+    assert(hold <= 0 && hold >= -1);
+    for (uint64_t i = 0; i < n; i++) biases[i] += hold * biases[i];
+}
+
+static void hold_users(const struct sgd_epoch *epoch, const struct superblock_view *view) {
+    uint64_t first, n;
+    if (epoch->rates.user_hold == 0) return;
+    tiling_superblock_users(epoch->tiling, view->superblock, &first, &n);
+    hold_biases(view->biases, n, epoch->rates.user_hold);
+}
+
 static void visit_tile(struct sgd_epoch *epoch, const struct superblock_view *view, size_t group,
                        int worker) {
     assert(group < tiling_n_groups(epoch->tiling));
@@ -162,6 +175,8 @@ static void visit_tile(struct sgd_epoch *epoch, const struct superblock_view *vi
                                              group, &error);
         if (code < 0) fail(epoch, code, &error);
     }
+    if (view->superblock == 0 && epoch->rates.item_hold != 0)
+        hold_biases(epoch->factors->items.biases + first_row, n_rows, epoch->rates.item_hold);
     if (tile.n == 0) return;
     const struct kernel_step step = make_step(epoch, view, user_resident);
     *sum = run_tile(epoch, view, group, tile, &step, worker);
@@ -287,6 +302,7 @@ static void visit_superblocks(struct sgd_epoch *epoch, int worker) {
             visit_freely(epoch, &view, worker, done);
         if (epoch->watch.noise && epoch->groups.last)
             epoch->watch.noise->after_users(epoch->watch.noise->self, worker, &view);
+        if (epoch->groups.last) hold_users(epoch, &view);
         superblock_stream_give_back(epoch->stream, &view);
     }
     free(done);

@@ -38,8 +38,9 @@ int sgd_epoch_init(struct sgd_epoch **epoch, const struct tiling *tiling,
 void sgd_epoch_free(struct sgd_epoch *epoch);
 
 struct sgd_rates {
-    float rate, reg;           /* eta and lambda of the factors */
-    float bias_rate, bias_reg; /* eta and lambda of the biases */
+    float rate, reg;            /* eta and lambda of the factors */
+    float bias_rate, bias_reg;  /* eta and lambda of the biases */
+    float user_hold, item_hold; /* what is left of a bias once an epoch, less 1: 0, or below */
 };
 
 /* What a sampler does on the way; called by any worker, each with its own number. */

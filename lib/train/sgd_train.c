@@ -79,8 +79,20 @@ static int find_train_rmse(struct train_run *train, double *rmse, struct dpmf_er
     return code;
 }
 
+/* Each rank holds the items' biases in its turn, and together they do it once. */
+static struct sgd_rates rates_now(const struct train_run *train) {
+    const struct checkpoint_state *state = &train->state;
+    const double n_ranks = train->cluster ? cluster_size(train->cluster) : 1;
+    struct sgd_rates rates = rates_of_epoch(train->options, train->unit, state->epoch);
+    if (state->user_bias_hold == 0) return rates;
+    rates.bias_reg = 0;
+    rates.user_hold = (float)expm1(-(double)rates.bias_rate * state->user_bias_hold);
+    rates.item_hold = (float)expm1(-(double)rates.bias_rate * state->item_bias_hold / n_ranks);
+    return rates;
+}
+
 static int run_epoch(struct train_run *train, struct dpmf_epoch *epoch, struct dpmf_error *error) {
-    const struct sgd_rates rates = rates_of_epoch(train->options, train->unit, train->state.epoch);
+    const struct sgd_rates rates = rates_now(train);
     const double rate = (double)rates.rate * train->unit; /* as the options have it */
     *epoch = (struct dpmf_epoch){.epoch = train->state.epoch + 1};
     train->progress.done = train->state.epoch;

@@ -13,10 +13,12 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "dpmf_text.h"
 #include "files/output_file.h"
 #include "store/store.h"
+#include "train/first_biases.h"
 #include "train/first_rows.h"
 #include "train/model_ids.h"
 #include "train/rates.h"
@@ -127,6 +129,8 @@ static int write_provenance(struct train_run *train, struct dpmf_error *error) {
     dpmf_json_double(json, "learning_rate", options->learning_rate);
     dpmf_json_double(json, "decay", options->decay);
     dpmf_json_double(json, "regularization", options->regularization);
+    if (options->averages_first) dpmf_json_bool(json, "averages_first", true);
+    if (options->adapted) dpmf_json_bool(json, "adapted", true);
     dpmf_json_uint(json, "seed", options->seed);
     dpmf_json_string(json, "kernels", train->kernels->name);
     dpmf_json_uint(json, "lanes", train->lanes);
@@ -206,6 +210,28 @@ static int tile_ratings(struct train_run *train, struct dpmf_error *error) {
     return code;
 }
 
+/* Biases begin as averages, and are held by what the ratings say of how they vary; those of a
+ * snapshot go on as they are. */
+static int begin_biases(struct train_run *train, struct dpmf_error *error) {
+    struct factors *factors = &train->factors;
+    const size_t n_items = (size_t)store_n_items(train->whole);
+    struct first_biases found;
+    float *items = memory_alloc(n_items, sizeof items[0]);
+    int code = cluster_agree(train->cluster, items ? 0 : error_no_memory(error), error);
+    if (code == 0)
+        code = first_biases_find(train->store, train->whole,
+                                 factors->offset - tiling_base(train->tiling), train->cluster,
+                                 factors->users.biases, items, &found, error);
+    if (code == 0) {
+        for (size_t i = 0; i < n_items; i++)
+            factors->items.biases[tiling_row_of_item(train->tiling, i)] = items[i];
+        train->state.user_bias_hold = first_biases_user_penalty(&found);
+        train->state.item_bias_hold = first_biases_item_penalty(&found);
+    }
+    free(items);
+    return code;
+}
+
 static int make_model(struct train_run *train, struct dpmf_error *error) {
     struct factors *factors = &train->factors;
     struct dpmf_store_info info;
@@ -230,7 +256,10 @@ static int make_model(struct train_run *train, struct dpmf_error *error) {
     code = cluster_agree(train->cluster, code, error);
     if (code == 0) code = train->place->describe(train, error);
     if (code < 0 || train->sampler) return code;
-    return cluster_agree(train->cluster, train->place->fill(train, error), error);
+    code = cluster_agree(train->cluster, train->place->fill(train, error), error);
+    return code < 0 || train->options->resume || !train->options->averages_first
+               ? code
+               : begin_biases(train, error);
 }
 
 /* What goes through the epochs, when the model is there. */

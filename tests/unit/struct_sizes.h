@@ -30,6 +30,7 @@ EXACTLY(dpmf_train_report, 256);
 AT_LEAST(dpmf_tune_options, 32);
 EXACTLY(dpmf_trial, 112);
 EXACTLY(dpmf_tune_report, 176);
+EXACTLY(dpmf_adapt_report, 88);
 EXACTLY(dpmf_budget, 24);
 EXACTLY(dpmf_ledger_population, 144);
 EXACTLY(dpmf_release_report, 656);

@@ -1,0 +1,409 @@
+/*
+ * dpmf_train_adapt: what dpmf_tune would find in many trials, nearly, in a few: a walk from the
+ * defaults in steps that are known to matter, on a tenth of the ratings held back. Trials have few
+ * factors, and of a large set a part of the users. Those that fall behind are stopped. Fed by a
+ * store; feeds the command line, which then trains on everything.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arguments.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "cluster/cluster.h"
+#include "files/temporary.h"
+#include "store/store.h"
+#include "train/resume.h"
+
+enum {
+    RATINGS_LEAST = 2000,  /* fewer held back than a tenth of these tell nothing */
+    RATINGS_MOST = 500000, /* that trials take from a large set */
+    FACTORS_MOST = 64,     /* of a trial, but for small sets, which take no time */
+    RATINGS_FEW = 100000,  /* of a small set */
+    TRIALS_MOST = 8,
+    EPOCHS_MOST = 64, /* of a trial's curve that are kept */
+    REPEATS_MOST = 2, /* of a step that was good */
+};
+
+#define VALID_FRACTION 0.1
+#define GAIN 2e-4           /* share of the error that a step must take away */
+#define FAR 3e-3            /* share of the error that tells that a direction is wrong */
+#define CLOSE 1.015         /* times an error: what may still become better than it */
+#define LATE 0.6            /* share of the epochs from which on trials are compared */
+#define PENALTY_OF_NONE 1.0 /* at which vectors stay at 0 */
+
+/* Where the walk is: powers of the factors below. */
+struct place {
+    int rate, penalty, epochs;
+};
+
+static const double rate_step = 2, penalty_step = 1.6, epochs_step = 1.75;
+
+/* A step, the settings it needs to be free, and the one that makes it pointless where it was
+ * good. */
+struct move {
+    struct place by;
+    uint32_t needs;
+    int undone_by; /* number of the move, or -1 */
+};
+
+/* Larger steps want larger penalties; then the penalty alone, and the end, which is not looked for
+ * where going faster was much worse. */
+static const struct move sgd_moves[] = {
+    {{.rate = 1, .penalty = 1}, DPMF_ADAPT_LEARNING_RATE | DPMF_ADAPT_REGULARIZATION, -1},
+    {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1},
+    {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 1},
+    {{.epochs = 1}, DPMF_ADAPT_EPOCHS, -1},
+};
+
+/* The weight of pairs without an event is no matter of ratings held back: what ranks them best among
+ * all items does not rank them best among a hundred. */
+static const struct move ials_moves[] = {
+    {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1},
+    {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 0},
+};
+
+enum {
+    SGD_MOVES = sizeof sgd_moves / sizeof sgd_moves[0],
+    IALS_MOVES = sizeof ials_moves / sizeof ials_moves[0],
+    MOVES_MOST = SGD_MOVES > IALS_MOVES ? SGD_MOVES : IALS_MOVES,
+};
+
+/* A trial's errors, epoch by epoch: RMSE, or what NDCG lacks of 1. */
+struct curve {
+    uint32_t epochs, n;
+    double error[EPOCHS_MOST];
+};
+
+struct adapt {
+    struct dpmf_store *store;        /* all ratings */
+    struct dpmf_store *train, *test; /* what trials learn from, and are judged by */
+    const struct dpmf_train_options *options;
+    const struct dpmf_run *run;
+    struct dpmf_run trial_run;
+    uint32_t what;
+    bool ranks;
+    char *directory, *model;
+    struct curve curve, best_curve;
+    struct dpmf_adapt_report *report;
+    double fast_error; /* error at the end of the trial with larger steps; 0: none was made */
+    bool is_stopped;
+};
+
+/* ---- ratings --------------------------------------------------------------------------------- */
+
+static int make_directory(struct adapt *adapt, struct dpmf_error *error) {
+    const char *place = temporary_directory();
+    if (asprintf(&adapt->directory, "%s/dpmf-adapt-XXXXXX", place) < 0) adapt->directory = NULL;
+    if (!adapt->directory) return error_no_memory(error);
+    if (!mkdtemp(adapt->directory)) {
+        int code = error_system(error, errno, "make a temporary directory here", place);
+        free(adapt->directory);
+        adapt->directory = NULL;
+        return code;
+    }
+    if (asprintf(&adapt->model, "%s/model", adapt->directory) < 0) adapt->model = NULL;
+    return adapt->model ? 0 : error_no_memory(error);
+}
+
+/* Of a large set, users in the middle: as many blocks of them as have enough ratings. */
+static int take_users(struct adapt *adapt, struct dpmf_store **part, struct dpmf_error *error) {
+    const uint64_t n_blocks = store_n_blocks(adapt->store), n = store_n_ratings(adapt->store);
+    *part = NULL;
+    if (n <= RATINGS_MOST || n_blocks < 2) return 0;
+    uint64_t wanted = (uint64_t)((double)n_blocks * RATINGS_MOST / (double)n);
+    if (wanted < 1) wanted = 1;
+    return store_share_make(adapt->store, (n_blocks - wanted) / 2, wanted, part, error);
+}
+
+/* The coins are not those of `dpmf split` or `dpmf tune` with the same seed. The two stores lose
+ * their names as soon as they are open. */
+static int hold_back(struct adapt *adapt, struct dpmf_error *error) {
+    struct dpmf_split_options split = dpmf_split_options_default();
+    struct dpmf_store *part = NULL;
+    char *train = NULL, *test = NULL;
+    split.test_fraction = VALID_FRACTION;
+    split.seed = (adapt->options->seed ^ 0x6164617074u) * 0x9e3779b97f4a7c15u;
+    if (asprintf(&train, "%s/train", adapt->directory) < 0) train = NULL;
+    if (asprintf(&test, "%s/test", adapt->directory) < 0) test = NULL;
+    int code = train && test ? take_users(adapt, &part, error) : error_no_memory(error);
+    if (code == 0)
+        code = dpmf_store_split(part ? part : adapt->store, train, test, &split, &adapt->trial_run,
+                                NULL, error);
+    if (code == 0) code = dpmf_store_open(train, NULL, NULL, &adapt->train, error);
+    if (code == 0) code = dpmf_store_open(test, NULL, NULL, &adapt->test, error);
+    if (train) unlink(train);
+    if (test) unlink(test);
+    free(train);
+    free(test);
+    dpmf_store_close(part);
+    if (code < 0) return code;
+    adapt->report->train_ratings = store_n_ratings(adapt->train);
+    adapt->report->valid_ratings = store_n_ratings(adapt->test);
+    return 0;
+}
+
+/* ---- a trial --------------------------------------------------------------------------------- */
+
+static int on_progress(void *self, const struct dpmf_progress *progress) {
+    struct adapt *adapt = self;
+    (void)progress;
+    if (!adapt->run->progress) return 0;
+    const struct dpmf_progress shown = {
+        .phase = "adapting",
+        .unit = "trials",
+        .done = adapt->report->trials,
+        .total = TRIALS_MOST,
+    };
+    adapt->is_stopped = adapt->run->progress(adapt->run->progress_self, &shown) != 0;
+    return adapt->is_stopped;
+}
+
+static double curve_at(const struct curve *curve, double share) {
+    uint32_t epoch = (uint32_t)(share * (double)curve->epochs + 0.5);
+    if (epoch > curve->n) epoch = curve->n;
+    return curve->error[epoch > 0 ? epoch - 1 : 0];
+}
+
+/* Behind the best at the same share of the epochs, or worse than it was itself, by so much that the
+ * last epochs will not make up for it. */
+static bool is_hopeless(const struct adapt *adapt) {
+    const struct curve *curve = &adapt->curve, *best = &adapt->best_curve;
+    const double share = (double)curve->n / (double)curve->epochs;
+    const double last = curve->error[curve->n - 1];
+    if (best->n == 0 || share < LATE) return false;
+    double least = last;
+    for (uint32_t i = 0; i < curve->n; i++) least = fmin(least, curve->error[i]);
+    return last > CLOSE * least || last > CLOSE * curve_at(best, share);
+}
+
+static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
+    struct adapt *adapt = self;
+    struct curve *curve = &adapt->curve;
+    if (curve->n == EPOCHS_MOST) return 1;
+    curve->error[curve->n++] = adapt->ranks ? 1 - epoch->valid_ndcg : epoch->valid_rmse;
+    return curve->n < curve->epochs && is_hopeless(adapt);
+}
+
+static struct dpmf_train_options trial_options(const struct adapt *adapt,
+                                               const struct dpmf_train_options *from) {
+    struct dpmf_train_options options = *from;
+    if (options.factors > FACTORS_MOST && store_n_ratings(adapt->store) > RATINGS_FEW)
+        options.factors = FACTORS_MOST;
+    options.deterministic = true;
+    options.hogwild = false;
+    options.patience = 0;
+    options.snapshot = options.resume = NULL;
+    options.tiers = NULL;
+    return options;
+}
+
+/* *value is the error at the end, or NaN of a trial that was no good. */
+static int run_trial(struct adapt *adapt, const struct dpmf_train_options *options, double *value,
+                     struct dpmf_error *error) {
+    adapt->curve = (struct curve){.epochs = options->epochs};
+    int code = dpmf_train(adapt->train, adapt->test, adapt->model, options, &adapt->trial_run,
+                          on_epoch, adapt, NULL, error);
+    unlink(adapt->model);
+    adapt->report->trials++;
+    *value = NAN;
+    if (code < 0) return code == DPMF_ERR_TRAIN_DIVERGED ? 0 : code;
+    if (adapt->curve.n == options->epochs) *value = adapt->curve.error[options->epochs - 1];
+    return 0;
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+/* Three digits: what is printed is what was used. */
+static double three_digits(double x) {
+    const double digits = 2 - floor(log10(x)), power = pow(10, fabs(digits));
+    return digits >= 0 ? round(x * power) / power : round(x / power) * power;
+}
+
+static double moved(double start, double step, int by) {
+    return by == 0 ? start : three_digits(start * pow(step, by));
+}
+
+static struct dpmf_train_options settings_at(const struct adapt *adapt, const struct place *at) {
+    struct dpmf_train_options options = *adapt->options;
+    options.learning_rate = moved(options.learning_rate, rate_step, at->rate);
+    options.regularization = moved(options.regularization, penalty_step, at->penalty);
+    options.epochs = (uint32_t)lround((double)options.epochs * pow(epochs_step, at->epochs));
+    if (options.epochs < 1) options.epochs = 1;
+    return options;
+}
+
+/* Tries a step from *at and, as long as it is good, one more. *taken says whether any was. */
+static int walk(struct adapt *adapt, const struct move *move, struct place *at, double *best,
+                bool *taken, struct dpmf_error *error) {
+    for (int i = 0; i < REPEATS_MOST && adapt->report->trials < TRIALS_MOST; i++) {
+        const struct place next = {at->rate + move->by.rate, at->penalty + move->by.penalty,
+                                   at->epochs + move->by.epochs};
+        const struct dpmf_train_options settings = settings_at(adapt, &next);
+        const struct dpmf_train_options options = trial_options(adapt, &settings);
+        double value;
+        if (options.epochs > EPOCHS_MOST) return 0;
+        int code = run_trial(adapt, &options, &value, error);
+        if (code < 0) return code;
+        if (move->by.rate > 0 && !*taken) adapt->fast_error = isnan(value) ? INFINITY : value;
+        if (!(value < (1 - GAIN) * *best)) return 0;
+        *taken = true;
+        *best = value;
+        *at = next;
+        adapt->best_curve = adapt->curve;
+        if (move->by.epochs != 0) return 0;
+    }
+    return 0;
+}
+
+/* The error of averages alone: one factor, and steps too small to matter. */
+static int find_averages(struct adapt *adapt, struct dpmf_error *error) {
+    struct dpmf_train_options options = trial_options(adapt, adapt->options);
+    double value;
+    options.factors = options.epochs = 1;
+    options.learning_rate = 1e-9;
+    int code = run_trial(adapt, &options, &value, error);
+    adapt->report->trials--;
+    adapt->report->averages_rmse = value;
+    return code;
+}
+
+static int search(struct adapt *adapt, struct dpmf_train_options *found, struct dpmf_error *error) {
+    const struct move *moves = adapt->ranks ? ials_moves : sgd_moves;
+    const int n_moves = adapt->ranks ? IALS_MOVES : SGD_MOVES;
+    const struct dpmf_train_options first = trial_options(adapt, adapt->options);
+    bool taken[MOVES_MOST] = {false};
+    struct place at = {0};
+    double best = NAN;
+    int code = first.epochs > EPOCHS_MOST ? 0 : run_trial(adapt, &first, &best, error);
+    if (code < 0) return code;
+    adapt->best_curve = adapt->curve;
+    for (int m = 0; m < n_moves && code == 0 && isfinite(best); m++) {
+        if ((adapt->what & moves[m].needs) != moves[m].needs) continue;
+        if (moves[m].undone_by >= 0 && taken[moves[m].undone_by]) continue;
+        if (moves[m].by.epochs > 0 && adapt->fast_error > (1 + FAR) * best) continue;
+        code = walk(adapt, &moves[m], &at, &best, &taken[m], error);
+    }
+    if (code == 0 && !adapt->ranks && adapt->options->averages_first)
+        code = find_averages(adapt, error);
+    if (code < 0) return code;
+    *found = settings_at(adapt, &at);
+    *(adapt->ranks ? &adapt->report->valid_ndcg : &adapt->report->valid_rmse) =
+        adapt->ranks ? 1 - best : best;
+    adapt->report->is_averages = (adapt->what & DPMF_ADAPT_REGULARIZATION) && !adapt->ranks &&
+                                 best > adapt->report->averages_rmse;
+    if (adapt->report->is_averages) found->regularization = PENALTY_OF_NONE;
+    return 0;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void end(struct adapt *adapt) {
+    dpmf_store_close(adapt->train);
+    dpmf_store_close(adapt->test);
+    if (adapt->directory) rmdir(adapt->directory);
+    free(adapt->directory);
+    free(adapt->model);
+}
+
+/* A run that streams may fit where a trial does not. */
+static int keep_all(struct adapt *adapt, struct dpmf_train_options *found) {
+    *found = *adapt->options;
+    adapt->report->trials = 0;
+    if (adapt->run->warn)
+        adapt->run->warn(adapt->run->warn_self,
+                         "too little memory to compare settings: the defaults are used");
+    return 0;
+}
+
+/* By one process, with whatever is to be shared of it in *found and *report. */
+static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dpmf_error *error) {
+    const struct dpmf_train_options *options = adapt->options;
+    if (options->resume) {
+        adapt->report->is_resumed = true;
+        return resume_settings(options->resume, adapt->what, found, error);
+    }
+    if (adapt->what == 0 || store_n_ratings(adapt->store) < RATINGS_LEAST) return 0;
+    int code = make_directory(adapt, error);
+    if (code == 0) code = hold_back(adapt, error);
+    if (code == 0) code = search(adapt, found, error);
+    end(adapt);
+    if (code == DPMF_ERR_USAGE_MEMORY) return keep_all(adapt, found);
+    if (code == 0) found->adapted = adapt->report->trials > 1;
+    return code;
+}
+
+/* What the first process found, to all. */
+struct message {
+    double learning_rate, regularization;
+    uint32_t epochs;
+    bool averages_first, adapted;
+    struct dpmf_adapt_report report;
+};
+
+static int share(const struct dpmf_cluster *cluster, struct dpmf_train_options *found,
+                 struct dpmf_adapt_report *report, struct dpmf_error *error) {
+    struct message message;
+    memset(&message, 0, sizeof message);
+    message.learning_rate = found->learning_rate;
+    message.regularization = found->regularization;
+    message.epochs = found->epochs;
+    message.averages_first = found->averages_first;
+    message.adapted = found->adapted;
+    message.report = *report;
+    int code = cluster_broadcast(cluster, &message, sizeof message, 0, error);
+    if (code < 0) return code;
+    found->learning_rate = message.learning_rate;
+    found->regularization = message.regularization;
+    found->epochs = message.epochs;
+    found->averages_first = message.averages_first;
+    found->adapted = message.adapted;
+    *report = message.report;
+    return 0;
+}
+
+int dpmf_train_adapt(struct dpmf_store *store, uint32_t what, struct dpmf_train_options *options,
+                     const struct dpmf_run *run, struct dpmf_adapt_report *report,
+                     struct dpmf_error *error) {
+    struct dpmf_train_options own = dpmf_train_options_default(), found;
+    struct dpmf_adapt_report unwanted;
+    struct dpmf_run own_run;
+    const double started = clock_now();
+    int code = arguments_check(error, "store options", store, options);
+    if (code == 0) code = options_take(&own, sizeof own, options, "train_options", error);
+    if (code == 0) code = run_take(&own_run, run, error);
+    if (code < 0) return code;
+    if (!report) report = &unwanted;
+    *report =
+        (struct dpmf_adapt_report){.valid_rmse = NAN, .averages_rmse = NAN, .valid_ndcg = NAN};
+    struct adapt adapt = {
+        .store = store,
+        .options = &own,
+        .run = &own_run,
+        .trial_run = own_run,
+        .what = what,
+        .ranks = own.solver && strcmp(own.solver, "ials") == 0,
+        .report = report,
+    };
+    adapt.trial_run.progress = on_progress;
+    adapt.trial_run.progress_self = &adapt;
+    adapt.trial_run.warn = NULL;
+    adapt.trial_run.cluster = NULL;
+    found = own;
+    if (code == 0 && cluster_rank(own_run.cluster) == 0) code = find(&adapt, &found, error);
+    code = cluster_agree(own_run.cluster, code, error);
+    if (code == 0) code = share(own_run.cluster, &found, report, error);
+    report->seconds = clock_now() - started;
+    if (code < 0) return code;
+    options->learning_rate = found.learning_rate;
+    options->regularization = found.regularization;
+    options->epochs = found.epochs;
+    options->averages_first = found.averages_first;
+    options->adapted = found.adapted;
+    return 0;
+}
