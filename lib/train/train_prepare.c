@@ -223,8 +223,8 @@ static int begin_biases(struct train_run *train, struct dpmf_error *error) {
                                  factors->offset - tiling_base(train->tiling), train->cluster,
                                  factors->users.biases, items, &found, error);
     if (code == 0) {
-        for (size_t i = 0; i < n_items; i++)
-            factors->items.biases[tiling_row_of_item(train->tiling, i)] = items[i];
+        for (size_t row = 0; row < n_items; row++)
+            factors->items.biases[row] = items[tiling_item_of_row(train->tiling, row)];
         train->state.user_bias_hold = first_biases_user_penalty(&found);
         train->state.item_bias_hold = first_biases_item_penalty(&found);
     }
