@@ -25,8 +25,6 @@ enum {
     SECONDS_A_DAY = 86400,
 };
 
-#define FLOAT_WHOLE_MAX 9007199254740992.0 /* 2^53: beyond, floats stand for several numbers */
-
 static_assert((int)ARROW_CHOSEN == (int)COLUMN_ROLES, "a column for each role");
 
 struct arrow_source {
@@ -149,10 +147,15 @@ static bool reject_broken(struct row *row, enum column_role role) {
 static bool reject_float_id(struct row *row, enum column_role role) {
     row->go_on = record_batch_reject(
         row->records, DPMF_ERR_INPUT_ID, row->number, place_of(row, role),
-        "a float is an id only when it is a whole number up to 2^53: "
-        "give text or whole numbers",
+        "a float is an id only when it is a whole number below 2^53 (of 32 bits below 2^24, of 16 "
+        "below 2^11): give text or whole numbers",
         "the %s id is a real number, not a text or a whole number", column_role_name(role));
     return false;
+}
+
+/* From here on a float of that type stands for several whole numbers: 2^53 + 1 is read as 2^53. */
+static double float_whole_end(enum arrow_kind kind) {
+    return kind == ARROW_FLOAT16 ? 0x1p11 : kind == ARROW_FLOAT32 ? 0x1p24 : 0x1p53;
 }
 
 static void number_id(const struct row *row, enum column_role role, int64_t number, const char **id,
@@ -186,13 +189,15 @@ static bool text_id(struct row *row, enum column_role role, const struct arrow_c
 
 /* @return whether there is an id; else it was rejected */
 static bool take_id(struct row *row, enum column_role role, const char **id, uint32_t *length) {
+    const struct arrow_column *column = &row->batch->column[role];
     struct arrow_cell cell;
-    arrow_cell_read(&row->batch->column[role], row->at, &cell);
+    arrow_cell_read(column, row->at, &cell);
     switch (cell.kind) {
     case ARROW_CELL_WHOLE: number_id(row, role, cell.whole, id, length); return true;
     case ARROW_CELL_TEXT: return text_id(row, role, &cell, id, length);
     case ARROW_CELL_REAL:
-        if (!(fabs(cell.real) <= FLOAT_WHOLE_MAX) || floor(cell.real) != cell.real)
+        if (!(fabs(cell.real) < float_whole_end(arrow_column_type(column)->kind)) ||
+            floor(cell.real) != cell.real)
             return isnan(cell.real) ? reject_null(row, role) : reject_float_id(row, role);
         number_id(row, role, (int64_t)cell.real, id, length);
         return true;

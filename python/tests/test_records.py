@@ -131,7 +131,7 @@ def people(ids, rng):
             for user in ids for item in rng.sample(range(5), 3)]
 
 
-IDS = {"small": [3, 14, 15, 926], "texts": ["3", "ann", "bob b", "é"], "negative": [-1, 2, -2**40, 2**53],
+IDS = {"small": [3, 14, 15, 926], "texts": ["3", "ann", "bob b", "é"], "negative": [-1, 2, -2**40, 2**53 - 1],
        "large": [2**53 + 1, 2**60, 2**63 - 1, -(2**63)]}
 
 
@@ -217,16 +217,30 @@ class Inserted(unittest.TestCase):
 
     def test_floats_beyond_whole_numbers(self):
         """What a missing id has made floats of is left out, and the cause is named."""
-        users = np.array([2.0**53, 2.0**53 + 2, 2.0**60, np.nan, -np.inf])
+        users = np.array([2.0**53 - 1, 2.0**53, 2.0**60, np.nan, -np.inf])
         columns = users, np.arange(5), np.arange(5)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             store_from_columns(columns_of(*columns), PRIVATE, Run(1, 0, None))
         said = "\n".join(str(warning.message) for warning in caught)
-        self.assertRegex(said, '2 of 5 users are floats above 2\\^53, and left out: .*as text or.*"Int64"')
+        self.assertRegex(said, '2 of 5 users are floats of 2\\^53 or more, and left out: .*as text or.*"Int64"')
         self.assertTrue(any(issubclass(warning.category, dpmf.PrivacyWarning) for warning in caught))
         with self.assertRaisesRegex(dpmf.InputError, r'(?s)^users\[1\] is .*as text or.*"Int64"'):
             dpmf.Model(n_epochs=1).fit(*columns)
+
+    def test_floats_of_few_bits(self):
+        """A float is an id while no other whole number is the same float."""
+        for kind, bits in ((np.float16, 11), (np.float32, 24), (np.float64, 53)):
+            users = np.array([2**bits - 1, 2**bits, 1 - 2**bits, -(2**bits)], dtype=kind)
+            for form in (users, list(users)):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self.assertEqual(set(packed((form, np.arange(4), np.arange(4)))), {str(2**bits - 1), str(1 - 2**bits)})
+            with self.assertRaisesRegex(dpmf.InputError, r"^users\[1\] is "):
+                dpmf.Model(n_epochs=1).fit(users, np.arange(4), np.arange(4))
+        model = dpmf.Model(n_epochs=1).fit([2**24, 5, 6], [1, 2, 3], [4, 5, 3])
+        with self.assertRaisesRegex(dpmf.InputError, r"users\[0\] is "):
+            model.predict(np.array([2**24], dtype=np.float32), [1])
 
     def test_what_is_missing_is_nobody(self):
         ids = [2**60 + 1, 2**60 + 3, 7]

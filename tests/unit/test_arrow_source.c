@@ -179,7 +179,7 @@ static void numbers_of_all_kinds(void **state) {
     static const uint32_t u32[] = {1, 2, 3, UINT32_MAX};
     static const uint64_t u64[] = {1, 2, 3, UINT64_MAX};
     static const float f32[] = {1, -2, 3, 0.5f};
-    static const double f64[] = {1, -2, 3, 9007199254740992.0};
+    static const double f64[] = {1, -2, 3, -9007199254740991.0};
     static const int64_t decimal[][2] = {{100, 0}, {-200, -1}, {300, 0}, {50, 0}};
     static const int64_t wide[][2] = {{0, 1}, {-1, -1}, {0, INT64_MIN}, {0, 0}};
     (void)state;
@@ -194,7 +194,7 @@ static void numbers_of_all_kinds(void **state) {
                {"i", i32, "-2147483648"},
                {"I", u32, "4294967295"},
                {"L", u64, "18446744073709551615"},
-               {"g", f64, "9007199254740992"}};
+               {"g", f64, "-9007199254740991"}};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         struct made_column column = {.format = ids[i].format, .buffer = {NULL, ids[i].values}};
         struct made_table made = table_of(column, real_ratings, no_times);
@@ -216,6 +216,39 @@ static void numbers_of_all_kinds(void **state) {
     expect(table_of(text_users, halves, no_times), rated);
     const struct made_column decimals = {.format = "d:10,2", .buffer = {NULL, decimal}};
     expect(table_of(text_users, decimals, no_times), rated);
+}
+
+/* A float is an id while no other whole number is read as the same one. */
+static void floats_as_ids(void **state) {
+    static const uint16_t half[] = {0x67ff, 0x6800, 0xe800, 0xe7ff};
+    static const float f32[] = {16777215.0f, 16777216.0f, -16777216.0f, -16777215.0f};
+    static const double f64[] = {0x1p53 - 1, 0x1p53, -0x1p53, -0x1p53 + 1};
+    static const struct made_column values = {.format = "f", .buffer = {NULL, f32}, .length = N};
+    static const uint8_t indices[] = {0, 1, 2, 3};
+    static const struct {
+        struct made_column column;
+        const char *id;
+    } kinds[] = {
+        {{.format = "e", .buffer = {NULL, half}}, "2047"},
+        {{.format = "f", .buffer = {NULL, f32}}, "16777215"},
+        {{.format = "g", .buffer = {NULL, f64}}, "9007199254740991"},
+        {{.format = "C", .buffer = {NULL, indices}, .dictionary = &values}, "16777215"},
+    };
+    struct dpmf_input_options options = dpmf_input_options_default();
+    struct lines lines;
+    (void)state;
+    options.skip_bad = true;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct made_table made = table_of(kinds[i].column, real_ratings, no_times);
+        char wanted[100];
+        assert_int_equal(read_table(&made, &options, &lines), 0);
+        snprintf(wanted, sizeof wanted, "%s,7,5,-\n-%s,9223372036854775807,1,-\n", kinds[i].id,
+                 kinds[i].id);
+        assert_string_equal(lines.text, wanted);
+        assert_int_equal(lines.rejected, 2);
+        expect_refused(table_of(kinds[i].column, real_ratings, no_times), NULL, DPMF_ERR_INPUT_ID,
+                       "the user id is a real number, not a text or a whole number");
+    }
 }
 
 static void times(void **state) {
@@ -488,6 +521,7 @@ int main(void) {
         cmocka_unit_test(texts),
         cmocka_unit_test(dictionaries),
         cmocka_unit_test(numbers_of_all_kinds),
+        cmocka_unit_test(floats_as_ids),
         cmocka_unit_test(times),
         cmocka_unit_test(slices),
         cmocka_unit_test(nulls),

@@ -19,9 +19,9 @@ from .errors import DpmfWarning, InputError, PrivacyWarning, warn
 Id = Union[int, str, bytes, np.integer]
 IntArray = npt.NDArray[np.int64]
 
-FLOAT_WHOLE_MAX = 2**53
 LARGE_FLOATS = ('a float of that size stands for several whole numbers: give ids as text or, where a missing one '
                 'has made floats of them in pandas, as type "Int64"')
+SMALL_FLOATS = "a float is an id only when it is a whole number below 2^53 (float32: 2^24, float16: 2^11)"
 UNKNOWN = 2**64 - 1  # as the library numbers what it does not know
 
 
@@ -33,9 +33,14 @@ def pointer(kind: str, array: npt.NDArray[Any]) -> Any:
 # ---- one id ----------------------------------------------------------------------------------
 
 
+def _float_end(kind: Any) -> float:
+    """From here on floats of this type stand for several whole numbers: 2^53, 2^24 of 32 bits, 2^11 of 16."""
+    return 2.0 ** min(np.finfo(kind).nmant + 1, 53)
+
+
 def whole_of(value: Any) -> Optional[int]:
-    """The whole number that a float is, up to 2^53, beyond which floats stand for several; None when it is none."""
-    return int(value) if abs(value) <= FLOAT_WHOLE_MAX and value.is_integer() else None
+    """The whole number that a float is, where it stands for no other; None when it is none."""
+    return int(value) if abs(float(value)) < _float_end(type(value)) and value.is_integer() else None
 
 
 def id_bytes(value: Any) -> Optional[bytes]:
@@ -51,14 +56,14 @@ def id_bytes(value: Any) -> Optional[bytes]:
 
 def _is_too_large(value: Any) -> bool:
     """A float that could be several whole numbers."""
-    return isinstance(value, (float, np.floating)) and FLOAT_WHOLE_MAX < abs(value) < np.inf
+    return isinstance(value, (float, np.floating)) and _float_end(type(value)) <= abs(float(value)) < np.inf
 
 
 def refuse_id(name: str, value: Any, is_private: bool = False) -> InputError:
     """What to raise about something that is no id; where it is private, with its type alone."""
     hint = ""
     if isinstance(value, (float, np.floating)) and value == value:
-        hint = LARGE_FLOATS if _is_too_large(value) else "a float is an id only when it is a whole number up to 2^53"
+        hint = LARGE_FLOATS if _is_too_large(value) else SMALL_FLOATS
     elif is_whole(value):
         hint = "a whole number of so many digits is none: give its text"
     elif isinstance(value, str) and value:
@@ -71,9 +76,10 @@ def refuse_id(name: str, value: Any, is_private: bool = False) -> InputError:
 
 
 def _whole_floats(array: npt.NDArray[Any], missing: Optional[Mask]) -> tuple[IntArray, Optional[Mask]]:
+    end = _float_end(array.dtype)
     if array.dtype.itemsize < 8:
         array = array.astype(np.float64)
-    is_id = (np.abs(array) <= FLOAT_WHOLE_MAX) & (np.floor(array) == array)
+    is_id = (np.abs(array) < end) & (np.floor(array) == array)
     whole = np.where(is_id, array, 0).astype(np.int64)
     return whole, ~is_id if missing is None else missing | ~is_id
 
@@ -170,10 +176,11 @@ def _tell_large(column: Column, name: str) -> None:
     values = column.values
     if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
         return
-    large = int(np.count_nonzero((np.abs(values) > FLOAT_WHOLE_MAX) & np.isfinite(values)))
+    end = _float_end(values.dtype)
+    large = int(np.count_nonzero((np.abs(values.astype(np.float64)) >= end) & np.isfinite(values)))
     if large:
         are = "is a float" if large == 1 else "are floats"
-        warn(f"{large} of {len(values)} {name} {are} above 2^53, and left out: {LARGE_FLOATS}",
+        warn(f"{large} of {len(values)} {name} {are} of 2^{int(np.log2(end))} or more, and left out: {LARGE_FLOATS}",
              PrivacyWarning if 10 * large >= len(values) else DpmfWarning)
 
 
@@ -257,7 +264,7 @@ class Ids:
             return numbers
         texts = []
         for place, value in enumerate(column.listed()):
-            text = id_bytes(value)
+            text = None if bad is not None and bad[place] else id_bytes(value)
             if text is None:
                 raise refuse_id(f"{self._side}s[{place}]", value)
             texts.append(text)
