@@ -98,7 +98,11 @@ static bool find_id(const struct side *side, uint64_t r, char number[NUMBER_MAX]
     }
     *id = side->id_bytes + begin;
     *length = (uint32_t)(end - begin);
-    return true;
+    if (!memchr(*id, '\0', *length)) return true;
+    *go_on = record_batch_reject(batch, DPMF_ERR_INPUT_ID, 0, 0, NULL,
+                                 "the id of %s[%llu] holds a NUL byte", side->name,
+                                 (unsigned long long)r);
+    return false;
 }
 
 static bool add_rating(const struct dpmf_arrays *arrays, const struct side *users,

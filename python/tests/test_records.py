@@ -215,6 +215,15 @@ class Inserted(unittest.TestCase):
                 with self.assertRaisesRegex(dpmf.InputError, r"\[1\] is <int of 16610 bits>"):
                     dpmf.Model(n_epochs=1).fit(*columns)
 
+    def test_a_nul_byte_in_an_id(self):
+        """No wish could name such an id, so that its record is a bad one."""
+        sound = packed((["a", "b"], ["x", "y"], [5, 4]))
+        for users, items in ((["a", "\0m", "b"], ["x", "x", "y"]), (["a", "m\0m", "b"], ["x", "x", "y"]), (["a", "m", "b"], ["x", "x\0x", "y"])):
+            for form in (list, as_object, np.array) + ((pandas.Series,) if pandas is not None else ()):
+                self.assertEqual(packed((form(users), form(items), [5, 3, 4])), sound)
+                with self.assertRaisesRegex(dpmf.InputError, r"\[1\] holds a NUL byte"):
+                    dpmf.Model(n_epochs=1).fit(form(users), form(items), [5, 3, 4])
+
     def test_floats_beyond_whole_numbers(self):
         """What a missing id has made floats of is left out, and the cause is named."""
         users = np.array([2.0**53 - 1, 2.0**53, 2.0**60, np.nan, -np.inf])

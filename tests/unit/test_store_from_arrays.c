@@ -244,6 +244,11 @@ static void test_what_is_wrong_is_named(void **state) {
            "bytes");
     arrays.user_id_offsets = NULL;
 
+    arrays.item_id_bytes = "ab\0c";
+    arrays.item_id_offsets = (const int64_t[]){0, 1, 4};
+    refuse(&arrays, NULL, DPMF_ERR_INPUT_ID, "the id of items[1] holds a NUL byte");
+    arrays.item_id_offsets = NULL;
+
     arrays.n = 0;
     refuse(&arrays, NULL, DPMF_ERR_INPUT_EMPTY, "there are no ratings to import");
     arrays.n = 3;
