@@ -59,15 +59,59 @@ static bool is_one_of(const char *name, const char *const list[WEB_FILES], size_
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_NONE, CONTENTS_LEFT, CONTENTS_PAGE, CONTENTS_OTHER };
 
+static bool begins_with(int directory, const char *name, const char *ours) {
+    char begun[128];
+    const size_t n_ours = strlen(ours);
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || n_ours > sizeof begun) {
+        if (fd >= 0) close(fd);
+        return false;
+    }
+    ssize_t n = read(fd, begun, n_ours);
+    close(fd);
+    return n == (ssize_t)n_ours && memcmp(begun, ours, n_ours) == 0;
+}
+
 /* Whether index.html begins as ours does: someone else's page is never replaced. */
 static bool is_our_page(int directory) {
-    static const char ours[] = "<!DOCTYPE html>\n<!--\n  The page that computes recommendations";
-    char begun[sizeof ours - 1];
-    int fd = openat(directory, names[WEB_FILES - 1], O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return false;
-    ssize_t n = read(fd, begun, sizeof begun);
-    close(fd);
-    return n == (ssize_t)sizeof begun && memcmp(begun, ours, sizeof begun) == 0;
+    return begins_with(directory, names[2],
+                       "<!DOCTYPE html>\n<!--\n  The page that computes recommendations");
+}
+
+static bool is_there(int directory, const char *name) {
+    struct stat file;
+    return fstatat(directory, name, &file, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* A link is followed by nobody: an export makes none. */
+static bool is_our_release(const struct target *target) {
+    struct dpmf_statement statement = {0};
+    struct dpmf_error error = {0};
+    struct stat file;
+    char *path = NULL;
+    if (fstatat(target->directory, names[0], &file, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(file.st_mode) || asprintf(&path, "%s/%s", target->path, names[0]) < 0)
+        return false;
+    const bool verifies = dpmf_release_statement(path, &statement, &error) == 0;
+    dpmf_statement_free(&statement);
+    free(path);
+    return verifies;
+}
+
+/* The file beside our page that no export wrote. A release must verify; the statement may be of
+ * another one, since an export may have been killed between the two. @return its name, or NULL */
+static const char *find_foreign(const struct target *target) {
+    if (is_there(target->directory, names[0]) && !is_our_release(target)) return names[0];
+    if (is_there(target->directory, names[1]) &&
+        !begins_with(target->directory, names[1], "Privacy statement of release "))
+        return names[1];
+    return NULL;
+}
+
+static int refuse_foreign(const struct target *target, const char *name) {
+    return terminal_error_print(STATUS_IO, "move it away, or name another directory",
+                                "%s/%s: no export wrote this, so --replace leaves it", target->path,
+                                name);
 }
 
 /* An export that was killed leaves unfinished files, and at most those that are put in their
@@ -128,6 +172,8 @@ static int open_directory(struct target *target) {
     if (contents == CONTENTS_LEFT && take_away_left(target)) return STATUS_DONE;
     if (contents == CONTENTS_PAGE && target->may_replace && target->is_locked) {
         target->replaces = true;
+        const char *foreign = find_foreign(target);
+        if (foreign != NULL) return refuse_foreign(target, foreign);
         for (size_t i = 0; i < WEB_FILES; i++) unlinkat(target->directory, unfinished[i], 0);
         return STATUS_DONE;
     }

@@ -21,3 +21,19 @@ mkdir linked && ln -s ../site/index.html linked/index.html
 dpmf export -q r.safetensors --web linked --replace
 echo "status $?"
 dpmf export -q r.safetensors --web new --replace && ls new
+echo "== not ours, beside our page"
+echo mine >new/statement.txt
+dpmf export -q r.safetensors --web new --name Four --replace
+echo "status $?"
+cat new/statement.txt
+rm new/statement.txt
+echo mine >new/release.safetensors
+dpmf export -q r.safetensors --web new --name Four --replace
+echo "status $?"
+cat new/release.safetensors
+rm new/release.safetensors
+ln -s ../r.safetensors new/release.safetensors
+dpmf export -q r.safetensors --web new --name Four --replace
+echo "status $?"
+rm new/release.safetensors
+dpmf export -q r.safetensors --web new --name Four --replace && ls -A new && grep -o '<title>.*</title>' new/index.html
