@@ -17,13 +17,16 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "arrow/ipc_blocks.h"
 #include "arrow/ipc_schema.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum {
     METADATA_MAX = 64 << 20,
+    SCHEMA_MAX = 16 << 20, /* a schema's message that does not say how long it is */
     SKIP_BYTES = 1 << 16,
+    PADDING = 64,       /* messages are padded to a multiple of 8, 32 or 64 bytes */
     BUFFERS_MAX = 4096, /* buffers of the columns that are read */
     GROWTHS_MAX = 1024, /* batches that a dictionary may grow by */
     VERSION_MIN = 3,    /* 4, of Arrow 0.8 */
@@ -43,18 +46,13 @@ struct dictionary {
     atomic_int references;
 };
 
-struct block {
-    int64_t offset, body;
-    int32_t metadata;
-};
-
 struct ipc_reader {
     struct arrow_table table;    /* first: this is what others see */
     struct input_stream *stream; /* NULL of a file that is read by its footer */
     int fd;                      /* descriptor of that file, or -1 */
     uint64_t file_bytes;
-    _Atomic uint64_t at;  /* place in it */
-    struct block *blocks; /* messages of that file, in the order of reading */
+    _Atomic uint64_t at;      /* place in it */
+    struct ipc_block *blocks; /* messages of that file, in the order of reading */
     size_t n_blocks, next_block;
     uint8_t head[8]; /* bytes of a stream that were read to see what it is */
     size_t n_head;
@@ -92,6 +90,13 @@ static int refuse(const struct ipc_reader *self, const char *why, struct dpmf_er
 static int refuse_cut(const struct ipc_reader *self, struct dpmf_error *error) {
     refuse(self, "the Arrow data is cut off", error);
     error_hint(error, "copy or write the file again");
+    return DPMF_ERR_INPUT_ARROW;
+}
+
+static int refuse_without_end(const struct ipc_reader *self, struct dpmf_error *error) {
+    refuse(self, "the Arrow stream ends without the mark of its end, as one that is cut off",
+           error);
+    error_hint(error, "write it again, and close its writer");
     return DPMF_ERR_INPUT_ARROW;
 }
 
@@ -149,6 +154,7 @@ static int read_message(struct ipc_reader *self, struct flat *flat, struct dpmf_
     uint8_t head[8];
     int code = read_exactly(self, head, 4, error);
     if (code == 0 && self->is_file) return refuse_cut(self, error);
+    if (code == 0 && self->stream) return refuse_without_end(self, error);
     if (code != 1) return code;
     if (bytes_get_u32(head) != UINT32_MAX)
         return refuse(self,
@@ -546,11 +552,25 @@ static int check_footer(struct ipc_reader *self, struct dpmf_error *error) {
         return refuse_cut(self, error);
     const uint32_t length = bytes_get_u32(self->metadata + n - 10);
     if (length > n - 10) return refuse(self, "the footer is damaged", error);
+    if (n - 10 - length >= PADDING)
+        return refuse(self, "there is something between the last batch and the footer", error);
     struct flat flat = {.bytes = self->metadata + n - 10 - length, .n = length};
     flat_get_vector(&flat, flat_follow(&flat, 0), 3, 24, &listed);
     if (flat.broken || listed != self->n_batches)
         return refuse(self, "the footer lists another number of batches than there are", error);
     return 0;
+}
+
+/* After the mark of its end a stream has nothing. */
+static int check_end(struct ipc_reader *self, struct dpmf_error *error) {
+    uint8_t byte;
+    if (!self->stream) return 0;
+    if (self->is_file) return check_footer(self, error);
+    int code = read_exactly(self, &byte, 1, error);
+    if (code <= 0) return code;
+    refuse(self, "there is something after the end of the Arrow stream", error);
+    error_hint(error, "streams that were put together are not one table: import each by itself");
+    return DPMF_ERR_INPUT_ARROW;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -559,7 +579,7 @@ static int check_footer(struct ipc_reader *self, struct dpmf_error *error) {
 static int next_message(struct ipc_reader *self, struct flat *flat, struct dpmf_error *error) {
     if (self->stream) return read_message(self, flat, error);
     if (self->next_block == self->n_blocks) return 0;
-    const struct block *block = &self->blocks[self->next_block++];
+    const struct ipc_block *block = &self->blocks[self->next_block++];
     self->at = (uint64_t)block->offset;
     int code = read_message(self, flat, error);
     if (code == 0) return refuse(self, "the footer points at no message", error);
@@ -582,7 +602,7 @@ static int next_batch(struct arrow_table *table, struct arrow_batch **out,
         code = next_message(self, &flat, error);
         if (code == 0) {
             self->ended = true;
-            if (self->is_file && self->stream) code = check_footer(self, error);
+            code = check_end(self, error);
             break;
         }
         if (code < 0) break;
@@ -654,9 +674,9 @@ static int add_blocks(struct ipc_reader *self, struct flat *flat, int field,
                       struct dpmf_error *error) {
     size_t n, at = flat_get_vector(flat, flat_follow(flat, 0), field, 24, &n);
     for (size_t i = 0; i < n; i++, at += 24) {
-        struct block *block = &self->blocks[self->n_blocks++];
-        *block = (struct block){flat_i64(flat, at), flat_i64(flat, at + 16),
-                                (int32_t)flat_u32(flat, at + 8)};
+        struct ipc_block *block = &self->blocks[self->n_blocks++];
+        *block = (struct ipc_block){flat_i64(flat, at), flat_i64(flat, at + 16),
+                                    (int32_t)flat_u32(flat, at + 8)};
         if (block->offset < 8 || block->metadata < 8 || block->body < 0 ||
             (uint64_t)block->offset > self->file_bytes ||
             (uint64_t)block->metadata > self->file_bytes - (uint64_t)block->offset ||
@@ -665,6 +685,39 @@ static int add_blocks(struct ipc_reader *self, struct flat *flat, int field,
             return refuse_cut(self, error);
     }
     return 0;
+}
+
+/* Where the schema's message ends, which is before all blocks. Some writers of files leave out how
+ * long it is: then nothing up to the first block may begin as another message does. */
+static int find_schema_end(struct ipc_reader *self, uint64_t first, uint64_t *end,
+                           struct dpmf_error *error) {
+    uint8_t head[8];
+    bool has_length = false;
+    int code = 0;
+    for (self->at = *end = 8; code == 0 && !has_length && *end + sizeof head <= first; *end += 8) {
+        if (*end > SCHEMA_MAX) return refuse(self, "the schema is too long to be one", error);
+        code = read_all(self, head, sizeof head, error);
+        if (code < 0 || bytes_get_u32(head) != UINT32_MAX) continue;
+        if (*end > 8) return refuse(self, "the footer leaves out a part of the file", error);
+        has_length = true;
+        *end += bytes_get_u32(head + 4);
+    }
+    if (!has_length) *end = first;
+    return code;
+}
+
+/* The blocks must be all that is between the schema and the footer. */
+static int check_blocks(struct ipc_reader *self, uint64_t footer, struct dpmf_error *error) {
+    uint64_t first = footer, schema_end;
+    for (size_t i = 0; i < self->n_blocks; i++)
+        if ((uint64_t)self->blocks[i].offset < first) first = (uint64_t)self->blocks[i].offset;
+    int code = find_schema_end(self, first, &schema_end, error);
+    if (code < 0) return code;
+    struct ipc_block *sorted = memory_alloc(self->n_blocks + 1, sizeof *sorted);
+    if (!sorted) return error_no_memory(error);
+    const char *wrong = ipc_blocks_check(self->blocks, self->n_blocks, schema_end, footer, sorted);
+    free(sorted);
+    return wrong ? refuse(self, wrong, error) : 0;
 }
 
 static int read_footer(struct ipc_reader *self, struct dpmf_error *error) {
@@ -692,7 +745,8 @@ static int read_footer(struct ipc_reader *self, struct dpmf_error *error) {
     if (!self->blocks) return error_no_memory(error);
     code = add_blocks(self, &flat, 2, error);
     if (code == 0) code = add_blocks(self, &flat, 3, error);
-    return code == 0 ? take_schema(self, &flat, schema, error) : code;
+    if (code == 0) code = take_schema(self, &flat, schema, error);
+    return code == 0 ? check_blocks(self, self->file_bytes - sizeof end - n, error) : code;
 }
 
 /* Whether the stream is an uncompressed file that can be read in any order: then its descriptor. */

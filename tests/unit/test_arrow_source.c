@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "arrow/ipc_blocks.h"
 #include "arrow_made.h"
 #include "ratings/arrow_source.h"
 
@@ -516,12 +517,37 @@ static void imports(void **state) {
     free(values);
 }
 
+/* ---- footers --------------------------------------------------------------------------------- */
+
+/* What a footer lists must be all of the file, once, in any order. */
+static void footers(void **state) {
+    static const struct ipc_block blocks[] = {{500, 100, 100}, {300, 56, 144}};
+    static const struct ipc_block twice[] = {{300, 56, 144}, {300, 56, 144}};
+    static const char left_out[] = "the footer leaves out a part of the file";
+    struct ipc_block sorted[2];
+    (void)state;
+    assert_null(ipc_blocks_check(blocks, 2, 300, 708, sorted));
+    assert_null(ipc_blocks_check(blocks, 2, 300 - 63, 700 + 8 + 63, sorted)); /* padding */
+    assert_null(ipc_blocks_check(NULL, 0, 300, 308, sorted));
+    assert_string_equal(ipc_blocks_check(NULL, 0, 300, 372, sorted), left_out);
+    assert_string_equal(ipc_blocks_check(blocks, 2, 300 - 64, 708, sorted), left_out);
+    assert_string_equal(ipc_blocks_check(blocks, 1, 300, 708, sorted), left_out);
+    assert_string_equal(ipc_blocks_check(blocks, 2, 300, 772, sorted), left_out);
+    assert_string_equal(ipc_blocks_check(blocks, 2, 301, 708, sorted),
+                        "the footer lists a part of the file twice");
+    assert_string_equal(ipc_blocks_check(twice, 2, 300, 508, sorted),
+                        "the footer lists a part of the file twice");
+    assert_string_equal(ipc_blocks_check(blocks, 2, 300, 699, sorted),
+                        "the footer lists a part of itself");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts),
         cmocka_unit_test(dictionaries),
         cmocka_unit_test(numbers_of_all_kinds),
         cmocka_unit_test(floats_as_ids),
+        cmocka_unit_test(footers),
         cmocka_unit_test(times),
         cmocka_unit_test(slices),
         cmocka_unit_test(nulls),
