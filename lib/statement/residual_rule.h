@@ -41,7 +41,7 @@ struct residual_rule {
     /* The rounds. */
     double moment_weight;
     double round_floor;
-    double bias_weight; /* of an item's bias against one factor */
+    double bias_weight; /* an item's bias counts this many times one factor */
     double popularity;  /* an item's weight in a contribution is (count / mean count)^-popularity */
     double growth;      /* budget of a round relative to the one before */
     double memory;      /* weight of earlier rounds */

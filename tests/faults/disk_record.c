@@ -34,7 +34,8 @@ static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 __attribute__((constructor)) static void start(void) {
     const char *path = getenv("RECORD_LOG");
     if (path)
-        log_fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        log_fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                              0600);
     unsetenv("LD_PRELOAD"); /* programs that it starts are not recorded */
 }
 
@@ -115,13 +116,14 @@ static off_t place_of(int fd) {
     return fcntl(fd, F_GETFL) & O_APPEND ? lseek(fd, 0, SEEK_END) : lseek(fd, 0, SEEK_CUR);
 }
 
-RECORDED(ssize_t, write, (int fd, const void *bytes, size_t n), (fd, bytes, n), off_t at = place_of(fd),
-         record_bytes(inode_of(fd), at, bytes, done))
+RECORDED(ssize_t, write, (int fd, const void *bytes, size_t n), (fd, bytes, n),
+         off_t at = place_of(fd), record_bytes(inode_of(fd), at, bytes, done))
 RECORDED(ssize_t, pwrite, (int fd, const void *bytes, size_t n, off_t at), (fd, bytes, n, at), ,
          record_bytes(inode_of(fd), at, bytes, done))
 RECORDED(ssize_t, pwrite64, (int fd, const void *bytes, size_t n, off64_t at), (fd, bytes, n, at), ,
          record_bytes(inode_of(fd), at, bytes, done))
-RECORDED(int, ftruncate, (int fd, off_t n), (fd, n), , put_line("T %lu %lld\n", inode_of(fd), (long long)n))
+RECORDED(int, ftruncate, (int fd, off_t n), (fd, n), ,
+         put_line("T %lu %lld\n", inode_of(fd), (long long)n))
 RECORDED(int, ftruncate64, (int fd, off64_t n), (fd, n), ,
          put_line("T %lu %lld\n", inode_of(fd), (long long)n))
 RECORDED(int, fsync, (int fd), (fd), , put_line("S %lu\n", inode_of(fd)))
@@ -146,16 +148,20 @@ static void record_removal(int directory, const char *name) {
     put_line("U %s\n", whole_path(directory, name, path));
 }
 
-RECORDED(int, mkdir, (const char *name, mode_t mode), (name, mode), , record_name('D', AT_FDCWD, name))
-RECORDED(int, mkdirat, (int fd, const char *name, mode_t mode), (fd, name, mode), , record_name('D', fd, name))
-RECORDED(int, linkat, (int from, const char *a, int to, const char *b, int flags), (from, a, to, b, flags), ,
-         record_name('N', to, b))
-RECORDED(int, rename, (const char *a, const char *b), (a, b), , record_rename(AT_FDCWD, a, AT_FDCWD, b))
+RECORDED(int, mkdir, (const char *name, mode_t mode), (name, mode), ,
+         record_name('D', AT_FDCWD, name))
+RECORDED(int, mkdirat, (int fd, const char *name, mode_t mode), (fd, name, mode), ,
+         record_name('D', fd, name))
+RECORDED(int, linkat, (int from, const char *a, int to, const char *b, int flags),
+         (from, a, to, b, flags), , record_name('N', to, b))
+RECORDED(int, rename, (const char *a, const char *b), (a, b), ,
+         record_rename(AT_FDCWD, a, AT_FDCWD, b))
 RECORDED(int, renameat, (int from, const char *a, int to, const char *b), (from, a, to, b), ,
          record_rename(from, a, to, b))
 RECORDED(int, unlink, (const char *name), (name), , record_removal(AT_FDCWD, name))
 RECORDED(int, rmdir, (const char *name), (name), , record_removal(AT_FDCWD, name))
-RECORDED(int, unlinkat, (int fd, const char *name, int flags), (fd, name, flags), , record_removal(fd, name))
+RECORDED(int, unlinkat, (int fd, const char *name, int flags), (fd, name, flags), ,
+         record_removal(fd, name))
 
 static int record_open(int directory, const char *name, int flags, mode_t mode) {
     pthread_mutex_lock(&one_at_a_time);

@@ -51,7 +51,8 @@ __attribute__((constructor)) static void arm(void) {
     const char *seed = getenv("FAULT_SEED"), *log = getenv("FAULT_LOG");
     if (!seed || !log) return;
     plan.seed = strtoull(seed, NULL, 10);
-    plan.log = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    plan.log =
+        (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     for (int kind = 0; kind < N_KINDS; kind++) {
         uint64_t bits = hash(plan.seed * N_KINDS + (uint64_t)kind);
         if (bits & 1) plan.threshold[kind] = UINT64_MAX >> (2 + (bits >> 1) % 11);
@@ -129,8 +130,10 @@ static bool is_cut(uint64_t bits, size_t *n) {
  * alone: it tells what happened. */
 TRANSFER(ssize_t, read, READ, EIO, (int fd, void *bytes, size_t n), (fd, bytes, n))
 TRANSFER(ssize_t, pread, READ, EIO, (int fd, void *bytes, size_t n, off_t at), (fd, bytes, n, at))
-TRANSFER(ssize_t, pread64, READ, EIO, (int fd, void *bytes, size_t n, off64_t at), (fd, bytes, n, at))
-TRANSFER(ssize_t, pwrite, WRITE, ENOSPC, (int fd, const void *bytes, size_t n, off_t at), (fd, bytes, n, at))
+TRANSFER(ssize_t, pread64, READ, EIO, (int fd, void *bytes, size_t n, off64_t at),
+         (fd, bytes, n, at))
+TRANSFER(ssize_t, pwrite, WRITE, ENOSPC, (int fd, const void *bytes, size_t n, off_t at),
+         (fd, bytes, n, at))
 TRANSFER(ssize_t, pwrite64, WRITE, ENOSPC, (int fd, const void *bytes, size_t n, off64_t at),
          (fd, bytes, n, at))
 
@@ -161,7 +164,8 @@ INSTEAD(int, fdatasync, FLUSH, -1, EIO, (int fd), (fd))
 INSTEAD(int, ftruncate, WRITE, -1, EIO, (int fd, off_t n), (fd, n))
 INSTEAD(int, ftruncate64, WRITE, -1, EIO, (int fd, off64_t n), (fd, n))
 INSTEAD(int, rename, RENAME, -1, EIO, (const char *a, const char *b), (a, b))
-INSTEAD(int, renameat, RENAME, -1, EIO, (int from, const char *a, int to, const char *b), (from, a, to, b))
+INSTEAD(int, renameat, RENAME, -1, EIO, (int from, const char *a, int to, const char *b),
+        (from, a, to, b))
 INSTEAD(int, linkat, RENAME, -1, EIO, (int from, const char *a, int to, const char *b, int flags),
         (from, a, to, b, flags))
 INSTEAD(int, mkdirat, RENAME, -1, ENOSPC, (int fd, const char *name, mode_t mode), (fd, name, mode))
@@ -173,9 +177,11 @@ INSTEAD(void *, mmap64, MAP, MAP_FAILED, ENOMEM,
         (void *at, size_t n, int protection, int flags, int fd, off64_t offset),
         (at, n, protection, flags, fd, offset))
 INSTEAD(int, pthread_create, THREAD, EAGAIN, EAGAIN,
-        (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *),
+         void *argument),
         (thread, attributes, run, argument))
-INSTEAD(int, clock_gettime, CLOCK, -1, EINVAL, (clockid_t clock, struct timespec *time), (clock, time))
+INSTEAD(int, clock_gettime, CLOCK, -1, EINVAL, (clockid_t clock, struct timespec *time),
+        (clock, time))
 
 static mode_t mode_of(int flags, va_list arguments) {
     return flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(arguments, int) : 0;
