@@ -47,10 +47,11 @@ static int refuse_role(const struct arrow_table *table, enum column_role role, c
                        struct dpmf_error *error) {
     error_set(error, DPMF_ERR_INPUT_HEADER, "of the table's %zu columns %s named as the %s is",
               table->n_fields, how, column_role_name(role));
-    error_hint(error,
-               "rename it, or name it: {user-column}, {item-column}, {rating-column}, "
-               "{time-column}%s",
-               role == COLUMN_RATING ? "; or, if the table holds events, {events}" : "");
+    error_hint(error, role == COLUMN_RATING
+                          ? "rename it, or name it: {user-column}, {item-column}, {rating-column}, "
+                            "{time-column}; or, if the table holds events, {events}"
+                          : "rename it, or name it: {user-column}, {item-column}, {rating-column}, "
+                            "{time-column}");
     error_place(error, table->name, 0, 0);
     return DPMF_ERR_INPUT_HEADER;
 }

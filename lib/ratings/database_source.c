@@ -136,9 +136,11 @@ static int find_in_table(const struct database_url *url, const char *const *name
     }
     error_set(error, DPMF_ERR_INPUT_QUERY, "the table \"%.100s\" has %s the %s", url->table, how,
               column_role_name(wrong));
-    error_hint(error,
-               "say which it is: ?query=SELECT ... AS user, ... AS item, ... AS rating FROM ...%s",
-               wrong == COLUMN_RATING ? "; or, if it holds events, {events}" : "");
+    error_hint(error, wrong == COLUMN_RATING
+                          ? "say which it is: ?query=SELECT ... AS user, ... AS item, ... AS "
+                            "rating FROM ...; or, if it holds events, {events}"
+                          : "say which it is: ?query=SELECT ... AS user, ... AS item, ... AS "
+                            "rating FROM ...");
     error_place(error, url->shown, 0, 0);
     return DPMF_ERR_INPUT_QUERY;
 }

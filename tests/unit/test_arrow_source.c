@@ -392,6 +392,11 @@ static void columns(void **state) {
     made.column[2].format = "+l";
     expect_refused(made, NULL, DPMF_ERR_INPUT_HEADER, "column \"rating\", the rating, is a list");
     made = table_of(text_users, real_ratings, no_times);
+    made.column[2].name = "grade";
+    assert_int_equal(read_table(&made, NULL, &lines), DPMF_ERR_INPUT_HEADER);
+    assert_non_null(
+        strstr(lines.error.hint, "{time-column}; or, if the table holds events, {events}"));
+    made = table_of(text_users, real_ratings, no_times);
     made.column[0].name = "who";
     expect_refused(made, NULL, DPMF_ERR_INPUT_HEADER,
                    "of the table's 3 columns none is named as the user is");

@@ -15,6 +15,7 @@ database.executescript("""
         (10, 1, 4);
     CREATE TABLE other (a, b, c);
     CREATE TABLE twice (user, user_id, item, rating);
+    CREATE TABLE graded (user, item, grade);
     CREATE TABLE empty (user, item, rating);
     CREATE VIEW "odd ""name" AS SELECT rating, movie_id AS item, user_id AS user FROM ratings;
 """)
