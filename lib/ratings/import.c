@@ -94,11 +94,13 @@ static void warn_of_memory(const struct import *import) {
     const struct dpmf_run *run = import->run;
     char text[DPMF_ERROR_TEXT_MAX];
     if (!run->warn || import->id_bytes_beyond == 0) return;
-    dpmf_error_write(text, sizeof text,
-                     "the ids took %llu MiB more than {memory %lluMiB} leaves for them; they were "
-                     "kept, so that no single record decides whether there is a store",
-                     (unsigned long long)(import->id_bytes_beyond / MEBIBYTE + 1),
-                     (unsigned long long)(import->memory / MEBIBYTE));
+    dpmf_error_write(
+        text, sizeof text,
+        "the ids%s took %llu MiB more than {memory %lluMiB} leaves for them; they were "
+        "kept, so that no single record decides whether there is a store",
+        import->held > 0 ? " and the largest record batches" : "",
+        (unsigned long long)(import->id_bytes_beyond / MEBIBYTE + 1),
+        (unsigned long long)(import->memory / MEBIBYTE));
     run->warn(run->warn_self, text);
 }
 

@@ -36,7 +36,7 @@ struct import {
     struct id_map *users, *items;
     struct rating_sorter *sorter;
     uint64_t reserve;         /* memory for the jobs of either pipeline */
-    uint64_t id_bytes_beyond; /* bytes of ids kept beyond the bound of memory */
+    uint64_t id_bytes_beyond; /* bytes of ids and of `held` beyond the bound of memory */
     uint64_t held;            /* memory that a source has used at most, beside its chunks */
     uint64_t n_read;
     struct store_layout layout; /* layout of all inputs */

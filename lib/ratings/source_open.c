@@ -64,13 +64,14 @@ static int refuse_parquet(const char *path, struct dpmf_error *error) {
     return DPMF_ERR_INPUT_UNKNOWN_FORMAT;
 }
 
-/* A batch may take a quarter of the memory; two are in use at a time. */
+/* A batch may take a quarter of the memory; two are in use at a time. Where bad records are dropped
+ * it may take any: one person's id can be as long as a batch, and decides nothing. */
 static int open_arrow(struct input_stream *stream, const struct dpmf_input_options *options,
                       const struct input_wait *wait, struct source **source,
                       struct dpmf_error *error) {
     const uint64_t memory = wait && wait->memory ? wait->memory : MEMORY_DEFAULT;
     struct arrow_table *table = NULL;
-    int code = ipc_reader_open(stream, memory / 4, &table, error);
+    int code = ipc_reader_open(stream, options->skip_bad ? INT64_MAX : memory / 4, &table, error);
     return code < 0 ? code : arrow_source_open(table, options, source, error);
 }
 
