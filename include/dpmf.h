@@ -550,7 +550,9 @@ struct dpmf_store_info {
     bool is_temporary;         /* packed for this use: its size on disk means nothing */
     uint64_t file_bytes;       /* size on disk */
     struct dpmf_layout layout; /* how its records were read */
-    uint64_t spare[4];
+    uint64_t bad_records;      /* dropped when it was packed for this use; 0 unless is_temporary */
+    uint64_t not_liked;        /* ratings below `like` that made no event then */
+    uint64_t spare[2];
 };
 
 /* Describes a store without reading its ratings.

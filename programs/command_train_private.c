@@ -164,8 +164,7 @@ static int check_unused(const struct invocation *invocation) {
         OPTION_SNAPSHOT,      OPTION_SNAPSHOT_EVERY, OPTION_RESUME,   OPTION_PREFETCH,
         OPTION_SOLVER,        OPTION_AVERAGE,        OPTION_SAMPLES,  OPTION_BURN_IN,
         OPTION_STEP,          OPTION_SGLD_NOISE,     OPTION_ON_ERROR, OPTION_UNOBSERVED,
-        OPTION_ROW_STEPS,
-        OPTION_ROW_BLOCK,
+        OPTION_ROW_STEPS,     OPTION_ROW_BLOCK,
     };
     return options_refuse(invocation, unused, COUNT_OF(unused), FIXED_RULE, "leave it out");
 }
@@ -392,7 +391,15 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
         dpmf_json_null(json, "budget_mu");
 }
 
-static int print_json(const struct invocation *invocation,
+/* Of a store as it is, nobody knows any more what its import dropped. */
+static void losses_json(struct dpmf_json *json, const struct dpmf_store_info *read) {
+    if (read->is_temporary)
+        dpmf_json_uint(json, "bad_records", read->bad_records);
+    else
+        dpmf_json_null(json, "bad_records");
+}
+
+static int print_json(const struct invocation *invocation, const struct dpmf_store_info *read,
                       const struct dpmf_release_report *report) {
     struct dpmf_json *json = dpmf_json_new();
     dpmf_json_begin_object(json, NULL);
@@ -418,6 +425,7 @@ static int print_json(const struct invocation *invocation,
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
     dpmf_json_uint(json, "users_as_items", report->users_as_items);
     dpmf_json_uint(json, "users_as_categories", report->users_as_categories);
+    losses_json(json, read);
     spent_json(json, &report->spent);
     if (is_sampled(report)) {
         dpmf_json_uint(json, "trimmed", report->trimmed);
@@ -526,6 +534,7 @@ int train_private_run(struct invocation *invocation) {
     options.before_spending_self = &invocation->terminal;
     struct dpmf_input_options input = options_input(invocation);
     struct dpmf_release_report report;
+    struct dpmf_store_info read = {0};
     struct dpmf_error error = {0};
     struct dpmf_store *store = NULL;
     struct terminal *terminal = &invocation->terminal;
@@ -547,6 +556,7 @@ int train_private_run(struct invocation *invocation) {
     input.has_range = false;
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
+    dpmf_store_info(store, &read);
     if (rc == 0)
         rc = dpmf_release_make(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                                &report, &error);
@@ -563,5 +573,6 @@ int train_private_run(struct invocation *invocation) {
     tell_result(invocation, &report);
     tell_spent(terminal, &report);
     terminal_phases_print(terminal);
-    return command_has(invocation, OPTION_JSON) ? print_json(invocation, &report) : STATUS_DONE;
+    return command_has(invocation, OPTION_JSON) ? print_json(invocation, &read, &report)
+                                                : STATUS_DONE;
 }

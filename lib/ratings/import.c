@@ -335,8 +335,10 @@ int import_source(struct source *source, const char *name, const struct dpmf_inp
                   const struct dpmf_run *run, struct dpmf_store **store, struct dpmf_error *error) {
     struct dpmf_import_report report;
     int code = import_liked(NULL, 0, source, name, NULL, options, run, &report, store, error);
-    if (code == 0) import_losses_tell(&report, options, run);
-    return code;
+    if (code < 0) return code;
+    store_set_losses(*store, report.skipped, report.not_liked);
+    import_losses_tell(&report, options, run);
+    return 0;
 }
 
 int import_source_to(struct source *source, const char *output,

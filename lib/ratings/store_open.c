@@ -92,6 +92,7 @@ int dpmf_store_open(const char *path, const struct dpmf_input_options *options,
     code = import_ratings(&path, 1, NULL, options, run, &report, store, error);
     if (code < 0) return code;
     store_set_made_from(*store, &input);
+    store_set_losses(*store, report.skipped, report.not_liked);
     import_losses_tell(&report, options, run);
     return 0;
 }

@@ -143,6 +143,10 @@ static inline bool store_count_is(double value) {
 const char *store_path(const struct dpmf_store *store);
 const struct store_layout *store_layout_of(const struct dpmf_store *store);
 
+/* What was dropped when the store was packed for this use: bad records, and ratings that made no
+ * event. */
+void store_set_losses(struct dpmf_store *store, uint64_t n_bad, uint64_t n_not_liked);
+
 /* Which file the ratings were read from, where the store was made of it for this use; else it is
  * not known. */
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input);

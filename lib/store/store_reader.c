@@ -331,6 +331,11 @@ bool store_holds_events(const struct dpmf_store *store) { return store->layout.h
 double store_least_event(const struct dpmf_store *store, double like) {
     return store->layout.holds_events ? -INFINITY : like;
 }
+void store_set_losses(struct dpmf_store *store, uint64_t n_bad, uint64_t n_not_liked) {
+    assert(store);
+    store->n_bad = n_bad;
+    store->n_not_liked = n_not_liked;
+}
 void store_set_made_from(struct dpmf_store *store, const struct file_identity *input) {
     assert(store && input);
     store->made_from = *input;
@@ -387,6 +392,8 @@ void dpmf_store_info(const struct dpmf_store *store, struct dpmf_store_info *inf
         .is_temporary = store->is_temporary,
         .file_bytes = store->file_bytes,
         .layout = store_layout_shown(&store->layout),
+        .bad_records = store->n_bad,
+        .not_liked = store->n_not_liked,
     };
 }
 

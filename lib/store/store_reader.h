@@ -22,6 +22,7 @@ struct dpmf_store {
     uint64_t *item_ratings;
     struct dpmf_store **parts; /* stores of a set, closed with it; NULL in others */
     size_t n_parts;
+    uint64_t n_bad, n_not_liked;    /* what was dropped when it was packed for this use */
     struct file_identity made_from; /* the file that was read; not known of a store as it is */
     bool is_share;                  /* a part of another store, whose items it points to */
 };

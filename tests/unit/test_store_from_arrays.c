@@ -284,6 +284,10 @@ static void test_options(void **state) {
     assert_int_equal(dpmf_store_from_arrays(&arrays, &options, &run, &store, NULL), 0);
     assert_int_equal(store_n_ratings(store), 2);
     assert_string_equal(warning, "bad records skipped: 2, the first: ratings[1] is not finite");
+    struct dpmf_store_info info;
+    dpmf_store_info(store, &info);
+    assert_int_equal(info.bad_records, 2);
+    assert_int_equal(info.not_liked, 0);
     dpmf_store_close(store);
     options.has_range = false;
     assert_int_equal(dpmf_store_from_arrays(&arrays, &options, &run, &store, NULL), 0);
