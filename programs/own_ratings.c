@@ -22,6 +22,7 @@
 #include "model_use.h"
 #include "options.h"
 #include "own_diary.h"
+#include "own_people.h"
 #include "report.h"
 #include "signals.h"
 #include "text.h"
@@ -370,7 +371,7 @@ static bool has_layout(const struct invocation *invocation) {
  * two columns, in both rows, since blocks of ratings may begin with two, or three that mean so; or,
  * of events, one. What cannot be read as a table, a store too, is left to the reader of ratings,
  * which also says why. */
-static enum table look_at_table(const struct reading *reading) {
+static enum table look_at_table(const struct reading *reading, bool *has_names) {
     const struct invocation *invocation = reading->invocation;
     struct look look = {0};
     struct dpmf_error error = {0};
@@ -379,6 +380,7 @@ static enum table look_at_table(const struct reading *reading) {
         return TABLE_OF_USERS;
     if (look.n_rows == 0) return TABLE_OF_RATINGS;
     reading->own->has_list = look.has_list;
+    *has_names = look.has_item;
     if (look.has_item && look.has_rating) return look.has_user ? TABLE_OF_USERS : TABLE_OF_RATINGS;
     if (look.is_json) return TABLE_OF_USERS;
     if (reading->ranks && !look.has_user && (look.has_item || look.n_fields[0] == 1))
@@ -397,6 +399,10 @@ static int read_diary(const struct reading *reading) {
                                 reading->path, reading->name, &own->diary);
     if (status != STATUS_DONE) return status;
     dpmf_diary_info(own->diary, &info);
+    /* What a service writes has its own names; in other tables anyone may have put a column. */
+    if (strcmp(info.service, "titles") == 0 || strcmp(info.service, "dpmf") == 0)
+        status = own_people_check(reading->invocation, reading->path, reading->name);
+    if (status != STATUS_DONE) return status;
     own->ratings = calloc(info.entries + 1, sizeof *own->ratings);
     if (own->ratings == NULL) return model_use_no_memory();
     const int64_t n = dpmf_diary_ratings(own->diary, own->ratings, info.entries, &error);
@@ -409,7 +415,13 @@ static int read_diary(const struct reading *reading) {
 static int read_path(struct reading *reading) {
     if (!has_layout(reading->invocation) && own_diary_is(reading->path, reading->catalogue))
         return read_diary(reading);
-    switch (look_at_table(reading)) {
+    bool has_names = false;
+    const enum table table = look_at_table(reading, &has_names);
+    if (table != TABLE_OF_USERS && has_names) {
+        int status = own_people_check(reading->invocation, reading->path, reading->name);
+        if (status != STATUS_DONE) return status;
+    }
+    switch (table) {
     case TABLE_OF_RATINGS: return read_table(reading);
     case TABLE_OF_EVENTS: return read_events(reading);
     case TABLE_OF_USERS: break;
