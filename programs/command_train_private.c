@@ -393,6 +393,7 @@ static void spent_json(struct dpmf_json *json, const struct dpmf_ledger_populati
 
 /* Of a store as it is, nobody knows any more what its import dropped. */
 static void losses_json(struct dpmf_json *json, const struct dpmf_store_info *read) {
+    if (read->not_liked > 0) dpmf_json_uint(json, "not_liked", read->not_liked);
     if (read->is_temporary)
         dpmf_json_uint(json, "bad_records", read->bad_records);
     else
@@ -557,6 +558,9 @@ int train_private_run(struct invocation *invocation) {
     int rc = dpmf_store_open(invocation->operands[0], &input, &invocation->run, &store, &error);
     rc = dpmf_cluster_agree(invocation->cluster, rc, &error);
     dpmf_store_info(store, &read);
+    if (rc == 0 && read.not_liked > 0)
+        terminal_note_print(terminal, "%s below --like made no event",
+                            text_count(read.not_liked, "rating").text);
     if (rc == 0)
         rc = dpmf_release_make(store, invocation->value[OPTION_OUTPUT], &options, &invocation->run,
                                &report, &error);

@@ -8,3 +8,9 @@ dpmf export -q all.dpr --csv -
 dpmf import --json -q ratings.csv --like 4 -o likes.dpr | grep -o '"holds":.*"not_liked":[0-9]*'
 dpmf train likes.dpr -k 2 --epochs 1 -o m.safetensors 2>&1 | head -1
 dpmf train -q likes.dpr --unobserved 0.5 -k 2 -o m.safetensors
+# a private release says it too
+dpmf ledger init -q l
+printf 'item\nx\ny\nz\nw\n' >items
+dpmf train ratings.csv --goal ranking --like 4 --epsilon 1 --catalogue items --ledger l -o r.safetensors --json >json 2>notes
+grep 'below --like' notes
+grep -o '"not_liked":[0-9]*' json
