@@ -362,6 +362,12 @@ static uint64_t bytes_held(const struct source *source) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* Whether ids of this role are whole numbers, whatever the rows hold. */
+static bool has_numbers(const struct arrow_table *table, enum column_role role) {
+    const enum arrow_kind kind = table->fields[table->chosen[role]].type.kind;
+    return kind >= ARROW_INT8 && kind <= ARROW_DECIMAL;
+}
+
 int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options *options,
                       struct source **source, struct dpmf_error *error) {
     static const struct source_ops ops = {
@@ -389,6 +395,8 @@ int arrow_source_open(struct arrow_table *table, const struct dpmf_input_options
     self->source.layout.formats = store_layout_format(table->format);
     int code =
         arrow_columns_find(table, options, table->chosen, &self->source.layout.holds_events, error);
+    if (code == 0 && has_numbers(table, COLUMN_USER))
+        self->source.layout.formats = STORE_FORMAT_ARROW_WHOLE;
     if (code < 0)
         close_rows(&self->source);
     else

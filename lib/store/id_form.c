@@ -11,6 +11,8 @@
 #include "base/utf8.h"
 #include "store/store.h"
 
+enum { DIGITS_MAX = 39 }; /* digits of 128 bits */
+
 /* ---- the forms ------------------------------------------------------------------------------- */
 
 static const struct format_ids {
@@ -41,6 +43,7 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
     return (struct id_form){
         .takes_text = a->takes_text || b->takes_text,
         .takes_whole = a->takes_whole || b->takes_whole,
+        .is_signed = a->is_signed || b->is_signed,
         .from_one = a->from_one && b->from_one,
         .is_utf8 = a->is_utf8 && b->is_utf8,
         .without = same ? a->without : NULL,
@@ -50,11 +53,12 @@ struct id_form id_form_either(const struct id_form *a, const struct id_form *b) 
 /* Where a store does not say by which readers its ids were made, an id means all that it could
  * mean. */
 struct id_form store_id_form(const struct dpmf_store *store) {
+    static const struct id_form numbers = {.takes_whole = true, .is_signed = true};
     const struct store_layout *layout = store_layout_of(store);
-    struct id_form all = id_form_of_format("");
+    bool any = layout->formats & STORE_FORMAT_ARROW_WHOLE;
+    struct id_form all = any ? numbers : id_form_of_format("");
     const char *name;
-    bool any = false;
-    if (layout->origin == STORE_ORIGIN_UNKNOWN) return all;
+    if (layout->origin == STORE_ORIGIN_UNKNOWN) return id_form_of_format("");
     for (size_t i = 0; (name = store_layout_format_name(i)) != NULL; i++) {
         if (!(layout->formats >> i & 1)) continue;
         const struct id_form form = id_form_of_format(name);
@@ -111,6 +115,23 @@ static size_t respell(const char *text, size_t n, struct id_text *out) {
     return out->n > 0;
 }
 
+/* Digits, perhaps with a sign, as Arrow's widest numbers have them. @return how many there are, 0
+ * or 1 */
+static size_t spell_signed(const char *text, size_t n, struct id_text *out) {
+    size_t at = text[0] == '+' || text[0] == '-';
+    if (at == n) return 0;
+    for (size_t i = at; i < n; i++)
+        if (text[i] < '0' || text[i] > '9') return 0;
+    while (at + 1 < n && text[at] == '0') at++;
+    if (n - at > DIGITS_MAX) return 0;
+    out->text = out->number;
+    out->n = 0;
+    if (text[0] == '-' && text[at] != '0') out->number[out->n++] = '-';
+    memcpy(out->number + out->n, text + at, n - at);
+    out->n += n - at;
+    return 1;
+}
+
 size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
                      struct id_text out[ID_SPELLINGS], int *code, const char **why) {
     const char *digits = text;
@@ -120,8 +141,10 @@ size_t id_form_spell(const struct id_form *form, const char *text, size_t n,
     if (*why) return 0;
     if (form->takes_text && !(form->without && holds(text, n, form->without)))
         out[count++] = (struct id_text){.text = text, .n = n};
-    if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
-        !(form->from_one && number == 0) && (count == 0 || n_digits != n))
+    if (form->is_signed && count == 0)
+        count = spell_signed(text, n, &out[0]);
+    else if (form->takes_whole && number_parse_whole(&digits, &n_digits, &number) &&
+             !(form->from_one && number == 0) && (count == 0 || n_digits != n))
         out[count++] = (struct id_text){.text = digits, .n = n_digits};
     else if (count == 1 && form->takes_whole)
         count += respell(text, n, &out[count]);

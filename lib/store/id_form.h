@@ -11,6 +11,7 @@
 struct id_form {
     bool takes_text;     /* any text, kept as it is */
     bool takes_whole;    /* whole numbers, without zeroes in front */
+    bool is_signed;      /* these may be below 0, and of any size */
     bool from_one;       /* no 0: rows of a matrix */
     bool is_utf8;        /* nothing else can be read */
     const char *without; /* what separates its columns, and so is in no id; NULL: nothing */

@@ -18,7 +18,7 @@ static const char *const formats[] = {
 
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 
-_Static_assert(N_FORMATS <= 32, "a bit each");
+_Static_assert(N_FORMATS <= 31, "a bit each; the last is STORE_FORMAT_ARROW_WHOLE");
 
 struct store_layout store_layout_declared(void) {
     return (struct store_layout){.origin = STORE_ORIGIN_DECLARED, .drops_bad = true};
@@ -59,9 +59,11 @@ struct dpmf_layout store_layout_shown(const struct store_layout *layout) {
     struct dpmf_layout shown = {.origin = origins[layout->origin],
                                 .drops_bad = layout->drops_bad,
                                 .is_by_record = store_layout_is_by_record(layout)};
+    uint32_t read = layout->formats;
     size_t n = 0;
+    if (read & STORE_FORMAT_ARROW_WHOLE) read |= store_layout_format("arrow");
     for (size_t i = 0; i < N_FORMATS && n < sizeof shown.formats; i++)
-        if (layout->formats >> i & 1)
+        if (read >> i & 1)
             n += (size_t)snprintf(shown.formats + n, sizeof shown.formats - n, "%s%s",
                                   n > 0 ? ", " : "", formats[i]);
     return shown;

@@ -37,6 +37,9 @@ struct store_layout {
 /* A layout that nobody's record decided, of what was not read but made. */
 struct store_layout store_layout_declared(void);
 
+/* The format arrow, with a column of numbers for the users: shown as arrow. */
+#define STORE_FORMAT_ARROW_WHOLE (UINT32_C(1) << 31)
+
 /* @return the bit of a format's name, 0 for one that is not known */
 uint32_t store_layout_format(const char *name);
 

@@ -85,6 +85,37 @@ static void test_spelling(void **state) {
     free(longest);
 }
 
+/* As a column of numbers in Arrow holds them. */
+static void test_signed(void **state) {
+    static const char none[] = "the ids of the ratings are whole numbers, and this is none";
+    static const struct id_form form = {.takes_whole = true, .is_signed = true};
+    static const char *const cases[][2] = {
+        {"7", "[7]"},
+        {"-007", "[-7]"},
+        {"+0", "[0]"},
+        {"-00", "[0]"},
+        {"18446744073709551615", "[18446744073709551615]"},
+        {"-170141183460469231731687303715884105728", "[-170141183460469231731687303715884105728]"},
+        {"1000000000000000000000000000000000000000", none},
+        {"ann", none},
+        {"1.5", none},
+        {"1.0", none},
+        {"-", none},
+        {" 7", none},
+    };
+    char out[4 * TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(spell(&form, cases[i][0], strlen(cases[i][0]), out), cases[i][1]);
+    const struct id_form csv = id_form_of_format("csv"), libmf = id_form_of_format("libmf");
+    struct id_form either = id_form_either(&form, &csv);
+    assert_string_equal(spell(&either, "-07", 3, out), "[-07][-7]");
+    assert_string_equal(spell(&either, "ann", 3, out), "[ann]");
+    either = id_form_either(&libmf, &form);
+    assert_string_equal(spell(&either, "-07", 3, out), "[-7]");
+    assert_string_equal(spell(&either, "ann", 3, out), none);
+}
+
 static void test_either(void **state) {
     (void)state;
     char out[4 * TEXT_MAX];
@@ -225,6 +256,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_signed),
         cmocka_unit_test(test_either),
         cmocka_unit_test(test_as_the_readers),
     };

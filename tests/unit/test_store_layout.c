@@ -327,6 +327,8 @@ static void all_formats_are_shown(void **state) {
     assert_int_equal(*at, '\0');
     assert_string_equal(shown.origin, "declared");
     assert_true(shown.drops_bad && shown.is_by_record);
+    layout.formats = STORE_FORMAT_ARROW_WHOLE;
+    assert_string_equal(store_layout_shown(&layout).formats, "arrow");
 }
 
 static struct temp_dir directory;
