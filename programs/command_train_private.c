@@ -426,6 +426,7 @@ static int print_json(const struct invocation *invocation, const struct dpmf_sto
     dpmf_json_uint(json, "wishes_of_nobody", report->wishes_of_nobody);
     dpmf_json_uint(json, "users_as_items", report->users_as_items);
     dpmf_json_uint(json, "users_as_categories", report->users_as_categories);
+    dpmf_json_bool(json, "catalogue_is_rated_set", report->catalogue_is_rated_set);
     losses_json(json, read);
     spent_json(json, &report->spent);
     if (is_sampled(report)) {
