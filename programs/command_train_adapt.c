@@ -1,6 +1,6 @@
 /*
- * dpmf train before it trains: settings that follow from the ratings, for what no option gives, and
- * the line that says which. Fed by command_train.c.
+ * dpmf train --adapt before it trains: settings that follow from the ratings, for what no option
+ * gives, and the line that says which. Fed by command_train.c.
  */
 #include "command_train_adapt.h"
 
@@ -72,7 +72,7 @@ static int show_adapted(struct invocation *invocation, const struct dpmf_adapt_r
 int train_adapt(struct invocation *invocation, struct dpmf_store *store,
                 struct dpmf_train_options *options, struct dpmf_error *error) {
     struct dpmf_adapt_report found = {0};
-    if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) return 0;
+    if (!command_has(invocation, OPTION_ADAPT)) return 0;
     options->averages_first = !ranks(options);
     int rc =
         dpmf_train_adapt(store, adaptable(invocation), options, &invocation->run, &found, error);

@@ -57,7 +57,7 @@ class Settings(FolderTest):
         self.assertEqual(self.rendered("{memory 2GiB}, {factors 8}"), 'memory="2GiB", n_factors=8')
         self.assertEqual(self.rendered("{rating-range 1:5} {on-error skip}"), 'rating_range=(1, 5) on_error="skip"')
         self.assertEqual(self.rendered("first: {:ledger init FILE}"), "first: dpmf.init_ledger(FILE)")
-        self.assertEqual(self.rendered("{:ledger show} lists"), 'the command "dpmf ledger show" lists')
+        self.assertEqual(self.rendered("{:ledger show} lists"), "dpmf.read_ledger() lists")
         self.assertEqual(self.rendered("{{memory{} \u20ac{seed \u20ac}"), '{memory} \u20acrandom_state="\u20ac"')
         self.assertEqual(self.rendered("{memory " + "\u20ac" * 400 + "}")[:10], 'memory="\u20ac\u20ac')
 

@@ -223,7 +223,7 @@ catches "no objects where some should be" 'no object files' --objects build
 # packages.txt: package, known purpose, a reason; every package once.
 cd "$root"
 if awk '/^(#|$)/ { next }
-    NF < 3 || $2 !~ /^(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench)(,(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench))*$/ || seen[$1]++ { print; bad = 1 }
+    NF < 3 || $2 !~ /^(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage)(,(build|test|long|browser|db|mpi|paper|deb|test-deb|lint|bench|coverage))*$/ || seen[$1]++ { print; bad = 1 }
     END { exit bad }' packages.txt >"$scratch/out"; then
     ok
 else
