@@ -94,7 +94,7 @@ class Mistakes(FolderTest):
         wrong(dpmf.InputError, r"ratings\[0\] is <list of 2>", [1, 2], [1, 2], [[1, 2], 3])
         wrong(dpmf.InputError, r"timestamps\[1\] is 'soon'", [1, 2], [1, 2], [1, 2], [0, "soon"])
         wrong(dpmf.InputError, r"users\[1\] is None: an id is text or a whole number", [1, None], [1, 2], [1, 2])
-        wrong(dpmf.InputError, r"users\[0\] is 1.5.*\n.*up to 2\^53", np.array([1.5, 2]), [1, 2], [1, 2])
+        wrong(dpmf.InputError, r"users\[0\] is 1.5.*\n.*below 2\^53", np.array([1.5, 2]), [1, 2], [1, 2])
         wrong(dpmf.InputError, r"items\[1\] is 2.5", [1, 2], ["a", 2.5], [1, 2])
         wrong(dpmf.InputError, r"items\[1\] is <list of 1>", [1, 2], ["a", [3]], [1, 2])
         wrong(dpmf.InputError, r"users\[0\] is True", [True, 2], [1, 2], [1, 2])

@@ -276,7 +276,7 @@ class Model(Measured):
 
         Events, what people played, bought or clicked, need no ratings: `users` and `items` alone, or with
         `counts`; a frame without a column of ratings; or, with ``goal="ranking"``, a sparse matrix of
-        counts. Counts of a pair add up. A count is a whole number from 1 to 2**53.
+        counts. Counts of a pair add up. A count is a whole number from 1 to 2**53 - 1.
 
         As scikit-learn calls it, ``fit(X, y)``: a table of two columns, users and items, and their ratings.
 
