@@ -70,7 +70,7 @@ def fuzzing():
     total = [sum(sums[i] for sums in by_name.values()) for i in range(3)]
     for name, sums in sorted(by_name.items()) + [("all", total)]:
         lines.append(f"| `{name}` | {sums[0] / 3600:.2f} | {sums[1]:,} | {sums[2]} |")
-    return lines + ["", f"(`make fuzz`, {min(row['date'] for row in rows)} to {max(row['date'] for row in rows)}.)"]
+    return lines + ["", f"(`docs/testing/fuzzing.csv`, {min(row['date'] for row in rows)} to {max(row['date'] for row in rows)}.)"]
 
 
 def mutants():
