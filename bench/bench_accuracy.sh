@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The defaults on sets of ten shapes, beside what costs more: RMSE on 10 % held out (dpmf split, seed 1) of damped
-# averages, `dpmf train --adapt`, `dpmf tune` and then train, `--solver gibbs --average`, and LIBMF where it is installed,
+# averages, `dpmf train`, `dpmf tune` and then train, `--solver gibbs --average`, and LIBMF where it is installed,
 # tuned on nothing. Processor time of `train`, and of the same with the settings it begins with, follows. The shapes
 # are MovieLens 100K and 1M, four sets cut from 1M (six ratings a user; few users; a one-sided scale; items with at most
 # 60 ratings), and four synthetic ones. Prints a table in Markdown, a row a shape.
@@ -87,7 +87,7 @@ seconds_of() {
 
 # Averages alone: vectors of one number that is never learned.
 averages() {
-    "$dpmf" train train.dpr --adapt -k 1 --epochs 1 --learning-rate 1e-9 --reg 1 -o averages -q
+    "$dpmf" train train.dpr -k 1 --epochs 1 --learning-rate 1e-9 --reg 1 -o averages -q
     rmse averages
 }
 
@@ -123,8 +123,8 @@ for shape in $shapes; do
     fi
     "$dpmf" split "$shape.all" --train train.dpr --test test.dpr --seed 1 -q
     ratings=$("$dpmf" describe train.dpr --json -q | python3 -c 'import json, sys; print(json.load(sys.stdin)["ratings"])')
-    found=$(seconds_of "$dpmf" train train.dpr --adapt -o model -q)
-    fixed=$(seconds_of "$dpmf" train train.dpr -o fixed -q --learning-rate 0.03 --reg 0.05 --epochs 20)
+    found=$(seconds_of "$dpmf" train train.dpr -o model -q)
+    fixed=$(seconds_of "$dpmf" train train.dpr --no-adapt -o fixed -q)
     printf '| %s | %s | %s | %s | %s | %s |%s %s | %s |\n' "$shape" "$ratings" "$(averages)" "$(rmse model)" "$(tuned)" \
         "$(gibbs)" "${libmf:+ $(peer "$ratings") |}" "$found" "$fixed"
     rm -f "$shape.all" train.txt test.txt

@@ -72,7 +72,7 @@ libmf_speed() {
 
 dpmf_speed() {
     local k=$1
-    "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" -j "$threads" -o model.safetensors --json --quiet |
+    "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -j "$threads" -o model.safetensors --json --quiet |
         sed -nE '/"event":"epoch"/s/.*"updates_per_second":([0-9.e+]+).*/\1/p' | median
     rm -f model.safetensors
 }

@@ -55,7 +55,7 @@ epochs_for() { echo $(($1 <= 64 ? 40 : 20)); }
 train() {
     local k=$1 threads=$2
     shift 2
-    "$@" "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" -o model.safetensors --json --quiet \
+    "$@" "$dpmf" train set.dpr -k "$k" --epochs "$(epochs_for "$k")" --no-adapt -o model.safetensors --json --quiet \
         -j "$threads" >log
     rm -f model.safetensors
     grep '"event":"epoch"' log | field updates_per_second | LC_ALL=C sort -g | tail -n 1

@@ -37,7 +37,7 @@ learn() {
     local name=$1 epochs=$(($2 / share)) TIMEFORMAT='%U %S'
     shift 2
     {
-        time "$dpmf" train train.dpr --valid test.dpr --epochs "$epochs" --seed 1 "$@" -o model.safetensors \
+        time "$dpmf" train train.dpr --valid test.dpr --epochs "$epochs" --no-adapt --seed 1 "$@" -o model.safetensors \
             --json --quiet >"$name.json" 2>"$name.err"
     } 2>"$name.cpu" || { cat "$name.err" >&2 && exit 1; }
 }

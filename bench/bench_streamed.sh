@@ -22,7 +22,7 @@ printf '%s ratings, a store of %s bytes, --memory %s, %s threads, %s rounds of 3
 
 # learn NAME K MEMORY: one run; its speed goes to NAME.speeds and its peak to NAME.peak
 learn() {
-    /usr/bin/time -f %M -o "$1.peak" "$dpmf" train set.dpr -k "$2" --epochs 3 -j "$threads" \
+    /usr/bin/time -f %M -o "$1.peak" "$dpmf" train set.dpr -k "$2" --epochs 3 --no-adapt -j "$threads" \
         --memory "$3" --json --quiet -o model.safetensors | tail -n 1 >>"$1.speeds"
 }
 

@@ -126,7 +126,8 @@ static const struct option own_options[] = {
      .help = "numbers in a vector, 1 to 4096 (default {default})"},
     {.id = OPTION_EPOCHS, .name = "epochs", .value = {VALUE_COUNT, "N", "20", NULL, NULL},
      .show_default = epochs_default,
-     .help = "passes over the ratings, of samplers for each chain (default {default})"},
+     .help = "passes over the ratings, of samplers for each chain (default {default}; with sgd, "
+             "more or fewer where trials say so)"},
     {.id = OPTION_GOAL, .name = "goal",
      .value = {VALUE_CHOICE, "GOAL", "ranking", NULL, train_goal_choices},
      .help = "what the model is for: rating (the default), to predict ratings; or ranking, to "
@@ -151,15 +152,16 @@ static const struct option own_options[] = {
              "given the others (iALS++)"},
     {.id = OPTION_LEARNING_RATE, .name = "learning-rate",
      .value = {VALUE_NUMBER, "X", "0.03", NULL, NULL}, .show_default = rate_default,
-     .help = "the first step size (default {default}); it falls linearly to nothing over the "
-             "epochs"},
-    {.id = OPTION_ADAPT, .name = "adapt", .value = {.kind = VALUE_NONE},
-     .help = "find the step size, the penalty and the epochs by short trials first (sgd, ials)"},
+     .help = "the first step size (default {default}, or what trials find better); it falls "
+             "linearly to nothing over the epochs"},
+    {.id = OPTION_NO_ADAPT, .name = "no-adapt", .value = {.kind = VALUE_NONE},
+     .help = "with sgd: keep to the defaults instead of finding the step size, the penalty and the "
+             "epochs by short trials"},
     {.id = OPTION_DECAY, .name = "decay", .value = {VALUE_NUMBER, "GAMMA", "0.5", NULL, NULL},
      .help = "let the step size fall as 1 / epoch^GAMMA instead"},
     {.id = OPTION_REG, .name = "reg", .value = {VALUE_NUMBER, "X", "0.05", NULL, NULL},
      .show_default = penalty_default,
-     .help = "the L2 penalty on vectors (default {default})"},
+     .help = "the L2 penalty on vectors (default {default}; with sgd, or what trials find better)"},
     {.id = OPTION_VALID, .name = "valid",
      .value = {VALUE_FILE, "RATINGS", "valid.dpr", ".dpr", NULL},
      .help = "measure the error on these ratings after every epoch (with ials: how well they are "
@@ -239,14 +241,15 @@ const struct verb verb_train = {
             "gradient "
             "descent, so that their products predict ratings. The ratings are put in an order "
             "that fits the caches first.",
-            "With --adapt, biases begin as averages, shrunk as far as the ratings say that people "
-            "and items differ. Then a few short trials, on at most 500,000 ratings of which a "
-            "tenth is held back, find the step size, the penalty and the number of epochs, and "
-            "training begins anew on all ratings. What an option gives is not looked for, and "
-            "below 2,000 ratings the defaults are used. Where vectors predict no better than "
-            "averages they are held at 0. With --resume, which needs --adapt too, it takes what "
-            "the interrupted run had found. ials looks for its penalty alone. The trials are not "
-            "counted in --memory, so the two are not taken together.",
+            "Biases begin as averages, shrunk as far as the ratings say that people and items "
+            "differ. Then a few short trials, on at most 400,000 ratings of which a tenth is held "
+            "back, find the step size, the penalty and the number of epochs, and training begins "
+            "anew on all ratings. What an option gives is kept, and the rest is looked for; below "
+            "2,000 ratings, above 256 epochs, or where --memory is too small for a trial, the "
+            "defaults are used. "
+            "Where vectors predict no better than averages they are held at 0. --resume takes what "
+            "the interrupted run had found. --no-adapt trains with fixed settings, and with biases "
+            "that begin at 0. ials and the samplers have no trials.",
             "What is larger than --memory is streamed: the ratings in their new order and the "
             "users' vectors are in temporary files beside the input, read ahead and written "
             "back block of users by block while others are worked on. The item vectors, the "
@@ -477,7 +480,7 @@ static int print_json(const struct invocation *invocation, const struct dpmf_tra
 /* A sampler has neither rates nor a best epoch, and takes its penalties from the ratings. */
 static int check_sampler(const struct invocation *invocation) {
     static const enum option_id of_sgd[] = {OPTION_LEARNING_RATE, OPTION_DECAY, OPTION_REG,
-                                            OPTION_PATIENCE, OPTION_ADAPT};
+                                            OPTION_PATIENCE};
     static const enum option_id one_at_least[] = {OPTION_CHAINS, OPTION_SAMPLES};
     char whose[64];
     snprintf(whose, sizeof whose, "is for sgd, not for %s", invocation->value[OPTION_SOLVER]);
@@ -522,9 +525,6 @@ static int check_goal(const struct invocation *invocation) {
 }
 
 static int check_solver(const struct invocation *invocation) {
-    if (command_has(invocation, OPTION_ADAPT) && command_has(invocation, OPTION_MEMORY))
-        return terminal_error_print(STATUS_USAGE, "leave one of them out",
-                                    "--adapt does not keep its trials within --memory");
     if (dpmf_solver_is_sampler(invocation->value[OPTION_SOLVER])) return check_sampler(invocation);
     return options_refuse_group(invocation, sampler_options, OPTION_COUNT, "is for samplers",
                                 "for example: --solver gibbs");

@@ -355,6 +355,7 @@ static struct dpmf_tune_options fill(const struct invocation *invocation,
                                      struct dpmf_train_options *train) {
     struct dpmf_tune_options options = dpmf_tune_options_default();
     *train = dpmf_train_options_default();
+    train->averages_first = !ranks(invocation); /* as dpmf train has it */
     if (ranks(invocation)) dpmf_train_options_solver("ials", train);
     options.hold_unobserved = command_has(invocation, OPTION_UNOBSERVED);
     if (options.hold_unobserved)

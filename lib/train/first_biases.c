@@ -30,6 +30,8 @@ struct passes {
     struct store_space space;
 };
 
+enum { BLOCK_RATING = 12, ITEM_TABLES = 12 }; /* bytes */
+
 enum { SUM_SQUARES, SUM_USER_SQUARES, SUM_COUNT_SQUARES, SUMS };
 
 typedef void visit_user(struct passes *passes, uint64_t user, const struct store_block *block,
@@ -141,6 +143,12 @@ static void sweep_items(struct passes *passes) {
         passes->items[j] =
             (float)(passes->totals[j] /
                     ((double)store_item_at(passes->whole, j).n_ratings + passes->item_penalty));
+}
+
+/* A block, packed and unpacked, and two tables of items. */
+uint64_t first_biases_bytes(const struct dpmf_store *store) {
+    assert(store);
+    return store_largest_block(store) * BLOCK_RATING + store_n_items(store) * ITEM_TABLES;
 }
 
 int first_biases_find(const struct dpmf_store *store, const struct dpmf_store *whole, double mean,

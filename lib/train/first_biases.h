@@ -18,6 +18,9 @@ struct first_biases {
     double noise, users, items; /* variances; all above 0 */
 };
 
+/* Bytes that first_biases_find takes. */
+uint64_t first_biases_bytes(const struct dpmf_store *store);
+
 /* Estimates the variances and fills in the biases of all users that are here and, by their number,
  * of all items. `store` has the users that are here, `whole` all of them, and `mean` is that of all
  * ratings less store_base. By all ranks. */

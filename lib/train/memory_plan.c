@@ -1,8 +1,8 @@
 /*
  * Divides --memory before anything large is taken: fed by the sizes of the stores and of the model,
  * feeds the tiling, which chooses between everything in memory and a stream, and the size of the
- * stream's superblocks. A run has three phases whose memory does not add up: building the tiles,
- * looking up the validation set, and the epochs.
+ * stream's superblocks. A run has four phases whose memory does not add up: building the tiles,
+ * looking up the validation set, finding the first biases, and the epochs.
  */
 #include "train/memory_plan.h"
 
@@ -34,8 +34,8 @@ static uint64_t budget(const struct memory_plan *plan) {
     return plan->memory ? plan->memory : host_default_budget();
 }
 
-/* What an open store keeps: its items and its index. */
-static uint64_t store_bytes(const struct dpmf_store *store) {
+uint64_t memory_plan_store(const struct dpmf_store *store) {
+    assert(store);
     uint64_t n = store_n_items(store), bytes = 0;
     if (n > 0) {
         struct store_item first = store_item_at(store, 0), last = store_item_at(store, n - 1);
@@ -53,15 +53,16 @@ static uint64_t slots_of_index(uint64_t n) {
 /* What is there from the beginning to the end. */
 static uint64_t always_bytes(const struct memory_plan *plan) {
     uint64_t bytes =
-        PROGRAM_BYTES + store_bytes(plan->store) + ITEM_TABLES * store_n_items(plan->store);
-    if (plan->valid) bytes += store_bytes(plan->valid);
+        PROGRAM_BYTES + memory_plan_store(plan->store) + ITEM_TABLES * store_n_items(plan->store);
+    if (plan->valid) bytes += memory_plan_store(plan->valid);
     if (plan->user_ids)
         bytes += plan->user_ids->start[plan->user_ids->n] + 8 * (plan->user_ids->n + 1);
     return bytes;
 }
 
 static uint64_t item_id_bytes(const struct memory_plan *plan) {
-    return plan->user_ids ? store_bytes(plan->store) : 0; /* bytes of the model's ids, at least */
+    /* bytes of the model's ids, at least */
+    return plan->user_ids ? memory_plan_store(plan->store) : 0;
 }
 
 /* What the model has in memory even when the rows of users are not. */
@@ -105,15 +106,16 @@ int memory_plan_divide(struct memory_plan *plan, struct tiling_options *options,
                           slots_of_index(store_n_items(plan->store));
     uint64_t running =
         always + model + valid_set_bytes(n_valid, false) + thread_bytes(plan) + plan->sampler;
+    uint64_t starting = always + model + valid_set_bytes(n_valid, false) + plan->first;
     uint64_t copy = plan->has_best ? users + (store_n_items(plan->store) + 1) * row : 0;
     plan->missing = 0;
     if (plan->valid && looking_up > memory)
         return memory_plan_refuse(plan, looking_up - memory, error);
     options->slots = memory_plan_slots(plan);
-    plan->fixed = running + users + copy + plan->momenta;
+    plan->fixed = running + users + copy + plan->momenta + plan->first;
     options->memory_whole = plan->whole = less(memory, plan->fixed);
-    options->memory_streamed = less(memory, running);
+    options->memory_streamed = starting > memory ? 0 : less(memory, running);
     options->memory_build = less(memory, always);
-    plan->missing = less(running, memory);
+    plan->missing = less(running > starting ? running : starting, memory);
     return 0;
 }

@@ -19,12 +19,16 @@ struct memory_plan {
     uint32_t prefetch; /* superblocks read ahead */
     uint64_t memory;   /* memory of the run; 0: the default */
     bool has_best;     /* a copy of the best epoch is kept */
+    uint64_t first;    /* bytes that finding the first biases takes */
     uint64_t sampler;  /* bytes that a sampler takes beside the model */
     uint64_t momenta;  /* bytes that a sampler takes only where all is in memory */
     uint64_t whole;    /* bytes for the chunks of a run in memory, found by memory_plan_divide */
     uint64_t fixed;    /* bytes that such a run takes beside its chunks */
     uint64_t missing;  /* bytes, found by memory_plan_divide, before there is anything to divide */
 };
+
+/* Bytes that an open store keeps: its items and its index. */
+uint64_t memory_plan_store(const struct dpmf_store *store);
 
 /* The slots of a stream: one for each lane, and those read ahead; at least one, without which a
  * lane that is behind could hold up the others for good. */

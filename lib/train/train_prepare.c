@@ -157,6 +157,7 @@ static void make_plan(struct train_run *train) {
         .prefetch = options->prefetch < PREFETCH_MAX ? options->prefetch : PREFETCH_MAX,
         .memory = train->run->memory,
         .has_best = train->valid_store && !train->sampler,
+        .first = train->options->averages_first ? first_biases_bytes(train->store) : 0,
     };
     if (!train->sampler) return;
     train->plan.sampler = train->sampler_bytes(train->sampler, train, true);

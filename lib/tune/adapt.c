@@ -15,26 +15,31 @@
 #include "base/arguments.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host.h"
+#include "base/threads.h"
 #include "cluster/cluster.h"
 #include "files/temporary.h"
 #include "store/store.h"
+#include "train/memory_plan.h"
 #include "train/resume.h"
 
 enum {
     RATINGS_LEAST = 2000,  /* fewer held back than a tenth of these tell nothing */
-    RATINGS_MOST = 500000, /* that trials take from a large set */
-    FACTORS_MOST = 64,     /* of a trial, but for small sets, which take no time */
-    RATINGS_FEW = 100000,  /* of a small set */
+    RATINGS_MOST = 400000, /* that trials take from a large set */
+    FACTORS_MOST = 64,     /* of a trial */
     TRIALS_MOST = 8,
-    EPOCHS_MOST = 64, /* of a trial's curve that are kept */
-    REPEATS_MOST = 2, /* of a step that was good */
+    EPOCHS_MOST = 256,       /* of a trial; a run of more is not compared with others */
+    REPEATS_MOST = 2,        /* of a step that was good */
+    PROGRAM_BYTES = 4 << 20, /* the program itself, and what the allocator keeps for later */
+    ITEM_TABLES = 72,        /* bytes an item while ratings are held back */
+    BLOCK_RATING = 24,       /* bytes a rating of a block on its way */
 };
 
 #define VALID_FRACTION 0.1
 #define GAIN 2e-4           /* share of the error that a step must take away */
 #define FAR 3e-3            /* share of the error that tells that a direction is wrong */
-#define CLOSE 1.015         /* times an error: what may still become better than it */
-#define LATE 0.6            /* share of the epochs from which on trials are compared */
+#define LATE 0.5            /* share of the epochs from which on trials are compared */
+#define HOPE 0.75           /* share of the last fall an epoch that all further ones may have */
 #define PENALTY_OF_NONE 1.0 /* at which vectors stay at 0 */
 
 /* Where the walk is: powers of the factors below. */
@@ -49,23 +54,30 @@ static const double rate_step = 2, penalty_step = 1.6, epochs_step = 1.75;
 struct move {
     struct place by;
     uint32_t needs;
-    int undone_by; /* number of the move, or -1 */
+    int undone_by;   /* number of the move, or -1 */
+    uint32_t unless; /* settings that must be given: a better move exists where they are free */
 };
 
-/* Larger steps want larger penalties; then the penalty alone, and the end, which is not looked for
- * where going faster was much worse. */
+/* Larger steps want larger penalties, and fewer epochs where the error was good for a while; then
+ * the penalty alone, and the end, which is not looked for where going faster was much worse. */
 static const struct move sgd_moves[] = {
-    {{.rate = 1, .penalty = 1}, DPMF_ADAPT_LEARNING_RATE | DPMF_ADAPT_REGULARIZATION, -1},
-    {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1},
-    {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 1},
-    {{.epochs = 1}, DPMF_ADAPT_EPOCHS, -1},
+    {{.rate = 1, .penalty = 1}, DPMF_ADAPT_LEARNING_RATE | DPMF_ADAPT_REGULARIZATION, -1, 0},
+    {{.rate = 1, .penalty = 1, .epochs = -1},
+     DPMF_ADAPT_LEARNING_RATE | DPMF_ADAPT_REGULARIZATION | DPMF_ADAPT_EPOCHS,
+     0,
+     0},
+    {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1, 0},
+    {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 2, 0},
+    {{.rate = 1}, DPMF_ADAPT_LEARNING_RATE, -1, DPMF_ADAPT_REGULARIZATION},
+    {{.rate = -1}, DPMF_ADAPT_LEARNING_RATE, 4, DPMF_ADAPT_REGULARIZATION},
+    {{.epochs = 1}, DPMF_ADAPT_EPOCHS, 1, 0},
 };
 
 /* The weight of pairs without an event is no matter of ratings held back: what ranks them best among
  * all items does not rank them best among a hundred. */
 static const struct move ials_moves[] = {
-    {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1},
-    {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 0},
+    {{.penalty = 1}, DPMF_ADAPT_REGULARIZATION, -1, 0},
+    {{.penalty = -1}, DPMF_ADAPT_REGULARIZATION, 0, 0},
 };
 
 enum {
@@ -92,8 +104,35 @@ struct adapt {
     struct curve curve, best_curve;
     struct dpmf_adapt_report *report;
     double fast_error; /* error at the end of the trial with larger steps; 0: none was made */
+    double fast_least; /* least error of it */
     bool is_stopped;
 };
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static int too_little(struct dpmf_error *error) {
+    return error_set(error, DPMF_ERR_USAGE_MEMORY, "too little memory to compare settings");
+}
+
+/* What the store of all ratings leaves of the run's memory is for the trials. @return 0, or
+ * DPMF_ERR_USAGE_MEMORY */
+static int divide_memory(struct adapt *adapt, struct dpmf_error *error) {
+    const uint64_t memory = adapt->run->memory ? adapt->run->memory : host_default_budget();
+    const uint64_t taken = memory_plan_store(adapt->store);
+    if (taken >= memory) return too_little(error);
+    adapt->trial_run.memory = memory - taken;
+    return 0;
+}
+
+/* While ratings are held back there are the program, tables of all items, several of them for each
+ * thread, and two blocks on their way. */
+static int check_tables(const struct adapt *adapt, struct dpmf_error *error) {
+    const uint64_t threads = (uint64_t)threads_wanted(&adapt->trial_run);
+    const uint64_t needed = PROGRAM_BYTES + memory_plan_store(adapt->store) +
+                            store_n_items(adapt->store) * (8 * threads + ITEM_TABLES) +
+                            2 * BLOCK_RATING * store_largest_block(adapt->store);
+    return needed > adapt->trial_run.memory ? too_little(error) : 0;
+}
 
 /* ---- ratings --------------------------------------------------------------------------------- */
 
@@ -164,22 +203,33 @@ static int on_progress(void *self, const struct dpmf_progress *progress) {
     return adapt->is_stopped;
 }
 
-static double curve_at(const struct curve *curve, double share) {
-    uint32_t epoch = (uint32_t)(share * (double)curve->epochs + 0.5);
-    if (epoch > curve->n) epoch = curve->n;
-    return curve->error[epoch > 0 ? epoch - 1 : 0];
+static double curve_end(const struct curve *curve) { return curve->error[curve->n - 1]; }
+
+static double curve_least(const struct curve *curve) {
+    double least = curve->error[0];
+    for (uint32_t i = 1; i < curve->n; i++) least = fmin(least, curve->error[i]);
+    return least;
 }
 
-/* Behind the best at the same share of the epochs, or worse than it was itself, by so much that the
- * last epochs will not make up for it. */
+/* Where a curve of three epochs or more will end, if all epochs that are left fall by `share` of
+ * what the last two fell. Steps become smaller until the end: half is likely, and more a hope. */
+static double curve_ends_at(const struct curve *curve, double share) {
+    const double last = curve_end(curve), fall = (curve->error[curve->n - 3] - last) / 2;
+    return last - share * fmax(fall, 0) * (curve->epochs - curve->n);
+}
+
+/* Rises, or does not fall fast enough to become better than the best. Vectors are small at first,
+ * and as long as they gather speed nothing is known. */
 static bool is_hopeless(const struct adapt *adapt) {
-    const struct curve *curve = &adapt->curve, *best = &adapt->best_curve;
-    const double share = (double)curve->n / (double)curve->epochs;
-    const double last = curve->error[curve->n - 1];
-    if (best->n == 0 || share < LATE) return false;
-    double least = last;
-    for (uint32_t i = 0; i < curve->n; i++) least = fmin(least, curve->error[i]);
-    return last > CLOSE * least || last > CLOSE * curve_at(best, share);
+    const struct curve *curve = &adapt->curve;
+    const double *error = curve->error;
+    const uint32_t n = curve->n;
+    if (adapt->best_curve.n == 0 || n < 3 || n < LATE * curve->epochs) return false;
+    const double bar = (1 - GAIN) * curve_end(&adapt->best_curve);
+    if (error[n - 1] > bar && error[n - 1] > error[n - 2] && error[n - 2] > error[n - 3])
+        return true;
+    const bool is_starting = error[n - 2] - error[n - 1] > error[n - 3] - error[n - 2];
+    return !is_starting && curve_ends_at(curve, HOPE) > bar;
 }
 
 static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
@@ -190,11 +240,9 @@ static int on_epoch(void *self, const struct dpmf_epoch *epoch) {
     return curve->n < curve->epochs && is_hopeless(adapt);
 }
 
-static struct dpmf_train_options trial_options(const struct adapt *adapt,
-                                               const struct dpmf_train_options *from) {
+static struct dpmf_train_options trial_options(const struct dpmf_train_options *from) {
     struct dpmf_train_options options = *from;
-    if (options.factors > FACTORS_MOST && store_n_ratings(adapt->store) > RATINGS_FEW)
-        options.factors = FACTORS_MOST;
+    if (options.factors > FACTORS_MOST) options.factors = FACTORS_MOST;
     options.deterministic = true;
     options.hogwild = false;
     options.patience = 0;
@@ -238,6 +286,13 @@ static struct dpmf_train_options settings_at(const struct adapt *adapt, const st
     return options;
 }
 
+/* What larger steps led to, also where the trial was stopped before its end. */
+static void note_fast(struct adapt *adapt, double value) {
+    if (isnan(value)) value = adapt->curve.n < 3 ? INFINITY : curve_ends_at(&adapt->curve, 0.5);
+    adapt->fast_error = value;
+    adapt->fast_least = adapt->curve.n > 0 ? curve_least(&adapt->curve) : INFINITY;
+}
+
 /* Tries a step from *at and, as long as it is good, one more. *taken says whether any was. */
 static int walk(struct adapt *adapt, const struct move *move, struct place *at, double *best,
                 bool *taken, struct dpmf_error *error) {
@@ -245,12 +300,12 @@ static int walk(struct adapt *adapt, const struct move *move, struct place *at, 
         const struct place next = {at->rate + move->by.rate, at->penalty + move->by.penalty,
                                    at->epochs + move->by.epochs};
         const struct dpmf_train_options settings = settings_at(adapt, &next);
-        const struct dpmf_train_options options = trial_options(adapt, &settings);
+        const struct dpmf_train_options options = trial_options(&settings);
         double value;
         if (options.epochs > EPOCHS_MOST) return 0;
         int code = run_trial(adapt, &options, &value, error);
         if (code < 0) return code;
-        if (move->by.rate > 0 && !*taken) adapt->fast_error = isnan(value) ? INFINITY : value;
+        if (move->by.rate > 0 && !*taken) note_fast(adapt, value);
         if (!(value < (1 - GAIN) * *best)) return 0;
         *taken = true;
         *best = value;
@@ -263,7 +318,7 @@ static int walk(struct adapt *adapt, const struct move *move, struct place *at, 
 
 /* The error of averages alone: one factor, and steps too small to matter. */
 static int find_averages(struct adapt *adapt, struct dpmf_error *error) {
-    struct dpmf_train_options options = trial_options(adapt, adapt->options);
+    struct dpmf_train_options options = trial_options(adapt->options);
     double value;
     options.factors = options.epochs = 1;
     options.learning_rate = 1e-9;
@@ -273,10 +328,19 @@ static int find_averages(struct adapt *adapt, struct dpmf_error *error) {
     return code;
 }
 
+/* Fewer epochs serve where larger steps had been good; a set whose error rises in the end wants
+ * neither more epochs nor less penalty. */
+static bool is_pointless(const struct adapt *adapt, const struct place *by, double best) {
+    const bool rises = best > (1 + GAIN) * curve_least(&adapt->best_curve);
+    if (by->epochs < 0) return !(adapt->fast_least < (1 - GAIN) * best);
+    if (by->epochs > 0) return rises || adapt->fast_error > (1 + FAR) * best;
+    return by->penalty < 0 && rises;
+}
+
 static int search(struct adapt *adapt, struct dpmf_train_options *found, struct dpmf_error *error) {
     const struct move *moves = adapt->ranks ? ials_moves : sgd_moves;
     const int n_moves = adapt->ranks ? IALS_MOVES : SGD_MOVES;
-    const struct dpmf_train_options first = trial_options(adapt, adapt->options);
+    const struct dpmf_train_options first = trial_options(adapt->options);
     bool taken[MOVES_MOST] = {false};
     struct place at = {0};
     double best = NAN;
@@ -285,8 +349,9 @@ static int search(struct adapt *adapt, struct dpmf_train_options *found, struct 
     adapt->best_curve = adapt->curve;
     for (int m = 0; m < n_moves && code == 0 && isfinite(best); m++) {
         if ((adapt->what & moves[m].needs) != moves[m].needs) continue;
+        if (adapt->what & moves[m].unless) continue;
         if (moves[m].undone_by >= 0 && taken[moves[m].undone_by]) continue;
-        if (moves[m].by.epochs > 0 && adapt->fast_error > (1 + FAR) * best) continue;
+        if (is_pointless(adapt, &moves[m].by, best)) continue;
         code = walk(adapt, &moves[m], &at, &best, &taken[m], error);
     }
     if (code == 0 && !adapt->ranks && adapt->options->averages_first)
@@ -329,7 +394,9 @@ static int find(struct adapt *adapt, struct dpmf_train_options *found, struct dp
         return resume_settings(options->resume, adapt->what, found, error);
     }
     if (adapt->what == 0 || store_n_ratings(adapt->store) < RATINGS_LEAST) return 0;
-    int code = make_directory(adapt, error);
+    int code = divide_memory(adapt, error);
+    if (code == 0) code = check_tables(adapt, error);
+    if (code == 0) code = make_directory(adapt, error);
     if (code == 0) code = hold_back(adapt, error);
     if (code == 0) code = search(adapt, found, error);
     end(adapt);

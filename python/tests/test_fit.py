@@ -52,6 +52,25 @@ class AgainstTheProgram(FolderTest):
         self.assertIn('"users":300', run_dpmf("describe", self.folder / "saved.safetensors", "--json"))
         self.assertEqual([path.name for path in self.folder.glob(".*")], [])
 
+    def test_it_adapts_as_the_program_does(self):
+        users, items, ratings = made_up(n=4000)
+        path = self.folder / "ratings.csv"
+        with open(path, "w") as file:
+            file.write("user,item,rating\n")
+            for row in zip(users.tolist(), items.tolist(), ratings.tolist()):
+                file.write("%d,%d,%r\n" % row)
+        for options, parameters in (([], {}), (["--reg", 0.2], {"regularization": 0.2}),
+                                    (["--no-adapt"], {"adapt": False})):
+            run_dpmf("train", path, "-o", self.folder / "m.safetensors", "-q", "-k", 8, "--deterministic", *options)
+            model = dpmf.Model(n_factors=8, deterministic=True, **parameters).fit(users, items, ratings)
+            self.assertTrue(same(model, dpmf.load(self.folder / "m.safetensors")), options)
+            found = model.report_.get("adapted")
+            self.assertEqual(found is None, "adapt" in parameters)
+            if found is not None:
+                self.assertGreater(found["trials"], 1)
+                self.assertEqual(found["epochs"], model.n_iter_)
+                self.assertLess(found["valid_rmse"], found["averages_rmse"] * 1.001)
+
     def test_predictions_are_the_programs(self):
         users, items, ratings = made_up(n=2000)
         model = fit(users, items, ratings)

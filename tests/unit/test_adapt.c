@@ -31,6 +31,12 @@ static int on_progress(void *self, const struct dpmf_progress *progress) {
     return ++watch->calls == watch->cancel_at;
 }
 
+static void count_warning(void *self, const char *text) {
+    struct watch *watch = self;
+    assert_non_null(text);
+    watch->calls++;
+}
+
 static struct dpmf_store *made(const char *name, uint64_t ratings, uint32_t rank, double noise) {
     char path[TEMP_PATH_MAX];
     struct dpmf_store *out = NULL;
@@ -127,6 +133,38 @@ static void test_small_sets(void **state) {
     dpmf_store_close(few);
 }
 
+/* What all ratings leave of the memory is for the trials; where that is too little, there are
+ * none. */
+static void test_memory(void **state) {
+    (void)state;
+    struct dpmf_run run = dpmf_run_default();
+    struct dpmf_adapt_report report;
+    struct watch watch = {0};
+    run.threads = 2;
+    run.warn = count_warning;
+    run.warn_self = &watch;
+    for (uint64_t memory = (uint64_t)1 << 20; memory <= (uint64_t)64 << 20; memory *= 4) {
+        struct dpmf_train_options options = start();
+        watch.calls = 0;
+        run.memory = memory;
+        assert_int_equal(dpmf_train_adapt(store, ALL, &options, &run, &report, NULL), 0);
+        assert_int_equal(temp_dir_count(&temporary), 0);
+        assert_int_equal(watch.calls, memory < (uint64_t)16 << 20 ? 1 : 0);
+        assert_true((report.trials > 0) == (watch.calls == 0) && options.adapted == !watch.calls);
+    }
+}
+
+/* Of a given penalty the steps are looked for by themselves. */
+static void test_steps_alone(void **state) {
+    (void)state;
+    struct dpmf_train_options options = start();
+    struct dpmf_adapt_report report;
+    options.learning_rate = 0.01; /* too slow for twenty epochs */
+    assert_int_equal(adapt(store, DPMF_ADAPT_LEARNING_RATE, 2, 0, &options, &report), 0);
+    assert_true(options.learning_rate > 0.01 && report.trials > 1 && options.adapted);
+    assert_true(options.regularization == dpmf_train_options_default().regularization);
+}
+
 static void test_ranking(void **state) {
     (void)state;
     struct dpmf_train_options options = dpmf_train_options_default();
@@ -199,6 +237,8 @@ int main(void) {
         cmocka_unit_test(test_what_is_given_stays),
         cmocka_unit_test(test_averages_win),
         cmocka_unit_test(test_small_sets),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_steps_alone),
         cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_snapshots),
         cmocka_unit_test(test_is_stopped),

@@ -36,7 +36,8 @@ def dpmf_run(work, dataset, k, epochs, options, may_diverge):
     model = work.temporary("model.safetensors")
     # Everything in memory when it fits; what does not is streamed by dpmf itself.
     events = work.dpmf_json("train", dataset.train, "-k", k, "--epochs", epochs, "-j", work.threads, "--valid",
-                            dataset.test, "--seed", work.seed, "--memory", memory_for_dpmf(), *options, "-o", model,
+                            dataset.test, "--seed", work.seed, "--no-adapt", "--memory", memory_for_dpmf(), *options, "-o",
+                            model,
                             accept=(0, DIVERGED) if may_diverge else (0,))
     done = [e for e in events if e.get("event") == "done"]
     if done:
@@ -67,8 +68,8 @@ def measure(work):
 
 
 def show(data):
-    shown = [Text("dpmf's C-SGD and SGLD run with the defaults of `dpmf train`, the peers with their own. The clock "
-                  "starts with learning and counts each program's own measuring of the error.")]
+    shown = [Text("dpmf's C-SGD and SGLD run with the settings of `dpmf train --no-adapt`, the peers with their own. The "
+                  "clock starts with learning and counts each program's own measuring of the error.")]
     rows = []
     for panel in data["panels"]:
         shown.append(Plot(f"{panel['set']}_{panel['k']}", f"{panel['title']}, {panel['k']} dimensions", "seconds",

@@ -57,7 +57,7 @@ def misses(work, k, users, items, options):
               "--seed", work.seed, "-o", store, "--quiet"])
     outputs = [work.temporary(f"cachegrind.{epochs}") for epochs in (1, 2)]
     commands = [["valgrind", "--tool=cachegrind", "--cache-sim=yes", *options, f"--cachegrind-out-file={output}",
-                 work.dpmf, "train", store, "-k", str(k), "--epochs", str(epochs), "-j", "1", "-o", output + ".model",
+                 work.dpmf, "train", store, "-k", str(k), "--epochs", str(epochs), "--no-adapt", "-j", "1", "-o", output + ".model",
                  "--quiet"] for epochs, output in zip((1, 2), outputs)]
     side_by_side(work, commands)
     one, two = map(counts, outputs)

@@ -30,13 +30,14 @@ from .user import Shelf
 # What has no meaning in the other kind of run.
 PLAIN_ONLY = ("n_factors", "n_epochs", "learning_rate", "decay", "regularization", "random_state",
               "patience", "solver", "unobserved", "average", "burn_in", "n_samples", "n_chains", "step", "snapshot",
-              "snapshot_every")
+              "snapshot_every", "adapt")
 PRIVATE_ONLY = ("delta", "catalogue", "catalogue_from_ratings", "mechanism", "item_features",
                 "user_privacy", "about", "declared_users", "accept_delta", "accept_epsilon",
                 "population", "ledger", "ledger_budget", "insecure_noise_seed")
 
 TRAIN_REPORT = ("epochs", "seconds", "updates_per_second", "train_rmse", "valid_rmse",
                 "stopped_early", "tiles_on_disk", "kernels")
+ADAPT_REPORT = ("trials", "is_averages", "train_ratings", "valid_ratings", "valid_rmse", "averages_rmse", "seconds")
 PRIVATE_REPORT = ("epsilon", "delta", "mu", "factors", "noisy_rounds", "seconds", "release_id",
                   "mechanism", "users", "ratings", "not_in_catalogue", "out_of_range",
                   "users_left_out", "wishes", "users_with_a_wish", "wishes_of_nobody",
@@ -126,6 +127,7 @@ def train_options(parameters: dict[str, Any], ranks: bool) -> Struct:
         raise usage(f"decay={shown(parameters['decay'])} is below 0",
                     "leave it out for the default schedule")
     options.put("deterministic", flag("deterministic", parameters["deterministic"]))
+    options.put("averages_first", flag("adapt", parameters["adapt"]) and solver in (None, "sgd"))
     _put_sampler(parameters, options)
     _put_snapshots(parameters, options)
     return options
@@ -160,6 +162,25 @@ def _put_snapshots(parameters: dict[str, Any], options: Struct) -> None:
         options.put("resume", path_bytes(parameters["resume"]))
 
 
+def _adapt(parameters: dict[str, Any], options: Struct, store: Store, run: Run) -> Optional[dict[str, Any]]:
+    """Finds what no parameter gives, as ``dpmf train`` does. @return how it was found; None: nothing was tried."""
+    if not options.pointer.averages_first:
+        return None
+    what = 0
+    if parameters["decay"] is None:  # a schedule of one's own has its own steps and its own end
+        what |= lib.DPMF_ADAPT_EPOCHS if parameters["n_epochs"] is None else 0
+        what |= lib.DPMF_ADAPT_LEARNING_RATE if parameters["learning_rate"] is None else 0
+    what |= lib.DPMF_ADAPT_REGULARIZATION if parameters["regularization"] is None else 0
+    found = ffi.new("struct dpmf_adapt_report *")
+    run.call(lib.dpmf_train_adapt, store.pointer, what, options.pointer, run.pointer, found)
+    if found.trials == 0:
+        return None
+    chosen = {name: getattr(options.pointer, name) for name in ("learning_rate", "regularization", "epochs")}
+    log.info("chosen in %d trials: learning_rate=%g, regularization=%g, n_epochs=%d (error %.4f on ratings held back, "
+             "of averages %.4f)", found.trials, *chosen.values(), found.valid_rmse, found.averages_rmse)
+    return {**chosen, **plain(found[0], ADAPT_REPORT)}
+
+
 def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_store: OpenStore,
                    open_valid: Optional[OpenStore], reading: Reading, run: Run) -> Fitted:
     refuse_given(parameters, defaults, PRIVATE_ONLY,
@@ -174,6 +195,7 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     store = open_store(run, reading)
     if not ranks and parameters["goal"] is None and parameters["solver"] is None and store.holds_events:
         options = train_options(parameters, True)
+    adapted = _adapt(parameters, options, store, run)
     run.total_epochs = options.pointer.epochs
     valid = open_valid(run, reading) if open_valid else None
     report = ffi.new("struct dpmf_train_report *")
@@ -189,6 +211,8 @@ def fit_checkpoint(parameters: dict[str, Any], defaults: dict[str, Any], open_st
     fitted.store = store
     fitted.epochs = run.epochs
     fitted.report = plain(report[0], TRAIN_REPORT)
+    if adapted is not None:
+        fitted.report["adapted"] = adapted
     return fitted
 
 

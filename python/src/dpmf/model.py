@@ -58,7 +58,8 @@ class Model(Measured):
     n_factors : int, optional
         Length of the vectors. Like everything that is None: the library's own choice.
     n_epochs, learning_rate, decay, regularization : optional
-        Of training; not with `epsilon`, where a public rule decides.
+        Of training; not with `epsilon`, where a public rule decides. What is None is found by short trials
+        first (see `adapt`), but for the decay.
     epsilon : float, optional
         Makes a private release, with this privacy loss.
     delta : float
@@ -114,6 +115,10 @@ class Model(Measured):
     snapshot : path, optional
         A file that is written during the fit, after every `snapshot_every` epochs (1) and when it is
         interrupted; `fit(..., resume=snapshot)` continues from there.
+    adapt : bool
+        With "sgd": find the number of epochs, the step size and the penalty by a few short trials on ratings held
+        back, as far as no parameter gives them; `report_["adapted"]` says what was found. False trains with fixed
+        settings.
     goal : str, optional
         "rating", to predict ratings, or "ranking", to recommend. None: ranking when `fit` is given events (pairs of
         users and items, with counts or without), else rating. With `goal="ranking"` a sparse matrix holds counts.
@@ -185,6 +190,7 @@ class Model(Measured):
         step: Optional[float] = None,
         snapshot: Optional[PathLike] = None,
         snapshot_every: Optional[int] = None,
+        adapt: bool = True,
     ) -> None:
         self.n_factors = n_factors
         self.n_epochs = n_epochs
@@ -224,6 +230,7 @@ class Model(Measured):
         self.step = step
         self.snapshot = snapshot
         self.snapshot_every = snapshot_every
+        self.adapt = adapt
 
     # ---- parameters, as scikit-learn has them --------------------------------------------------
 
