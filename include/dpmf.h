@@ -637,6 +637,8 @@ struct dpmf_split_options {
     double test_fraction;  /* share of the test set */
     uint64_t seed;         /* seed of the coins */
     const char *probe;     /* probe file, with DPMF_SPLIT_PROBE */
+    bool by_number;        /* with DPMF_SPLIT_RANDOM: coins follow from the places of users and
+                              items in the store, and not from their ids */
 };
 
 /* The default split: a tenth of the ratings, by coins.

@@ -89,7 +89,8 @@ static void mark_user(const struct split *split, const struct store_block *block
     assert(i < block->n_users);
     const struct dpmf_split_options *options = split->options;
     uint64_t from = block->start[i], end = block->start[i + 1], seed = options->seed;
-    uint64_t user_hash = split_coin_user(block, i, seed);
+    uint64_t user_hash = options->by_number ? split_coin_number(block->first_user + i, seed)
+                                            : split_coin_user(block, i, seed);
     switch (options->by) {
     case DPMF_SPLIT_RANDOM:
         for (uint64_t r = from; r < end; r++) {
@@ -300,6 +301,8 @@ static int check_options(const struct dpmf_split_options *options, const char *t
     case DPMF_SPLIT_RANDOM:
     case DPMF_SPLIT_USER:
     case DPMF_SPLIT_TIME:
+        if (options->by_number && options->by != DPMF_SPLIT_RANDOM)
+            return error_set(error, DPMF_ERR_USAGE_VALUE, "only a split at random goes by numbers");
         if (options->test_fraction > 0 && options->test_fraction < 1) return 0;
         return error_set(error, DPMF_ERR_USAGE_VALUE, "test fraction %g is not between 0 and 1",
                          options->test_fraction);
@@ -336,6 +339,8 @@ static int prepare_marks(struct split *split, struct dpmf_error *error) {
     if (options->by == DPMF_SPLIT_RANDOM || options->by == DPMF_SPLIT_TIME) {
         split->item_hash = split_coin_items(split->store, options->seed);
         if (!split->item_hash) return error_no_memory(error);
+        for (uint64_t j = 0; options->by_number && j < store_n_items(split->store); j++)
+            split->item_hash[j] = split_coin_number(j, options->seed);
     }
     if (options->by == DPMF_SPLIT_TIME)
         code = time_cut_find(split->store, options->test_fraction, options->seed, split->item_hash,

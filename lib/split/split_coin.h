@@ -1,5 +1,6 @@
 /*
- * The coins of a split: 64 bits that depend on the seed and the bytes of the ids alone.
+ * The coins of a split: 64 bits that depend on the seed and the bytes of the ids alone or, where
+ * ratings under other names are to be split alike, on the seed and the numbers in the store.
  */
 #ifndef DPMF_SPLIT_SPLIT_COIN_H
 #define DPMF_SPLIT_SPLIT_COIN_H
@@ -23,6 +24,13 @@ static inline uint64_t *split_coin_items(const struct dpmf_store *store, uint64_
 static inline uint64_t split_coin_user(const struct store_block *block, uint32_t i, uint64_t seed) {
     uint64_t from = block->id_start[i];
     return checksum64_seeded(block->id_bytes + from, (size_t)(block->id_start[i + 1] - from), seed);
+}
+
+/* The hash of a number in the place of an id's. */
+static inline uint64_t split_coin_number(uint64_t number, uint64_t seed) {
+    uint8_t bytes[8];
+    bytes_put_u64(bytes, number);
+    return checksum64_seeded(bytes, sizeof bytes, seed);
 }
 
 /* The coin of a pair, from the hashes of its two ids. */

@@ -160,13 +160,14 @@ static int take_users(struct adapt *adapt, struct dpmf_store **part, struct dpmf
     return store_share_make(adapt->store, (n_blocks - wanted) / 2, wanted, part, error);
 }
 
-/* The coins are not those of `dpmf split` or `dpmf tune` with the same seed. The two stores lose
- * their names as soon as they are open. */
+/* The coins are not those of `dpmf split` or `dpmf tune` with the same seed, and are the same for
+ * ratings under other names. The two stores lose their names as soon as they are open. */
 static int hold_back(struct adapt *adapt, struct dpmf_error *error) {
     struct dpmf_split_options split = dpmf_split_options_default();
     struct dpmf_store *part = NULL;
     char *train = NULL, *test = NULL;
     split.test_fraction = VALID_FRACTION;
+    split.by_number = true;
     split.seed = (adapt->options->seed ^ 0x6164617074u) * 0x9e3779b97f4a7c15u;
     if (asprintf(&train, "%s/train", adapt->directory) < 0) train = NULL;
     if (asprintf(&test, "%s/test", adapt->directory) < 0) test = NULL;

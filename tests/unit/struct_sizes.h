@@ -19,7 +19,7 @@ EXACTLY(dpmf_import_report, 1872);
 AT_LEAST(dpmf_arrays, 104);
 EXACTLY(dpmf_store_info, 272);
 EXACTLY(dpmf_description, 2040);
-AT_LEAST(dpmf_split_options, 40);
+AT_LEAST(dpmf_split_options, 48);
 EXACTLY(dpmf_split_report, 96);
 EXACTLY(dpmf_shard_report, 72);
 AT_LEAST(dpmf_synth_options, 112);

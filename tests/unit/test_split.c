@@ -188,6 +188,37 @@ static void test_order_independence(void **state) {
     }
 }
 
+/* Ratings under other names are split alike, when the coins go by numbers. */
+static void test_by_number(void **state) {
+    (void)state;
+    struct dpmf_split_options options = dpmf_split_options_default();
+    double sums[2][2] = {{0}};
+    for (int by_number = 0; by_number < 2; by_number++) {
+        options.by_number = by_number;
+        for (int renamed = 0; renamed < 2; renamed++) {
+            all.n = 0;
+            make_ratings(600, 80, 10, 0);
+            for (size_t i = 0; renamed && i < all.n; i++) {
+                all.at[i].user[0] = 'U';
+                memmove(all.at[i].item + 1, all.at[i].item, all.at[i].item_length++);
+                all.at[i].item[0] = 'i';
+            }
+            triples_write(&all, false, false, path);
+            struct dpmf_split_report report = split(path, &options, 2);
+            check_partition(&report);
+            for (size_t i = 0; i < test.n; i++) sums[by_number][renamed] += test.at[i].value;
+        }
+    }
+    assert_true(sums[0][0] != sums[0][1]);
+    assert_true(fabs(sums[1][0] - sums[1][1]) < 1e-9);
+    options.by = DPMF_SPLIT_USER;
+    struct dpmf_store *store;
+    assert_int_equal(store_open_file(path, &store, NULL), 0);
+    assert_int_equal(dpmf_store_split(store, train_path, test_path, &options, NULL, NULL, NULL),
+                     DPMF_ERR_USAGE_VALUE);
+    dpmf_store_close(store);
+}
+
 static void test_by_user(void **state) {
     (void)state;
     make_ratings(4000, 100, 10, 0);
@@ -409,7 +440,8 @@ static void test_refused(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        TEST(test_random),  TEST(test_order_independence), TEST(test_by_user), TEST(test_by_time),
+        TEST(test_random),  TEST(test_order_independence), TEST(test_by_number),
+        TEST(test_by_user), TEST(test_by_time),
         TEST(test_ties),    TEST(test_no_times),           TEST(test_probe),   TEST(test_bad_probe),
         TEST(test_refused),
     };
