@@ -1731,6 +1731,88 @@ DPMF_API int dpmf_model_histories(const struct dpmf_model *model, struct dpmf_st
                                               const struct dpmf_history *history),
                                   void *self, struct dpmf_error *error);
 
+/* One person's own ratings, read for a model: what recommends to someone whom the model does not
+ * know. */
+struct dpmf_own;
+
+/* What dpmf_own_read found. The pointers are valid as long as the ratings. */
+struct dpmf_own_info {
+    const struct dpmf_own_rating *ratings; /* the ratings, each item once */
+    size_t n;                              /* number of ratings; may be 0 */
+    uint64_t unknown;               /* ratings left out: the model does not know their items */
+    const char *first_unknown;      /* id of the first such item; "" when it is not known */
+    uint64_t replaced;              /* ratings of an item that is rated again further down */
+    uint64_t skipped;               /* bad records left out, with `skip_bad` */
+    uint64_t outside;               /* ratings outside the model's scale, kept as they are */
+    uint64_t listed;                /* titles on a list of the page, not rated: left out */
+    const struct dpmf_diary *diary; /* the matched history of another service; NULL: not one */
+    bool is_item_first;             /* three columns without names, read as item, rating, time */
+    uint64_t spare[4];
+};
+
+/* Reads one person's ratings. `mine` is one of these:
+ *
+ * - "-", standard input;
+ * - the path of a table with the columns item and rating, of a history that another service
+ *   exported, or of any input of dpmf_import that holds the ratings of one user;
+ * - pairs with commas between them, "dune:5,solaris:3.5". The last colon of a pair separates the
+ *   item from the rating.
+ *
+ * If an item is rated twice, the last rating counts. A model that learns from events also takes
+ * items without ratings.
+ *
+ *     struct dpmf_own *own = NULL;
+ *     struct dpmf_own_info mine;
+ *     if (dpmf_own_read(model, "3:5,7:1.5", NULL, NULL, NULL, &own, &error) == 0) {
+ *         dpmf_own_info(own, &mine);
+ *         printf("%zu ratings\n", mine.n);
+ *     }
+ *     dpmf_own_free(own);
+ *
+ * @param model    the model whose items are rated
+ * @param mine     the ratings
+ * @param titles   a title for each item of the model, NULL for an item without one, to match a
+ *                 history by; NULL: it is matched by the items' ids
+ * @param options  how to read the ratings
+ * @param run      threads, memory and callbacks
+ * @param own      receives the ratings, to be freed with dpmf_own_free; NULL after a failure
+ * @param error    receives the description of a failure
+ * @return 0 or a negative code
+ * @error DPMF_ERR_USAGE_VALUE          `mine` is neither a file nor pairs
+ * @error DPMF_ERR_USAGE_CONFLICT       the scale of a service's ratings is known, and `options`
+ *                                      gives another one
+ * @error DPMF_ERR_IO_*                 the file cannot be read, or copied where it must be
+ * @error DPMF_ERR_INPUT_COUNT          the ratings are those of several people
+ * @error DPMF_ERR_INPUT_OUT_OF_RANGE   a rating is far off the model's scale
+ * @error DPMF_ERR_INPUT_*              the ratings are bad: the code says how, `error` where
+ * @error DPMF_ERR_STORE_*              the ratings are a store, and damaged
+ */
+DPMF_API int dpmf_own_read(const struct dpmf_model *model, const char *mine,
+                           const char *const *titles, const struct dpmf_input_options *options,
+                           const struct dpmf_run *run, struct dpmf_own **own,
+                           struct dpmf_error *error);
+
+/* Frees someone's own ratings.
+ *
+ * @param own  the ratings; may be NULL
+ */
+DPMF_API void dpmf_own_free(struct dpmf_own *own);
+
+/* Describes someone's own ratings.
+ *
+ * @param own   the ratings
+ * @param info  receives the description
+ */
+DPMF_API void dpmf_own_info(const struct dpmf_own *own, struct dpmf_own_info *info);
+
+/* Marks every item that the person has rated, watched, read or heard, as something to leave out of
+ * recommendations.
+ *
+ * @param own     the ratings
+ * @param bitmap  a bit for each item of the model
+ */
+DPMF_API void dpmf_own_mark(const struct dpmf_own *own, uint8_t *bitmap);
+
 /* The users of a store that a model does not know. Each is fitted when first asked for. */
 struct dpmf_newcomers;
 

@@ -9,25 +9,18 @@
 #include "command.h"
 #include "model_use.h"
 
-enum { OWN_UNKNOWN_MAX = 64 };
-
 struct own_ratings {
-    struct dpmf_own_rating *ratings;
-    size_t n, capacity;
-    uint64_t unknown; /* number of ratings of items that the model does not know */
-    char first_unknown[OWN_UNKNOWN_MAX]; /* the first such item, where it is known */
-    uint64_t replaced;                   /* ratings of an item that is rated again further down */
-    uint64_t skipped;                    /* bad records left out, with --on-error skip */
-    uint64_t outside;                    /* ratings outside the model's scale */
-    bool has_list;                       /* the file has a column of lists, as the page saves it */
-    uint64_t listed;                     /* titles on such a list, kept or hidden and not rated */
-    struct dpmf_diary *diary;            /* a history from another service; NULL: none */
+    const struct dpmf_own_rating *ratings; /* the ratings, each item once */
+    size_t n;                              /* number of ratings */
+    uint64_t unknown;            /* ratings left out: the model does not know their items */
+    const char *name;            /* what notes call the ratings of --ratings */
+    struct dpmf_own *read;       /* the ratings of --ratings; NULL: those of a history */
+    struct dpmf_own_info info;   /* what was found in --ratings */
+    struct dpmf_history history; /* the ratings of a history */
 };
 
-/* Reads what --ratings names: - is standard input; a path that exists is a file; anything else with
- * a colon in it is pairs ITEM:RATING with commas between them, the last colon of each parting the
- * two. Of an item that is rated twice the last rating is kept, as in a store. There may be none in
- * the end. A file of another service is matched by the titles of the catalogue.
+/* Reads what --ratings names, as dpmf_own_read does; a history of another service is matched by the
+ * titles of the catalogue. There may be no ratings in the end.
  * @return an exit status, after saying what is wrong */
 int own_ratings_read(struct invocation *invocation, const struct dpmf_model *model,
                      const struct catalogue *catalogue, struct own_ratings *own);

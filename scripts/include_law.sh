@@ -42,6 +42,7 @@ lib/sample     base numerics files random store schedule kernels model cluster c
 lib/recommend  base numerics model kernels
 lib/titles     base +recommend
 lib/evaluate   base store model recommend cluster
+lib/own        base files ratings +store +tables +recommend +titles +evaluate
 lib/tune       base numerics files random store rank train cluster +ratings +split +sample
 lib/machine    base store schedule kernels model train rank sample
 lib/export     base files store database +statement +recommend

@@ -6,14 +6,12 @@
  */
 #include "ratings/record_batch.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/error_text.h"
-#include "base/rescale.h"
 #include "dpmf_text.h"
 
 void record_batch_begin(struct record_batch *batch) {
@@ -95,7 +93,6 @@ static inline bool good_length(uint32_t length) { return length - 1u < (uint32_t
 
 bool record_batch_add(struct record_batch *batch, const struct record *record, int64_t line,
                       int64_t user_column, int64_t item_column, int64_t rating_column) {
-    const struct dpmf_input_options *options = batch->options;
     double rating = record->rating;
     if (!good_length(record->user_length))
         return reject_id(batch, "user", record->user_length, line, user_column);
@@ -103,14 +100,11 @@ bool record_batch_add(struct record_batch *batch, const struct record *record, i
         return reject_id(batch, "item", record->item_length, line, item_column);
     if (batch->counts && !store_count_is(rating))
         return reject_count(batch, rating, line, rating_column);
-    if (options->rescale)
-        rating = rescale(rating, options->from_min, options->from_max, options->to_min,
-                         options->to_max);
-    if (!isfinite(rating))
-        return record_batch_reject(batch, DPMF_ERR_INPUT_NOT_FINITE, line, rating_column, NULL,
+    int fault = record_rating_take(batch->options, &rating);
+    if (fault == DPMF_ERR_INPUT_NOT_FINITE)
+        return record_batch_reject(batch, fault, line, rating_column, NULL,
                                    "the rating is not finite");
-    if (options->has_range && !(rating >= options->range_min && rating <= options->range_max))
-        return reject_range(batch, rating, line, rating_column);
+    if (fault != 0) return reject_range(batch, rating, line, rating_column);
 
     struct record *place = &batch->record[batch->n];
     *place = *record;

@@ -9,6 +9,9 @@
 #ifndef DPMF_RATINGS_RECORD_BATCH_H
 #define DPMF_RATINGS_RECORD_BATCH_H
 
+#include <math.h>
+
+#include "base/rescale.h"
 #include "dpmf.h"
 #include "store/store.h"
 
@@ -43,6 +46,18 @@ struct record_batch {
 /* What the value of a record is called. */
 static inline const char *record_value_name(const struct record_batch *batch) {
     return batch->counts ? "count" : "rating";
+}
+
+/* Puts a rating on the scale that is asked for.
+ * @return 0, DPMF_ERR_INPUT_NOT_FINITE, or DPMF_ERR_INPUT_OUT_OF_RANGE */
+static inline int record_rating_take(const struct dpmf_input_options *options, double *rating) {
+    if (options->rescale)
+        *rating = rescale(*rating, options->from_min, options->from_max, options->to_min,
+                          options->to_max);
+    if (!isfinite(*rating)) return DPMF_ERR_INPUT_NOT_FINITE;
+    if (options->has_range && !(*rating >= options->range_min && *rating <= options->range_max))
+        return DPMF_ERR_INPUT_OUT_OF_RANGE;
+    return 0;
 }
 
 /* Empties the batch for a new chunk. */

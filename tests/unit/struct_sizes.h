@@ -41,6 +41,7 @@ EXACTLY(dpmf_machine, 320);
 AT_LEAST(dpmf_bench_options, 48);
 EXACTLY(dpmf_bench_result, 152);
 EXACTLY(dpmf_history, 64);
+EXACTLY(dpmf_own_info, 112);
 EXACTLY(dpmf_user_list, 88);
 AT_LEAST(dpmf_evaluate_options, 24);
 EXACTLY(dpmf_ranking_part, 120);

@@ -1,0 +1,83 @@
+/*
+ * Ratings given as text, ITEM:RATING,ITEM:RATING; for a model that learns from events an item needs
+ * no rating. Fed by own_read.c.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dpmf_text.h"
+#include "own/own.h"
+
+/* `why` may name settings. */
+static int refuse_pair(const struct own_reading *reading, const char *pair, const char *why,
+                       struct dpmf_error *error) {
+    char head[DPMF_ERROR_TEXT_MAX], text[2 * DPMF_ERROR_TEXT_MAX];
+    int code;
+    if (strstr(reading->name, "://")) /* an address, of which no part is for showing */
+        code = error_set(error, DPMF_ERR_USAGE_VALUE,
+                         "{ratings}: an address is neither a file nor ITEM:RATING");
+    else {
+        dpmf_error_write(head, sizeof head,
+                         "{ratings}: there is no file \"%.100s\", and \"%.100s\" is not "
+                         "ITEM:RATING",
+                         reading->name, pair);
+        snprintf(text, sizeof text, "%s%s%.400s", head, why ? ": " : "", why ? why : "");
+        code = error_set_text(error, DPMF_ERR_USAGE_VALUE, text);
+    }
+    error_hint(error, "for example: {ratings dune:5,solaris:3.5}; an item whose id has a comma "
+                      "goes in a file");
+    return code;
+}
+
+static int refuse_rating(const struct own_reading *reading, const char *pair, const char *rating,
+                         int fault, struct dpmf_error *error) {
+    char quoted[DPMF_ERROR_TEXT_MAX], why[2 * DPMF_ERROR_TEXT_MAX];
+    dpmf_error_write(quoted, sizeof quoted, "\"%.100s\"", rating);
+    snprintf(why, sizeof why, "%s %s", quoted, own_fault(fault));
+    return refuse_pair(reading, pair, why, error);
+}
+
+/* Whether a text begins with a pair and goes on with something other than a comma. */
+static bool are_several(const char *text) {
+    const char *other = strpbrk(text, "; \t\n|");
+    const char *colon = other ? memrchr(text, ':', (size_t)(other - text)) : NULL;
+    char rating[32];
+    double value;
+    if (!colon || (size_t)(other - colon) > sizeof rating) return false;
+    snprintf(rating, sizeof rating, "%.*s", (int)(other - colon - 1), colon + 1);
+    return dpmf_parse_double(rating, &value) == 0;
+}
+
+/* One pair, in its own copy. The last colon separates the two, so that ids may hold colons. */
+static int read_pair(const struct own_reading *reading, char *pair, struct dpmf_error *error) {
+    double rating;
+    char *colon = strrchr(pair, ':');
+    const bool is_pair = colon && colon != pair;
+    if (reading->ranks && pair[0] != '\0' &&
+        (!is_pair || dpmf_parse_double(colon + 1, &rating) != 0))
+        return own_add(reading, pair, strlen(pair), reading->event, error);
+    if (!is_pair) return refuse_pair(reading, pair, NULL, error);
+    int fault = own_parse(reading, colon + 1, &rating);
+    if (fault != 0 && reading->input->skip_bad) {
+        reading->own->skipped++;
+        return 0;
+    }
+    if (fault != 0) return refuse_rating(reading, pair, colon + 1, fault, error);
+    const uint64_t unknown = reading->own->unknown;
+    int code = own_add(reading, pair, (size_t)(colon - pair), rating, error);
+    if (code < 0 || reading->own->unknown == unknown || !are_several(pair)) return code;
+    return refuse_pair(reading, pair, "pairs have commas between them, and no blanks", error);
+}
+
+int own_pairs_read(struct own_reading *reading, struct dpmf_error *error) {
+    reading->are_pairs = true;
+    char *text = strdup(reading->name);
+    int code = text ? 0 : error_no_memory(error);
+    for (char *at = text, *pair; code == 0 && (pair = strsep(&at, ","));)
+        code = read_pair(reading, pair, error);
+    free(text);
+    return code;
+}
