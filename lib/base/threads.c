@@ -1,6 +1,6 @@
 /*
- * Threads for work that is divided in advance (the pool) and for work that is handed over piece by
- * piece (the queue). What flows through stages in order has pipeline.c instead.
+ * Threads for work that is divided in advance. What flows through stages in order has pipeline.c
+ * instead.
  */
 #define _GNU_SOURCE
 #include "base/threads.h"
@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -21,8 +20,6 @@ int threads_wanted(const struct dpmf_run *run) {
     int threads = run && run->threads > 0 ? run->threads : host_cores();
     return threads < THREADS_MAX ? threads : THREADS_MAX;
 }
-
-/* ---- the pool -------------------------------------------------------------------------------- */
 
 struct pool_thread {
     struct thread_pool *pool;
@@ -138,80 +135,4 @@ void thread_pool_run(struct thread_pool *pool, void (*task)(void *self, int work
     pthread_mutex_lock(&pool->mutex);
     while (pool->n_running > 0) pthread_cond_wait(&pool->finished, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
-}
-
-/* ---- the queue ------------------------------------------------------------------------------- */
-
-struct bounded_queue {
-    pthread_mutex_t mutex;
-    pthread_cond_t has_room, has_item;
-    size_t capacity, first, n; /* a ring: n items from `first` on */
-    bool closed;
-    void **items;
-};
-
-int bounded_queue_init(struct bounded_queue **out, size_t capacity, struct dpmf_error *error) {
-    *out = NULL;
-    if (capacity == 0) capacity = 1;
-    struct bounded_queue *queue = memory_alloc_zero(1, sizeof *queue);
-    if (!queue) return error_no_memory(error);
-    queue->capacity = capacity;
-    queue->items = memory_alloc(capacity, sizeof *queue->items);
-    if (!queue->items || !make_locks(&queue->mutex, &queue->has_room, &queue->has_item)) {
-        free(queue->items);
-        free(queue);
-        return error_no_memory(error);
-    }
-    *out = queue;
-    return 0;
-}
-
-void bounded_queue_free(struct bounded_queue *queue) {
-    if (!queue) return;
-    pthread_cond_destroy(&queue->has_item);
-    pthread_cond_destroy(&queue->has_room);
-    pthread_mutex_destroy(&queue->mutex);
-    free(queue->items);
-    free(queue);
-}
-
-bool bounded_queue_push(struct bounded_queue *queue, void *item) {
-    assert(queue);
-    pthread_mutex_lock(&queue->mutex);
-    assert(queue->n <= queue->capacity);
-    while (!queue->closed && queue->n == queue->capacity)
-        pthread_cond_wait(&queue->has_room, &queue->mutex);
-    bool open = !queue->closed;
-    if (open) {
-        queue->items[(queue->first + queue->n) % queue->capacity] = item;
-        queue->n++;
-        pthread_cond_signal(&queue->has_item);
-    }
-    pthread_mutex_unlock(&queue->mutex);
-    return open;
-}
-
-bool bounded_queue_pop(struct bounded_queue *queue, void **item) {
-    assert(queue && item);
-    pthread_mutex_lock(&queue->mutex);
-    assert(queue->n <= queue->capacity);
-    while (!queue->closed && queue->n == 0) pthread_cond_wait(&queue->has_item, &queue->mutex);
-    bool found = queue->n > 0;
-    if (found) {
-        *item = queue->items[queue->first];
-        queue->first = (queue->first + 1) % queue->capacity;
-        queue->n--;
-        pthread_cond_signal(&queue->has_room);
-    }
-    pthread_mutex_unlock(&queue->mutex);
-    return found;
-}
-
-void bounded_queue_close(struct bounded_queue *queue) {
-    assert(queue);
-    pthread_mutex_lock(&queue->mutex);
-    queue->closed = true;
-    pthread_cond_broadcast(&queue->has_room);
-    pthread_cond_broadcast(&queue->has_item);
-    pthread_mutex_unlock(&queue->mutex);
 }

@@ -1,5 +1,5 @@
 /*
- * A fork-join thread pool and a bounded queue.
+ * A fork-join thread pool.
  */
 #ifndef DPMF_BASE_THREADS_H
 #define DPMF_BASE_THREADS_H
@@ -17,20 +17,5 @@ int thread_pool_size(const struct thread_pool *pool);
 
 /* Runs task(self, worker) once in each of the pool's threads, worker = 0 .. n-1, and waits. */
 void thread_pool_run(struct thread_pool *pool, void (*task)(void *self, int worker), void *self);
-
-/* First in, first out, any number of producers and consumers. */
-struct bounded_queue;
-
-int bounded_queue_init(struct bounded_queue **queue, size_t capacity, struct dpmf_error *error);
-void bounded_queue_free(struct bounded_queue *queue);
-
-/* Waits for room. @return false when the queue was closed */
-bool bounded_queue_push(struct bounded_queue *queue, void *item);
-
-/* Waits for an item. @return false when the queue is closed and empty */
-bool bounded_queue_pop(struct bounded_queue *queue, void **item);
-
-/* Wakes everyone: no more pushes; pops go on until it is empty. */
-void bounded_queue_close(struct bounded_queue *queue);
 
 #endif

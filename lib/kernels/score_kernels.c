@@ -55,8 +55,6 @@ static const struct score_kernels *const all[] = {
 };
 enum { ALL = sizeof all / sizeof all[0] };
 
-const struct score_kernels *score_kernels_at(size_t i) { return i < ALL ? all[i] : NULL; }
-
 /* A module in a browser has no environment to ask. */
 static const char *asked_for(void) {
 #ifdef __wasm__

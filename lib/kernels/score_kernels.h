@@ -19,8 +19,7 @@ struct score_kernels {
                    size_t k, float *out);
 };
 
-/* As kernel_set_at and kernel_set_choose. */
-const struct score_kernels *score_kernels_at(size_t i);
+/* As kernel_set_choose. */
 const struct score_kernels *score_kernels_choose(const char *name);
 
 /* What lib/kernels/wasm has. */

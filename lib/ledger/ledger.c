@@ -454,17 +454,6 @@ static int enter_commit(struct change *change, struct ledger_entry *entry,
     return code == 0 && !was_committed ? save(change, error) : code;
 }
 
-int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
-                  struct dpmf_error *error) {
-    struct change change;
-    struct ledger_entry *entry;
-    int code = begin(&change, path, NULL, false, error);
-    if (code == 0) code = find_entry(&change, id, &entry, error);
-    if (code == 0) code = enter_commit(&change, entry, spent, error);
-    end(&change);
-    return code;
-}
-
 static int refuse_returned(const struct ledger_entry *entry, struct dpmf_error *error) {
     int code = error_set(error, DPMF_ERR_PRIVACY_REFUSED,
                          "the reservation of release %s was returned while its run went on: "
@@ -580,16 +569,6 @@ int ledger_look(const char *path, const char *population, struct ledger_view *vi
         view->others = count_others(&change.book, population);
         code = ledger_book_total(&change.book, population, NULL, &view->population, error);
     }
-    end(&change);
-    return code;
-}
-
-int ledger_visit(const char *path, int (*take)(void *self, const struct ledger_entry *entry),
-                 void *self, struct dpmf_error *error) {
-    struct change change;
-    int code = open_book(path, &change, error);
-    for (size_t i = 0; i < change.book.n_entries && code == 0; i++)
-        code = take(self, &change.book.entries[i]);
     end(&change);
     return code;
 }

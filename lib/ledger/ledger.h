@@ -16,9 +16,8 @@
 
 enum { LEDGER_NAME_MAX = 128, LEDGER_ID_BYTES = 16, LEDGER_ID_TEXT = 2 * LEDGER_ID_BYTES + 1 };
 
-/* A returned reservation stays in the ledger, though it counts for nothing: should its release turn
- * out to be published after all, it can still be committed. The last two are runs that are no
- * releases. */
+/* A returned reservation stays in the ledger, though it counts for nothing. The last two are runs
+ * that are no releases. */
 enum ledger_state {
     LEDGER_RESERVED,
     LEDGER_COMMITTED,
@@ -95,12 +94,6 @@ int ledger_record(const char *path, const struct dpmf_run *run, bool may_make,
                   const struct ledger_entry *entry, struct dpmf_ledger_population *spent,
                   struct dpmf_error *error);
 
-/* The release with this id is out. Idempotent. Of a reservation that someone returned meanwhile,
- * too: what is public is spent, whatever the budget says. `spent` (may be NULL) gets its population
- * as it is then, without a name. */
-int ledger_commit(const char *path, const char *id, struct dpmf_ledger_population *spent,
-                  struct dpmf_error *error);
-
 /* What makes a release public. @return 0, or the code of the error it sets */
 struct ledger_publication {
     int (*publish)(void *self, struct dpmf_error *error);
@@ -109,7 +102,8 @@ struct ledger_publication {
 
 /* Publishes and commits in one, under the lock: nobody can return the reservation in between, and
  * one that someone has returned is not published, DPMF_ERR_PRIVACY_REFUSED. When the commit fails
- * after it was published it stays reserved. */
+ * after it was published it stays reserved. Idempotent. `spent` (may be NULL) gets the population as
+ * it is then, without a name. */
 int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
                    const struct ledger_publication *publication,
                    struct dpmf_ledger_population *spent, struct dpmf_error *error);
@@ -117,11 +111,5 @@ int ledger_publish(const char *path, const struct dpmf_run *run, const char *id,
 /* Returns a reservation: nothing was published. A committed one cannot be returned. Idempotent. */
 int ledger_return(const char *path, const struct dpmf_run *run, const char *id,
                   struct dpmf_error *error);
-
-/* All entries in the order in which they were entered, whatever the clock said; `take` may stop
- * it with a value other than 0, which is returned. Takes no lock: `take` may call the functions
- * above. */
-int ledger_visit(const char *path, int (*take)(void *self, const struct ledger_entry *entry),
-                 void *self, struct dpmf_error *error);
 
 #endif

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "../unit/checkpoint_make.h"
+#include "../unit/ledger_entries.h"
 #include "../unit/made_release.h"
 #include "../unit/temp_dir.h"
 #include "base/bytes.h"
@@ -183,16 +184,6 @@ static int pool(void) {
     int code = thread_pool_init(&threads, 3, &error);
     if (code == 0) thread_pool_run(threads, do_nothing, NULL);
     thread_pool_free(threads);
-    return code;
-}
-
-static int queue(void) {
-    struct bounded_queue *items;
-    struct dpmf_error error;
-    int code = bounded_queue_init(&items, 10, &error);
-    void *item = NULL;
-    if (code == 0 && bounded_queue_push(items, &item)) bounded_queue_pop(items, &item);
-    bounded_queue_free(items);
     return code;
 }
 
@@ -784,7 +775,7 @@ static int keeping_a_ledger(void) {
     if (code == 0) code = ledger_reserve(output_path, NULL, true, &entry, &budget, &error);
     if (code == 0) code = dpmf_ledger_visit(output_path, NULL, pass_over, NULL, &error);
     if (code == 0) code = dpmf_ledger_return(output_path, entry.id, NULL, &error);
-    if (code == 0) code = ledger_commit(output_path, entry.id, NULL, &error);
+    if (code == 0) code = entries_commit(output_path, entry.id, NULL, &error);
     if (code == 0) code = dpmf_ledger_set_budget(output_path, "others", &budget, NULL, &error);
     unlink(output_path);
     unlink(lock);
@@ -917,7 +908,6 @@ static const struct scenario scenarios[] = {
     {"json writer", json_writer},
     {"growing buffer", reserve},
     {"thread pool", pool},
-    {"bounded queue", queue},
     {"pipeline", pipeline},
     {"output file", output_file},
     {"nameless file", nameless_file},

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../unit/ledger_entries.h"
 #include "ledger/ledger.h"
 
 static int report(int code, const struct dpmf_error *error) {
@@ -57,7 +58,7 @@ static int cycle(const char *path, const char *population, unsigned long first, 
         int code = ledger_reserve(path, NULL, true, &entry, NULL, &error);
         if (code != 0) return report(code, &error);
         say("reserved", id);
-        code = ledger_commit(path, id, NULL, &error);
+        code = entries_commit(path, id, NULL, &error);
         if (code != 0) return report(code, &error);
         say("committed", id);
         entry.state = LEDGER_RESEARCH;
@@ -81,7 +82,7 @@ int main(int argc, char **argv) {
         return report(code, &error);
     }
     if (argc == 4 && strcmp(argv[2], "commit") == 0)
-        return report(ledger_commit(argv[1], argv[3], NULL, &error), &error);
+        return report(entries_commit(argv[1], argv[3], NULL, &error), &error);
     if (argc == 6 && strcmp(argv[2], "cycle") == 0)
         return cycle(argv[1], argv[3], strtoul(argv[4], NULL, 16), argv[5]);
     fprintf(stderr, "usage: spend_ledger LEDGER reserve|commit|cycle ...\n");

@@ -492,13 +492,13 @@ static void test_any_kernels(void **state) {
     temp_dir_file(*state, "r.safetensors", path);
     client_make_release(path, MANY, 48, 0.5, 0.25, 7);
     some_ratings(ratings, 30, MANY, &random);
-    for (size_t i = 0; score_kernels_at(i); i++) {
-        if (!score_kernels_at(i)->is_supported()) continue;
+    for (size_t i = 0; kernel_set_at(i); i++) {
+        if (!kernel_set_at(i)->is_supported()) continue;
         struct dpmf_model *model;
         struct dpmf_user *user;
-        setenv("DPMF_KERNELS", score_kernels_at(i)->name, 1);
+        setenv("DPMF_KERNELS", kernel_set_at(i)->name, 1);
         assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
-        assert_string_equal(model->kernels->name, score_kernels_at(i)->name);
+        assert_string_equal(model->kernels->name, kernel_set_at(i)->name);
         assert_int_equal(dpmf_user_fold_in(model, ratings, 30, &user, NULL), 0);
         assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, NULL, 50, best, NULL), 50);
         assert_int_equal(dpmf_model_similar(model, 17, 50, alike, NULL), 50);

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "cluster/user_shares.h"
 #include "ledger/ledger.h"
+#include "ledger_entries.h"
 #include "store/shard_set.h"
 #include "store_triples.h"
 #include "temp_dir.h"
@@ -348,7 +349,7 @@ static void the_first_rank_asks_before_anything_is_spent(void **state) {
     expect_failure(&job, 4, DPMF_ERR_BASE_CANCELLED, "interrupted");
     assert_int_equal(job.n_asked, 1);
     int counts[5] = {0};
-    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, count_entry, counts, NULL), 0);
     assert_int_equal(counts[LEDGER_RESERVED] + counts[LEDGER_RETURNED], 0);
     dpmf_store_close(set);
     remove_shards(directory);
@@ -366,7 +367,7 @@ static void the_ledger_has_one_entry_a_release(void **state) {
     job.output = "/nowhere/out.safetensors";
     assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
     for (int r = 0; r < 3; r++) assert_int_equal(job.code[r], DPMF_ERR_IO_MISSING);
-    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, count_entry, counts, NULL), 0);
     assert_int_equal(counts[LEDGER_RETURNED], 0); /* found out before it was touched */
     temp_dir_file(&world->dir, "place", place);
     temp_dir_file(&world->dir, "place/out", late);
@@ -376,14 +377,14 @@ static void the_ledger_has_one_entry_a_release(void **state) {
     assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
     for (int r = 0; r < 3; r++) assert_int_equal(job.code[r], DPMF_ERR_IO_MISSING);
     job.vanishing = NULL;
-    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, count_entry, counts, NULL), 0);
     assert_int_equal(counts[LEDGER_RESERVED], 0);
     assert_int_equal(counts[LEDGER_COMMITTED], 0);
     assert_int_equal(counts[LEDGER_RETURNED], 1);
     job.output = world->output;
     assert_int_equal(thread_cluster_run(3, 60, train, &job), 0);
     memset(counts, 0, sizeof counts);
-    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, count_entry, counts, NULL), 0);
     assert_int_equal(counts[LEDGER_RESERVED], 0);
     assert_int_equal(counts[LEDGER_COMMITTED], 1);
     struct dpmf_verification verification;

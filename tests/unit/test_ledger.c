@@ -22,6 +22,7 @@
 #include "ledger/ledger_budget.h"
 #include "ledger/ledger_lock.h"
 #include "ledger/ledger_name.h"
+#include "ledger_entries.h"
 #include "statement/accountant.h"
 #include "temp_dir.h"
 
@@ -94,7 +95,7 @@ static int see(void *self, const struct ledger_entry *entry) {
 
 static struct seen look(void) {
     struct seen seen = {0};
-    assert_int_equal(ledger_visit(path, see, &seen, &error), 0);
+    assert_int_equal(entries_visit(path, see, &seen, &error), 0);
     return seen;
 }
 
@@ -132,8 +133,8 @@ static void test_life_of_a_release(void **state) {
     assert_true(seen.entries[0].mu == 0.2 && seen.entries[0].delta == 1e-5);
     assert_true(seen.entries[0].time == 1700000000);
 
-    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
-    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
+    assert_int_equal(entries_commit(path, id_of(1), NULL, &error), 0);
+    assert_int_equal(entries_commit(path, id_of(1), NULL, &error), 0);
     assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
     assert_int_equal(ledger_return(path, NULL, id_of(1), &error), DPMF_ERR_PRIVACY_REFUSED);
     assert_int_equal(look().entries[0].state, LEDGER_COMMITTED);
@@ -154,27 +155,22 @@ static void test_returned_counts_for_nothing(void **state) {
     assert_int_equal(sum.found.returned, 1);
 }
 
-/* Returned by mistake, then published: it is spent, whatever the budget says, and nothing more
- * fits. */
-static void test_committed_after_return(void **state) {
+/* What was returned cannot be published any more. */
+static void test_no_commit_after_return(void **state) {
     (void)state;
-    double budget = accountant_epsilon(0.2, 1e-5);
-    assert_int_equal(reserve("movies", 1, 0.2, budget), 0);
+    assert_int_equal(reserve("movies", 1, 0.2, 0), 0);
     assert_int_equal(ledger_return(path, NULL, id_of(1), &error), 0);
-    assert_int_equal(reserve("movies", 2, 0.2, 0), 0);
-    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), 0);
-    struct sum sum = sum_of("movies");
-    assert_true(sum.found.epsilon > sum.found.budget.epsilon);
-    assert_int_equal(reserve("movies", 3, 1e-6, 0), DPMF_ERR_PRIVACY_BUDGET);
+    assert_int_equal(entries_commit(path, id_of(1), NULL, &error), DPMF_ERR_PRIVACY_REFUSED);
+    assert_int_equal(look().entries[0].state, LEDGER_RETURNED);
 }
 
 static void test_unknown_ids(void **state) {
     (void)state;
-    assert_int_equal(ledger_commit(path, id_of(9), NULL, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(entries_commit(path, id_of(9), NULL, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(ledger_return(path, NULL, id_of(9), &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(temp_dir_count(&dir), 0); /* not even a lock */
     assert_int_equal(reserve("movies", 1, 0.2, 0), 0);
-    assert_int_equal(ledger_commit(path, id_of(9), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_commit(path, id_of(9), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(ledger_return(path, NULL, "", &error), DPMF_ERR_PRIVACY_LEDGER);
 }
 
@@ -643,7 +639,7 @@ static void test_permissions(void **state) {
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(chmod(path, bad[i]), 0);
         assert_int_equal(reserve("a", 2, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
-        assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+        assert_int_equal(entries_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
     }
     assert_int_equal(chmod(path, 0644), 0);
     assert_int_equal(reserve("a", 2, 0.1, 0), 0);
@@ -706,13 +702,13 @@ static void test_not_a_file(void **state) {
     struct seen seen = {0};
     assert_int_equal(reserve_entry("", &entry, 0), DPMF_ERR_IO_MISSING);
     assert_int_equal(reserve_entry("/", &entry, 0), DPMF_ERR_IO_DIRECTORY);
-    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_IO_MISSING);
+    assert_int_equal(entries_visit(path, see, &seen, &error), DPMF_ERR_IO_MISSING);
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(reserve("a", 1, 0.1, 0), DPMF_ERR_IO_DIRECTORY);
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(reserve("a", 1, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
 }
 
 /* Someone else's file of the lock's name is left alone. */
@@ -746,12 +742,12 @@ static void test_lost_and_old_ledgers(void **state) {
     struct seen seen = {0};
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "old copy"));
-    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
     unlink(path);
     assert_int_equal(reserve("a", 3, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "gone"));
-    assert_int_equal(ledger_commit(path, id_of(1), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_commit(path, id_of(1), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
 
     temp_dir_write(path, old, n); /* what the hint says */
     chmod(path, 0600);
@@ -815,7 +811,7 @@ static void test_lock_of_another(void **state) {
     temp_dir_write(lock_path, mark, n);
     assert_int_equal(reserve("a", 4, 0.1, 0), DPMF_ERR_PRIVACY_LEDGER);
     assert_non_null(strstr(error.message, "another ledger"));
-    assert_int_equal(ledger_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_visit(path, see, &seen, &error), DPMF_ERR_PRIVACY_LEDGER);
     assert_int_equal(dpmf_ledger_init(path, NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     memset(mark, '0', 20); /* claimed, and the other one never written */
     temp_dir_write(lock_path, mark, n);
@@ -864,7 +860,7 @@ static char *some_ledger(size_t *n) {
     assert_int_equal(reserve("a", 1, 0.1, 5), 0);
     assert_int_equal(reserve("b \"x\"", 2, 0.25, 0), 0);
     assert_int_equal(reserve("a", 3, 0.3, 0), 0);
-    assert_int_equal(ledger_commit(path, id_of(2), NULL, &error), 0);
+    assert_int_equal(entries_commit(path, id_of(2), NULL, &error), 0);
     assert_int_equal(ledger_return(path, NULL, id_of(3), &error), 0);
     return temp_dir_read(path, n);
 }
@@ -1086,7 +1082,7 @@ static void test_other_runs(void **state) {
     assert_true(sum.found.research == 1 && sum.found.tuning == 1 && sum.found.mu == 0.2);
     /* They are no reservations. */
     assert_int_equal(ledger_return(path, NULL, id_of(7), &error), DPMF_ERR_PRIVACY_LEDGER);
-    assert_int_equal(ledger_commit(path, id_of(7), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_commit(path, id_of(7), NULL, &error), DPMF_ERR_PRIVACY_LEDGER);
     /* What is returned counts for nothing, and its share is known. */
     assert_int_equal(reserve("a", 2, 0.1, 0), 0);
     double mu[] = {0.2, 0.1};
@@ -1094,7 +1090,7 @@ static void test_other_runs(void **state) {
     sum = sum_of("a");
     assert_true(sum.found.mu == 0.2 && sum.found.returned == 1);
     assert_true(sum.found.mu_with_returned == accountant_compose(mu, 2));
-    assert_int_equal(ledger_commit(path, id_of(1), &spent, &error), 0);
+    assert_int_equal(entries_commit(path, id_of(1), &spent, &error), 0);
     assert_true(spent.committed == 1 && spent.mu == 0.2 && spent.budget.epsilon == 1);
 }
 
@@ -1190,13 +1186,13 @@ static void test_without_words(void **state) {
     assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, NULL), 0);
     assert_int_equal(ledger_reserve(path, NULL, true, &entry, NULL, NULL),
                      DPMF_ERR_PRIVACY_REFUSED);
-    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     temp_dir_write(path, "{", 1);
-    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     unlink(path);
-    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
+    assert_int_equal(entries_commit(path, "x", NULL, NULL), DPMF_ERR_PRIVACY_LEDGER);
     unlink(lock_path);
-    assert_int_equal(ledger_commit(path, "x", NULL, NULL), DPMF_ERR_IO_MISSING);
+    assert_int_equal(entries_commit(path, "x", NULL, NULL), DPMF_ERR_IO_MISSING);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -1205,7 +1201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_life_of_a_release),
         TEST(test_returned_counts_for_nothing),
-        TEST(test_committed_after_return),
+        TEST(test_no_commit_after_return),
         TEST(test_unknown_ids),
         TEST(test_budget_is_exact),
         TEST(test_one_release_costs_what_it_claims),

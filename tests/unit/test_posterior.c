@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "ledger/ledger.h"
+#include "ledger_entries.h"
 #include "mechanisms/posterior/posterior_sampler.h"
 #include "random/random.h"
 #include "statement/accountant.h"
@@ -420,7 +421,7 @@ static void test_release(void **state) {
     assert_null(strstr(statement.json, "accept"));
     dpmf_statement_free(&statement);
 
-    assert_int_equal(ledger_visit(world->ledger, look, &entry, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, look, &entry, NULL), 0);
     assert_int_equal(entry.claim, DPMF_CLAIM_CONDITIONAL);
     assert_int_equal(entry.state, LEDGER_COMMITTED);
     assert_true(entry.epsilon == 2 && entry.delta == 0);
@@ -549,7 +550,7 @@ static void test_interrupted(void **state) {
     assert_int_equal(dpmf_release_make(store, world->output, &options, &run, NULL, NULL),
                      DPMF_ERR_BASE_CANCELLED);
     assert_int_not_equal(access(world->output, F_OK), 0);
-    assert_int_equal(ledger_visit(world->ledger, look, &entry, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, look, &entry, NULL), 0);
     assert_int_equal(entry.state, LEDGER_RETURNED);
     dpmf_store_close(store);
 }

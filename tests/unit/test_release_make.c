@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "ledger/ledger.h"
+#include "ledger_entries.h"
 #include "privacy/private_ratings.h"
 #include "statement/accountant.h"
 #include "store/store.h"
@@ -72,7 +73,7 @@ static int count_entry(void *self, const struct ledger_entry *entry) {
 /* Entries by state. */
 static void count_ledger(const struct world *world, int counts[5]) {
     memset(counts, 0, 5 * sizeof *counts);
-    assert_int_equal(ledger_visit(world->ledger, count_entry, counts, NULL), 0);
+    assert_int_equal(entries_visit(world->ledger, count_entry, counts, NULL), 0);
 }
 
 static void test_a_release(void **state) {
@@ -285,7 +286,7 @@ static int add_one(void *self, const struct ledger_entry *entry) {
 
 static int count_entries(const char *ledger) {
     int n = 0;
-    assert_int_equal(ledger_visit(ledger, add_one, &n, NULL), 0);
+    assert_int_equal(entries_visit(ledger, add_one, &n, NULL), 0);
     return n;
 }
 

@@ -218,11 +218,11 @@ static void test_kernels_agree(void **state) {
     temp_dir_file(*state, "r.safetensors", path);
     client_write_release(path, ITEMS, 40, 0.6, 0.4, true, 9);
     some_ratings(ratings, RATINGS, ITEMS, &random);
-    for (size_t i = 0; score_kernels_at(i); i++) {
+    for (size_t i = 0; kernel_set_at(i); i++) {
         struct dpmf_model *model;
         struct dpmf_user *user;
-        if (!score_kernels_at(i)->is_supported()) continue;
-        setenv("DPMF_KERNELS", score_kernels_at(i)->name, 1);
+        if (!kernel_set_at(i)->is_supported()) continue;
+        setenv("DPMF_KERNELS", kernel_set_at(i)->name, 1);
         assert_int_equal(dpmf_model_open(path, &model, NULL), 0);
         assert_int_equal(dpmf_user_fold_in(model, ratings, RATINGS, &user, NULL), 0);
         assert_int_equal(dpmf_user_recommend(model, user, NULL, NULL, NULL, 50, best, NULL), 50);
