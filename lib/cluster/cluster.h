@@ -71,6 +71,11 @@ static inline int cluster_rank(const struct dpmf_cluster *cluster) {
     return cluster ? cluster->rank : 0;
 }
 
+/* Bytes that this rank has sent so far. */
+static inline uint64_t cluster_bytes_sent(const struct dpmf_cluster *cluster) {
+    return cluster ? cluster->state->bytes_sent : 0;
+}
+
 static inline int cluster_size(const struct dpmf_cluster *cluster) {
     return cluster ? cluster->n_ranks : 1;
 }

@@ -181,7 +181,7 @@ static int run_chains(struct chain_run *run, struct dpmf_error *error) {
     const uint32_t epochs = train->options->epochs;
     bool wanted = true;
     report->train_rmse = report->valid_rmse = NAN;
-    run->bytes_before = train->cluster ? train->cluster->state->bytes_sent : 0;
+    run->bytes_before = cluster_bytes_sent(train->cluster);
     train->started = clock_now();
     train->progress = (struct dpmf_progress){
         .phase = "sampling", .unit = "epochs", .total = (uint64_t)run->chains * epochs};

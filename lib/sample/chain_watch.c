@@ -83,7 +83,7 @@ static int multiply(const struct chain_state *state, uint64_t user, uint64_t ite
  * after the other. Of users who are elsewhere both are 0, so that sums over ranks are exact. */
 static int look_at_pairs(const struct chain_watch *watch, const struct chain_state *state,
                          float *buffer, double *products, struct dpmf_error *error) {
-    const uint64_t first = state->cluster ? state->first_user : 0;
+    const uint64_t first = state->first_user;
     int code = 0;
     for (int i = 0; i < N_PAIRS && code == 0; i++) {
         const uint64_t user = watch->user[i] - first;
@@ -112,7 +112,7 @@ static double judge_pairs(const struct chain_watch *watch, const struct factors 
 int chain_watch_add(struct chain_watch *watch, uint32_t chain, const struct chain_state *state,
                     struct dpmf_error *error) {
     const struct factors *factors = state->factors;
-    const uint64_t n_users = state->cluster ? state->n_users : factors->users.n;
+    const uint64_t n_users = state->n_users > 0 ? state->n_users : factors->users.n;
     const double n_pairs = (double)n_users * (double)factors->items.n;
     double values[N_WATCHED], square = 0;
     float *buffer = memory_alloc(state->users->stride, sizeof(float));

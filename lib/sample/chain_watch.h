@@ -20,10 +20,9 @@ struct chain_state {
     const double *user_squares; /* sums of squares of the users' rows: k columns, then the biases */
     const double *item_squares; /* sums of squares of the items' rows: k columns, then the biases */
 
-    /* In a cluster, where the users here are a share of n_users, from first_user on; `cluster`
-     * NULL: they are all. */
-    const struct dpmf_cluster *cluster;
-    uint64_t first_user, n_users;
+    const struct dpmf_cluster *cluster; /* the ranks of the run; NULL: one machine */
+    uint64_t first_user;                /* number of the first user here */
+    uint64_t n_users;                   /* users of all ranks; 0: those of `factors` */
 };
 
 struct chain_watch;

@@ -239,7 +239,7 @@ static int report_ranks(struct chain_run *run, struct dpmf_error *error) {
     const struct dpmf_cluster *cluster = run->train->cluster;
     struct dpmf_train_report *report = run->train->report;
     if (!cluster) return 0;
-    report->bytes_sent = cluster->state->bytes_sent - run->bytes_before;
+    report->bytes_sent = cluster_bytes_sent(cluster) - run->bytes_before;
     report->ranks = cluster_size(cluster);
     report->seconds_waited = NAN;
     return cluster_all_sum(cluster, &report->bytes_sent, 1, error);

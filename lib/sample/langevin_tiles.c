@@ -472,11 +472,6 @@ static int draw_side(struct drawing *drawing, struct dpmf_error *error) {
     return code;
 }
 
-/* Users that are elsewhere have other numbers. */
-static uint64_t first_user(const struct langevin *langevin) {
-    return langevin->source.cluster ? langevin->source.first_user : 0;
-}
-
 /* Momenta are N(0, 1); what is stored is shifted by a multiple of the rows. */
 static void draw_momenta(struct langevin *langevin, struct langevin_side *side, const float *rows,
                          uint64_t n, uint64_t place) {
@@ -509,7 +504,7 @@ int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_
         .precision = precisions->users,
         .bias_precision = precisions->user_bias,
         .purpose = NOISE_USERS,
-        .first_place = first_user(langevin),
+        .first_place = langevin->source.first_user,
         .k = factors->k,
     };
     int code = draw_side(&drawing, error);
@@ -526,7 +521,7 @@ int langevin_begin_chain(struct langevin *langevin, uint32_t chain, struct dpmf_
     code = draw_side(&drawing, error);
     if (code < 0) return code;
     draw_momenta(langevin, &langevin->users, factors->users.rows, factors->users.n,
-                 2 * first_user(langevin));
+                 2 * langevin->source.first_user);
     draw_momenta(langevin, &langevin->items, factors->items.rows, factors->items.n, 1);
     return 0;
 }
@@ -605,7 +600,7 @@ static int count_superblocks(struct langevin *langevin, struct dpmf_error *error
 static int make_schedule(struct langevin *langevin, struct dpmf_error *error) {
     const struct langevin_source *source = &langevin->source;
     const struct factors *factors = source->factors;
-    langevin->n_users = source->cluster ? source->n_users : factors->users.n;
+    langevin->n_users = source->n_users > 0 ? source->n_users : factors->users.n;
     int code = noise_schedule_build(&langevin->schedule, source->tiling, factors->users.n,
                                     factors->items.n, factors->items.stride * sizeof(float),
                                     source->cluster, error);

@@ -28,10 +28,11 @@ struct langevin_source {
     bool table_without_signs; /* only to show what comes of it */
     uint64_t seed;
 
-    /* The cluster of a rank (NULL: one machine), whose users are those from first_user on of
-     * n_users in all, and which has all items; the tiling has them in parts (schedule/tiling.h). */
-    const struct dpmf_cluster *cluster;
-    uint64_t first_user, n_users;
+    /* A rank has a share of the users and all items; the tiling has these in parts
+     * (schedule/tiling.h). */
+    const struct dpmf_cluster *cluster; /* the ranks of the run; NULL: one machine */
+    uint64_t first_user;                /* number of the first user here */
+    uint64_t n_users;                   /* users of all ranks; 0: those of `factors` */
 };
 
 struct langevin;

@@ -82,7 +82,7 @@ static int find_train_rmse(struct train_run *train, double *rmse, struct dpmf_er
 /* Each rank holds the items' biases in its turn, and together they do it once. */
 static struct sgd_rates rates_now(const struct train_run *train) {
     const struct checkpoint_state *state = &train->state;
-    const double n_ranks = train->cluster ? cluster_size(train->cluster) : 1;
+    const double n_ranks = cluster_size(train->cluster);
     struct sgd_rates rates = rates_of_epoch(train->options, train->unit, state->epoch);
     if (state->user_bias_hold == 0) return rates;
     rates.bias_reg = 0;

@@ -266,20 +266,20 @@ static int run_epoch(struct train_run *train, const struct sgd_rates *rates,
                      const struct sgd_watch *watch, uint64_t *n_updates, struct dpmf_error *error) {
     struct epoch_work work = {train, rates, watch};
     struct ranks *ranks = ranks_of(train);
-    const uint64_t before = train->cluster->state->bytes_sent;
+    const uint64_t before = cluster_bytes_sent(train->cluster);
     int code = ring_round(ranks->ring, work_on_part, &work, error);
-    ranks->bytes_sent += train->cluster->state->bytes_sent - before;
+    ranks->bytes_sent += cluster_bytes_sent(train->cluster) - before;
     *n_updates = train->state.n_ratings;
     return code;
 }
 
 static int gather(struct train_run *train, enum train_gather where, struct dpmf_error *error) {
     struct ranks *ranks = ranks_of(train);
-    const uint64_t before = train->cluster->state->bytes_sent;
+    const uint64_t before = cluster_bytes_sent(train->cluster);
     if (where == TRAIN_GATHER_FIRST) return ring_gather_first(ranks->ring, error);
     int code = ring_gather_all(ranks->ring, error);
     if (where == TRAIN_GATHER_IN_EPOCH)
-        ranks->bytes_sent += train->cluster->state->bytes_sent - before;
+        ranks->bytes_sent += cluster_bytes_sent(train->cluster) - before;
     return code;
 }
 
