@@ -8,10 +8,12 @@
 #     bench/bench_accuracy.sh build/dpmf
 #
 # DPMF_DATA        the folder with ml-100k and ml-1m; else ../shared/data; shapes made of what is missing are skipped
+# BENCH_PRIVATE    1: afterwards, releases on twelve shapes at six epsilons (private_shapes.py), an hour or more
 # BENCH_SHAPES     the shapes to run, e.g. "ml-100k cold"; all of them without
 # LIBMF            mf-train, with mf-predict beside it; else mf-train from the PATH; else a column less
 set -euo pipefail
 dpmf=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
 data=$(realpath -m "${DPMF_DATA:-$(dirname "$0")/../../shared/data}")
 shapes=${BENCH_SHAPES:-ml-100k ml-1m sparse few-users one-sided cold-items reviews jokes books square}
 libmf=${LIBMF:-$(command -v mf-train || true)}
@@ -130,3 +132,4 @@ for shape in $shapes; do
     rm -f "$shape.all" train.txt test.txt
     [[ $shape == ml-1m ]] || rm -f "$shape.csv"
 done
+[[ -z ${BENCH_PRIVATE:-} ]] || DPMF_DATA=$data python3 "$here/private_shapes.py" "$dpmf"

@@ -3,7 +3,8 @@
 
     bench/private_shapes.py build/dpmf [--shapes A,B] [--epsilons 0.5,1,2,5,10,20] [--draws 4] [--folder DIR]
 
-Ratings are synthetic (rating_shapes.py, and dpmf synth --like). A tenth is held back; everyone's vector is folded in at home from the
+Ratings are synthetic (rating_shapes.py, and dpmf synth --like), and MovieLens 100K and 1M where they are in $DPMF_DATA (else ../shared/data).
+A tenth is held back; everyone's vector is folded in at home from the
 rest. The user mean is that of a person's own ratings, drawn towards the exact mean of all by five ratings; it is not private. Prints, for
 each shape and epsilon, the mean test RMSE over draws of the noise, what `residual` loses to the best other, and at the end the mean
 loss and which losses are significant at 5 % after Holm's correction (Welch's test, one-sided, against each other mechanism).
@@ -14,6 +15,7 @@ import csv
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,6 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PRIVATE = ("residual", "biases", "dpals")
 MECHANISMS = PRIVATE + ("user mean",)
 LIKE = {"like ml-1m": "ml-1m", "like ml-100k": "ml-100k"}
+DATA = os.environ.get("DPMF_DATA", f"{HERE}/../../shared/data")
+REAL = {"ml-100k": ("u.data", "ml-100k/u.data", "ml-100k/u.item"),  # format, ratings, catalogue
+        "ml-1m": ("movielens", "ml-1m/ratings.dat.zst", "ml-1m/movies.dat")}
 
 
 def run(*command):
@@ -31,7 +36,8 @@ def run(*command):
 
 def shapes():
     listed = run(sys.executable, f"{HERE}/rating_shapes.py", "--list").splitlines()
-    return {**{line.split("\t")[0]: line.split("\t")[1] for line in listed}, **dict.fromkeys(LIKE, "1:5")}
+    real = [name for name, (_, ratings, _) in REAL.items() if os.path.exists(f"{DATA}/{ratings}")]
+    return {**{line.split("\t")[0]: line.split("\t")[1] for line in listed}, **dict.fromkeys(LIKE, "1:5"), **dict.fromkeys(real, "1:5")}
 
 
 def make(dpmf, name, folder):
@@ -40,6 +46,10 @@ def make(dpmf, name, folder):
     if name in LIKE:
         run(dpmf, "synth", "-q", "--like", LIKE[name], "--seed", 1, "-o", f"{folder}/all.dpr", "--catalogue-out",
             f"{folder}/catalogue.csv")
+    elif name in REAL:
+        form, ratings, catalogue = REAL[name]
+        run(dpmf, "import", "-q", f"{DATA}/{ratings}", "--format", form, "--on-error", "skip", "-o", f"{folder}/all.dpr")
+        shutil.copy(f"{DATA}/{catalogue}", f"{folder}/catalogue.csv")
     else:
         run(sys.executable, f"{HERE}/rating_shapes.py", name, folder)
         run(dpmf, "import", "-q", f"{folder}/ratings.csv", "--format", "csv", "--on-error", "skip", "-o", f"{folder}/all.dpr")
