@@ -112,8 +112,8 @@ struct kernel_set {
 
     kernel_pull *pull;
 
-    /* out_i = matrix vector_i for n vectors; k padded, the vectors k apart, all aligned. The matrix
-     * is symmetric, in panels: see kernel_panel_at. What comes of a vector does not depend on the
+    /* out_i = vector_i matrix for n vectors; k padded, the vectors k apart, all aligned. The matrix
+     * is in panels: see kernel_panel_at. What comes of a vector does not depend on the
      * others. */
     void (*times)(const float *matrix, const float *vectors, size_t n, size_t k, float *out);
 

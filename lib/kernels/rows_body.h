@@ -25,28 +25,45 @@ INLINE eight rows_dots(const float *u, const float *const *row, const float *con
                        size_t k) {
     vec sum[KERNEL_LANES];
     UNROLL for (int i = 0; i < KERNEL_LANES; i++) sum[i] = vec_splat(0);
-    for (size_t x = 0; x < k; x += VEC) {
+    size_t x = 0;
+    for (; x + ROWS_LINE <= k; x += ROWS_LINE) {
+        UNROLL for (size_t at = x; at < x + ROWS_LINE; at += VEC) {
+            const vec ux = vec_load(u + at);
+            UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
+                sum[i] = vec_fma(ux, vec_load(row[i] + at), sum[i]);
+            }
+        }
+        UNROLL for (int i = 0; i < KERNEL_LANES / 2; i++) __builtin_prefetch(later[i] + x);
+    }
+    for (; x < k; x += VEC) {
         const vec ux = vec_load(u + x);
         UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
             sum[i] = vec_fma(ux, vec_load(row[i] + x), sum[i]);
-            if (i < KERNEL_LANES / 2 && x % ROWS_LINE == 0) __builtin_prefetch(later[i] + x);
         }
     }
     return eight_sums(sum);
+}
+
+INLINE void rows_add_at(const float *const *row, const vec *pull, size_t x, float *out) {
+    vec sum[2] = {vec_load(out + x), vec_splat(0)};
+    UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
+        sum[i & 1] = vec_fma(pull[i], vec_load(row[i] + x), sum[i & 1]);
+    }
+    vec_store(out + x, vec_add(sum[0], sum[1]));
 }
 
 INLINE void rows_add(const float *const *row, const float *const *later, eight pulls, size_t k,
                      float *out) {
     vec pull[KERNEL_LANES];
     UNROLL for (int i = 0; i < KERNEL_LANES; i++) pull[i] = eight_pick(pulls, i);
-    for (size_t x = 0; x < k; x += VEC) {
-        vec sum[2] = {vec_load(out + x), vec_splat(0)};
-        UNROLL for (int i = 0; i < KERNEL_LANES; i++) {
-            sum[i & 1] = vec_fma(pull[i], vec_load(row[i] + x), sum[i & 1]);
-            if (i >= KERNEL_LANES / 2 && x % ROWS_LINE == 0) __builtin_prefetch(later[i] + x);
+    size_t x = 0;
+    for (; x + ROWS_LINE <= k; x += ROWS_LINE) {
+        UNROLL for (size_t at = x; at < x + ROWS_LINE; at += VEC) rows_add_at(row, pull, at, out);
+        UNROLL for (int i = KERNEL_LANES / 2; i < KERNEL_LANES; i++) {
+            __builtin_prefetch(later[i] + x);
         }
-        vec_store(out + x, vec_add(sum[0], sum[1]));
     }
+    for (; x < k; x += VEC) rows_add_at(row, pull, x, out);
 }
 
 /* Where fewer than eight are left, the last is taken again in place of those missing, with weight
@@ -75,7 +92,7 @@ INLINE float rows_pull(const float *x, float target, const float *rows, size_t s
 /* How many vectors go abreast: their sums for a panel stay in registers while its rows move by. */
 enum {
     ROWS_PANEL = KERNEL_PANEL / VEC, /* vectors to a row of a panel */
-    ROWS_ABREAST = ROWS_PANEL > 1 ? 4 : 8,
+    ROWS_ABREAST = ROWS_PANEL > 1 ? 6 : 8,
 };
 
 /* `abreast` vectors by `columns` vectors of columns, both constants. */

@@ -1,13 +1,17 @@
 /*
- * The sweeps of ials.h. Threads take a team of rows at a time, whose conjugate gradients go in
- * step: each product with the Gramian, which is the same for all, is of a matrix and several
- * vectors. What takes time is bringing the other side's rows to the processor, once for every event
- * and step, above all from memory. So rows are sorted by their number of events, and teams are of
- * two kinds. As a rule a team is as many rows as have all their events' rows in the last cache
- * together: these come from memory once for all steps. Where the other side is larger than that
- * cache, rows with many events go through it in slices that fit in the second cache, which come
- * from memory once a step for all of the team. What is computed for a row depends on its own events
- * alone, not on its team. Fed by event_rows and a model's rows; feeds ials_train.c.
+ * The sweeps of ials.h. Threads take a team of rows at a time. What takes time is bringing the
+ * other side's rows to the processor, once for every event and step, above all from memory, and the
+ * products with the Gramian, one for every row and step. As a rule a sweep is in a basis in which
+ * the Gramian is tridiagonal, so that these products cost next to nothing: the other side and the
+ * rows of a team are taken there, rows are solved for one after the other, each with all that its
+ * events need in the second cache for all steps, and are taken back. The model stays in its own
+ * basis. Where finding that basis would cost more than it saves, the conjugate gradients of a team
+ * go in step, and each product with the Gramian is of a matrix and several vectors; a team is as
+ * many rows as have all their events' rows in the last cache together. In either case, where the
+ * other side is larger than that cache, rows with many events go in step through it in slices that
+ * fit in the second cache, which come from memory once a step for all of the team. What is computed
+ * for a row depends on its own events alone, not on its team. Fed by event_rows and a model's rows;
+ * feeds ials_train.c.
  */
 #include "rank/ials.h"
 
@@ -19,15 +23,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "numerics/cholesky.h"
+#include "rank/ials_basis.h"
+#include "rank/ials_plan.h"
 
 enum {
-    TEAM = 128,            /* rows that go in step, at most */
-    TEAM_BYTES = 1 << 21,  /* bytes of the rows of a team's events, without slices */
-    SLICE_FROM = 1 << 24,  /* bytes of the other side's rows, below which there are none */
-    SLICE_BYTES = 1 << 19, /* bytes of these rows in a slice */
-    SLICE_SHARE = 32,      /* one in so many of the other side's rows, or slices do not pay */
-    PIECE = 256,           /* rows that are summed in floats */
-    PARTS = 16, /* parts of the Gramian, each summed by one thread, for any number of threads */
+    TEAM = IALS_TEAM,
+    PIECE = 256, /* rows that are summed in floats */
+    PARTS = 16,  /* parts of the Gramian, each summed by one thread, for any number of threads */
 };
 
 /* What a thread works with: TEAM vectors each, a padded k apart. */
@@ -38,15 +40,6 @@ struct work {
     float *misses;       /* 1 - u.v of each event of a row; for Cholesky alone */
     uint64_t next[TEAM]; /* events not yet gone through */
     float sums[TEAM];    /* what they pulled with so far */
-};
-
-/* The rows of a side, those with the most events first, in teams: team t has those from team[t] to
- * team[t + 1] - 1 of the order. */
-struct plan {
-    const struct event_side *events; /* NULL: not made */
-    uint64_t n_other;
-    uint32_t *order, *team;
-    uint64_t n_teams;
 };
 
 /* What threads do for a part of a sweep. */
@@ -68,15 +61,21 @@ struct ials {
     double *gramian; /* alpha G, in doubles and in floats */
     float *gramian32;
 
-    struct plan plans[2]; /* plans of the sides seen so far: there are two */
+    /* Whether the sweep is in another basis, and the other side there. */
+    bool is_turned;
+    struct ials_basis basis;
+    struct factor_matrix turned;
+
+    struct ials_plan plans[2]; /* plans of the sides seen so far: there are two */
 
     /* The sweep under way. */
     struct part part;
-    const struct plan *plan;
+    const struct ials_plan *plan;
     const struct event_side *events;
     struct factor_matrix *own;
     const struct factor_matrix *other;
-    float *squares; /* by row */
+    const struct factor_matrix *source; /* the same rows, or what they are when turned */
+    float *squares;                     /* by row */
     uint64_t squares_n;
     bool (*stop)(void *self);
     void *self;
@@ -119,12 +118,6 @@ static void free_work(struct work *work) {
     free(work->misses);
 }
 
-static void free_plan(struct plan *plan) {
-    free(plan->order);
-    free(plan->team);
-    *plan = (struct plan){0};
-}
-
 int ials_init(struct ials **out, const struct kernel_set *kernels, uint32_t k,
               const struct ials_rule *rule, struct thread_pool *pool, struct dpmf_error *error) {
     struct ials *ials = memory_alloc_zero(1, sizeof *ials);
@@ -141,7 +134,8 @@ int ials_init(struct ials **out, const struct kernel_set *kernels, uint32_t k,
     ials->parts = memory_alloc_zero(square, PARTS * sizeof(double));
     ials->gramian = memory_alloc_zero(square, sizeof(double));
     ials->gramian32 = floats(square);
-    bool done = ials->work && ials->parts && ials->gramian && ials->gramian32;
+    bool done = ials->work && ials->parts && ials->gramian && ials->gramian32 &&
+                ials_basis_init(&ials->basis, ials->width);
     for (int i = 0; done && i < ials->n_work; i++) done = make_work(ials, &ials->work[i]);
     if (done) return 0;
     ials_free(ials);
@@ -156,8 +150,10 @@ void ials_free(struct ials *ials) {
     free(ials->parts);
     free(ials->gramian);
     free(ials->gramian32);
+    ials_basis_free(&ials->basis);
+    factor_matrix_free(&ials->turned);
     free(ials->squares);
-    for (size_t i = 0; i < 2; i++) free_plan(&ials->plans[i]);
+    for (size_t i = 0; i < 2; i++) ials_plan_free(&ials->plans[i]);
     free(ials);
 }
 
@@ -165,7 +161,8 @@ uint64_t ials_bytes(const struct kernel_set *kernels, uint32_t k, int threads) {
     const uint64_t width = kernels->padded_k(k), square = width * width;
     const uint64_t each =
         (4 * TEAM + PIECE) * width * sizeof(float) + square * (sizeof(float) + sizeof(double));
-    return (uint64_t)threads * each + square * ((PARTS + 1) * sizeof(double) + sizeof(float));
+    return (uint64_t)threads * each + square * ((PARTS + 1) * sizeof(double) + sizeof(float)) +
+           ials_basis_bytes((size_t)width);
 }
 
 /* ---- the Gramian ----------------------------------------------------------------------------- */
@@ -227,28 +224,20 @@ static double penalty_of(const struct ials *ials, uint64_t row) {
     return ials_penalty(&ials->rule, n, ials->other->n);
 }
 
+static uint64_t n_events_of(const struct event_side *events, uint64_t row) {
+    return events->start[row + 1] - events->start[row];
+}
+
 static float pull(const struct ials *ials, uint64_t first, uint64_t end, const float *x,
                   float target, float *out) {
     const struct event_side *events = ials->events;
     return ials->kernels->pull(
-        x, target, ials->other->rows, ials->other->stride, events->other + first,
+        x, target, ials->source->rows, ials->source->stride, events->other + first,
         events->weight ? events->weight + first : NULL, (size_t)(end - first), ials->width, out);
 }
 
-static uint64_t slice_rows(const struct ials *ials) {
-    return SLICE_BYTES / (ials->width * sizeof(float)) + 1;
-}
-
-/* Whether a row with so many events goes through the other side in slices: where a team of such
- * rows meets each of the other side's rows about as often as there are steps. The caches of the
- * machine do not count: results would depend on them. */
-static bool is_sliced(const struct ials *ials, uint64_t n_events) {
-    const uint64_t n = ials->other->n;
-    return n * ials->width * sizeof(float) > SLICE_FROM && SLICE_SHARE * n_events >= n;
-}
-
-static uint64_t n_events_of(const struct event_side *events, uint64_t row) {
-    return events->start[row + 1] - events->start[row];
+static bool is_sliced(const struct ials *ials, uint64_t row) {
+    return ials_plan_slices(ials->plan, n_events_of(ials->events, row));
 }
 
 /* One slice of the other side, up to row `end` of it, for all rows of a team. */
@@ -270,8 +259,8 @@ static void pull_slice(const struct ials *ials, struct work *work, const uint32_
  * pulled with. */
 static void pull_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n,
                       const float *vectors, float target, float *out) {
-    const uint64_t *start = ials->events->start, slice = slice_rows(ials);
-    if (!is_sliced(ials, n_events_of(ials->events, rows[0]))) {
+    const uint64_t *start = ials->events->start, slice = ials_plan_slice_rows(ials->plan);
+    if (!is_sliced(ials, rows[0])) {
         for (size_t i = 0; i < n; i++)
             work->sums[i] =
                 pull(ials, start[rows[i]], start[rows[i] + 1], vectors + i * ials->width, target,
@@ -292,6 +281,11 @@ static float dot(const struct ials *ials, const float *a, const float *b) {
 static void apply_common(const struct ials *ials, struct work *work, size_t n, const float *vectors,
                          const float *penalties) {
     const size_t width = ials->width;
+    if (ials->is_turned) {
+        for (size_t i = 0; i < n; i++)
+            ials_basis_apply(&ials->basis, vectors + i * width, penalties[i], work->q + i * width);
+        return;
+    }
     ials->kernels->times(ials->gramian32, vectors, n, width, work->q);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < width; c++)
@@ -311,11 +305,10 @@ static float square_of(const struct ials *ials, const float *r, float first) {
 /* One step along p for a row, where q is -A p and the curvature p.A p; r is left alone where there
  * will be no other step.
  * @return r.r */
-static float step_row(const struct ials *ials, struct work *work, size_t i, float curvature,
-                      float before, float first, bool is_last) {
+static float step_row(const struct ials *ials, struct work *work, float *x, size_t i,
+                      float curvature, float before, float first, bool is_last) {
     const size_t width = ials->width;
-    float *x = work->x + i * width, *r = work->r + i * width, *p = work->p + i * width,
-          *q = work->q + i * width;
+    float *r = work->r + i * width, *p = work->p + i * width, *q = work->q + i * width;
     if (before == 0 || !(curvature > 0)) return 0;
     const float length = before / curvature;
     for (size_t c = 0; c < width; c++) x[c] += length * p[c];
@@ -329,7 +322,7 @@ static float step_row(const struct ials *ials, struct work *work, size_t i, floa
 /* One step of all rows of a team. Of the last one only the curvature is needed, and not the events'
  * part of q. */
 static void step_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n,
-                      const float *penalties, const float *first_squares, float *squares,
+                      float *x, const float *penalties, const float *first_squares, float *squares,
                       bool is_last) {
     const size_t width = ials->width;
     apply_common(ials, work, n, work->p, penalties);
@@ -337,29 +330,46 @@ static void step_team(const struct ials *ials, struct work *work, const uint32_t
     for (size_t i = 0; i < n; i++) {
         float curvature = -dot(ials, work->p + i * width, work->q + i * width);
         if (is_last) curvature += work->sums[i];
-        squares[i] = step_row(ials, work, i, curvature, squares[i], first_squares[i], is_last);
+        squares[i] = step_row(ials, work, x + i * width, i, curvature, squares[i], first_squares[i],
+                              is_last);
     }
 }
 
-/* Conjugate gradients for up to TEAM rows, from where they are. */
-static void solve_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
-    const size_t width = ials->width, stride = ials->own->stride;
-    float penalties[TEAM], squares[TEAM], first_squares[TEAM];
-    for (size_t i = 0; i < n; i++) {
-        memcpy(work->x + i * width, ials->own->rows + rows[i] * stride, width * sizeof(float));
-        penalties[i] = (float)penalty_of(ials, rows[i]);
-    }
-    apply_common(ials, work, n, work->x, penalties);
+/* Conjugate gradients for up to TEAM rows, from where they are: x. */
+static void descend(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n,
+                    float *x) {
+    const size_t width = ials->width;
+    float penalties[TEAM] = {0}, squares[TEAM], first_squares[TEAM];
+    for (size_t i = 0; i < n; i++) penalties[i] = (float)penalty_of(ials, rows[i]);
+    apply_common(ials, work, n, x, penalties);
     memcpy(work->r, work->q, n * width * sizeof(float));
-    pull_team(ials, work, rows, n, work->x, 1, work->r);
+    pull_team(ials, work, rows, n, x, 1, work->r);
     for (size_t i = 0; i < n; i++) ials->squares[rows[i]] = work->sums[i];
     memcpy(work->p, work->r, n * width * sizeof(float));
     for (size_t i = 0; i < n; i++)
         squares[i] = first_squares[i] = square_of(ials, work->r + i * width, 0);
     for (uint32_t step = 1; step <= ials->rule.steps; step++)
-        step_team(ials, work, rows, n, penalties, first_squares, squares, step == ials->rule.steps);
+        step_team(ials, work, rows, n, x, penalties, first_squares, squares,
+                  step == ials->rule.steps);
+}
+
+/* The rows of a team: in step, or, where they would share neither a product with the Gramian nor
+ * slices, one after the other. */
+static void solve_team(const struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
+    const size_t width = ials->width, stride = ials->own->stride, bytes = width * sizeof(float);
+    float *x = work->x;
     for (size_t i = 0; i < n; i++)
-        memcpy(ials->own->rows + rows[i] * stride, work->x + i * width, width * sizeof(float));
+        memcpy((ials->is_turned ? work->q : x) + i * width, ials->own->rows + rows[i] * stride,
+               bytes);
+    if (ials->is_turned) ials->kernels->times(ials->basis.there, work->q, n, width, x);
+    if (!ials->is_turned || is_sliced(ials, rows[0]))
+        descend(ials, work, rows, n, x);
+    else
+        for (size_t i = 0; i < n; i++) descend(ials, work, rows + i, 1, x + i * width);
+    if (ials->is_turned) ials->kernels->times(ials->basis.back, x, n, width, work->q);
+    for (size_t i = 0; i < n; i++)
+        memcpy(ials->own->rows + rows[i] * stride, (ials->is_turned ? work->q : x) + i * width,
+               bytes);
 }
 
 /* How far row x's events are from 1, in work->misses. @return the sum of their weighted squares */
@@ -442,65 +452,18 @@ static bool solve_directly(const struct ials *ials, struct work *work, uint64_t 
 
 /* ---- a sweep --------------------------------------------------------------------------------- */
 
-/* Rows by their number of events, the most first; equal ones as they are. */
-static int sort_rows(struct plan *plan, const struct event_side *events, struct dpmf_error *error) {
-    uint64_t most = 0, before = 0;
-    for (uint64_t i = 0; i < events->n; i++)
-        if (n_events_of(events, i) > most) most = n_events_of(events, i);
-    uint64_t *place = memory_alloc_zero((size_t)most + 1, sizeof *place);
-    if (!place) return error_no_memory(error);
-    for (uint64_t i = 0; i < events->n; i++) place[n_events_of(events, i)]++;
-    for (uint64_t n = most + 1; n-- > 0;) {
-        const uint64_t rows = place[n];
-        place[n] = before;
-        before += rows;
-    }
-    for (uint64_t i = 0; i < events->n; i++)
-        plan->order[place[n_events_of(events, i)]++] = (uint32_t)i;
-    free(place);
-    return 0;
-}
-
-/* The end of the team that begins at place `first` of the order. */
-static uint64_t end_of_team(const struct ials *ials, const struct plan *plan, uint64_t first) {
-    const struct event_side *events = plan->events;
-    const bool sliced = is_sliced(ials, n_events_of(events, plan->order[first]));
-    const uint64_t most = TEAM_BYTES / (ials->width * sizeof(float));
-    uint64_t end = first, n_events = 0;
-    for (; end < events->n && end - first < TEAM; end++) {
-        const uint64_t n = n_events_of(events, plan->order[end]);
-        if (is_sliced(ials, n) != sliced) break;
-        n_events += n;
-        if (!sliced && end > first && n_events > most) break;
-    }
-    return end;
-}
-
-static int make_plan(const struct ials *ials, struct plan *plan, const struct event_side *events,
-                     struct dpmf_error *error) {
-    free_plan(plan);
-    plan->order = memory_alloc((size_t)events->n + 1, sizeof *plan->order);
-    plan->team = memory_alloc((size_t)events->n + 1, sizeof *plan->team);
-    if (!plan->order || !plan->team) return error_no_memory(error);
-    int code = sort_rows(plan, events, error);
-    if (code < 0) return code;
-    plan->events = events;
-    plan->n_other = ials->other->n;
-    for (uint64_t at = 0; at < events->n; at = end_of_team(ials, plan, at))
-        plan->team[plan->n_teams++] = (uint32_t)at;
-    plan->team[plan->n_teams] = (uint32_t)events->n;
-    return 0;
-}
-
 /* The plan of the sweep's side, made when the side is seen first. */
 static int find_plan(struct ials *ials, struct dpmf_error *error) {
-    struct plan *plans = ials->plans;
+    struct ials_plan *plans = ials->plans;
     size_t i = 0;
     while (i < 2 && plans[i].events && plans[i].events != ials->events) i++;
     if (i == 2) i = 0;
     ials->plan = &plans[i];
-    if (plans[i].events == ials->events && plans[i].n_other == ials->other->n) return 0;
-    return make_plan(ials, &plans[i], ials->events, error);
+    if (plans[i].events == ials->events && plans[i].n_other == ials->other->n &&
+        plans[i].in_step == !ials->is_turned)
+        return 0;
+    return ials_plan_make(&plans[i], ials->events, ials->other->n, ials->width, !ials->is_turned,
+                          error);
 }
 
 static void solve_rows(struct ials *ials, struct work *work, const uint32_t *rows, size_t n) {
@@ -515,7 +478,7 @@ static void solve_rows(struct ials *ials, struct work *work, const uint32_t *row
 static void work_on_teams(struct ials *ials, int worker,
                           void (*team_work)(struct ials *, struct work *, const uint32_t *rows,
                                             size_t n)) {
-    const struct plan *plan = ials->plan;
+    const struct ials_plan *plan = ials->plan;
     const unsigned state = ials->kernels->flush_denormals();
     while (!atomic_load_explicit(&ials->stopped, memory_order_relaxed)) {
         const uint64_t team = atomic_fetch_add(&ials->next, 1);
@@ -539,7 +502,7 @@ static int make_squares(struct ials *ials, struct dpmf_error *error) {
 
 /* Room for the misses of the row with the most events, in each thread. */
 static int make_misses(struct ials *ials, struct dpmf_error *error) {
-    const struct plan *plan = ials->plan;
+    const struct ials_plan *plan = ials->plan;
     if (ials->rule.steps > 0 || plan->events->n == 0) return 0;
     const uint64_t most = n_events_of(plan->events, plan->order[0]);
     for (int i = 0; i < ials->n_work; i++) {
@@ -568,17 +531,62 @@ static int begin_sweep(struct ials *ials, const struct dpmf_cluster *cluster,
     return code;
 }
 
+/* ---- another basis --------------------------------------------------------------------------- */
+
+/* Whether a sweep is in the basis in which the Gramian is tridiagonal: each row is taken there and
+ * back, and those of the other side there, in place of a product with the Gramian a step. It pays
+ * where that and finding the basis cost little beside the events. */
+static bool should_turn(const struct ials *ials) {
+    const double k = (double)ials->width, n_other = (double)ials->other->n;
+    const double n_events = (double)ials->events->start[ials->events->n];
+    return ials->rule.steps > 0 && k * (n_other + 32 * k) <= 4 * n_events;
+}
+
+static int make_turned(struct ials *ials, struct dpmf_error *error) {
+    struct factor_matrix *turned = &ials->turned;
+    if (turned->n >= ials->other->n) return 0;
+    factor_matrix_free(turned);
+    return factor_matrix_init(turned, ials->other->n, ials->kernels->stride(ials->k), 0, error);
+}
+
+static void turn_rows(void *self, int worker) {
+    struct ials *ials = self;
+    struct work *work = &ials->work[worker];
+    const size_t width = ials->width, bytes = width * sizeof(float);
+    const struct factor_matrix *from = ials->other;
+    struct factor_matrix *to = &ials->turned;
+    const unsigned state = ials->kernels->flush_denormals();
+    uint64_t first;
+    while ((first = TEAM * atomic_fetch_add(&ials->next, 1)) < from->n) {
+        const size_t n = from->n - first < TEAM ? (size_t)(from->n - first) : TEAM;
+        for (size_t i = 0; i < n; i++)
+            memcpy(work->p + i * width, from->rows + (first + i) * from->stride, bytes);
+        ials->kernels->times(ials->basis.there, work->p, n, width, work->q);
+        for (size_t i = 0; i < n; i++)
+            memcpy(to->rows + (first + i) * to->stride, work->q + i * width, bytes);
+    }
+    ials->kernels->restore_denormals(state);
+}
+
 static void begin_work(struct ials *ials) {
     atomic_store(&ials->stopped, false);
     atomic_store(&ials->failed, false);
     atomic_store(&ials->next, 0);
 }
 
+static void turn(struct ials *ials) {
+    ials_basis_find(&ials->basis, ials->gramian);
+    begin_work(ials);
+    thread_pool_run(ials->pool, turn_rows, ials);
+    ials->source = &ials->turned;
+}
+
 static void set_sides(struct ials *ials, const struct event_side *events, struct factor_matrix *own,
                       const struct factor_matrix *other, bool (*stop)(void *self), void *self) {
     ials->events = events;
     ials->own = own;
-    ials->other = other;
+    ials->other = ials->source = other;
+    ials->is_turned = false;
     ials->stop = stop;
     ials->self = self;
 }
@@ -587,8 +595,11 @@ int ials_sweep(struct ials *ials, const struct event_side *events, struct factor
                const struct factor_matrix *other, bool (*stop)(void *self), void *self,
                double *squares, struct dpmf_error *error) {
     set_sides(ials, events, own, other, stop, self);
-    int code = begin_sweep(ials, NULL, error);
+    ials->is_turned = should_turn(ials);
+    int code = ials->is_turned ? make_turned(ials, error) : 0;
+    if (code == 0) code = begin_sweep(ials, NULL, error);
     if (code < 0) return code;
+    if (ials->is_turned) turn(ials);
     begin_work(ials);
     thread_pool_run(ials->pool, work_on, ials);
     if (atomic_load(&ials->stopped))

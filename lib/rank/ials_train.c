@@ -143,10 +143,11 @@ int ials_memory_check(const struct dpmf_store *store, const struct kernel_set *k
                       struct dpmf_error *error) {
     const uint64_t mebibyte = (uint64_t)1 << 20;
     const uint64_t memory = run->memory ? run->memory : host_default_budget();
-    const uint64_t rows = store_n_users(store) + store_n_items(store);
+    const uint64_t users = store_n_users(store), items = store_n_items(store);
     const uint64_t row = (kernels->stride(k) + 5) * sizeof(float); /* its place in a team, too */
-    const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(store) + rows * row +
-                            ials_bytes(kernels, k, threads) + more;
+    const uint64_t turned = (users > items ? users : items) * (kernels->stride(k) + 1);
+    const uint64_t needed = PROGRAM_BYTES + event_rows_bytes(store) + (users + items) * row +
+                            turned * sizeof(float) + ials_bytes(kernels, k, threads) + more;
     if (needed <= memory) return 0;
     int code = error_set(error, DPMF_ERR_USAGE_MEMORY,
                          "%llu MiB of memory are too little for ials, which has all events there",

@@ -407,7 +407,7 @@ out:
     return code;
 }
 
-/* A symmetric matrix times n vectors, against doubles. */
+/* n vectors times a matrix, against doubles. */
 static int kernel_checks_times(struct kernel_checks *t, size_t k, size_t n) {
     const size_t w = t->set->padded_k(k), line = KERNEL_ALIGN / sizeof(float);
     const size_t cells = (w * w + line) / line * line;
@@ -417,9 +417,8 @@ static int kernel_checks_times(struct kernel_checks *t, size_t k, size_t n) {
     float *out = aligned_alloc(KERNEL_ALIGN, many * sizeof *out);
     int code = matrix && vectors && out ? 0 : kernel_checks_fail(t, "out of memory");
     for (size_t a = 0; code == 0 && a < w; a++)
-        for (size_t b = 0; b <= a; b++)
-            matrix[kernel_panel_at(w, a, b)] = matrix[kernel_panel_at(w, b, a)] =
-                a < k ? kernel_checks_uniform(t) : 0;
+        for (size_t b = 0; b < w; b++)
+            matrix[kernel_panel_at(w, a, b)] = a < k && b < k ? kernel_checks_uniform(t) : 0;
     for (size_t i = 0; code == 0 && i < many; i++) {
         vectors[i] = i % w < k ? kernel_checks_uniform(t) : 0;
         out[i] = -77;
@@ -428,7 +427,7 @@ static int kernel_checks_times(struct kernel_checks *t, size_t k, size_t n) {
     for (size_t i = 0; code == 0 && i < n * w; i++) {
         double exact = 0;
         for (size_t c = 0; c < k; c++)
-            exact += (double)matrix[kernel_panel_at(w, i % w, c)] * (double)vectors[i / w * w + c];
+            exact += (double)matrix[kernel_panel_at(w, c, i % w)] * (double)vectors[i / w * w + c];
         if (!(fabs((double)out[i] - exact) <= 1e-6 * (double)(k + 1)))
             code = kernel_checks_fail(t, "k %zu: number %zu of a product is %.9g, not %.9g", k, i,
                                       (double)out[i], exact);

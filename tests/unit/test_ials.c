@@ -38,7 +38,7 @@ static int remove_stores(void **state) {
 
 /* ---- a sweep --------------------------------------------------------------------------------- */
 
-enum { OWN = 45, OTHER = 33, MOST = 20 };
+enum { OWN = 645, OTHER = 33, MOST = 20 };
 
 struct bed {
     struct event_side events;
